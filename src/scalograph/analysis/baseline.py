@@ -87,8 +87,7 @@ def missing_pairs(means: Means, baseline: int) -> dict[int, str]:
 def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
     """Return the mean log score of level `n` in each block; missing scores are excluded.
 
-    Raises:
-        ValueError: `blocks` does not name one block for each score.
+    Raises ValueError where `blocks` does not name one block for each score.
 
     >>> block_logs(1, [1.0, 1.0, None], {1: ["a", "a", "b"]})
     {'a': 0.0}
@@ -110,7 +109,6 @@ def _shared_blocks(means: Means, baseline: int) -> Blocks:
 
 
 def _common_blocks(means: Means, levels: Sequence[int]) -> list[Hashable]:
-    """Return the blocks that hold all these levels, in the order of the first."""
     first, *rest = (means[n] for n in levels)
     if len(rest) == 1:
         return [block for block in first if block in rest[0]]

@@ -172,7 +172,6 @@ def _cost(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, confiden
 
 
 def _time_interval(growth: Growth, fit: Complexity, n: float) -> tuple[float, float]:
-    """Return the profile interval of the time of one class at a size."""
     value, own = growth.time(n), _own(growth.name)
     top = limit(growth.fit.rss, fit.sizes.size, 1 + len(own), fit.confidence)
     if top is None or is_exact(growth.fit.rss, fit.sizes.size):

@@ -133,7 +133,6 @@ def _weighted_contrast(sides: tuple[_Means, _Means], weights: FloatArray, wider:
 
 
 def _weighted_sum(side: _Means, weights: FloatArray) -> Center:
-    """Return the weighted sum of the means of a study; its blocks are independent, its runs are not."""
     value = float(side.means @ weights)
     errors = np.bincount(side.blocks, side.errors * weights[side.configurations])
     n = errors.size
@@ -149,7 +148,6 @@ def _has_outliers(runs: Sequence[BlockedLogs]) -> bool:
 
 
 def _drift_factor(runs: Sequence[BlockedLogs]) -> float:
-    """Return the factor that widens the intervals of a study that drifted; 1 without drift."""
     blocks = np.unique(np.concatenate([np.asarray(sample.blocks) for sample in runs]))
     if blocks.size * len(runs) > MOST_CELLS:  # where few have most of the blocks, a table is mostly empty
         runs = [sample for sample in runs if 2 * sample.logs.size >= blocks.size]
@@ -171,7 +169,6 @@ def _drop_interval(contrast: Contrast, reason: str) -> Contrast:
 
 
 def _bimodal(runs: Sequence[BlockedLogs]) -> bool:
-    """Tell whether a study has two modes, judged on all runs, each over the median of its configuration."""
     blocks = np.concatenate([np.asarray(sample.blocks) for sample in runs])
     apart = np.concatenate([np.exp(sample.logs - np.median(sample.logs)) for sample in runs])
     return find_modes(apart[np.argsort(blocks, kind="stable")]) is not None

@@ -80,7 +80,6 @@ class Estimate:
     warnings: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[float | None]:
-        """Yield low, value and high."""
         return iter((self.low, self.value, self.high))
 
     def __float__(self) -> float:

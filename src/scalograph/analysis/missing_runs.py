@@ -102,7 +102,6 @@ def _deal_lost_runs(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: 
 
 
 def _rank_rows(drawn: Counts, n: int) -> Iterable[NDArray[np.intp]]:
-    """Rank each of the first n numbers of each row within it, from 0."""
     if n > _FEW:
         ranks = np.empty(drawn.shape, dtype=np.intp)
         np.put_along_axis(ranks, drawn.argsort(axis=1), np.arange(drawn.shape[1])[None], axis=1)
@@ -119,13 +118,11 @@ def _inequality(counts: Counts) -> Counts:
 
 
 def _trend(counts: Counts, ranks: Counts) -> Counts:
-    """Return how far the excluded runs lie toward long or short configurations, in either direction."""
     scored: Counts = counts @ ranks
     return np.asarray(np.abs(scored - scored.mean()))
 
 
 def _p_value(statistic: Counts, extreme: float) -> float:
-    """Return the share of the permutations, the real one included, that are as extreme."""
     return float((statistic >= extreme * (1 - 1e-9)).mean())
 
 

@@ -176,6 +176,5 @@ def _split(logs: FloatArray, fewest: int = 1) -> tuple[FloatArray, Counts]:
 
 
 def _deviation(sums: FloatArray, first: Counts, end: Counts) -> FloatArray:
-    """Sum the distances from the median of each stretch of sorted values, from their running sums."""
     below, above = (first + end) // 2, (first + end + 1) // 2
     return np.asarray(sums[..., end] - sums[..., above] - sums[..., below] + sums[..., first])

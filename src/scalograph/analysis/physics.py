@@ -96,8 +96,9 @@ def _flag_rising_efficiency(levels: Sequence[ObservedLevel]) -> Iterator[Physics
 
 
 def _flag_short_times(levels: Iterable[ObservedLevel], base: ObservedLevel, work: Work) -> Iterator[PhysicsFlag]:
-    """Flag a time in which the CPUs could not have spent the CPU time of the baseline."""
-    needed = _worker_cpu_time(base)
+    needed, base_wall = _low(base.cpu), _low(base.wall)
+    if needed is not None and base_wall is not None:
+        needed = min(needed, base_wall * base.usable_cpus)  # helper threads (a compiler, a collector) add to it
     for level in levels:
         wall = level.wall.high if level.wall else None
         if needed is None or wall is None or level.n == base.n:
@@ -107,12 +108,6 @@ def _flag_short_times(levels: Iterable[ObservedLevel], base: ObservedLevel, work
             need = f"{times:g} x {needed:.3g}" if work == "per-worker" else f"{needed:.3g}"
             had = f"{wall:.3g} s on {level.usable_cpus} CPU{'s' * (level.usable_cpus > 1)}"
             yield PhysicsFlag("time below the CPU time", level.n, f"needs {need} s of CPU time and had at most {had}")
-
-
-def _worker_cpu_time(base: ObservedLevel) -> float | None:
-    """Return the CPU seconds of the workers, without helper threads (a compiler, a collector)."""
-    cpu, wall = _low(base.cpu), _low(base.wall)
-    return cpu if cpu is None or wall is None else min(cpu, wall * base.usable_cpus)
 
 
 def _flag_idle_baseline(base: ObservedLevel) -> Iterator[PhysicsFlag]:

@@ -55,7 +55,6 @@ class Quadratic:
         return [self._line(origin, p, limit), self._line(origin, q, limit)]
 
     def _line(self, origin: Vector, p: Vector, limit: float | None) -> Vector:
-        """Return the best point of origin + u p, 0 <= u <= limit."""
         mp = self._times(p)
         pp = _dot(p, mp)
         u = max(0.0, _dot(p, _minus(self.h, self._times(origin))) / pp) if pp > 0 else 0.0

@@ -88,7 +88,6 @@ def _chi_square_median(df: int) -> float:
 
 
 def _gamma_series(a: float, x: float) -> float:
-    """Return the lower incomplete gamma function over x^a exp(-x)."""
     term = total = 1 / a
     n = a
     while term > 1e-17 * total:

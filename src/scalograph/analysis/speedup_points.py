@@ -137,7 +137,6 @@ def _check(levels: list[int], work: str, better: str, cpus: int | None, confiden
 
 
 def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, better: Better, confidence: float) -> Estimate:
-    """Return the speedup over the baseline with its own interval; exactly 1 at the baseline."""
     if samples[baseline].size == 0:
         reason = f"need runs of the baseline level {baseline}, have 0"
         return unknown_estimate("speedup over the baseline", confidence, samples[n].size, reason)
@@ -172,7 +171,6 @@ def _point(
 
 
 def _too_fast(gain: Estimate, growth: float) -> tuple[str, ...]:
-    """Flag a speedup that the CPUs cannot give."""
     if gain.value is None or gain.value <= growth * (1 + PLAY):
         return ()
     if gain.low is not None and gain.low <= growth * (1 + PLAY):

@@ -86,7 +86,6 @@ def _noise(logs: FloatArray) -> float:
 
 
 def _states(logs: FloatArray) -> list[tuple[int, int, float]]:
-    """Return the stretches between changepoints: first, end, mean of the logs."""
     from ruptures import KernelCPD  # imported where it is used: most studies have few iterations
 
     search = KernelCPD(kernel="linear", min_size=SHORTEST).fit((logs / _noise(logs))[:, None])

@@ -193,7 +193,6 @@ def _optimum(law: Law, top: float | None, confidence: float, method: str) -> Est
 
 
 def _size(z: float) -> float | None:
-    """Return N* for z = 1 / N*^2; there is none below one."""
     return max(1.0, 1 / math.sqrt(z)) if z > 0 else None
 
 
@@ -248,7 +247,6 @@ def _flag_superlinear(groups: Groups) -> Iterator[Flag]:
 
 
 def _least_ratio(sample: FloatArray, base: FloatArray) -> float:
-    """Return the low end of the ratio of means; the ratio itself without an interval."""
     low = ratio(sample, base).low
     return float(sample.mean() / base.mean()) if low is None else low
 
@@ -321,7 +319,6 @@ def _flag_gamma(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
 
 
 def _flag_peak(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
-    """Flag a best size that is neither in the interval of the maximum nor next to it."""
     sizes, (best, _) = [n for n, _ in groups], max(groups, key=lambda group: float(group[1].mean()))
     if optimum.low is None:
         return

@@ -48,7 +48,6 @@ def _moderate(c: Contrast, middle: float, further: float, most: float) -> Contra
 
 
 def _prior(variances: FloatArray, df: FloatArray) -> tuple[float, float]:
-    """Return the prior variance and its degrees of freedom."""
     from scipy.special import digamma, polygamma  # it takes a tenth of a second
 
     logs = np.log(variances) - digamma(df / 2) + np.log(df / 2)

@@ -67,7 +67,6 @@ def detectable_effect(ratio: Estimate, power: float = 0.8) -> float | None:
 
 
 def _bimodal(x: FloatArray, y: FloatArray) -> bool:
-    """Tell whether either sample has two modes; few runs are judged together, each over its median."""
     if x.size >= FEWEST or not x.size or not has_logs(x, y):
         return find_modes(x) is not None or find_modes(y) is not None
     return find_modes(np.column_stack([x / np.median(x), y / np.median(y)]).ravel()) is not None

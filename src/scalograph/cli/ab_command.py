@@ -114,7 +114,6 @@ def _print_answer(session: "Session", versions: AbOptions, margin: float | None,
 def _make_answer(
     findings: "Findings", versions: AbOptions, margin: float | None
 ) -> tuple[str, "Claim", dict[str, Any], int]:
-    """Return title, claim, JSON document and exit code."""
     from scalograph.cli.compare_command import exit_code
     from scalograph.cli.comparing import labels
     from scalograph.exchange.compare.compare_claim import compare_claim
@@ -145,7 +144,6 @@ def _make_answer(
 def _limit_to_cpu_time(
     comparisons: "ResultComparisons", claim: "Claim", refused: str
 ) -> "tuple[ResultComparisons, Claim]":
-    """Limit the answer to CPU time: only "slower" also holds for time."""
     (result,), (first, *more) = comparisons.results, claim.sentences
     sentences = [f"Of CPU time alone: {first}", f"Of time nothing can be said: {refused}.", *more][:3]
     if comparisons.answer != "slower":

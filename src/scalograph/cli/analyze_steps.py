@@ -65,10 +65,7 @@ def report(
 
 
 def load_findings(source: Path) -> Findings:
-    """Return findings: those on disk where they are current, else computed; write nothing.
-
-    A file of findings is read as it is.
-    """
+    """Return findings: a file as it is, those on disk where they are current, else computed; write nothing."""
     if source.suffix == ".json" and source.is_file():
         return saved_documents.read_findings(source)
     if is_current(source):

@@ -54,7 +54,6 @@ def compare_sources(
 
 
 def _floor(sources: "Sequence[MeasuredSource]") -> float:
-    """Return the saved noise floor as a share, if all sources come from its machine; else 0."""
     from scalograph.machine.floor.saved_noise import read_noise
 
     kept = read_noise()

@@ -1,8 +1,6 @@
 """Terminal output: results to stdout, everything else to stderr, plain when piped.
 
 Only color and tables need rich; it is imported for them alone, so that a plain answer is quick.
-
-Only color and tables need rich; it is imported for them alone, so that a plain answer is quick.
 """
 
 import json

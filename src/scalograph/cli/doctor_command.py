@@ -164,17 +164,12 @@ def prove_sanity(json: bool) -> int:
         with machine_lock():
             proofs = prove(host)
     if json:
-        emit_json(proofs_document(proofs))
+        from dataclasses import asdict
+
+        emit_json({"proofs": [asdict(proof) for proof in proofs], "sentence": summary_sentence(proofs)})
     else:
         _print_proofs(proofs)
     return Exit.HOST if any(proof.status == "failed" for proof in proofs) else Exit.DONE
-
-
-def proofs_document(proofs: "Sequence[Proof]") -> dict[str, object]:
-    """Return the JSON document of all proofs."""
-    from dataclasses import asdict
-
-    return {"proofs": [asdict(proof) for proof in proofs], "sentence": summary_sentence(proofs)}
 
 
 def summary_sentence(proofs: "Sequence[Proof]") -> str:

@@ -82,7 +82,6 @@ def _row(law: str, weights: str, predict: Sequence[float]) -> LawRow:
 
 
 def _column(y: str, times: bool, row: LawRow) -> str:
-    """Return the column of throughputs, or of times where the law fits times."""
     from scalograph.errors import StudyError
     from scalograph.text.units import column_unit
 

@@ -19,7 +19,6 @@ SummaryFile = Annotated[
 FORMATS = ("text", "md", "json")
 # What became of the build, by the exit code of what is not let pass.
 _PASSED, _FAILED = "passed", "failed (exit code {})"
-_LOST = "failed or missing"
 # What the heading of a summary says.
 SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the same", "faster": "faster"}
 
@@ -55,7 +54,7 @@ def command(
     comparisons = compare_sources(sources, margin, response, where=where or (), allow_missing=allow_missing or ())
     is_lost = any(not lost.allowed for result in comparisons.results for lost in result.lost)
     code = Exit.CONFIGURATION_FAILED if is_lost else exit_code(comparisons)
-    sign = _LOST if code == Exit.CONFIGURATION_FAILED else SIGNS[comparisons.answer]
+    sign = "failed or missing" if code == Exit.CONFIGURATION_FAILED else SIGNS[comparisons.answer]
     markdown_text = markdown(comparison_screen(comparisons, sources), sign)
     if summary is not None:
         append_summary(summary, markdown_text)

@@ -63,7 +63,6 @@ def _folder(name: str) -> Path:
 def _read(
     folder: Path, response: str | None, where: "list[str] | tuple[str, ...]"
 ) -> tuple[list["DatedSource"], list[str]]:
-    """Read the newest results of a folder; return them and what was excluded."""
     from scalograph.cli.analyze_steps import load_findings
     from scalograph.exchange.compare.findings_source import findings_source
     from scalograph.exchange.compare.measured_source import select_levels

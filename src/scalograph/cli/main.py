@@ -2,9 +2,6 @@
 
 All else is imported inside `_code`: imports take a tenth of a second, and Ctrl-C during one should not end in a
 traceback.
-
-All else is imported inside `_code`: the imports of a command take a tenth of a second, and Ctrl-C during one of them
-is to end as it does later, without a traceback.
 """
 
 import atexit

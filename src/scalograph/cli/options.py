@@ -179,12 +179,8 @@ def _parameters(bundle: Any) -> Iterator[Parameter]:
     hints = get_type_hints(bundle, include_extras=True)
     for field in fields(bundle):
         default = Parameter.empty if field.default is MISSING else field.default
-        kind = _typer_annotation(field.name, hints[field.name])
-        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-
-
-def _typer_annotation(name: str, hint: Any) -> Any:
-    kind, option = get_args(hint)
-    if not isinstance(option, Option):
-        return hint
-    return Annotated[kind, typer.Option(f"--{name.replace('_', '-')}", **option._asdict())]
+        hint = hints[field.name]
+        kind, option = get_args(hint)
+        if isinstance(option, Option):
+            hint = Annotated[kind, typer.Option(f"--{field.name.replace('_', '-')}", **option._asdict())]
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)

@@ -45,7 +45,6 @@ def override_protocol(
 
 
 def _refuse_uncounted(study: Study) -> None:
-    """Refuse --runs where the number of runs follows from earlier ones."""
     if is_search(study.question):
         reason = f'the question "{study.question}", which says what is run next'
     elif study.protocol.precision is not None:

@@ -57,7 +57,10 @@ def machine_lock(wait_s: float | None = None, elsewhere: bool = False) -> Iterat
     host does. Yields what was restored. Raises HostError where the lock is not granted, or too few files may be open.
     """
     raise_on_signals()
-    _refuse_few_files()
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < LEAST_FILES:
+        expected, fix = f"room for {LEAST_FILES} at least", "raise the limit: ulimit -n 1024"
+        raise HostError("open files", f"at most {most}", expected, fix)
     if elsewhere:
         sweep_scratch()
         yield []
@@ -67,13 +70,6 @@ def machine_lock(wait_s: float | None = None, elsewhere: bool = False) -> Iterat
             say(f"restored after an earlier crash: {text}", "yellow")
         sweep_scratch()
         yield restored
-
-
-def _refuse_few_files() -> None:
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most != resource.RLIM_INFINITY and most < LEAST_FILES:
-        expected, fix = f"room for {LEAST_FILES} at least", "raise the limit: ulimit -n 1024"
-        raise HostError("open files", f"at most {most}", expected, fix)
 
 
 def examine_machine(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[str, Mapping[str, Any]]:
@@ -311,7 +307,6 @@ def score_of(study: Study) -> Score | None:
 
 
 def _journal_notes(planned: Plan, restored: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield notes for the journal: restored settings and conditions that were met."""
     for text in restored:
         yield f"restored after an earlier crash: {text}", "restored"
     if met := describe_met(planned.design.study.conditions):

@@ -22,7 +22,6 @@ LEAST_S, MOST_S, PERIOD_S = 0.001, 1.0, 0.01
 Study = Annotated[
     Path | None, typer.Option("--study", help="The study's file, where it has a workload of its own beside it.")
 ]
-Period = Annotated[str, typer.Option("--period", help="A thread is sampled so often: 1ms to 1s.")]
 Iterations = Annotated[
     int | None,
     typer.Option(min=1, max=1_000_000, help="Tasks of a run, instead of the study's: more of them, more samples."),
@@ -33,7 +32,7 @@ def command(
     source: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results folder of a study.")],
     where: Where = None,
     study: Study = None,
-    period: Period = "10ms",
+    period: Annotated[str, typer.Option("--period", help="A thread is sampled so often: 1ms to 1s.")] = "10ms",
     iterations: Iterations = None,
     machine_wide: MachineWide = False,
     dangerous: Dangerous = None,

@@ -102,7 +102,6 @@ def _consent(options: ReproduceOptions) -> "Consent":
 
 
 def _open_catalogue(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "OpenedCatalogue":
-    """Open the catalogue, its parts with the busy-machine options of this start."""
     from dataclasses import replace
 
     from scalograph.cli.overrides import override_protocol
@@ -117,7 +116,6 @@ def _open_catalogue(options: ReproduceOptions, quick: bool, names: tuple[str, ..
 
 
 def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionRun":
-    """Resume the latest reproduction with its own parts and form. Raises StudyError where there is none."""
     from scalograph.cli.reproduce.reproduce_results import ReproductionRun
     from scalograph.protocol import results, saved_documents
     from scalograph.study.catalogue import open_catalogue
@@ -138,7 +136,6 @@ def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionR
 
 
 def _plan(reproduction: "ReproductionRun", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
-    """Print the parts to run, and their time limits."""
     from scalograph.cli.pipeline import machine_lock
     from scalograph.cli.reproduce.reproduce_plan import look_ahead, seconds_at_most
     from scalograph.run.hosts.host_names import open_host
@@ -182,7 +179,6 @@ def _total(most: list[float | None], budget_s: float | None) -> str:
 
 
 def _make_folder(reproduction: "ReproductionRun", options: ReproduceOptions) -> None:
-    """Create the folder of a new reproduction once nothing can refuse any more."""
     from scalograph.protocol import results
 
     if not options.resume:
@@ -221,7 +217,6 @@ def _run(reproduction: "ReproductionRun", options: ReproduceOptions, budget_s: f
 
 
 def _next(reproduction: "ReproductionRun", again: list[str]) -> tuple[str, str] | None:
-    """Return the command for parts that are left, else for inconclusive claims."""
     from scalograph.cli.reproduce.reproduce_plan import may_decide
     from scalograph.protocol import results
 

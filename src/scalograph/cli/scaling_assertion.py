@@ -78,7 +78,6 @@ def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
 
 
 def _measure(arguments: Sequence[str]) -> dict[str, Any]:
-    """Run `scalograph measure` in a temporary folder."""
     with TemporaryDirectory(prefix="scalograph-") as folder:
         argv = [sys.executable, "-m", "scalograph", "measure", "--json", "-o", f"{folder}/results", *arguments]
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

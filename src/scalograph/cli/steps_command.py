@@ -65,7 +65,6 @@ def report(
 
 
 def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
-    """Return whether the output can be written; if not, it is printed only."""
     from scalograph.protocol import results
 
     folder = results.locate_results(source).folder

@@ -12,12 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scalograph.control.cgroup_limit import (
-    CgroupLimit,
-    enter_limited_cgroup,
-    find_cgroup_refusal,
-    make_limited_cgroup,
-)
+from scalograph.control.cgroup_limit import CgroupLimit, enter_limited_cgroup, find_cgroup_refusal, make_limited_cgroup
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.isolation import Refusal
 from scalograph.control.settings import Setting

@@ -6,11 +6,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalograph.control.isolation import Refusal, find_write_refusal
-from scalograph.control.scheduler import format_kernel_error
+from scalograph.control.isolation import Refusal, find_write_refusal, report_refusal
 from scalograph.control.settings import Setting, delegation_change, leaf_change
 from scalograph.control.store import Store, apply_change, lock_machine
-from scalograph.errors import HostError
 from scalograph.system.cgroups import CgroupTree, V1Tree, controller_tree, read
 
 
@@ -68,7 +66,7 @@ def make_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> I
         if not tree.is_delegated():
             held.enter_context(apply_change(delegation_change(limit.delegation), lambda: tree.delegate(True), store))
         held.enter_context(apply_change(leaf_change(limit.leaf, name), lambda: tree.make_leaf(name), store))
-        with _kernel_errors(limit):
+        with report_refusal(limit.name, limit.amount, f"a cgroup with that {limit.name}", limit.without):
             limit.write(tree, tree.leaf(name))
             limit.prove(tree.leaf(name))
         yield tree.leaf(name)
@@ -82,15 +80,6 @@ def enter_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> 
     Enter it before a run starts, so that the window of the run begins under the limit.
     """
     with make_limited_cgroup(limit, tree, store) as folder, ExitStack() as held:
-        with _kernel_errors(limit):
+        with report_refusal(limit.name, limit.amount, f"a cgroup with that {limit.name}", limit.without):
             held.enter_context(tree.enter(folder))
         yield
-
-
-@contextmanager
-def _kernel_errors(limit: CgroupLimit) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        refusal = f"the kernel refuses {limit.amount} ({format_kernel_error(error)})"
-        raise HostError(limit.name, refusal, f"a cgroup with that {limit.name}", limit.without) from error

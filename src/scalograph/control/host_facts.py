@@ -29,7 +29,7 @@ _ALLOWED = frozenset(
 def read_host_facts(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> HostFacts:
     """Read the facts of this host, or of a recorded tree; what cannot be read is None. `jvms` None looks for them."""
     cpuinfo = _fields(root / "proc/cpuinfo")
-    scheduling = find_granted_scheduling()
+    scheduling, words = find_granted_scheduling(), (_text(root / "proc/cmdline") or "").split()
     return HostFacts(
         cpus=read_topology(root),
         memory_bytes=_memory(root),
@@ -49,7 +49,7 @@ def read_host_facts(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None)
         autogroup=_flag(root / "proc/sys/kernel/sched_autogroup_enabled"),
         smt=_flag(root / "sys/devices/system/cpu/smt/active"),
         cpu_quota=cpu_quota(root),
-        kernel_command_line=_command_line(root),
+        kernel_command_line=tuple(word for word in words if word.partition("=")[0] in _ALLOWED),
         jvms=find_jvms(cache=_jvm_cache()) if jvms is None else jvms,
         schedulers=find_schedulers() if root == Path("/") else None,
         refused={**scheduling.refused, **_find_refusals(root)},
@@ -59,7 +59,6 @@ def read_host_facts(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None)
 
 
 def _find_refusals(root: Path) -> dict[str, str]:
-    """Find why cgroups of our own, settings of the machine or another scheduler are refused."""
     checks = {
         isolation.ISOLATION: isolation.find_isolation_refusal,
         capacity.QUOTA: capacity.find_quota_refusal,
@@ -139,8 +138,3 @@ def _hypervisor(root: Path, cpuinfo: dict[str, str]) -> str | None:
     clocks = _text(root / "sys/devices/system/clocksource/clocksource0/available_clocksource") or ""
     offered = (vendor for clock, vendor in _CLOCKS.items() if clock in clocks)
     return named or next(offered, None) or _text(root / "sys/class/dmi/id/sys_vendor") or "unknown"
-
-
-def _command_line(root: Path) -> tuple[str, ...]:
-    words = (_text(root / "proc/cmdline") or "").split()
-    return tuple(word for word in words if word.partition("=")[0] in _ALLOWED)

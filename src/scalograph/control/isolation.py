@@ -154,7 +154,8 @@ def reserve_cpus(
             held.enter_context(apply_change(delegation_change(), lambda: tree.delegate(True), store))
         leaf = leaf_change(Setting.EXCLUSIVE_LEAF, name)
         held.enter_context(apply_change(leaf, lambda: tree.make_leaf(name), store))
-        with _kernel_errors(cpus):
+        refused_cpus = f"CPUs {format_cpu_list(cpus)}"
+        with report_refusal("isolation exclusive", refused_cpus, "a partition", "use fewer CPUs, or shared ones"):
             tree.write(folder / "cpuset.cpus", format_cpu_list(cpus))
             tree.write(folder / "cpuset.cpus.partition", "root")
             _prove(folder, cpus)
@@ -164,12 +165,13 @@ def reserve_cpus(
 
 
 @contextmanager
-def _kernel_errors(cpus: Sequence[int]) -> Iterator[None]:
+def report_refusal(name: str, amount: str, expected: str, fix: str) -> Iterator[None]:
+    """Raise HostError, with the kernel's reason, where it refuses an amount of what `name` limits."""
     try:
         yield
     except OSError as error:
-        refusal = f"the kernel refuses CPUs {format_cpu_list(cpus)} ({format_kernel_error(error)})"
-        raise HostError("isolation exclusive", refusal, "a partition", "use fewer CPUs, or shared ones") from error
+        refusal = f"the kernel refuses {amount} ({format_kernel_error(error)})"
+        raise HostError(name, refusal, expected, fix) from error
 
 
 def _prove(folder: Path, cpus: Sequence[int]) -> None:

@@ -119,7 +119,6 @@ def _describe_refusal(what: str, name: str, facts: HostFacts) -> str:
 
 
 def _scheduling_in_force(record: Record) -> Iterator[InForce]:
-    """Yield the scheduling of each copy, before it started and when it had ended."""
     for copy in record.copies:
         yield from (placed for placed in (copy.in_force, copy.placement_at_end) if placed)
 

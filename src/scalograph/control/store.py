@@ -14,14 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.kernel_files import KERNEL, KernelPlace
-from scalograph.control.settings import (
-    CPU_TIME_SETTINGS,
-    TASK_SETTINGS,
-    SettingChange,
-    Tree,
-    is_changed,
-    undo,
-)
+from scalograph.control.settings import CPU_TIME_SETTINGS, TASK_SETTINGS, SettingChange, Tree, is_changed, undo
 from scalograph.errors import HostError
 from scalograph.system.cgroups import TASKS, CgroupTree, cgroup2_mount, controller_tree, cpu_tree
 from scalograph.system.lock import LockLease, shared_lock_file, take_shared_lock, take_user_lock

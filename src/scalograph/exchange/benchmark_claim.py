@@ -186,8 +186,7 @@ def compare_with_study(
 ) -> list[BenchmarkComparison]:
     """Compare each benchmark with its configuration, by the primary response and at the study's confidence.
 
-    Raises:
-        StudyError: no benchmark has a configuration, or one has several.
+    Raises StudyError where no benchmark has a configuration, or one has several.
     """
     by_key = samples_by_configuration(table)
     comparisons = []

@@ -71,10 +71,7 @@ def _points(fit: Complexity) -> Iterator[dict[str, Any]]:
 
 
 def complexity_claim(document: dict[str, Any], x: str) -> Claim:
-    """Return how time grows, as far as the points show.
-
-    The document is that of `complexities`, with the `unit` of the times where known; `x` names the sizes.
-    """
+    """Return how time grows; the document is that of `complexities`, with the times' `unit` where known."""
     first, is_answered = _growth_sentence(document, x)
     more = [*_cost(document, x), *_predictions(document)] if document["possible"] else []
     return Claim(sentences=[first, *more[:2]], answered=is_answered, matrix=_matrix(document, x))
@@ -97,7 +94,6 @@ def _growth_sentence(document: dict[str, Any], x: str) -> tuple[str, bool]:
 
 
 def _power_sentence(document: dict[str, Any], x: str, range_: str) -> tuple[str, bool]:
-    """Report the exponent alone, where every class is refuted."""
     exponent = Estimate(**document["power"]["exponent"])
     every = ", ".join(_class_name(growth["name"], x) for growth in document["classes"])
     low, high = exponent.low or 0.0, exponent.high or 0.0
@@ -110,12 +106,10 @@ def _power_sentence(document: dict[str, Any], x: str, range_: str) -> tuple[str,
 
 
 def _class_name(name: str, x: str) -> str:
-    """Name a class by what the sizes count: "users log users"."""
     return re.sub(r"\bn\b", lambda _: x, name)
 
 
 def _unit_scale(document: dict[str, Any], values: Sequence[float | None]) -> tuple[Scale, str]:
-    """Return the scale in which times read best, and its unit after a space."""
     scale = scale_for(document.get("unit", ""), values)
     return scale, f" {scale.unit}" if scale.unit else ""
 

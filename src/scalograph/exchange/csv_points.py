@@ -16,7 +16,6 @@ from scalograph.text.quantities import count_noun
 
 MAX_BYTES = 16 << 20
 MAX_ROWS = 100_000
-DELIMITERS = ",;\t"
 _CALLED = {";": "semicolons", "\t": "tabs"}
 # Mistakes to report at most: a file of another kind has one in each line.
 _TOLD = 5
@@ -42,7 +41,7 @@ def read_points(file: Path, x: str = "n", y: str = "throughput", times: bool = F
     """
     try:
         source = Path("/dev/stdin") if str(file) == "-" else file
-        points = _read(read_csv(source, MAX_BYTES, DELIMITERS), file, x, y)
+        points = _read(read_csv(source, MAX_BYTES, ",;\t"), file, x, y)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StudyError.one(str(file), f"cannot be read: {reason}", "a CSV file with a header") from error
@@ -122,7 +121,10 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     for benchmark in chosen:
         for score in scores(benchmark):
             points.sizes.append(_size(benchmark, param))
-            points.rates.append(_rate(benchmark, score))
+            if not 1 / WIDEST <= score <= WIDEST:
+                problem = f"a score of {score:g} of {benchmark.name[:80]}"
+                raise StudyError.one("--over", problem, f"above 0, {1 / WIDEST:g} to {WIDEST:g}")
+            points.rates.append(score if benchmark.unit == "1/s" else 1 / score)
     return points
 
 
@@ -135,7 +137,6 @@ def parse_params(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _rest(benchmark: Benchmark, param: str) -> str:
-    """Describe a benchmark without the param, and without params that always equal it."""
     same = benchmark.params[param]
     others = {name: level for name, level in benchmark.params.items() if name != param and level != same}
     return f"{benchmark.name} {params_text(others)}".strip()
@@ -148,10 +149,3 @@ def _size(benchmark: Benchmark, param: str) -> float:
         problem = f"{param}={text[:40]} of {benchmark.name[:80]}"
         raise StudyError.one("--over", problem, f"a number above 0, up to {MOST:g}")
     return size
-
-
-def _rate(benchmark: Benchmark, score: float) -> float:
-    if not 1 / WIDEST <= score <= WIDEST:
-        problem = f"a score of {score:g} of {benchmark.name[:80]}"
-        raise StudyError.one("--over", problem, f"above 0, {1 / WIDEST:g} to {WIDEST:g}")
-    return score if benchmark.unit == "1/s" else 1 / score

@@ -81,11 +81,7 @@ def write(columns: Columns, file: Path) -> None:
 
 
 def write_text(text: str, file: Path) -> None:
-    """Write a text atomically.
-
-    Raises:
-        HostError: the disk refuses.
-    """
+    """Write a text atomically. Raises HostError where the disk refuses."""
     _write(text.encode(), file)
 
 
@@ -157,11 +153,7 @@ _WHOLE, _NUMBERS = ("block", "replicate", "iteration"), ("value",)
 
 
 def frame(columns: Columns) -> Any:
-    """Return columns as a data frame of polars, else of pandas.
-
-    Raises:
-        HostError: neither is installed.
-    """
+    """Return columns as a data frame of polars, else of pandas. Raises HostError where neither is installed."""
     library = next((name for name in LIBRARIES if find_spec(name)), None)
     if library is None:
         raise HostError("frame", "neither polars nor pandas", "one of them", 'pip install "scalograph[frames]"')
@@ -169,11 +161,7 @@ def frame(columns: Columns) -> Any:
 
 
 def polars_frame(columns: Columns) -> "polars.DataFrame":
-    """Return columns as a data frame of polars.
-
-    Raises:
-        HostError: it is not installed.
-    """
+    """Return columns as a data frame of polars. Raises HostError where it is not installed."""
     if not find_spec("polars"):
         raise HostError("Parquet", "no polars", "polars, which writes it", 'pip install "scalograph[frames]", or .csv')
     import polars
@@ -187,9 +175,7 @@ def extra_p(table: Table) -> str:
     """Return JSON lines for Extra-P 4: one for each counted run and response.
 
     Factors whose levels are all numbers are its parameters; others name the call path.
-
-    Raises:
-        StudyError: no factor is a number in all of its levels, so nothing can be modeled.
+    Raises StudyError where no factor is a number in all of its levels, so nothing can be modeled.
     """
     params = [name for name in table.study.factors if all(is_number(t[name]) for t in table.configurations)]
     if not params:
@@ -210,9 +196,7 @@ def law_points(findings: Findings) -> Columns:
     """Return a row for each counted run: size `n`, `throughput`, and the levels of its curve.
 
     Throughput is work per second: of a time, one over it, times n if each worker does the same work.
-
-    Raises:
-        StudyError: no curve has numbers along it.
+    Raises StudyError where no curve has numbers along it.
     """
     study = findings.study
     better = next((response.better for response in study.responses if response.name == study.primary), "lower")

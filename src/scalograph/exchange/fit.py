@@ -49,7 +49,6 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
 
 
 def _points(points: Points, fit: Usl, confidence: float) -> list[dict[str, Any]]:
-    """Return measured and fitted throughput of each size, and the speedup over the smallest."""
     sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
     first, *_ = every = [float(n) for n in np.unique(sizes)]
     return [

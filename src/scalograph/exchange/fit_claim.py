@@ -20,14 +20,9 @@ _MEANINGS = {
     "optimum": "size with the largest throughput",
 }
 
-_CONTRADICTED = {"gamma", "peak elsewhere"}
-
 
 def fit_claim(document: dict[str, Any], x: str) -> Claim:
-    """Return up to which size throughput grows, as far as the points show.
-
-    The document is that of `exchange.fit.laws`; `x` names the sizes.
-    """
+    """Return up to which size throughput grows; the document is that of `exchange.fit.laws`, `x` names the sizes."""
     first, is_answered = _growth_sentence(document, "" if x == "n" else f" {x}")
     # Where the points contradict the law, or its maximum, none of its values is reported.
     more = [*_serial(document), *_predictions(document)] if document["holds"] and not _is_contradicted(document) else []
@@ -64,14 +59,12 @@ def _growth_sentence(document: dict[str, Any], of: str) -> tuple[str, bool]:
 
 
 def _best(document: dict[str, Any]) -> float:
-    """Return the size with the largest measured throughput."""
     best: float = max(document["points"], key=lambda point: point["throughput"]["value"])["size"]
     return best
 
 
 def _is_contradicted(document: dict[str, Any]) -> bool:
-    """Return whether the points contradict the law's start or maximum."""
-    return not _CONTRADICTED.isdisjoint(document["codes"])
+    return not {"gamma", "peak elsewhere"}.isdisjoint(document["codes"])
 
 
 def _serial(document: dict[str, Any]) -> Iterator[str]:
@@ -99,7 +92,6 @@ def _predictions(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _matrix(document: dict[str, Any], x: str) -> Matrix:
-    """Return measured and fitted throughputs at sizes spread over the range, and the predictions."""
     points, asked = document["points"], document["predictions"][: COLUMNS // 2] if document["holds"] else []
     room, last = COLUMNS - 1 - len(asked), len(points) - 1
     spread = {round(i * last / (room - 1)) for i in range(room)}

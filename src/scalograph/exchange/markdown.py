@@ -119,10 +119,7 @@ _WORDS = {"believe": "", "doubt": "With care: ", "reject": "Not to be believed: 
 
 
 def summary(screen: Screen, verdict: str = "") -> str:
-    """Return Markdown for a build summary or a comment.
-
-    It ends in a line break; a verdict goes into the heading.
-    """
+    """Return Markdown for a build summary or a comment. It ends in a line break; a verdict goes into the heading."""
     first, *more = screen.claim.sentences
     parts = [f"### {plain(': '.join(filter(None, [verdict, screen.title])))}", f"**{plain(first)}**"]
     parts += ["\n".join(map(plain, more))]

@@ -22,11 +22,7 @@ class Match:
 
 
 def parse_where(texts: Sequence[str], table: Table) -> dict[str, str]:
-    """Parse `factor=level` of the command line.
-
-    Raises:
-        StudyError: the study has no such factor or level.
-    """
+    """Parse `factor=level` of the command line. Raises StudyError where the study has no such factor or level."""
     levels: dict[str, str] = {}
     for text in texts:
         name, equals, level = text.partition("=")
@@ -44,11 +40,7 @@ def parse_where(texts: Sequence[str], table: Table) -> dict[str, str]:
 
 
 def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> Match:
-    """Find the configuration that a benchmark's params and `where` name.
-
-    Raises:
-        StudyError: several match, because a factor is neither a param nor in `where`.
-    """
+    """Find the configuration that params and `where` name. Raises StudyError where several match."""
     named = {param: factor for param in params if (factor := _factor(table, param))}
     unmatched = {param: text for param, text in params.items() if param not in named}
     given = table.study.workload.parameters.items()

@@ -18,14 +18,12 @@ class Answer:
     """Hold what a question adds to the findings, for people and machines.
 
     Attributes:
-        document: for machines; None if nothing is known.
         decided: whether a search ended; None if the question is no search.
         claim: None if another question speaks first.
         sentences: more for people, most important first.
         tables: above those that every study has.
         below: below those.
         doubts: why the answer is uncertain or missing.
-        curves: all of them, if the question adds to them.
         at_levels: values of a configuration where runs were compared in pairs.
     """
 

@@ -77,8 +77,7 @@ def _point_row(table: Table, curve: Curve, point: Point, shown: Sequence[str], h
     cells += [_estimate_cell(point.responses[name].estimate) for name in responses_with_direction(table)]
     if has_speedup:
         cells += [_estimate_cell(point.speedup), _estimate_cell(point.efficiency)]
-    n_runs = max((len(r.scores) for r in point.responses.values()), default=0)
-    return [*cells, n_runs, join_flags(point.flags)]
+    return [*cells, max((len(r.scores) for r in point.responses.values()), default=0), join_flags(point.flags)]
 
 
 def _estimate_cell(estimate: Estimate | None) -> Cell:
@@ -200,17 +199,11 @@ def compare_baselines(table: Table, how: SpeedupRule, reference: Sample, other: 
     if (how.response in reference.whole) != (how.response in other.whole):
         refused = Estimate(None, None, None, table.study.protocol.confidence, 0, "", (UNLIKE,))
         return Comparison(refused, None, "uncertain", MARGIN, None)
-    a, b = _block_means(other, how.response), _block_means(reference, how.response)
+    by_block = [s.scores_by_block(how.response).items() for s in (other, reference)]
+    a, b = ({block: sum(scores) / len(scores) for block, scores in items} for items in by_block)
     shared = [block for block in a if block in b]
     confidence = table.study.protocol.confidence
     ratio = partial(compare, better="lower" if how.kind == "time" else "higher", margin=MARGIN, confidence=confidence)
     if len(shared) >= 2:
         return ratio([a[k] for k in shared], [b[k] for k in shared], paired=True)
     return ratio(other.scores(how.response), reference.scores(how.response))
-
-
-def _block_means(sample: Sample, response: str) -> dict[int, float]:
-    blocks: dict[int, list[float]] = {}
-    for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
-        blocks.setdefault(block, []).append(score)
-    return {block: sum(scores) / len(scores) for block, scores in blocks.items()}

@@ -43,14 +43,13 @@ def exact_count(scores: Sequence[float], confidence: float) -> Estimate | None:
     return Estimate(scores[0], scores[0], scores[0], confidence, len(scores), "counted, the same in every run")
 
 
-TWO_MODES = "two modes"
 MIN_IDENTICAL = 3  # runs with one and the same time are no chance, unless the clock is coarse
 
 
 def score_flags(table: Table, sample: Sample, name: str) -> list[Flag]:
     """Return flags about the distribution of the scores of a response."""
     modes = find_modes(sample.values(name))
-    return [Flag(TWO_MODES, _modes_text(modes, table, name), 100 * (modes.high / modes.low - 1))] if modes else []
+    return [Flag("two modes", _modes_text(modes, table, name), 100 * (modes.high / modes.low - 1))] if modes else []
 
 
 def modes_text(table: Table, sample: Sample, name: str) -> str:
@@ -75,7 +74,6 @@ def _modes_text(bimodality: Bimodality, table: Table, name: str) -> str:
 
 SHORT_S = 0.01  # shorter runs tell nothing of the CPUs that they use
 NEVER_NEGATIVE = ("s", "bytes")  # units of responses that cannot be below zero, whatever their scores are
-BASELINE_DISTURBED = "its baseline rests on disturbed runs"
 
 
 def point_key(table: Table, curve: Curve, point: Point) -> Key:
@@ -99,7 +97,7 @@ def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sam
     if speedups and baseline is not None and baseline.falls_back:
         for point in points:
             if point.level != baseline.configuration[factor]:
-                point.flags.append(Flag("disturbed baseline", BASELINE_DISTURBED))
+                point.flags.append(Flag("disturbed baseline", "its baseline rests on disturbed runs"))
     return Curve(group=group, factor=factor, points=points)
 
 

@@ -58,7 +58,6 @@ def count_runs(table: Table, samples: Sequence[Sample]) -> RunsDoc:
 
 
 def _failures(failed: Sequence[Row], workload: WorkloadUse) -> dict[str, int]:
-    """Count the failures by reason, each with the last line of stderr of one run."""
     reasons = [_name_failure(row.reason or row.status, workload) for row in failed]
     counts = Counter(reasons).most_common(20)
     last_words = ((reason, row.last_words) for reason, row in zip(reasons, failed, strict=True))

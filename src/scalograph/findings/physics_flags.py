@@ -14,8 +14,6 @@ from scalograph.study.model import Study
 
 # True of many honest programs (they wait for a disk, or ask another source for the CPUs): no flag of a configuration.
 HARMLESS: tuple[PhysicsGate, ...] = ("baseline off the CPU", "believes in other CPUs")
-# `speedup` has reported it already, in the warnings of the point.
-FLAGGED_BEFORE: tuple[PhysicsGate, ...] = ("speedup above the CPUs",)
 
 
 def flag_physics(table: Table, curves: Sequence[Curve], samples: Mapping[Key, Sample]) -> dict[Key, str]:
@@ -27,11 +25,14 @@ def flag_physics(table: Table, curves: Sequence[Curve], samples: Mapping[Key, Sa
     gates: dict[Key, str] = {}
     if not table.study.baseline:
         return gates
+    factor = find_cpu_factor(table.study)
     for curve in curves:
-        siblings = _siblings(table, curve, curves, samples)
+        alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
+        is_whole = {id(c): bool(samples[point_key(table, c, c.points[0])].whole) for c in (curve, *alike)}
+        siblings = [c for c in alike if is_whole[id(c)] == is_whole[id(curve)]]
         for objection in (*_curve_objections(table, curve, samples), *_cpu_count_objections(table, curve, siblings)):
             point = next(p for p in curve.points if p.level == objection.n)
-            if objection.gate not in FLAGGED_BEFORE:
+            if objection.gate != "speedup above the CPUs":  # the warnings of the point hold that
                 point.flags.append(Flag(objection.gate, f"{objection.gate}: {objection.text}"))
             if objection.gate not in HARMLESS:
                 gates.setdefault(point_key(table, curve, point), objection.gate)
@@ -64,14 +65,6 @@ def _observe(study: Study, point: Point, sample: Sample) -> ObservedLevel:
 def _read_estimate(study: Study, point: Point, source: str) -> Estimate | None:
     name = find_response(study, source)
     return point.responses[name].estimate if name in point.responses else None
-
-
-def _siblings(table: Table, curve: Curve, curves: Sequence[Curve], samples: Mapping[Key, Sample]) -> list[Curve]:
-    """Find curves of the same kind of time that differ from this one in the CPU count only, itself included."""
-    factor = find_cpu_factor(table.study)
-    alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
-    is_whole = {id(c): bool(samples[point_key(table, c, c.points[0])].whole) for c in (curve, *alike)}
-    return [c for c in alike if is_whole[id(c)] == is_whole[id(curve)]]
 
 
 def _cpu_count_objections(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[PhysicsFlag]:

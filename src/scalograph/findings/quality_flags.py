@@ -44,8 +44,6 @@ _KINDS = {
     "confined": (f"keeps {_FEWER} it was given", f"keep {_FEWER} they were given", "their programs chose so"),
     "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
 }
-# Kinds without any usable value.
-GRAVE = ("physics", "none")
 _EFFECT_ON_ONE = {
     "none": "it is missing",
     "disturbed": "its times are too long",
@@ -159,7 +157,7 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
         effect = _EFFECT_BY_SCALE[scale].get(kind) or (_EFFECT_ON_ONE.get(kind, effect) if count == 1 else effect)
         which = "the only configuration" if n == 1 else f"{count} of {count_noun(n, 'configuration')}"
         reasons[kind] = Caveat(f"{which} {singular if count == 1 else several}", effect, whole)
-    caveats, grave = [*reasons.values()], next((reasons[kind] for kind in GRAVE if kind in reasons), None)
+    caveats, grave = [*reasons.values()], next((reasons[kind] for kind in ("physics", "none") if kind in reasons), None)
     off = [value for key, value in bound.items() if key not in flags]
     if basis(table.study.question) != "configurations" or not off or len(off) < len(flags):
         return QualityFlags(caveats, grave)

@@ -54,7 +54,6 @@ def _run_command(study: Study, copy: Path, where: Sequence[str]) -> str:
 
 
 def _brings_files(use: WorkloadUse) -> bool:
-    """Return whether the workload lies beside the study, and so not beside its copy."""
     if use.use is not None:
         return use.use not in shipped_workloads()
     argvs = [argv for argv in (use.command, use.setup, use.prepare, use.cleanup) if argv]
@@ -71,7 +70,6 @@ def _is_other_text(copy: Path, shipped: Path) -> bool:
 
 
 def _options(study: Study, file: Path) -> list[str]:
-    """Return `--quick`, budgets and the like, where the declaration alone would not give this study."""
     try:
         declared = load(file)
         shorter = quick_form(declared)
@@ -82,7 +80,6 @@ def _options(study: Study, file: Path) -> list[str]:
 
 
 def _host_options(study: Study, machine: Mapping[str, Any]) -> Iterator[str]:
-    """Return the options for the host and for machine-wide settings."""
     if machine.get("accelerator"):
         yield "--host guest"  # its settings are its own
         return
@@ -98,7 +95,6 @@ def _is_machine_wide(factor: Factor) -> bool:
 
 
 def _start_options(asked: Protocol, declared: Protocol) -> Iterator[str]:
-    """Return the options that override a declaration."""
     for key, option in _OPTIONS.items():
         value = getattr(asked, key)
         if value not in (None, getattr(declared, key)):

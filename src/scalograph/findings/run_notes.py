@@ -146,10 +146,9 @@ def explain_fewer_cpus(record: Record) -> str:
 
 
 MAX_NAMED = 12  # settings that a sentence names
-SettingsChanges = tuple[tuple[str, str, str], ...]
 
 
-def settings_changes(record: Record) -> SettingsChanges:
+def settings_changes(record: Record) -> tuple[tuple[str, str, str], ...]:
     """Return the machine settings that a run changed, with the values before and after."""
     if not record.settings:  # as of most runs
         return ()
@@ -176,8 +175,7 @@ def degradations(record: Record) -> tuple[tuple[str, str, str], ...]:
     """Return what the kernel did not grant the probe: what, why, and the fix, without duplicates."""
     if not record.header.degraded and not record.run.degraded:
         return ()
-    parts = {(d.what, d.why, d.fix) for d in (*record.header.degraded, *record.run.degraded)}
-    return tuple(sorted(parts))
+    return tuple(sorted({(d.what, d.why, d.fix) for d in (*record.header.degraded, *record.run.degraded)}))
 
 
 def instrument_setup(record: Record) -> tuple[str, ...]:
@@ -217,8 +215,6 @@ class SubtaskTrace:
 
     Attributes:
         start_ns: since the start of the iteration.
-        end_ns: likewise.
-        worker: from 0.
     """
 
     start_ns: tuple[float, ...]

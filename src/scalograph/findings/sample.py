@@ -1,9 +1,10 @@
 """Samples: the runs of each configuration, all successful ones and those that estimates count."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,18 @@ class Sample:
         """Return the mean log score of each block; all scores are positive."""
         return self._column(response).block_logs
 
+    def scores_by_block(self, response: str) -> dict[int, list[float]]:
+        """Return the scores of each block: a repeated run may stand in the block of another."""
+        column, scores = self._column(response), dict[int, list[float]]()
+        for block, score in zip(column.blocks, column.scores, strict=True):
+            scores.setdefault(block, []).append(score)
+        return scores
+
+    def block_means(self, response: str) -> dict[int, float]:
+        """Return the geometric mean of the scores of each block; 0 where one has no log."""
+        by_block = self.scores_by_block(response).items()
+        return {block: geometric_mean(scores) if min(scores) > 0 else 0.0 for block, scores in by_block}
+
     def ignore_disturbance(self) -> "Sample":
         """Return the sample with all successful runs counted."""
         return replace(self, counted=self.succeeded, cpu_responses=frozenset())
@@ -191,16 +204,11 @@ def cpu_time_responses(study: Study) -> frozenset[str]:
     return frozenset(name for name, response in study.responses.items() if response.source in CPU_TIMES)
 
 
-def exclusion_text(by_cpu: Collection[str]) -> str:
-    """Say from what disturbed runs were excluded."""
-    return "left out of all but CPU times" if by_cpu else "left out"
-
-
 def sample_flags(sample: Sample) -> Iterator[Flag]:
     """Yield the flags of a configuration's runs."""
     rows, of = sample.succeeded, len(sample.succeeded)
     if n := sample.n_disturbed:
-        text = f"{n} of {of} runs disturbed, {exclusion_text(sample.cpu_responses)}"
+        text = f"{n} of {of} runs disturbed, left out" + " of all but CPU times" * bool(sample.cpu_responses)
         rests = f"rests on disturbed runs: {n} of {of}"
         yield Flag("falls back", rests, n) if sample.falls_back else Flag("disturbed", text, n)
     if is_mostly_unverified(sample):

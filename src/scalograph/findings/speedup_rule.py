@@ -18,7 +18,6 @@ from scalograph.study.model import Response
 from scalograph.text.scale import SECONDS
 
 ELAPSED_SOURCES = ("window.wall", "run.wall", "run.wall_outer", "run.tree_wall")
-SHARE_UNITS = ("%", "percent", "ratio", "fraction")
 
 Kind = Literal["time", "rate"]
 
@@ -47,7 +46,7 @@ def speedup_kind(response: Response) -> Kind | None:
     if response.source in ELAPSED_SOURCES:
         return "time"
     if response.better == "higher":
-        return None if response.unit in SHARE_UNITS else "rate"
+        return None if response.unit in ("%", "percent", "ratio", "fraction") else "rate"
     reported = response.source.startswith("value.") and response.unit in SECONDS
     return "time" if reported and response.better == "lower" else None
 

@@ -241,7 +241,6 @@ def _verifiable_runs(ok: Sequence[Row]) -> list[Row]:
 
 
 def _summarize_causes(runs: Iterable[Row], fate: str) -> Iterable[str]:
-    """Yield the number of runs for each cause, with its worst run."""
     by_name: dict[str, list[Cause]] = {}
     for row in runs:
         for cause in row.causes:
@@ -271,7 +270,6 @@ def count_short(table: Table, samples: Sequence[Sample]) -> int:
 
 
 def _precise_keys(table: Table, samples: Sequence[Sample]) -> set[Key]:
-    """Find configurations ended by a precision rule: by their own scores, or by ratios over the reference."""
     rule, pairs, response = stopping(table.study), pair_stopping(table.study), primary_response(table)
     by_key = {sample.key: sample for sample in samples}
     scores = {key: [*zip(s.blocks(response), s.scores(response), strict=True)] for key, s in by_key.items()}

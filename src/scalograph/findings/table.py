@@ -147,7 +147,6 @@ def _counts(written: list[Any], n: int) -> list[int]:
 
 
 def _machine(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of the machine, with the JVMs that the study ran on."""
     jvms = event["uses"].get("jvms") if isinstance(event.get("uses"), dict) else None
     return machine_facts(event["machine"]) | ({"jvms_used": jvms} if isinstance(jvms, dict) and jvms else {})
 
@@ -157,8 +156,6 @@ def _timestamp(at: str | None) -> float:
 
 
 class _JournalReader:
-    """Add the events of a journal to a table, one by one."""
-
     def __init__(self, table: Table, keep_observations: bool) -> None:
         self._table, self._keep = table, keep_observations
         self._began = _timestamp(table.started)
@@ -172,7 +169,6 @@ class _JournalReader:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Derive once what every run needs of the study; again after a resume."""
         study = self._table.study
         self._held = ConfigurationCache(study)
         self._asked, self._primary = requirements(study), primary_response(study)

@@ -376,7 +376,7 @@ class Findings(Model):
 _PROTOCOL_1 = {
     "effective-cpus": ("effective_cpus", "groups"),
     "cliff": ("cliffs", ""),
-    "break-even": ("break_check_lengths", ""),
+    "break-even": ("break_even", ""),
     "surface": ("surfaces", "surfaces"),
 }
 

@@ -20,13 +20,10 @@ class AskedFactors:
 
     Attributes:
         levels: levels as text, by the name of the factor.
-        roles: what a factor is, by its name.
         baseline: factor and level that others are compared with.
         per_worker: whether each worker does the same work.
         precision: difference that counts as none, as text.
         lists: levels in place of the text, where they may hold what divides it.
-        controls: what sets a factor, by its name.
-        titles: what a factor is for people, by its name.
         fills: the name that the command is to hold; put behind the program where it does not.
         plan: of the question, by name; None for its own.
         runs: of each configuration, where the plan leaves that open.

@@ -94,7 +94,6 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
 
 
 def _answers(table: Table, taken: SampleMap, drawn: Sequence[Curve]) -> tuple[dict[str, Answer], dict[str, Part]]:
-    """Collect what each question or reading says, and why the others are silent."""
     answers, silent = dict[str, Answer](), dict[str, Part]()
     for name in answering_questions(table.study.question):
         module = role(name, "answer")

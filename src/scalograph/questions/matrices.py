@@ -102,14 +102,12 @@ def _level_names(table: Table, name: str, first: str, levels: Sequence[Level]) -
 
 
 def _drop_repeats(named: Sequence[str]) -> list[str]:
-    """Shorten names of one factor to one title: "lock none, cas"."""
     first, *rest = named
     head = first.rpartition(" ")[0]
     return [first, *(text.removeprefix(f"{head} ") if head and not head[0].isdigit() else text for text in rest)]
 
 
 def _merge_lines(lines: list[_Group]) -> list[_Group]:
-    """Join lines that differ in one setting and whose cells cannot be told apart, until none are left."""
     while True:
         pair = next((pair for pair in combinations(lines, 2) if _joins(*pair)), None)
         if pair is None:

@@ -132,7 +132,6 @@ def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnote
 
 
 def _scales(columns: list[Column], raw: list[list[Any]]) -> list[Scale]:
-    """Choose the unit of each column; labels keep their declared one."""
     numbers = [
         (c.unit, [_magnitude(x) for x in values]) if _is_scaled(c) else ("", [])
         for c, values in zip(columns, raw, strict=True)
@@ -152,7 +151,6 @@ def _magnitude(x: Any) -> float | None:
 
 
 def _cell(x: Any, scale: Scale | None, footnotes: Footnotes, shared: list[str]) -> ShownCell:
-    """Format a value; a level, which has no scale, as it is declared."""
     if isinstance(x, Estimate) and scale:
         shown = estimate(x, scale)
         title = one_line("; ".join(x.warnings)) or one_line(f"{x.method}; {x.n} runs" if x.method else f"{x.n} runs")

@@ -45,15 +45,11 @@ class ClaimAxis:
     foot: float
 
     def __call__(self, value: float) -> float:
-        """Return the pixel of a value, clamped to the axis."""
         return self.axis.inside(value * self.scale.factor)
 
 
 def claim_picture(claim: DecidedClaim) -> str:
-    """Draw a claim: a row per value on one axis, logarithmic from a factor of 3 on.
-
-    Returns an unlabeled `svg` element, for `figure_words` describes it; empty where there is nothing to draw.
-    """
+    """Draw a claim, a row per value on one axis, as an unlabeled `svg`; empty where there is nothing to draw."""
     if not any(figure.published is not None or _has_value(figure) for figure in claim.figures):
         return ""
     shown, scale = select_values(claim.figures, MOST_TOLD), claim_scale(claim)
@@ -75,7 +71,6 @@ def _has_value(figure: ClaimValue) -> bool:
 
 
 def _layout(claim: DecidedClaim, scale: Scale) -> dict[str, Any]:
-    """Return range and ticks: published values and bounds lie inside, measured intervals may leave it."""
     here = [figure.here for figure in claim.figures if figure.here]
     printed = [(figure.published, figure.published_low, figure.published_high) for figure in claim.figures]
     core = [*chain.from_iterable(printed), *(e.value for e in here), claim.low or None, claim.high]
@@ -91,7 +86,6 @@ def _layout(claim: DecidedClaim, scale: Scale) -> dict[str, Any]:
 
 
 def _linear_range(must: Sequence[float], may: Sequence[float]) -> tuple[float, float]:
-    """Return the range of a linear axis, as `log_range` does of a logarithmic one."""
     low, high = min(must), max(must)
     room = (high - low) or 0.5 * abs(high) or 1.0
     ends = max(min([low, *may]), low - room), min(max([high, *may]), high + room)
@@ -99,7 +93,6 @@ def _linear_range(must: Sequence[float], may: Sequence[float]) -> tuple[float, f
 
 
 def _band(claim: DecidedClaim, axis: ClaimAxis) -> str:
-    """Draw the range in which the claim holds; an open end reaches to the edge."""
     if claim.low is None and claim.high is None:
         return ""
     left = axis.axis.start if claim.low is None else axis(claim.low)
@@ -119,7 +112,6 @@ def _ticks(axis: ClaimAxis) -> Iterator[str]:
 
 
 def _draw_published(axis: ClaimAxis, rows: Rows) -> Iterator[str]:
-    """Draw rings, and each printed error as a dotted line."""
     errors = [(figure.published_low, figure.published_high, y - APART) for figure, y in rows]
     pen = {**paint("stroke", "ink"), "stroke_width": RIM / 2}
     yield _path(_interval_path(axis, errors), stroke_dasharray="1.5 2", **pen)
@@ -149,7 +141,6 @@ def _path(d: str, **pen: Any) -> str:
 
 
 def _columns(axis: ClaimAxis, rows: Rows, is_decided: bool) -> Iterator[str]:
-    """Draw labels, both numbers, and the outcome of each value where the claim is decided."""
     unit, right, here = f" ({axis.scale.unit})" if axis.scale.unit else "", WIDTH - PUBLISHED, WIDTH - HERE
     yield _texts([(0, y + 4, shorten_middle(figure.label, LETTERS)) for figure, y in rows], "start", "ink")
     published = [(right, y + 4, published_text(figure, axis.scale)) for figure, y in rows]
@@ -166,7 +157,6 @@ def _measured_text(figure: ClaimValue, scale: Scale) -> str:
 
 
 def _texts(placed: Iterable[tuple[float, float, str]], anchor: str, color: str) -> str:
-    """Draw texts of one style as a group."""
     shown = ((x, y, html.escape(escape_controls(text))) for x, y, text in placed if text)
     each = [element("text", text, x=round(x, 1), y=round(y, 1)) for x, y, text in shown]
     return element("g", *each, text_anchor=anchor, **paint("fill", color)) if each else ""

@@ -37,14 +37,10 @@ from scalograph.text.short_names import short_setting
 MOST_CURVES = 12
 LOG_FROM = 3.0
 LETTER = 6.6
-_SYMBOLS = ("circle", "square")
 
 
 def compared_plots(comparison: ResultComparison) -> list[tuple[str, Plot, Plot]]:
-    """Draw each curve: its name, both results, their ratio.
-
-    At most a dozen curves are drawn.
-    """
+    """Draw each curve: its name, both results, their ratio. At most a dozen curves are drawn."""
     if not (parts := list(split_curves(comparison))):
         return []
     varied = [name for name in parts[0][0] if len({group[name] for group, _ in parts}) > 1]
@@ -76,7 +72,6 @@ def _both(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -
 
 
 def _ratio(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -> Plot:
-    """Draw the ratio with its interval, and the margin around 1."""
     ratios = [row.ratio for row in members]
     ends = [x for e in ratios for x in (e.value, e.low, e.high) if x and x > 0]
     margin = comparison.margin
@@ -103,7 +98,7 @@ def _points(i: int, estimates: Sequence[Estimate], mode: str) -> dict[str, Any]:
     bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": color}
     xs = [float(n) for n in range(len(ys))]
     return line(
-        xs, ys, color, 2, mode=mode, marker={"color": color, "size": 6.5, "symbol": _SYMBOLS[i]},
+        xs, ys, color, 2, mode=mode, marker={"color": color, "size": 6.5, "symbol": ("circle", "square")[i]},
         error_y=bars | {"thickness": 1.4, "width": 0},
     )  # fmt: skip
 
@@ -116,7 +111,6 @@ def _linear(title: str, low: float, high: float) -> dict[str, Any]:
 def _layout(
     comparison: ResultComparison, members: Sequence[ConfigurationRatio], upright: dict[str, Any]
 ) -> dict[str, Any]:
-    """Space the levels evenly: each is one comparison."""
     levels, unit = [row.levels.get(comparison.along) for row in members], comparison.units.get(comparison.along, "")
     texts = ["" if level is None else shorten_middle(level_text(level, unit), 12) for level in levels]
     title = comparison.titles.get(comparison.along, comparison.along)
@@ -134,11 +128,7 @@ _TONES = {"slower": "reject", "not measurable": "doubt", "same": "believe", "fas
 
 
 def write(comparison: ResultComparison, screen: Screen, file: Path) -> None:
-    """Write the page atomically; the same document gives the same bytes.
-
-    Raises:
-        HostError: the disk refuses; an older page is untouched.
-    """
+    """Write the page atomically, the same bytes for a document. Raises HostError where the disk refuses."""
     write_text(file, page(comparison, screen))
 
 

@@ -24,10 +24,7 @@ MOST_PANELS = 48  # more than this are not drawn at all: each is a figure for ea
 
 
 def arrangement(groups: Sequence[str], drawn: Sequence[dict[str, Any]], factors: Factors) -> dict[str, Any]:
-    """Return the levels used of each factor, and what can make panels for each choice of lines.
-
-    Each drawn curve has its levels in the order of `groups`.
-    """
+    """Return the levels used of each factor, in the order of `groups`, and the panels for each choice of lines."""
     used = {name: sorted({curve["group"][i] for curve in drawn}) for i, name in enumerate(groups)}
     titles = {name: factors[name].title for name in groups}
     return {
@@ -37,10 +34,7 @@ def arrangement(groups: Sequence[str], drawn: Sequence[dict[str, Any]], factors:
 
 
 def _panels(others: Mapping[str, int], titles: Mapping[str, str]) -> dict[str, Any]:
-    """Return the default panels and the choices: all other factors, one of them, or none.
-
-    `others` are the factors that separate no lines, with the number of their levels.
-    """
+    """Return the default panels and the choices; `others` are factors that separate no lines, with their levels."""
     n, is_several = math.prod(others.values()), len(others) > 1
     single = [(name, titles[name]) for name, levels in others.items() if levels <= MOST_PANELS]
     whole = [("all", " \N{MULTIPLICATION SIGN} ".join(titles[name] for name in others))]
@@ -81,7 +75,6 @@ def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
 def _mark(
     law: LawDoc, position: Callable[[float], float | None], at: Sequence[float | None], fitted: Sequence[float | None]
 ) -> dict[str, Any] | None:
-    """Return the position of the optimum and its interval; None where the line does not reach it."""
     best, last = law.optimum, at[-1] or 0.0
     if best.value is None or best.value < law.sizes[0] or (x := position(best.value)) is None or x > last:
         return None
@@ -92,7 +85,6 @@ def _mark(
 
 
 def _misfit(law: LawDoc) -> str:
-    """Return the code of the flag that rejects the law or its maximum; empty where it holds."""
     return next((flag.code for flag in law.flags if flag.code in (*NO_LAW, "peak elsewhere")), "")
 
 
@@ -159,7 +151,9 @@ def _family(
     shown = [measure for measure in measures if measure["id"] not in constant]
     for curve, row in zip(curves, drawn, strict=True):
         row["reach"] = [_reach(curve, row["points"], measure) for measure in shown]
-    line = default_line(curves, varying)
+    sizes = {name: len({level_key(curve.group[name]) for curve in curves}) for name in varying}
+    colored = [name for name in varying if sizes[name] <= COLORS]
+    line = max(colored, key=lambda name: sizes[name]) if colored else min(varying, key=lambda n: sizes[n], default=None)
     line_index = varying.index(line) if line else None
     n_lines = 1 if line_index is None else len({curve["group"][line_index] for curve in drawn})
     return {
@@ -172,15 +166,7 @@ def _family(
     }  # fmt: skip
 
 
-def default_line(curves: Sequence[Curve], varying: Sequence[str]) -> str | None:
-    """Choose the factor that separates lines: the one with the most levels that colors suffice for."""
-    sizes = {name: len({level_key(curve.group[name]) for curve in curves}) for name in varying}
-    colored = [name for name in varying if sizes[name] <= COLORS]
-    return max(colored, key=lambda name: sizes[name]) if colored else min(varying, key=lambda n: sizes[n], default=None)
-
-
 def _constant(measure: str, drawn: Sequence[dict[str, Any]]) -> str:
-    """Return the text of a measure that is the same everywhere; empty if it is not."""
     values = [point["values"][measure] for curve in drawn for point in curve["points"] if measure in point["values"]]
     is_flat = len(values) > 1 and all(v[0] == v[1] == v[2] == values[0][0] for v in values)
     return str(values[0][3]) if is_flat else ""
@@ -193,7 +179,6 @@ def _place_shape(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
 
 
 def _add_key(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, Any]:
-    """Add a caption that explains how to read a measure."""
     parts = [BETTER.get(measure["better"], ""), f"Bars: {measure['bars']}."]
     captions = [overlay.caption for overlay in over if overlay.caption]
     key = " ".join(filter(None, [*parts, *captions]))
@@ -202,7 +187,6 @@ def _add_key(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, Any]
 
 
 def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
-    """Return the measures with any value: responses as declared, then derived ones."""
     points = [p for c in curves for p in c.points]
     named = {r.name: r for r in findings.study.responses}
     names = dict.fromkeys([*named, *(name for p in points for name in p.responses)])
@@ -244,7 +228,6 @@ def _curve(
 
 
 def _ideal(findings: Findings, curve: Curve) -> dict[str, float]:
-    """Return the CPUs in use at each level over those at the baseline."""
     baseline = findings.study.baseline
     if baseline is None or baseline.factor != curve.factor:
         return {}
@@ -284,7 +267,6 @@ def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
 
 
 def _value_fields(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:
-    """Return value, interval and text; for speedups also the simultaneous interval."""
     if e is None or e.value is None:
         return None
     factor = measure["scale"].factor

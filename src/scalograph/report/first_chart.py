@@ -34,10 +34,7 @@ ALIKE, GROUPED = math.log(1.05), math.log(1.15)  # lines that are one, and those
 
 @dataclass(frozen=True)
 class CurveLine:
-    """A curve as drawn: positions of its points, their values with both ends and text, and ideals.
-
-    `published` holds lines of a paper, each as positions and values.
-    """
+    """A curve as drawn: positions, values with both ends and text, ideals, and `published` lines of papers."""
 
     group: tuple[int, ...]
     xs: list[float]
@@ -102,7 +99,6 @@ def furthest(every: Sequence[CurveLine]) -> list[CurveLine]:
 
 
 def _leading(every: Sequence[CurveLine]) -> list[int]:
-    """Return the indices of the factors that move the curves."""
     moves = dict.fromkeys(range(len(every[0].group)), 0.0)
     for first, other in combinations(every[:MOST_COMPARED], 2):
         differ = [i for i in moves if first.group[i] != other.group[i]]
@@ -177,7 +173,6 @@ def _aside(curve: CurveLine, i: int, n: int) -> CurveLine:
 
 
 def _mode(is_ordered: bool) -> str:
-    """Join points by a line only between ordered levels."""
     return "lines+markers" if is_ordered else "markers"
 
 
@@ -206,7 +201,6 @@ def _published_trace(xs: Sequence[float], ys: Sequence[float], i: int, is_ordere
 def _upright(
     every: Sequence[CurveLine], ideals: Sequence[CurveLine], beside: Sequence[float], title: str, is_linear: bool
 ) -> dict[str, Any]:
-    """Return the vertical axis: logarithmic from a factor of 3 on, else linear from zero."""
     core = [*(y for curve in every for y in curve.ys), *beside]
     core += [y for curve in ideals for y in curve.ideal if y and y <= 2 * max(core)]
     whole = [end for curve in every for value in curve.values for end in value[1:3] if end is not None]
@@ -229,7 +223,6 @@ def _title(findings: Findings, measure: dict[str, Any], factors: Named) -> str:
 
 
 def _ticks(family: dict[str, Any]) -> dict[str, Any]:
-    """Return the ticks; a marked range between two levels is labeled with both."""
     places = sorted(zip(family["axis"]["at"], family["axis"]["labels"], strict=True))
     width = 0.06 * (places[-1][0] - places[0][0])
     for shape in family["shapes"]:
@@ -253,7 +246,6 @@ def _rows(claim: Claim | None, family: dict[str, Any]) -> list[dict[float, float
 
 
 def _labels(named: Sequence[CurveLine], names: Sequence[str], factors: Named) -> tuple[list[str], str]:
-    """Label curves by the levels that differ; of many, what most share is named once below."""
     first = shorten_titles(factors[name]["title"] for name in names)
     settings = [
         [short_setting(head, factors[name]["raw"][level], factors[name]["unit"])
@@ -272,7 +264,6 @@ def _labels(named: Sequence[CurveLine], names: Sequence[str], factors: Named) ->
 
 
 def _names(named: Sequence[CurveLine], labels: Sequence[str], upright: dict[str, Any]) -> list[dict[str, Any]]:
-    """Place labels at the ends of curves without overlap."""
     low, high = upright["range"]
     ends = [math.log10(curve.ys[-1]) if upright.get("type") == "log" else curve.ys[-1] for curve in named]
     order = sorted(range(len(named)), key=ends.__getitem__)

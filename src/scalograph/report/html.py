@@ -131,11 +131,7 @@ Drawn = Sequence[Figure | Overlay]
 
 
 def write(findings: Findings, drawn: Drawn, path: Path) -> None:
-    """Write the report atomically; the same findings give the same bytes.
-
-    Raises:
-        HostError: the disk refuses; an older report is untouched.
-    """
+    """Write the report atomically, the same bytes for the same findings. Raises HostError where the disk refuses."""
     write_text(path, page(findings, drawn))
 
 

@@ -45,20 +45,14 @@ def _value_text(name: str, value: Any) -> str:
     if isinstance(value, dict):
         return "; ".join(f"{_name(str(k))}: {_value_text(str(k), v)}" for k, v in value.items()) or "none"
     if isinstance(value, list):
-        return _list_text(name, value)
+        if not all(isinstance(v, dict) for v in value):
+            return ", ".join(_value_text(name, v) for v in value) or "none"
+        fields = dict.fromkeys(field for v in value for field in v)
+        return _value_text(name, {field: _distinct([v.get(field) for v in value]) for field in fields})
     return str(value)
 
 
-def _list_text(name: str, values: list[Any]) -> str:
-    """Format a list; records by field: 64 CPUs are four ranges, not 64 sentences."""
-    if not all(isinstance(v, dict) for v in values):
-        return ", ".join(_value_text(name, v) for v in values) or "none"
-    fields = dict.fromkeys(field for v in values for field in v)
-    return _value_text(name, {field: _distinct([v.get(field) for v in values]) for field in fields})
-
-
 def _distinct(values: list[Any]) -> Any:
-    """Return distinct values; consecutive whole numbers as a range, a single value as itself."""
     distinct = list({str(v): v for v in values}.values())
     if len(distinct) == 1:
         return distinct[0]

@@ -100,10 +100,7 @@ def busy(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def payload(findings: Findings, drawn: Sequence[Figure | Overlay] = ()) -> dict[str, Any]:
-    """Return all that charts, raw samples and the download need.
-
-    `drawn` is what the questions draw: charts of their own, and overlays of curves.
-    """
+    """Return all that charts, raw samples and the download need; `drawn` is what the questions draw."""
     overlays = [item for item in drawn if isinstance(item, Overlay)]
     factors = Factors(findings, by_ratio=[item.factor for item in overlays])
     samples = Samples(factors)

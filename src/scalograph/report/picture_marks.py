@@ -102,7 +102,6 @@ class PictureAxis:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Return the pixel of a value."""
         return self.linear(math.log10(value) if self.is_log else value)
 
     @property

@@ -54,11 +54,7 @@ class ReproducedRow:
 
 
 def write(reproduction: Reproduction, file: Path) -> None:
-    """Write the page atomically; the same document gives the same bytes.
-
-    Raises:
-        HostError: the disk refuses; an older page is untouched.
-    """
+    """Write the page atomically, the same bytes for a document. Raises HostError where the disk refuses."""
     write_text(file, page(reproduction))
 
 

@@ -49,7 +49,6 @@ def render_reproduction(reproduction: Reproduction, console: Console, places: Se
 
 
 def _one_line(text: str) -> str:
-    """Cut a text to the whole words that fit in a line."""
     shown, room = one_line(text), WIDTH - LABEL
     if len(shown) <= room:
         return shown

@@ -38,7 +38,6 @@ def body(sheet: TableLayout) -> Markup:
 
 
 def _class(sheet: TableLayout, i: int) -> str:
-    """Return the style class of a column; with estimates also the width of their values."""
     kind = sheet.style(i)[0]
     return f'"{kind} w{sheet.value_width(i)}"' if sheet.has_intervals(i) else kind
 
@@ -69,5 +68,4 @@ def _content(cell: ShownCell, is_estimate: bool) -> str:
 
 
 def _minus(text: str) -> str:
-    """Replace the hyphen of negative numbers by a minus; hyphens in words stay."""
     return MINUS.sub("\N{MINUS SIGN}", text)

@@ -45,7 +45,6 @@ class Samples:
     def _score(
         self, name: str, response: PointResponse, i: int, configuration: dict[str, int], places: dict[str | int, int]
     ) -> int:
-        """Add a score to the row of its run; unnamed runs are matched by order within the configuration."""
         run = response.runs[i] if i < len(response.runs) else ""
         index = places.setdefault(run or i, len(self.rows))
         if index == len(self.rows):

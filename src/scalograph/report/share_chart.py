@@ -10,7 +10,6 @@ from scalograph.text.plots import axis, axis_ticks, escape_markup, fade_color
 
 FEW_CPUS, MANY_BARS, MANY_PANELS = 8, 40, 12
 BARS = "CPU time split over the CPUs; dotted: even shares."
-MAP = "Rows: CPUs; stronger color: larger share."
 # A smaller share ran before the task was placed.
 LEAST = 0.01
 Shares = Sequence[Sequence[float]]
@@ -32,7 +31,7 @@ def share_chart(curves: Sequence[Curve], line: str | None, factors: Factors, tit
     groups, choice = _groups(spread, line, varying, factors)
     plots = {name: [_plot(curve, varying, factors, title) for curve in shown] for name, shown in groups.items()}
     return Figure(
-        "shares", "CPU time by CPU", MAP if most > FEW_CPUS else BARS,
+        "shares", "CPU time by CPU", "Rows: CPUs; stronger color: larger share." if most > FEW_CPUS else BARS,
         [View(drawn, name) for name, drawn in plots.items()], choice=choice,
         details=[Details("These numbers as a table", tables)],
     )  # fmt: skip
@@ -41,7 +40,6 @@ def share_chart(curves: Sequence[Curve], line: str | None, factors: Factors, tit
 def _groups(
     spread: Sequence[Curve], line: str | None, varying: Sequence[str], factors: Factors
 ) -> tuple[dict[str, list[Curve]], str]:
-    """Group curves by the level of `line`; one each where a group would be too large."""
     levels: dict[str, list[Curve]] = {}
     for curve in spread:
         name = factors[line].texts()[factors[line].index(curve.group[line])] if line else ""
@@ -56,7 +54,6 @@ def _panel_label(curve: Curve, varying: Sequence[str], factors: Factors) -> str:
 
 
 def _share_rows(curve: Curve, factors: Factors) -> tuple[list[str], list[list[float]]]:
-    """Return labels of the levels with shares, and the shares in percent, padded with zeros."""
     levels, axis_ = factors[curve.factor], factors[curve.factor].axis()
     points = {levels.index(point.level): point.per_cpu_share for point in curve.points if point.per_cpu_share}
     order = sorted(points, key=lambda i: axis_["at"][i])

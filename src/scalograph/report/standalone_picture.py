@@ -17,7 +17,6 @@ from scalograph.report.payload import payload
 from scalograph.report.static_picture import picture
 from scalograph.text.escape import escape_controls
 
-_BASE = Path(__file__).parent / "page" / "css" / "base.css"
 _ROLE = re.compile(r"--(ink|paper|muted|rule|wait|line-\d): (#[0-9a-f]{6});")
 # Only in attributes: texts are escaped, so they have no such quotes.
 _USED = re.compile(r'="var\(--([a-z0-9-]+)\)"')
@@ -50,8 +49,7 @@ def still_pictures(findings: Findings, drawn: list[Figure | Overlay]) -> dict[st
 
 @cache
 def _colors() -> dict[str, str]:
-    """Return the light colors of the style sheet: its first block."""
-    light, _, _ = _BASE.read_text(encoding="utf-8").partition("}")
+    light, _, _ = (Path(__file__).parent / "page" / "css" / "base.css").read_text(encoding="utf-8").partition("}")
     return dict(_ROLE.findall(light))
 
 

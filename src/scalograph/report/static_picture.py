@@ -40,11 +40,7 @@ class Canvas:
 
 
 def picture(data: Sequence[dict[str, Any]], layout: dict[str, Any], width: float, height: float) -> str:
-    """Draw a plot.
-
-    Traces are as in `protocol/figure.py`, and both axes have a range. The `svg` element is unlabeled: its context
-    describes it.
-    """
+    """Draw a plot of traces as in `protocol/figure.py`, as an unlabeled `svg`; both axes have a range."""
     margin = MARGIN | layout.get("margin", {})
     margin["r"] = min(margin["r"], 0.32 * width)
     x = PictureAxis(layout["xaxis"], margin["l"], width - margin["r"])
@@ -110,7 +106,6 @@ def _trace(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
 
 
 def _path(points: Sequence[tuple[float, float] | None]) -> str:
-    """Return a path that is interrupted at missing values."""
     runs = [[point for point in run if point] for is_known, run in groupby(points, key=bool) if is_known]
     return "".join("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in run) for run in runs)
 
@@ -123,8 +118,6 @@ def _pen(pen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _markers(points: Sequence[tuple[float, float] | None], marker: dict[str, Any]) -> Iterator[str]:
-    """Draw marks, one path for each style."""
-
     def each(value: Any, i: int) -> Any:
         return value[i] if isinstance(value, list) else value
 
@@ -141,7 +134,6 @@ def _markers(points: Sequence[tuple[float, float] | None], marker: dict[str, Any
 
 
 def _cells(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
-    """Draw a map, one path for each color step; adjacent equal cells merge."""
     across = [canvas.x.clamp(canvas.x(x)) for x in edges(trace["x"])]
     up = [canvas.y.clamp(canvas.y(y)) for y in edges(trace["y"])]
     values = [z for row in trace["z"] for z in row if z is not None]
@@ -171,7 +163,6 @@ def _shape(canvas: Canvas, shape: dict[str, Any]) -> str:
 
 
 def _ends(axis: PictureAxis, shape: dict[str, Any], name: str) -> tuple[float, float]:
-    """Return both pixels of a shape along an axis: from values, shares of the frame, or pixel offsets."""
     ends = shape[f"{name}0"], shape[f"{name}1"]
     position = axis.share if shape.get(f"{name}ref") == "paper" else axis
     if shape.get(f"{name}sizemode") == "pixel":
@@ -181,7 +172,6 @@ def _ends(axis: PictureAxis, shape: dict[str, Any], name: str) -> tuple[float, f
 
 
 def _notes(canvas: Canvas) -> Iterator[str]:
-    """Draw annotations; of those with one name the first that fits."""
     room = abs(canvas.x.end - canvas.x.start), abs(canvas.y.end - canvas.y.start)
     taken: set[str] = set()
     for note in canvas.layout.get("annotations", []):

@@ -27,10 +27,7 @@ BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 
 
 def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: bool = False) -> list[Text]:
-    """Lay out a matrix in the width of a console.
-
-    At most `most` rows, with 0 none; `only_resolved` omits rows without a conclusive value.
-    """
+    """Lay out at most `most` rows of a matrix; `only_resolved` omits rows without a conclusive value."""
     kept_rows = [row for row in matrix.rows if not only_resolved or any(map(_is_resolved, row.cells))]
     if not most or not kept_rows:
         return []
@@ -81,7 +78,6 @@ def _columns(matrix: Matrix, rows: Sequence[MatrixRow], plain: Plain, room: int)
 
 
 def _column(name: str, cells: Sequence[MatrixCell], texts: Sequence[str]) -> list[str]:
-    """Return a heading and its texts in one width, with values and intervals aligned."""
     parts = [text.partition(" ") if any(c.isdigit() for c in text) else ("", "", text) for text in texts]
     value = max((cell_len(head) for head, blank, _ in parts if blank), default=0)
     lined = [f"{head:>{value}} {tail}" if blank else head or tail for head, blank, tail in parts]
@@ -95,7 +91,6 @@ def _width(texts: Sequence[str]) -> int:
 
 
 def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
-    """Return the columns that fit beside the narrowest label: first, last, and spread between."""
     least = min(label, LEAST_LABEL, room // 4)
     for n in range(len(widths), 1, -1):
         kept = sorted({round(i * (len(widths) - 1) / (n - 1)) for i in range(n)})
@@ -105,7 +100,6 @@ def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
 
 
 def _wrap_label(label: str, width: int, console: Console) -> list[str]:
-    """Wrap a label between words, within a word only where it is too wide."""
     first = Text(label).wrap(console, width)[0].plain.rstrip() if label else ""
     rest = label[len(first) :].lstrip()
     more = Text(rest).wrap(console, max(width - INDENT, 1)) if rest else ()
@@ -143,10 +137,7 @@ Places = Sequence[tuple[str, str]]
 
 
 def render_first(screen: Screen, console: Console, places: Places = ()) -> None:
-    """Print the answer.
-
-    `places` are named at the end, such as ("report", its path).
-    """
+    """Print the answer. `places` are named at the end, such as ("report", its path)."""
     most = LINES if console.width >= COLUMNS else LINES * COLUMNS // console.width
     for cut in CUTS:
         lines = _lines(screen, console, places, *cut)
@@ -160,7 +151,6 @@ def render_first(screen: Screen, console: Console, places: Places = ()) -> None:
 def _lines(
     screen: Screen, console: Console, places: Places, n_rows: int, n_points: int, n_sentences: int
 ) -> list[Text]:
-    """Return all lines in blocks; the verdict comes first where the study is rejected."""
     claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
     # The verdict already says why a rejected study claims nothing.
     first, *more = [""] if _is_unsaid(screen) else claim.sentences[:n_sentences]
@@ -182,7 +172,6 @@ def _lines(
 
 
 def _is_unsaid(screen: Screen) -> bool:
-    """Return whether nothing is claimed because the study is rejected."""
     return screen.trust is not None and screen.trust.level == "reject" and not screen.claim.answered
 
 
@@ -196,7 +185,6 @@ def _verdict_lines(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
 
 
 def _wrap_text(console: Console, *parts: tuple[str, str], room: int = PROSE_COLUMNS) -> list[Text]:
-    """Wrap texts and their styles as one paragraph."""
     texts = [words(console, one_line(text), style) for text, style in parts if text]
     for text in texts:
         text.plain = _UNIT.sub(_HELD, text.plain)
@@ -213,7 +201,6 @@ def _label_lines(console: Console, label: str, text: str, style: str) -> list[Te
 
 
 def _place(screen: Screen, console: Console, name: str, path: str) -> Text:
-    """Return a path in one line that can be pasted, with the size of the tables where it fits."""
     text = f"{name:{LABEL}}{one_line(path)}"
     rows = sum(len(table.rows) for table in screen.tables)
     much = f"  ({count_noun(len(screen.tables), 'table')}, {count_noun(rows, 'row')})"

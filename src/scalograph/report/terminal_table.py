@@ -58,10 +58,7 @@ def sections(sheet: TableLayout, lifted: int) -> list[list[int]]:
 
 
 def fit(sheet: TableLayout, columns: list[list[str]], chosen: list[int], width: int) -> dict[int, int] | None:
-    """Return the widths of the chosen columns; None where they cannot fit in `width`.
-
-    Headings wrap between words and free text wraps anywhere; numbers never do.
-    """
+    """Return the widths of the chosen columns; None where they cannot fit, for numbers never wrap."""
     widest = {i: max((cell_len(text) for text in columns[i]), default=0) for i in chosen}
     most = {i: max(cell_len(str(sheet.headings[i])), widest[i]) for i in chosen}
     widths = {}
@@ -161,7 +158,6 @@ def _is_right(sheet: TableLayout, i: int) -> bool:
 
 
 def _cell(sheet: TableLayout, i: int, text: str, width: int, console: Console) -> Text:
-    """Dim intervals; keep the blanks that align decimal points."""
     cell = words(console, text)
     if _is_right(sheet, i):  # not by the table, which would drop those blanks first
         cell.pad_left(max(0, width - cell.cell_len))
@@ -172,7 +168,6 @@ def _cell(sheet: TableLayout, i: int, text: str, width: int, console: Console) -
 
 
 def _draw_stacked(sheet: TableLayout, console: Console, others: list[int]) -> None:
-    """Print each row as a block: its labels as a headline, then a line or two for each column."""
     labels = [i for i, h in enumerate(sheet.headings) if h.label]
     names = max((cell_len(str(sheet.headings[i])) for i in others), default=0)
     for row, cells in enumerate(sheet.rows):

@@ -114,8 +114,6 @@ MAX_CELLS = 300_000  # CPUs x bins over all timelines: about 0.4 MB in the page
 # More CPUs than this are a map instead of bands; rows of the table at most.
 FEW_CPUS, FEW_ROWS = 8, 20
 KEY = "Run nearest the median. Below: tasks on CPUs; above: tasks waiting."
-WINDOW = " Gray: outside the measured window."
-TITLE = "Tasks on CPUs over time"
 
 
 def figures(findings: Findings, factors: Factors) -> list[Figure]:
@@ -128,7 +126,7 @@ def figures(findings: Findings, factors: Factors) -> list[Figure]:
     scale = scale_for("ns", [whole["bin_ns"] * len(whole["busy_ns"][0]) for _, whole in kept])
     views = [_view(t, Bins(whole, merge, scale), factors) for t, whole in kept]
     shown = (0, len(views) - 1) if len(views) > 1 else (0,)
-    return [Figure("timelines", TITLE, KEY, views, shown, choice="Configuration")]
+    return [Figure("timelines", "Tasks on CPUs over time", KEY, views, shown, choice="Configuration")]
 
 
 def missing_timeline(findings: Findings) -> str:
@@ -150,13 +148,12 @@ def _view(doc: TimelineDoc, bins: Bins, factors: Factors) -> View:
     data, layout = _draw_bins(bins)
     if doc.window_ns:
         layout.setdefault("shapes", []).extend(_shade_unmeasured(doc.window_ns, bins))
-        note += WINDOW
+        note += " Gray: outside the measured window."
     reach, more = bins.width * bins.n, [*details, _time_table(bins, run)]
     return View([Plot(label, data, layout, title, note=note, details=more, reach=reach, size="large")], name=title)
 
 
 def _shade_unmeasured(window: tuple[int, int], bins: Bins) -> list[dict[str, Any]]:
-    """Shade what was not measured: the start-up, and what came after."""
     first, last = (min(end * bins.width / bins.bin_ns, bins.width * bins.n) for end in window)
     spans = [(0, first), (last, bins.width * bins.n)]
     shade = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 0}}

@@ -27,10 +27,7 @@ LAWS = {
 
 
 def legend(drawn: Sequence[dict[str, Any]], n_lines: int, papers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Name what can be shown and hidden, and whether it is shown at first.
-
-    Each drawn curve has its underlays; `n_lines` is per panel.
-    """
+    """Name what can be shown and hidden, and whether it is shown at first; `n_lines` is per panel."""
     kinds = {layer["of"] for curve in drawn for layer in curve["under"]}
     laws = [
         {"of": of, "name": name, "dash": dash, "shown": is_shown and (of != "fitted" or n_lines <= MANY_LAWS)}
@@ -41,10 +38,7 @@ def legend(drawn: Sequence[dict[str, Any]], n_lines: int, papers: Sequence[dict[
 
 
 def speedup_underlays(law: dict[str, Any] | None, ideal: Iterable[tuple[float, float | None]]) -> list[dict[str, Any]]:
-    """Return the underlays of a speedup curve: kind, traces, and range of each.
-
-    `ideal` is the position of each point with its ideal speedup.
-    """
+    """Return the underlays of a speedup curve; `ideal` is the position of each point with its ideal speedup."""
     layers = []
     if law:
         note = "dotted: beyond the data" if law["inside"] < len(law["at"]) else ""
@@ -76,7 +70,6 @@ def reach(core: Iterable[float | None], whole: Iterable[float | None] = ()) -> l
 
 
 def _part(law: dict[str, Any], places: Sequence[int], share: float, dash: str) -> list[dict[str, Any]]:
-    """Return a stretch of the law over its band."""
     if len(places) < 2:
         return []
     hover_texts = []
@@ -93,7 +86,6 @@ def _part(law: dict[str, Any], places: Sequence[int], share: float, dash: str) -
 
 
 def _optimum(law: dict[str, Any]) -> list[dict[str, Any]]:
-    """Draw a diamond with interval at the optimum; a text at the line's end where that lies beyond."""
     best, words = law["optimum"], hover([law["words"]])
     if best is None:
         font = {"mode": "text", "textposition": "top left", "textfont": {"size": 11, "color": OWN}, "cliponaxis": False}
@@ -135,10 +127,7 @@ def published_lines(
     beside: Sequence[Printed], measures: Sequence[dict[str, Any]], axis: dict[str, Any], title: str,
     names: Sequence[str],
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Return the published lines of a curve: dotted with hollow marks, in its color.
-
-    `beside` is that of `published_points`; `names` are the `papers` of the family.
-    """
+    """Return the dotted published lines of a curve; `beside` is of `published_points`, `names` are the `papers`."""
     layers = []
     for label, points in beside:
         for measure in measures:
@@ -172,10 +161,7 @@ def _is_over(published: PublishedCurve, curve: Curve) -> bool:
 
 
 def paper_legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Name each of the `papers`, and whether it is shown at first.
-
-    `line` is the index of the factor that separates the lines of a panel.
-    """
+    """Name each of the `papers`, and whether it is shown at first; `line` indexes the factor that separates lines."""
     fits = [_n_lines(drawn, line, i) <= MOST_SHOWN and _fits(drawn, i) for i in range(len(names))]
     return [
         {"of": f"p{i}", "name": _paper_label(name), "paper": one_line(name), "dash": "1 3",
@@ -185,7 +171,6 @@ def paper_legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Seque
 
 
 def _n_lines(drawn: Sequence[dict[str, Any]], line: int | None, paper: int) -> int:
-    """Count the lines of the fullest panel."""
     panels = Counter[tuple[Any, ...]]()
     for curve in drawn:
         panel = tuple(level for i, level in enumerate(curve["group"]) if i != line)
@@ -194,7 +179,6 @@ def _n_lines(drawn: Sequence[dict[str, Any]], line: int | None, paper: int) -> i
 
 
 def _fits(drawn: Sequence[dict[str, Any]], paper: int) -> bool:
-    """Return whether all published values lie near the range of the measured ones."""
     for layer in (layer for curve in drawn for layer in curve["under"] if layer["of"] == f"p{paper}"):
         values = [p["values"].get(layer["measure"]) for curve in drawn for p in curve["points"]]
         here = [value[0] for value in values if value]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
-from scalograph.run.interrupts import run_contained
+from scalograph.run.interrupts import run_or_refuse
 from scalograph.study.workload import Build, Workload
 from scalograph.system.build_cache import cache_folder, cache_key, fill_atomically
 
@@ -22,8 +22,6 @@ _INSTALL = {
 }
 # A compiler that lives for two seconds: half of its CPU time went to compiling what it would hardly use.
 _QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
-# Compilers of half a minute, which fetch libraries too.
-_SLOW = ("cargo",)
 # Where cargo keeps what it makes on the way.
 _SCRATCH = ".target"
 # What finds a compiler and what it fetches; nothing that changes what it makes without changing its version.
@@ -69,8 +67,8 @@ def build(
         return None
     target = (where or cache_folder() / "builds") / f"{workload.name}-{_key(folder, steps)}"
     if not target.is_dir():
-        if slow := [step.plan.tool for step in steps if step.plan.tool in _SLOW]:
-            tell(f"{workload.name}: compiled by {slow[0]}, once; kept in {target}")
+        if any(step.plan.tool == "cargo" for step in steps):  # it takes half a minute, and fetches libraries too
+            tell(f"{workload.name}: compiled by cargo, once; kept in {target}")
         with fill_atomically(target, "builds") as partial:
             for step in steps:
                 _compile(folder, step, partial)
@@ -135,9 +133,8 @@ def _compile(folder: Path, step: _Step, target: Path) -> None:
     done = _run(_command(folder, step, target.resolve()), "compile")
     if done.returncode:
         output = (done.stderr.strip() or done.stdout.strip()).replace(f"{folder.resolve()}/", "").splitlines()
-        text = "\n".join(output[:SHOWN_LINES])
         outcome = f"{step.plan.tool} exit code {done.returncode}"
-        fix = f"{step.compiler.version} says:\n{text}"
+        fix = "\n".join([f"{step.compiler.version} says:", *output[:SHOWN_LINES]])
         raise HostError(f"workload {folder.name}", outcome, "sources that compile", fix)
     shutil.rmtree(target / _SCRATCH, ignore_errors=True)
 
@@ -165,9 +162,6 @@ def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
     # depends on nothing that its key does not hold.
     environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environ["LC_ALL"] = "C.UTF-8"
-    try:
-        return run_contained(argv, environ, TIMEOUT_S, Path("/"))
-    except subprocess.TimeoutExpired as error:
-        raise HostError(argv[0], f"did not {what} within {TIMEOUT_S} s", "an answer", "try it by hand") from error
-    except OSError as error:
-        raise HostError(argv[0], f"cannot be started: {error.strerror}", "a compiler", "install it again") from error
+    late = (argv[0], f"did not {what} within {TIMEOUT_S} s", "an answer", "try it by hand")
+    absent = (argv[0], "cannot be started", "a compiler", "install it again")
+    return run_or_refuse(argv, environ, TIMEOUT_S, Path("/"), late, absent)

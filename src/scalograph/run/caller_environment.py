@@ -47,7 +47,11 @@ def environment(use: WorkloadUse, elsewhere: Mapping[str, str] | None = None) ->
     """
     caller = caller_variables(os.environ) if elsewhere is None else elsewhere
     names = [name for name in caller if name not in NEVER] if use.env_all else PASSED_ON
-    passed = {name: _checked_text(name, caller[name]) for name in names if name in caller and name not in use.env}
+    passed = {name: caller[name] for name in names if name in caller and name not in use.env}
+    for name, value in passed.items():
+        if not is_text(value):  # no specification can hold it; excluded, it would change the run unseen
+            problem = f"{value[:80]!a}, bytes that are no UTF-8"
+            raise HostError(f"environment: {name}", problem, "text", f"set {name} for this command")
     return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, **use.env}
 
 
@@ -70,11 +74,3 @@ def unpassed_variables_note(study: Study, environ: Mapping[str, str]) -> str | N
         return None
     shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     return f"of your environment these do not reach the command: {shown} (--env NAME passes one, --env-all all)"
-
-
-def _checked_text(name: str, value: str) -> str:
-    """Return a value, or raise HostError if no specification can hold it: excluded, it would change the run unseen."""
-    if not is_text(value):
-        problem = f"{value[:80]!a}, bytes that are no UTF-8"
-        raise HostError(f"environment: {name}", problem, "text", f"set {name} for this command")
-    return value

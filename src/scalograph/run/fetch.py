@@ -4,7 +4,6 @@ import hashlib
 import os
 import shutil
 import stat
-import subprocess
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
@@ -12,14 +11,13 @@ from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from scalograph.errors import HostError, MissingError, Problem
-from scalograph.run.interrupts import run_contained
+from scalograph.run.interrupts import run_or_refuse
 from scalograph.study.workload import Fetch
 from scalograph.system.build_cache import cache_folder, fill_atomically
 from scalograph.text.quantities import count_noun, megabytes
 
 MAX_ENTRIES = 200_000
 MAX_BYTES = 4 << 30
-_BLOCK = 1 << 20
 # What zipfile raises of damaged, encrypted or unknown content.
 _DAMAGE = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
@@ -66,7 +64,7 @@ def _extract_entry(archive: ZipFile, entry: ZipInfo, path: Path) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as packed, path.open("xb") as stream:
-        shutil.copyfileobj(packed, stream, _BLOCK)
+        shutil.copyfileobj(packed, stream, 1 << 20)
     path.chmod(0o755 if entry.external_attr >> 16 & stat.S_IXUSR else 0o644)
 
 
@@ -102,7 +100,6 @@ def fetch(workload: str, wanted: Sequence[Fetch], tell: Callable[[str], None], w
 
 
 def _cache_folder(home: Path, artifact: Fetch) -> Path:
-    """Return the folder of the cache that holds one entry: the file, or its top folder."""
     return home / f"{artifact.sha256}{'-unpacked' if artifact.unpack else ''}"
 
 
@@ -141,15 +138,11 @@ def _fetch_artifact(maven: str, artifact: Fetch, target: Path) -> None:
 def _run_maven(maven: str, artifact: Fetch, into: Path) -> None:
     argv = [maven, "-q", "-B", GOAL, f"-Dartifact={artifact.artifact}", f"-DoutputDirectory={into}"]
     where = f"mvn: {artifact.artifact}"
-    try:
-        # The caller's environment, where proxies and certificates are said: the checksum holds whatever it is. In an
-        # empty folder: a project where the caller stands is none of ours.
-        done = run_contained(argv, os.environ, TIMEOUT_S, into)
-    except subprocess.TimeoutExpired as error:
-        raise HostError(where, f"not fetched within {TIMEOUT_S} s", "an end", "try it by hand") from error
-    except OSError as error:
-        fix = f"install it with: {INSTALL}"
-        raise HostError(where, f"cannot be started: {error.strerror}", "Maven", fix) from error
+    late = (where, f"not fetched within {TIMEOUT_S} s", "an end", "try it by hand")
+    absent = (where, "cannot be started", "Maven", f"install it with: {INSTALL}")
+    # The caller's environment, where proxies and certificates are said: the checksum holds whatever it is. In an
+    # empty folder: a project where the caller stands is none of ours.
+    done = run_or_refuse(argv, os.environ, TIMEOUT_S, into, late, absent)
     if done.returncode:
         output = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][:SHOWN_LINES]
         fix = "\n".join(["look at the network and at Maven's settings; it says:", *output])
@@ -159,7 +152,6 @@ def _run_maven(maven: str, artifact: Fetch, into: Path) -> None:
 
 
 def _refuse_mismatch(artifact: Fetch, file: Path) -> None:
-    """Raise HostError if a file does not have the declared size and checksum."""
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     size = file.stat().st_size

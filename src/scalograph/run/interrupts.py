@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn, Self
 
-from scalograph.errors import Terminated
+from scalograph.errors import HostError, Terminated
 from scalograph.system.stale_processes import owner_variables
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -119,6 +119,23 @@ def run_contained(
             raise make_interrupt(signals.number)
         out, err = program.communicate(timeout=limit_s)
     return subprocess.CompletedProcess(argv, program.returncode, out, err)
+
+
+def run_or_refuse(
+    argv: Sequence[str], environ: Mapping[str, str], limit_s: float, folder: Path | None,
+    late: tuple[str, str, str, str], absent: tuple[str, str, str, str],
+) -> "subprocess.CompletedProcess[str]":  # fmt: skip
+    """Run a program as `run_contained` does, with its failures for people: where, problem, what is expected, the fix.
+
+    Raises HostError: it took longer (`late`), or cannot be started (`absent`, with the kernel's reason).
+    """
+    try:
+        return run_contained(argv, environ, limit_s, folder)
+    except subprocess.TimeoutExpired as error:
+        raise HostError(*late) from error
+    except OSError as error:
+        where, problem, expected, fix = absent
+        raise HostError(where, f"{problem}: {error.strerror}", expected, fix) from error
 
 
 def _kill_group(program: "subprocess.Popen[str]") -> None:

@@ -19,7 +19,7 @@ from scalograph.run.plan import Plan
 from scalograph.run.scratch import disk_usage, is_full
 from scalograph.study.levels import Configuration
 from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS, Template, fill, number_of, service_names
-from scalograph.study.program import Process, Program, Service
+from scalograph.study.program import Process, Service
 from scalograph.study.shipped import inside
 from scalograph.study.workload import ClassPath
 from scalograph.text.quantities import count_noun, mebibytes
@@ -92,9 +92,8 @@ def _check_ready(form: str, text: str) -> tuple[str, str]:
     port = re.fullmatch(r"http://[^/:]*:([^/]*)(?:/.*)?", text) if form == "http" else re.fullmatch("(.*)", text)
     number = port[1] if port else ""
     if form != "line" and not (number.isascii() and number.isdecimal() and 1 <= int(number[:6]) <= 65_535):
-        raise StudyError.one(
-            f"process: ready.{form}", f"port {number[:40]!r}", "a number from 1 to 65535", "use {port}"
-        )
+        problem = f"port {number[:40]!r}"
+        raise StudyError.one(f"process: ready.{form}", problem, "a number from 1 to 65535", "use {port}")
     return form, text
 
 
@@ -172,8 +171,8 @@ def launches(planned: Plan, configuration: Configuration) -> tuple[Launch, ...]:
         for launch in _launch_copies(planned, process, replace(base, cpus=cpus[process.name]), len(processes) > 1)
     ]
     if len(started) > MAX_COMMANDS:
-        problem = f"{len(started)} processes in a run"
-        raise StudyError.one("copies", problem, f"at most {MAX_COMMANDS}", "start fewer copies")
+        expected = f"at most {MAX_COMMANDS}"
+        raise StudyError.one("copies", f"{len(started)} processes in a run", expected, "start fewer copies")
     return tuple(started)
 
 
@@ -233,7 +232,10 @@ def _study_values(planned: Plan) -> dict[str, Any]:
 
 def _apply_levels(planned: Plan, configuration: Configuration, process: Process) -> Launch:
     study, program = planned.design.study, planned.program
-    values = {**_missing_services(program, configuration), **_study_values(planned), **process.values, **configuration}
+    there = {each.name for each in program.processes_for(configuration)}
+    # Names of services that this configuration does not start are filled with nothing.
+    absent = service_names([each.name for each in program.processes if each.name not in there])
+    values = {**dict.fromkeys(absent, ""), **_study_values(planned), **process.values, **configuration}
     if isinstance(path := values.get("classpath"), ClassPath):
         values["classpath"] = path.text_for(values)
     base = Launch(
@@ -241,11 +243,3 @@ def _apply_levels(planned: Plan, configuration: Configuration, process: Process)
         stdin=input_file(planned), ok_exits=tuple(study.workload.ok_exits),
     )  # fmt: skip
     return apply(study, configuration, base, planned.facts)
-
-
-def _missing_services(program: Program, configuration: Configuration) -> dict[str, str]:
-    """Return an empty text for each name of a service that a configuration does not start."""
-    there = {process.name for process in program.processes_for(configuration)}
-    return dict.fromkeys(
-        service_names([process.name for process in program.processes if process.name not in there]), ""
-    )

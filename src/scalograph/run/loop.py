@@ -117,15 +117,13 @@ class Budget:
         now = time.monotonic()
         if self._block is not None:
             self.blocks[self._block] = self.blocks.get(self._block, 0.0) + now - self._began
-        if sum(self.blocks.values()) + self._expected_seconds(run.block) > self.seconds:
+        # The block still takes the mean of the others (without warm-up) less its own time.
+        others = [seconds for block, seconds in self.blocks.items() if block >= 0 and block != run.block]
+        expected_s = max(0.0, fmean(others) - self.blocks.get(run.block, 0.0)) if others else 0.0
+        if sum(self.blocks.values()) + expected_s > self.seconds:
             return False
         self._began = now
         return True
-
-    def _expected_seconds(self, block: int) -> float:
-        """Estimate what a block still takes: the mean of the others (without warm-up) less its own time."""
-        whole = [seconds for other, seconds in self.blocks.items() if other >= 0 and other != block]
-        return max(0.0, fmean(whole) - self.blocks.get(block, 0.0)) if whole else 0.0
 
 
 class LoopResult(NamedTuple):

@@ -34,14 +34,6 @@ from scalograph.study.program import Program, program
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import ValuesRefusal, load_workload, refusals
 
-_LEAVE_OUT = "leave it out, or start scalograph on that machine"
-
-
-def refuse_elsewhere(study: Study, program: Program) -> None:
-    """Raise HostError for the first part of a study that cannot be done on another machine."""
-    for name in _unsupported_parts(study, program):
-        raise HostError(name, "not done over ssh", "a study without", _LEAVE_OUT)
-
 
 def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
     parts = {
@@ -124,12 +116,16 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = add_jvms(facts, _launcher_paths(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
-    if facts.reached:
-        refuse_elsewhere(declared.study, started)
+    if facts.reached and (parts := list(_unsupported_parts(declared.study, started))):
+        fix = "leave it out, or start scalograph on that machine"
+        raise HostError(parts[0], "not done over ssh", "a study without", fix)
     resolved = design(declared.study, facts, _make_refusal(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's
         refuse_unnamed(resolved.study, facts, consent)
-    resolved = replace(resolved, together=(*resolved.together, *_restart_factors(resolved.study, started)))
+    if resolved.study.workload.keep == "block":  # runs for which services start the same are made together
+        read, factors = started.read_by_services(), resolved.study.factors.items()
+        restart = [name for name, factor in factors if factor.control or name in read]
+        resolved = replace(resolved, together=(*resolved.together, *restart))
     planned = Plan(declared, facts, resolved, started)
     planned.runs.runs_per_configuration()  # refuses what cannot be searched before there is a folder of results
     return planned
@@ -145,13 +141,6 @@ def _make_refusal(study: Study, started: Program, facts: HostFacts) -> ValuesRef
         return next(filter(None, chain(reasons, (refuse(configuration) for refuse in limits))), None)
 
     return refusal
-
-
-def _restart_factors(study: Study, started: Program) -> tuple[str, ...]:
-    """Return the factors whose levels restart kept services: in a block, runs that start the same are made together."""
-    read = started.read_by_services()
-    restart = (name for name, factor in study.factors.items() if factor.control or name in read)
-    return tuple(restart) if study.workload.keep == "block" else ()
 
 
 def _launcher_paths(study: Study, facts: HostFacts) -> list[str]:
@@ -174,14 +163,10 @@ def write_design(planned: Plan, file: Path) -> None:
         for configuration in planned.design.configurations
     }
     runs = (
-        {
-            "run": run.run,
-            "block": run.block,
-            "configuration": encoded[id(run.configuration)],
-            "replicate": run.replicate,
-        }
+        {"run": run.run, "block": run.block, "configuration": encoded[id(run.configuration)],
+         "replicate": run.replicate}
         for run in planned.runs.planned_runs()
-    )
+    )  # fmt: skip
     results.write_bytes(file, b"".join(msgspec.json.encode(line) + b"\n" for line in chain([head], runs)))
 
 

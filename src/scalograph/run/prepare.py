@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from scalograph.errors import HostError, MissingError, Problem, StudyError
 from scalograph.protocol.written_file import replace_file
 from scalograph.run.build import own_files
-from scalograph.run.interrupts import run_contained
+from scalograph.run.interrupts import run_or_refuse
 from scalograph.study.processes import fill
 from scalograph.study.workload import Prepare, Workload
 from scalograph.system.build_cache import cache_folder, cache_key, fill_atomically
@@ -95,7 +94,6 @@ def _is_current(target: Path) -> bool:
 
 
 def _stamp(path: str) -> str:
-    """Return a line that differs for another release of a program."""
     try:
         status = Path(path).stat()
     except OSError:
@@ -108,7 +106,6 @@ def _sidecar(target: Path, ending: str) -> Path:
 
 
 def _fill_folder(workload: Workload, values: Mapping[str, Any], target: Path) -> None:
-    """Fill the folder, and write beside it what the program printed and what it used."""
     shutil.rmtree(target, ignore_errors=True)
     with fill_atomically(target, "what is prepared") as partial:
         lines = _run_program(workload, values, partial, target.name)
@@ -127,19 +124,13 @@ def _write_lines(file: Path, lines: Sequence[str]) -> None:
 
 
 def _run_program(workload: Workload, values: Mapping[str, Any], target: Path, name: str) -> list[str]:
-    """Return the lines that the program wrote."""
     assert workload.prepare is not None
     argv = fill(workload.prepare.argv, {**values, "into": str(target), "prepared": str(target.parent)})
-    environ = {variable: os.environ[variable] for variable in PASSED_ON if variable in os.environ} | {
-        "LC_ALL": "C.UTF-8"
-    }
+    environ = {variable: os.environ[variable] for variable in PASSED_ON if variable in os.environ}
     where = f"workload {workload.name}"
-    try:
-        done = run_contained(argv, environ, TIMEOUT_S, target)
-    except subprocess.TimeoutExpired as error:
-        raise HostError(where, f"was not prepared within {TIMEOUT_S} s", "an end", "try it by hand") from error
-    except OSError as error:
-        raise HostError(where, f"{argv[0]} cannot be started: {error.strerror}", "a program", "install it") from error
+    late = (where, f"was not prepared within {TIMEOUT_S} s", "an end", "try it by hand")
+    absent = (where, f"{argv[0]} cannot be started", "a program", "install it")
+    done = run_or_refuse(argv, {**environ, "LC_ALL": "C.UTF-8"}, TIMEOUT_S, target, late, absent)
     if done.returncode:
         lines = done.stderr.strip().splitlines()[-SHOWN_LINES:] or [f"exit code {done.returncode}"]
         problem = Problem(where, "cannot be prepared: " + "\n".join(lines))

@@ -7,14 +7,13 @@ the variables that find compilers: what changes its result belongs into its comm
 import hashlib
 import os
 import re
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scalograph.errors import HostError, StudyError
 from scalograph.run.build import PASSED_ON
-from scalograph.run.interrupts import run_contained
+from scalograph.run.interrupts import run_or_refuse
 from scalograph.system.build_cache import cache_folder, fill_atomically
 from scalograph.system.private_dir import remove_tree
 
@@ -111,24 +110,18 @@ def _checkout(home: Path, revision: Revision, argv: Sequence[str], target: Path,
 
 def _build(argv: Sequence[str], target: Path) -> None:
     where = f"--build of {target.name}"
-    try:
-        done = run_contained(argv, _environ(), TIMEOUT_S, target)
-    except subprocess.TimeoutExpired as error:
-        raise HostError(where, f"not done within {TIMEOUT_S} s", "an end", f"try it in {target}") from error
-    except OSError as error:
-        raise HostError(where, f"{argv[0]} cannot be started: {error.strerror}", "a program", "install it") from error
+    late = (where, f"not done within {TIMEOUT_S} s", "an end", f"try it in {target}")
+    absent = (where, f"{argv[0]} cannot be started", "a program", "install it")
+    done = run_or_refuse(argv, _environ(), TIMEOUT_S, target, late, absent)
     if done.returncode:
         output = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-SHOWN_LINES:])
         raise HostError(where, f"exit code {done.returncode}", "0", f"try it in {target}; it says:\n{output}")
 
 
 def _git(folder: Path, words: Sequence[str], where: str, expected: str) -> str:
-    try:
-        done = run_contained(["git", "-C", str(folder), *words], _environ(), TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        raise HostError(where, f"git took longer than {TIMEOUT_S} s", "an end", "try it by hand") from error
-    except OSError as error:
-        raise HostError("git", f"cannot be started: {error.strerror}", "git on PATH", "apt install git") from error
+    late = (where, f"git took longer than {TIMEOUT_S} s", "an end", "try it by hand")
+    absent = ("git", "cannot be started", "git on PATH", "apt install git")
+    done = run_or_refuse(["git", "-C", str(folder), *words], _environ(), TIMEOUT_S, None, late, absent)
     if done.returncode:
         complaint = (done.stderr.strip() or "no message").splitlines()[0][:200]
         raise StudyError.one(where, f"git says: {complaint}", expected)

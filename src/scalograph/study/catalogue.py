@@ -109,7 +109,6 @@ def claims_of(declared: Declared) -> list[PublishedClaim]:
 
 
 def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) -> Iterator[Problem]:
-    """Find claims decided twice, or made by no published study."""
     listed = {claim for study in catalogue.studies for claim in study.claims}
     places: dict[str, str] = {}
     decided = [(claim.id, part) for part, study_declared in declared.items() for claim in claims_of(study_declared)]
@@ -123,7 +122,6 @@ def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) ->
 
 
 def _select_form(catalogue: Catalogue, quick: bool) -> Catalogue:
-
     def parts(study: PublishedStudy) -> list[CataloguedPart]:
         return [row if quick or row.full is None else row.model_copy(update={"study": row.full}) for row in study.parts]
 

@@ -124,7 +124,6 @@ def _ports(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mist
 
 
 def _written_ports(process: Mapping[str, Any]) -> Iterator[int]:
-    """Yield the port numbers in `ready`."""
     ready = table(dict(process), "ready")
     if type(port := ready.get("port")) is int:
         yield port
@@ -152,7 +151,6 @@ def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, i
 
 
 def _dependencies(processes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the services in order, each with those it comes after."""
     services = (process for process in processes if process.get("role") == SERVICE)
     after = ((str(process.get("name")), process.get("after")) for process in services)
     return {

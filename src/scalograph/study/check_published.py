@@ -81,7 +81,6 @@ def _incomplete(published: Raw) -> Iterator[Mistake]:
 
 
 def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
-    """Check names against the declared ones, and quantities against those the question offers."""
     responses = table(raw, "responses") or {"wall": {}, "cpu": {}}
     for key in ("where", "of", "over"):
         for name, level in table(claim, key).items():
@@ -97,7 +96,9 @@ def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iter
     if is_unknown(claim.get("response"), responses):
         yield unknown_name((*path, "response"), "response", claim["response"], responses)
     yield from _groups(raw, claim, path)
-    quantities = claimable_quantities(raw)
+    asked = raw.get("question", SWEEP)
+    names = publishing_questions(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
+    quantities = sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES} - {CONTRAST})
     if is_unknown(quantity := claim.get("quantity"), quantities):
         expected = "one of " + (", ".join(quantities) or "none: its question offers none")
         yield (*path, "quantity"), f'no quantity "{quantity}"', expected, suggest(quantity, quantities)
@@ -117,13 +118,6 @@ def _groups(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
                 yield (*path, "groups"), text, "factors of several levels", "leave it out of the group"
 
 
-def claimable_quantities(raw: Raw) -> list[str]:
-    """Return the quantities that the study's question, and readings without one, offer to claims."""
-    asked = raw.get("question", SWEEP)
-    names = publishing_questions(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
-    return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES} - {CONTRAST})
-
-
 def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> bool:
     """Return whether an unplanned level is yet known: all CPUs, or between the levels of a surface."""
     factor = table(raw, "factors").get(name)
@@ -134,7 +128,6 @@ def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> b
 
 
 def _unread(claim: Raw, path: KeyPath) -> Iterator[Mistake]:
-    """Check for keys that a claim of its kind ignores."""
     kind = claim.get("kind")
     for key, kinds in READ_BY.items():
         if key in claim and isinstance(kind, str) and kind not in kinds:
@@ -168,7 +161,6 @@ def _range(claim: Raw, path: KeyPath) -> Iterator[Mistake]:
 
 
 def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
-    """Check for one published number per value, and two or more levels to compare."""
     n, kind, published = _n_levels(raw, claim), claim.get("kind"), claim.get("published")
     if kind in COMPARED and n is not None and n < 2:
         yield (*path, "levels"), f"{n} level", "two or more, which are compared", ""
@@ -182,7 +174,6 @@ def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
 
 
 def _n_levels(raw: Raw, claim: Raw) -> int | None:
-    """Count the levels that values are along; None where these are wrong or need a host."""
     along, levels = claim.get("along"), claim.get("levels")
     if along is None:
         return 1
@@ -228,7 +219,6 @@ def _columns(published: dict[str, Any], file: Path, name: str) -> Iterator[Mista
 
 
 def _column_references(published: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
-    """Yield columns that the study names, with their paths."""
     for key in ("match", "values", "ranges"):
         yield from ((("published", key, column), column) for column in table(published, key))
     for column, ends in table(published, "ranges").items():

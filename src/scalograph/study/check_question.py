@@ -23,15 +23,11 @@ def check_question_rules(raw: dict[str, Any]) -> Iterator[Mistake]:
     question_name = question if isinstance(question, str) and question in QUESTIONS else SWEEP
     yield from role(question_name, "check").mistakes(raw, factors)
     if question_name != LIMITED:
-        yield from _check_limits(raw)
+        for name, response in table(raw, "responses").items():
+            if isinstance(response, dict) and "limit" in response:
+                yield ("responses", name, "limit"), f"outside {LIMITED}", "none: nothing goes by it", "remove it"
     if question_name != TUNED:
         yield from _check_tunables_keys(raw)
-
-
-def _check_limits(raw: dict[str, Any]) -> Iterator[Mistake]:
-    for name, response in table(raw, "responses").items():
-        if isinstance(response, dict) and "limit" in response:
-            yield ("responses", name, "limit"), f"outside {LIMITED}", "none: nothing goes by it", "remove it"
 
 
 def _check_tunables_keys(raw: dict[str, Any]) -> Iterator[Mistake]:

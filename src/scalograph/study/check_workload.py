@@ -81,7 +81,6 @@ def _check_reserved_names(factors: Mapping[str, Any], protocol: Mapping[str, Any
 
 
 def _check_variables(factors: Mapping[str, Any], fixed: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Check environment variables set by factors: one factor each, none set by host or study."""
     setters: dict[str, str] = {}
     for name, factor in factors.items():
         set_variable = environment_variable(factor.get("control")) if isinstance(factor, dict) else None

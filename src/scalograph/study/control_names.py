@@ -2,10 +2,6 @@
 
 Rows are here because a study is checked on a lower floor than the controls, which are imported on first use. A new
 control is a file and a row; `scalograph.control.control` says what the file defines. A name `X:NAME` stands for many.
-
-The rows are here rather than beside the controls because a study names its controls and is checked by them on a lower
-floor. No control is imported before it is used. A further control is a file and a row; `scalograph.control.control`
-says what the file defines. A name that ends in `:NAME` is of many controls alike, one for each NAME.
 """
 
 import re

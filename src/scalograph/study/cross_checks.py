@@ -12,10 +12,7 @@ Mistake = tuple[KeyPath, str, str, str]
 
 
 class DeclaredLevels:
-    """The levels of a factor, resolved once: a study may name thousands.
-
-    `listed` is None if they are wrong or need a host.
-    """
+    """The levels of a factor, resolved once; `listed` is None if they are wrong or need a host."""
 
     def __init__(self, factor: Any) -> None:
         written = factor.get("levels") if isinstance(factor, dict) else None
@@ -61,7 +58,11 @@ def check_references(raw: dict[str, Any]) -> Iterator[Mistake]:
     yield from _check_exclusions(raw.get("exclude"), ("exclude",), factors)
     yield from _check_tables(raw.get("tables"), factors, responses)
     yield from _check_published(table(raw, "published"), factors, responses)
-    yield from _check_quick(table(raw, "quick"), factors)
+    item = table(raw, "quick")
+    for name in table(item, "factors"):
+        if name not in factors:
+            yield unknown_name(("quick", "factors", name), "factor", name, factors)
+    yield from _check_exclusions(item.get("exclude"), ("quick", "exclude"), factors)
     yield from _check_optional(raw, factors)
 
 
@@ -151,13 +152,6 @@ def _check_published(item: dict[str, Any], factors: LevelsByFactor, responses: d
     for column, name in table(item, "values").items():
         if is_unknown(name, {*responses, "speedup"}):
             yield unknown_name(("published", "values", column), "response", name, {*responses, "speedup"})
-
-
-def _check_quick(item: dict[str, Any], factors: LevelsByFactor) -> Iterator[Mistake]:
-    for name in table(item, "factors"):
-        if name not in factors:
-            yield unknown_name(("quick", "factors", name), "factor", name, factors)
-    yield from _check_exclusions(item.get("exclude"), ("quick", "exclude"), factors)
 
 
 def _check_optional(raw: dict[str, Any], factors: LevelsByFactor) -> Iterator[Mistake]:

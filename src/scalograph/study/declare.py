@@ -85,7 +85,9 @@ def check_process_use(raw: dict[str, Any], folder: Folder) -> Iterator[Mistake]:
     processes = processes_of(workload)
     if not processes or workload.get("command") is not None or workload.get("use") is not None:
         return
-    yield from _check_reserved_names(processes, factors)
+    at_start = set().union(*(filled_at_start(processes, process) for process in processes))
+    for name in (name for name in factors if name in at_start):
+        yield ("factors", name), f"{{{name}}} is filled for each process when it starts", "another name", ""
     yield from _check_shared_controls(factors)
     yield from _check_cpus_control(processes, factors)
     if workload.get("keep") == "block":
@@ -133,12 +135,6 @@ def _check_idle(
     )
 
 
-def _check_reserved_names(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
-    filled = set().union(*(filled_at_start(processes, process) for process in processes))
-    for name in (name for name in factors if name in filled):
-        yield ("factors", name), f"{{{name}}} is filled for each process when it starts", "another name", ""
-
-
 def _check_shared_controls(factors: Mapping[str, Any]) -> Iterator[Mistake]:
     expected, fix = "a control of single processes", "it would hold for the driver too"
     for name, factor in factors.items():
@@ -147,7 +143,6 @@ def _check_shared_controls(factors: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def _check_kept_services(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Check for settings per run, which services that stay up cannot have."""
     expected = "none: services that stay up have it of the run that started them"
     for i, process in enumerate(processes):
         if "quota" in process:

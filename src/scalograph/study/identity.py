@@ -46,11 +46,6 @@ def _mistakes(study: Study) -> Iterator[Mistake]:
     listed = {name: {"levels": factor["levels"]} for name, factor in factors.items()}
     yield from check_references({"factors": listed, "baseline": table(raw, "baseline")})
     yield from check_question_rules(raw)
-    yield from _check_published_path(study)
-
-
-def _check_published_path(study: Study) -> Iterator[Mistake]:
-    """Check that the published file leads out of no folder."""
     file = study.published.file if study.published else ""
     if PurePosixPath(file).is_absolute() or PurePosixPath(normpath(file)).parts[:1] == (pardir,):
         expected = "a file inside the study's folder"
@@ -181,7 +176,6 @@ def refuse_differences(differing: list[Difference], accepted: list[str]) -> None
 
 
 def _configurations(event: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
-    """Return each configuration as its levels in the order of the factors, which identify a run."""
     return [list(configuration.items()) for configuration in event["design"]["configurations"]]
 
 

@@ -66,11 +66,6 @@ def check_quick_baseline(raw: dict[str, Any]) -> Iterator[Mistake]:
             yield ("quick", "factors", name), text, "levels that hold it", "add it: speedups are taken from it"
 
 
-def shorter_protocol(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return the raw document with the quick form's protocol."""
-    return {**raw, "protocol": {**table(raw, "protocol"), **table(table(raw, "quick"), "protocol")}}
-
-
 def shorter_factors(raw: dict[str, Any]) -> dict[str, Any]:
     """Return the raw document with the quick form's levels, without a protocol."""
     factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
@@ -118,7 +113,6 @@ def _no_quotas(raw: dict[str, Any], name: str, path: KeyPath) -> Iterator[Mistak
 
 
 def _levels(raw: dict[str, Any], name: str) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield every level of a factor with its path, also those of the quick form."""
     factor = table(table(raw, "factors"), name)
     shorter = table(table(raw, "quick"), "factors").get(name)
     places: list[tuple[KeyPath, Any]] = [(("factors", name, "levels"), factor.get("levels"))]
@@ -267,8 +261,7 @@ def _validate(raw: Raw) -> tuple[Study | None, list[Mistake]]:
 
 
 def _quick(raw: Raw, full: list[Mistake]) -> list[Mistake]:
-    """Find mistakes that only the quick form has."""
-    _, mistakes = _validate(shorter_protocol(raw))
+    _, mistakes = _validate({**raw, "protocol": {**table(raw, "protocol"), **table(table(raw, "quick"), "protocol")}})
     changed = [mistake for mistake in mistakes if mistake[0][:1] == ("protocol",) and mistake not in full]
     changed += [
         mistake for mistake in limit_mistakes(check_question_rules(shorter_factors(raw))) if mistake not in full

@@ -59,9 +59,6 @@ def _check_choice(value: Any, rows: Mapping[str, object]) -> Any:
     raise PydanticCustomError("choice", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
 
 
-OkExits = Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1, max_length=256)]
-
-
 class WorkloadUse(StudyPart):
     """The workload: a built-in one, a folder beside the study, a command, or several processes."""
 
@@ -72,7 +69,9 @@ class WorkloadUse(StudyPart):
     env: dict[Variable, Text] = {}
     env_all: bool = Field(default=False, exclude_if=lambda passed: not passed)
     input: Text | None = Field(default=None, exclude_if=lambda named: named is None)
-    ok_exits: OkExits = Field(default=[0], exclude_if=lambda codes: codes == [0])
+    ok_exits: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1, max_length=256)] = Field(
+        default=[0], exclude_if=lambda codes: codes == [0]
+    )
     events: bool = False
     copies: Copies = 1
     cwd: Literal["scratch", "caller"] = "scratch"
@@ -270,7 +269,6 @@ class Study(StudyPart):
     @field_validator("responses")
     @classmethod
     def _name_sources(cls, responses: dict[str, Response]) -> dict[str, Response]:
-        """Name the source under which a run saves each printed response."""
         sources = {name: f"value.{printed_name(name)}" for name, r in responses.items() if r.source == "output"}
         return {
             name: r.model_copy(update={"source": sources[name]}) if name in sources else r
@@ -316,7 +314,6 @@ def _documented_keys(page: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _find_part(schema: Mapping[str, Any], part: dict[str, Any], path: list[str]) -> dict[str, Any] | None:
-    """Find the part of a schema that a key means; None where the page names a key in words only."""
     for name in path:
         table = _table(schema, part)
         any_name = next(iter(table.get("patternProperties", {}).values()), None)

@@ -42,7 +42,6 @@ def _url(value: Any) -> Any:
 
 
 def _ports(value: Any) -> Any:
-    """Check a count of ports, or fixed port numbers."""
     if type(value) is int and 0 <= value <= MAX_PORTS:
         return value
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_PORTS or not all(map(_is_port, value)):

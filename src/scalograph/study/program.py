@@ -147,7 +147,6 @@ def program(use: WorkloadUse, folder: Path) -> Program:
 
 
 def _processes_program(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
-    """Return the program of a study that declares its processes."""
     fresh = [process for process in use.process if process.pid is None]
     running = tuple((process.name, process.pid) for process in use.process if process.pid is not None)
     processes = sort_processes(fresh, lambda argv: locate_program(argv, folder, caller, "process"))
@@ -173,7 +172,6 @@ def _processes_program(use: WorkloadUse, folder: Path, caller: bool, steps: Mapp
 
 
 def _load_used(declared: DeclaredProcess, folder: Path) -> Used:
-    """Load the workload of a process. Raises StudyError where it is unknown, or starts several processes."""
     home = find_workload(str(declared.use), folder)
     workload = load_workload(home)
     if workload.process:
@@ -185,10 +183,7 @@ def _load_used(declared: DeclaredProcess, folder: Path) -> Used:
 def sort_processes(
     declared: Sequence[DeclaredProcess], locate: Callable[[Sequence[str]], Sequence[str]] = tuple
 ) -> tuple[Process, ...]:
-    """Return declared processes in starting order: services by `after`, then the driver.
-
-    `locate` makes the program of an argv template one that is found from any folder.
-    """
+    """Return processes in starting order, the driver last; `locate` makes the program of an argv absolute."""
     services = {process.name: process.after for process in declared if process.role == SERVICE}
     order = sort_services(services)
     if order is None:
@@ -213,7 +208,6 @@ def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequen
 
 
 def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every parameter with a value without a configuration. Raises StudyError for an unknown one."""
     unknown = sorted(set(given) - set(workload.parameters))
     if unknown:
         where = f"workload.parameters.{unknown[0]}"

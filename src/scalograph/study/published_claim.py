@@ -6,7 +6,6 @@ from pydantic import Field, StringConstraints, model_validator
 
 from scalograph.study.fields import Name, Scalar, StudyPart, Text
 
-ClaimKind = Literal["value", "ratio", "flat", "order", "location", "count", "contrast", "profile"]
 # The kind that compares groups of factors; a question offers its figures under the same name.
 CONTRAST = "contrast"
 Selection = dict[Name, Scalar]
@@ -21,7 +20,7 @@ class PublishedClaim(StudyPart):
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9.-]*$", max_length=32)]
     sentence: Text
     place: Text = ""
-    kind: ClaimKind
+    kind: Literal["value", "ratio", "flat", "order", "location", "count", "contrast", "profile"]
     response: Name | None = None
     quantity: Name | None = None
     groups: Annotated[list[Text], Field(max_length=2, exclude_if=lambda listed: not listed)] = []

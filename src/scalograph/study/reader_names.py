@@ -2,9 +2,6 @@
 
 Rows are here because a study names them for its program's output, and is checked on a lower floor. A new reader is a
 module in `exchange/readers`, imported on first use, and a row.
-
-The rows are here rather than beside the readers because a study names them for what its program prints, and is checked
-on a lower floor. A further reader is a module in `exchange/readers` and a row; it is imported when it is used.
 """
 
 from typing import NamedTuple

@@ -62,10 +62,7 @@ def _window(copies: list[tuple[int, int, int, int | None]]) -> tuple[float, floa
     return wall_ns / 1e9, sum(cpus) / 1e9 if len(cpus) == len(copies) else None, sum(c[2] for c in copies)
 
 
-Observer = Callable[[Record, Windows], Sequence[float]]
-
-
-def observer(source: str, warmup: int) -> Observer:
+def observer(source: str, warmup: int) -> Callable[[Record, Windows], Sequence[float]]:
     """Make the reader of one successful run's observations: seconds, bytes or plain numbers, none where it lacks them.
 
     `source` is `from` of a response (protocol/study.md); the first `warmup` iterations do not count.
@@ -170,7 +167,6 @@ def _percent_in_window(processes: Sequence[ProcessEvent], record: Record) -> flo
 
 
 def _fields(name: str) -> Sequence[tuple[str, float]]:
-    """Return the fields of a run that may hold a name, with the factors to its unit."""
     fields = ((f"{name}_ns", 1e-9), (f"{name}_bytes", 1.0), (name, 1.0))
     return [(field, scale) for field, scale in fields if field in RunFigures.__struct_fields__]
 

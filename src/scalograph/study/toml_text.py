@@ -35,7 +35,6 @@ _PARTS = re.compile(rf"(?:\.[^.\[\]{{}}=,\n]*+){{{MAX_PARTS}}}")
 _WORD = re.compile(rf"(?<![^\s,=\[\]{{}}'])[^\s,=\[\]{{}}']{{{MAX_WORD + 1}}}")
 # Signs, how many of them there may be, and what they stand for.
 _COUNTED = ((",", MAX_VALUES, "values"), ("=[{", MAX_TABLES, "keys, tables and lists"))
-_SEE = "see toml.io for the syntax"
 
 
 def read(file: Path, expected: str, where: str, fix: str = "", name: str = "") -> str:
@@ -55,7 +54,7 @@ def parse(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a date that there is not raises no TOMLDecodeError
-        raise StudyError.one(where, f"not TOML: {error}", "", _SEE) from error
+        raise StudyError.one(where, f"not TOML: {error}", "", "see toml.io for the syntax") from error
 
 
 def blank_strings(text: str) -> str:
@@ -155,7 +154,6 @@ def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
 
 
 def _table(line: str, written: str, counts: dict[KeyPath, int]) -> KeyPath:
-    """Return the path of a `[table]`, or of the next item of an `[[array]]`."""
     start = len(line) - len(line.lstrip().lstrip("["))
     path = _names(line[start:].partition("]")[0], written[start:])
     if start == line.index("[") + 1:
@@ -165,7 +163,6 @@ def _table(line: str, written: str, counts: dict[KeyPath, int]) -> KeyPath:
 
 
 def _names(key: str, written: str) -> KeyPath:
-    """Return the parts of a key: split where strings are blanked, taken from the original text."""
     names, start = list[str](), 0
     for part in key.split("."):
         name = written[start : start + len(part)].strip()

@@ -183,7 +183,6 @@ class Parameter(WorkloadPart):
 
 
 def _several(tables: Any) -> Any:
-    """Return a single `[build]` as a list."""
     return [tables] if isinstance(tables, dict) else tables
 
 

@@ -42,7 +42,6 @@ def end_orphaned_run(probe: int, root: Path = Path("/")) -> None:
 
 
 def _probeless_leaves(tree: CgroupTree, root: Path) -> Iterator[Path]:
-    """Yield leaves whose probe does not run."""
     homes = dict.fromkeys((tree.mount, tree.own_folder() or tree.mount))
     leaves = [leaf for home in homes for leaf in list_leaves(home)]
     # Only then: who starts in between must not seem to be missing. A leaf's name begins with its probe's number.
@@ -96,12 +95,9 @@ def _is_locked(leaf: Path) -> bool:
 
 def _running_probes(root: Path) -> tuple[str, ...]:
     folders = (folder for folder in (root / "proc").iterdir() if folder.name.isdecimal())
-    return tuple(f"{int(folder.name):x}" for folder in folders if _is_probe(folder))
-
-
-def _is_probe(folder: Path) -> bool:
-    """Return whether it is a live probe: nobody waits for a dead one below a container's first process."""
-    return read(folder / "comm") == _PROBE and read_stat(folder)[:1] not in (["Z"], ["X"])
+    probes = (folder for folder in folders if read(folder / "comm") == _PROBE)
+    # Nobody waits for a dead one below a container's first process.
+    return tuple(f"{int(folder.name):x}" for folder in probes if read_stat(folder)[:1] not in (["Z"], ["X"]))
 
 
 def _clear(leaf: Path, tree: CgroupTree) -> str | None:

@@ -133,7 +133,7 @@ def span(low: float | None, high: float | None, scale: Scale) -> str:
 def published_text(figure: ClaimValue, scale: Scale) -> str:
     """Format the published number; empty without one.
 
-    >>> one = ClaimFigure(label="", published=1.81, published_low=1.8, published_high=1.82, decision="holds")
+    >>> one = ClaimValue(label="", published=1.81, published_low=1.8, published_high=1.82, decision="holds")
     >>> published_text(one, Scale(1.0, ""))
     '1.81'
     """
@@ -143,7 +143,7 @@ def published_text(figure: ClaimValue, scale: Scale) -> str:
 def figure_words(claim: DecidedClaim) -> list[str]:
     """Describe each value of a claim: label, published, measured here, decision.
 
-    >>> one = ClaimFigure(label="512 threads", published=0.53, decision="not measured")
+    >>> one = ClaimValue(label="512 threads", published=0.53, decision="not measured")
     >>> figure_words(DecidedClaim(id="a", sentence="b", quantity="c", figures=[one], decision="not measured"))
     ['512 threads: published 0.53, not measured']
     """

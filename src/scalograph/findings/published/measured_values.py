@@ -37,13 +37,10 @@ class MeasuredValue:
     """One value of a claim, as measured here.
 
     Attributes:
-        label: tells the values of a claim apart.
         estimate: from a confidence to the estimate; None if a part of it was not measured.
-        missing: why it was not measured.
         lacks: whether this machine cannot measure it.
         doubt: why the estimate needs care.
         none: text in place of a number, if the question decided that there is none.
-        group: levels of its configurations.
         unseen: whether these runs could not show it, whatever it is: `missing` says why.
         disturbed: runs of mostly disturbed configurations; they decide nothing.
     """

@@ -55,7 +55,6 @@ class OfferedQuantity(NamedTuple):
     """A quantity that a question offers to claims under a name.
 
     Attributes:
-        words: describe the values.
         figures: empty if the question decided that there is none.
         silent: why the question has no answer for this study; else empty.
     """
@@ -171,8 +170,6 @@ def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequen
 
 @dataclass(frozen=True)
 class _ClaimValues:
-    """The values of the claims of one study."""
-
     table: Table
     samples: SampleMap
     offered: QuantityLookup
@@ -198,7 +195,6 @@ class _ClaimValues:
 def _decide_whole(
     table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimValue]
 ) -> tuple[Decision, str]:
-    """Return the decision, and the reason if it is none."""
     decisions = [value.decision for value in decided]
     if claim.unlike:
         return "not comparable", claim.unlike

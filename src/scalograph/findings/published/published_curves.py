@@ -101,7 +101,6 @@ def claims_table(claims: Sequence[DecidedClaim]) -> TableDoc | None:
 
 
 def _claim_rows(claim: DecidedClaim) -> Iterator[list[Any]]:
-    """Put a claim and its value in one row; several values get a row each."""
     beside = "; ".join(part for part in (claim.place, claim.said and f"published: {claim.said}") if part)
     sentence = f"{claim.sentence.rstrip('.')} ({beside})" if beside else claim.sentence
     is_bounded = claim.low is not None or claim.high is not None

@@ -76,7 +76,6 @@ def parse_number(text: str | None) -> float | None:
 
 # A published value has its own error, rarely printed: it is reproduced within this share of the interval.
 TOLERANCE, WIDEST = 0.05, 0.25
-HEADING = "physics"
 Span = tuple[float | None, float | None]
 
 
@@ -228,7 +227,7 @@ def _table(
     values = [lookup({f: parse_level(published, c, row[c]) for c, f in published.match.items()}) for row in rows]
     cells = [_cells(published, row, others, measured) for row, measured in zip(rows, values, strict=True)]
     if any(against := list_objections(table.study, published, others, rows)):
-        columns.append(Column(name=HEADING, kind="text"))
+        columns.append(Column(name="physics", kind="text"))
         cells = [[*row, text] for row, text in zip(cells, against, strict=True)]
     note = published.note
     if factor := _column_of(published.values, "speedup"):

@@ -66,7 +66,6 @@ def _copy_decision(claim: PublishedClaim, part: str, findings: Findings) -> Repr
 
 
 def _missing_claim(claim: PublishedClaim, part: str, reason: str | None, machine: Mapping[str, Any]) -> ReproducedClaim:
-    """Report what the machine lacks even without runs."""
     lacking = claim.unlike or (missing_capability(claim, machine) if machine else "")
     outcome: Outcome = "not comparable" if claim.unlike else "cannot be seen here" if lacking else "not measured"
     return ReproducedClaim(

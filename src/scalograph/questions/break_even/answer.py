@@ -113,7 +113,6 @@ def break_even_line(search: "EndedSearch", x: int, y: int | None, row: Mapping[i
 def _row_line(
     space: ComparisonSpace, surface: RatioSurface, state: BreakEvenState, x: int, row: Mapping[int, float]
 ) -> RowLine:
-    """Describe a row between its lowest and highest level that did not fail."""
     points = _available_points(space, state, row)
     if not points:
         return "unmeasured", {}
@@ -188,11 +187,6 @@ def _undecided_ends(places: FloatArray, sure: Signs, sides: list[int]) -> dict[s
     return {"low": float(places[at[-1]])} if from_below else {"high": float(places[at[0]])}
 
 
-def no_speedups(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
-    """Return no speedup for any levels: too few pairs."""
-    return {}
-
-
 def speedup_lookup(space: ComparisonSpace, surface: RatioSurface, n_pairs: int) -> Lookup:
     """Make the lookup of speedups over the baseline: none outside the range, or where a level is missing."""
 
@@ -228,7 +222,7 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     search = replay_search(table)
     if not search:
         return Answer(
-            decided=False, claim=break_even_claim(table, None), doubts=break_even_flags(None), at_levels=no_speedups
+            decided=False, claim=break_even_claim(table, None), doubts=break_even_flags(None), at_levels=lambda _: {}
         )
     document = break_even(table, search)
     return Answer(

@@ -132,19 +132,16 @@ def color_stops(chart: BreakEvenChart) -> list[tuple[float, bool, float]]:
 
 
 def _row_path(rows: Sequence[PanelRow], ends: Sequence[float], position: Callable[[PanelRow], float]) -> list[Span]:
-    """Return the path through the rows of a group, from its lower edge to its upper one."""
     inside = [(position(row), row.at) for row in rows]
     return [(inside[0][0], ends[0]), *inside, (inside[-1][0], ends[1])]
 
 
 def _row_groups(panel: Panel, rows: Sequence[float], like: Callable[[PanelRow], Any]) -> list[RowGroup]:
-    """Group adjacent rows of one kind, with the edges of each group."""
     stretches = equal_stretches([like(row) for row in panel.rows])
     return [(panel.rows[first : last + 1], [rows[first], rows[last + 1]]) for first, last in stretches]
 
 
 def _line_traces(panel: Panel, rows: Sequence[float]) -> list[dict[str, Any]]:
-    """Draw the bands that hold the line, then the line."""
     traces = []
     for run, ends in _row_groups(panel, rows, lambda row: True if row.band else None):
         low = _row_path(run, ends, lambda row: row.band[0] if row.band else 0.0)
@@ -157,7 +154,6 @@ def _line_traces(panel: Panel, rows: Sequence[float]) -> list[dict[str, Any]]:
 
 
 def _side_words(panel: Panel, rows: Sequence[float]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Label each group of rows without a line by one word, with a rule along them."""
     words, rules = [], []
     for run, (low, high) in _row_groups(panel, rows, lambda row: row.kind if row.kind in WORDS else None):
         words.append({

@@ -57,7 +57,6 @@ class ChartAxis:
         return axis(title, span, **outside_ticks(**labels))
 
     def _ticks(self) -> list[float]:
-        """Return the declared levels where they are few, else round numbers."""
         numbers = [float(n) for n in self.levels.levels if is_number(n)]
         declared = sorted(n for n in numbers if self.low <= n <= self.high)
         return declared if 2 <= len(declared) <= FEW_LEVELS else round_numbers(self.low, self.high, self.is_log)
@@ -308,7 +307,6 @@ def _y_range(chart: BreakEvenChart, panel: Panel, row: PanelRow) -> tuple[float,
 
 
 def _winner_labels(chart: BreakEvenChart, row: PanelRow) -> list[dict[str, Any]]:
-    """Label which version is faster above 1 and below, each where the curve is on the other side."""
     rises = row.speedup[0] < row.speedup[-1]
     heights = {True: 1 + chart.even, False: 1 / (1 + chart.even)}
     return [

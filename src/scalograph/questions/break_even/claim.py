@@ -120,7 +120,6 @@ def break_even_matrix(
 
 
 def _columns(result: BreakEven, is_alike: bool) -> list[int]:
-    """Choose columns: both ends, the lowest and highest lines, and evenly between."""
     n = len(result.maps[0].lines)
     if n <= MOST_COLUMNS:
         return list(range(n))
@@ -180,8 +179,6 @@ def common_location(crossing: Sequence[LineConfiguration]) -> Estimate | None:
 
 
 class _LineSentences:
-    """All lines of a search by kind, and their sentences."""
-
     def __init__(self, table: Table, result: BreakEven) -> None:
         self._table, self._result = table, result
         self.every = [LineConfiguration(m.group, line) for m in result.maps for line in m.lines]
@@ -212,7 +209,6 @@ class _LineSentences:
         return [capitalize(f"{texts[kind]}.")]
 
     def _start_text(self, crossing: Sequence[LineConfiguration]) -> str:
-        """State one location where the lines agree, else the lowest and the highest."""
         sure = [s.line.sure_to for s in crossing if s.line.sure_to]
         as_far = f", for sure up to {number(float(f'{min(sure):.2g}'))}" if sure else ""
         common = common_location(crossing)
@@ -227,7 +223,6 @@ class _LineSentences:
         return f"from {first}{second}{group}{as_far}"
 
     def _size_text(self, size: str) -> str:
-        """Name the size with its factor and unit."""
         x = self._result.maps[0].x
         name, unit = title(self._table, x), self._table.study.factors[x].unit
         return f"{size} {name}" if is_counted(name) and not unit else f"{name} {size} {unit}".rstrip()
@@ -247,7 +242,6 @@ class _LineSentences:
         return level_range(title(self._table, name), self._table.study.factors[name].unit, *map(_plain_level, levels))
 
     def _agreement_text(self, crossing: Sequence[LineConfiguration]) -> str:
-        """Name the configurations whose lines do not differ."""
         y, n = self._result.maps[0].y, len(self.every)
         if len(crossing) == 1:
             return self._location_name(crossing[0]) if n > 1 else ""
@@ -257,7 +251,6 @@ class _LineSentences:
         return f", alike at {len(crossing)} of {n} configurations"
 
     def _configuration_list(self, some: Sequence[LineConfiguration]) -> str:
-        """List configurations; a whole group by its own levels only."""
         if len(some) == len(self.every):
             return ""
         names = []

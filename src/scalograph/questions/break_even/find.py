@@ -84,8 +84,7 @@ def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[Ax
     names = [name for _, name, _ in given]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise StudyError.one("break-even", f"factor {twice} twice", "each once", "name one of them: --size NAME=...")
-    most = _MOST[len(given)]
-    return [AxisOption(name, role, _levels(role, text, most)) for role, name, text in given]
+    return [AxisOption(name, role, _levels(role, text, _MOST[len(given)])) for role, name, text in given]
 
 
 def parse_versions(text: str) -> tuple[str, str]:

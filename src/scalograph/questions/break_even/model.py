@@ -85,7 +85,6 @@ class RatioSurface:
         return self.mean(at) + across @ self._alpha, self._wider * np.sqrt(np.maximum(variance, 1e-12))
 
     def _fit_parameters(self, earlier: Hyperparameters | None) -> Hyperparameters:
-        """Maximize the posterior of the hyperparameters, with a mild belief in a small and smooth rest."""
         from scipy.linalg import cho_factor, cho_solve
         from scipy.optimize import minimize
 
@@ -199,13 +198,8 @@ def sobol_points(n_axes: int, n: int, seed: int) -> FloatArray:
     coded = (index ^ index >> 1)[:, None] >> np.arange(digits) & 1  # Gray code: shape (points, digits)
     axes = []
     for numbers, shift, lower in zip(_DIRECTIONS, shifts, below, strict=False):
-        directions = (lower + np.eye(BITS, dtype=np.uint32)) @ _bits(numbers[:digits])
+        scaled = np.array([number << (BITS - 1 - j) for j, number in enumerate(numbers[:digits])])
+        directions = (lower + np.eye(BITS, dtype=np.uint32)) @ (scaled >> np.arange(BITS - 1, -1, -1)[:, None] & 1)
         bits = (coded @ directions.T + shift) % 2
         axes.append(bits @ 0.5 ** np.arange(1, BITS + 1))  # exact: these are sums of different powers of two
     return np.stack(axes, axis=1)
-
-
-def _bits(numbers: tuple[int, ...]) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
-    """Return the bits of each direction, a column each, the highest first; number j has j + 1 of them."""
-    scaled = np.array([number << (BITS - 1 - j) for j, number in enumerate(numbers)])
-    return scaled >> np.arange(BITS - 1, -1, -1)[:, None] & 1

@@ -166,11 +166,8 @@ class ComparisonSpace:
 
     Attributes:
         factor: the one whose levels are the versions.
-        baseline: the baseline's level.
         other: the other level; the question is from which size it wins.
         names: the other factors that vary, in the order of the study.
-        axes: what each of them is.
-        linear: whether each has a linear scale.
         points: levels of these factors, wherever both versions are planned.
         configurations: of the other version and of the baseline, for each point.
     """

@@ -31,11 +31,9 @@ class BreakEvenState:
     """State of a break-even search: pure in points, seed and observations. A level is the index of a point.
 
     Attributes:
-        asked: index of each pair that has a score.
         g: its score: log of the time over the baseline's.
         surface: their fit; None before the spread points are measured.
         open_share: share of the points whose winner is not known.
-        most: pairs after which the search ends.
         even: log ratio up to which both count as even.
     """
 
@@ -165,7 +163,6 @@ class BreakEvenState:
         return int(fresh[np.argmax(np.where(np.sign(mean) == sign, tells, tells - 100.0))])
 
     def _choose_next(self, surface: RatioSurface) -> None:
-        """Choose the next pair: an open point near the line, by the straddle rule."""
         candidates = self.candidates
         mean, sd = surface(self._at[candidates])
         is_open = self.is_open(mean, sd)
@@ -179,11 +176,7 @@ class BreakEvenState:
 
 
 def begin(study: Study, configurations: Sequence[Configuration], n_cpus: int) -> Search[BreakEvenState]:
-    """Begin a search in pairs.
-
-    Raises:
-        StudyError: there is nothing to compare, or at too many points.
-    """
+    """Begin a search in pairs."""
     space = comparison_space(study, configurations)
     at, cpus = space.coordinates(), usable_cpus(study, configurations, n_cpus)
     state = BreakEvenState(space.axes, at, cpus, study.seed, study.protocol.precision, space.point_name)

@@ -24,8 +24,6 @@ class ForkJoin:
     """Times of a sequential loop and its fork-join version; costs in units of one element of cost 1.
 
     Attributes:
-        cpus: of the machine.
-        start: cost of a task that is divided.
         worker: cost of each worker, to the power of `spread`.
         spread: how the cost of workers grows with their number.
         scaling: work is divided by the workers (up to the CPUs of a client) to this power.
@@ -143,8 +141,6 @@ class SearchOutcome:
     """Outcome of a simulated search.
 
     Attributes:
-        decided: it ended with an answer.
-        n: pairs.
         wrong: share of the points with a wrong winner: the slower one, by more than `EVEN`, or both are even.
         held: share of the points near the line whose true ratio lies in its interval.
         slowest: longest time from a pair to the next question, in seconds.

@@ -161,7 +161,6 @@ def _levels(table: Table, result: Cliffs, *levels: Level, joined: str = " to ") 
 
 
 def _jump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> list[str]:
-    """State each jump, the largest first."""
     texts = []
     for cliff, sides in sorted(cliffs, key=lambda pair: -abs(math.log(pair[0].factor[1]))):
         is_gradual = cliff.gradual > 0.5
@@ -184,7 +183,6 @@ def jump_size_text(sides: Sides) -> str:
 
 
 def _bump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> list[str]:
-    """State adjacent cliffs that undo each other."""
     sentences = []
     for (first, sides), (second, others) in pairwise(cliffs):
         if 1 / UNDONE <= sides.factor[1] * others.factor[1] <= UNDONE:
@@ -195,7 +193,6 @@ def _bump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSide
 
 
 def _open_sentences(table: Table, result: Cliffs) -> list[str]:
-    """State what is not decided, or may yet be there."""
     if result.another is not None and result.another > NAMED:
         return [f"Another jump is possible ({probability(result.another)}){_likely_text(table, result)}."]
     return [] if result.decided else ["The search ended before it could check that the place stays."]

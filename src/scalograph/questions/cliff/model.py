@@ -74,7 +74,6 @@ class Cliff:
         factor: time above over time below, with its 95% range.
         gradual: probability that it takes a tenth of the level or more to happen.
         step: place and width, for charts and for the search for further ones.
-        next_level: where one more run tells most.
         slowed: probability for each run that something slowed it.
         n_more: runs until the place is known, if each is as informative as the next; 0 where it is known.
     """
@@ -154,7 +153,6 @@ def _check_runs(n: Sequence[int], times: Sequence[float], levels: Sequence[int])
 
 
 def _exclude_known(hypotheses: Steps, previous: Sequence[Step]) -> Steps:
-    """Exclude the steps that are as good as known, and normalize the prior."""
     free = np.ones(hypotheses.places.size, dtype=bool)
     for step in previous:
         free &= np.abs(hypotheses.places - step.place) > max(SAME, step.width)

@@ -40,7 +40,6 @@ class Steps:
 
     Attributes:
         places: log of the level at half of the jump.
-        widths: relative.
         spans: log ratio of the two levels around the place; more than two where gaps are joined.
         log_prior: log of the prior weights, which sum to 1.
     """

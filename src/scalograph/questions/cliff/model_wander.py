@@ -39,7 +39,6 @@ class Contradiction:
         of: runs on either side, as far out as a run is fast.
         n_without_one: how many without the fast run that reaches furthest.
         low: lowest level where a place was seen.
-        high: highest level.
     """
 
     n: int

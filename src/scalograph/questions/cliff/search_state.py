@@ -26,8 +26,6 @@ class CliffState:
     """State of a search for cliffs: pure in levels, seed and observations, in their order.
 
     Attributes:
-        n: level of each score.
-        times: the scores.
         sure: the cliffs whose place is known, in the order in which they were found.
         open: posterior of a further one; None before the first levels are measured, and after the last cliff.
         jump: time above over time below of the first one, when it was last sure.
@@ -109,7 +107,6 @@ class CliffState:
         return f"level {level} failed {FAILURES} times: left out{rest}"
 
     def _update(self) -> None:
-        """Fit anew: cliffs one after the other, each with those before it taken as known."""
         before, self.sure, self.open, self.wandering = len(self.sure), [], None, None
         first = set(self._first) & set(self._levels)
         if len(self._levels) < 2 or len(self.n) < 2 or not first <= set(self.n):
@@ -135,7 +132,6 @@ class CliffState:
         return self.wandering is not None
 
     def _flanking_levels(self, candidate: Cliff) -> tuple[int, ...]:
-        """Choose a level on each side of a place, below and above its interval."""
         low, high = candidate.interval
         below = [n for n in self._levels if n < low and n >= candidate.location * BESIDE**3]
         above = [n for n in self._levels if n > high and n <= candidate.location / BESIDE**3]
@@ -143,7 +139,6 @@ class CliffState:
         return tuple(_nearest(levels, at) for levels, at in wanted if levels)
 
     def _next_confirmation(self) -> int | None:
-        """Return a level beside the first cliff to repeat before its place is believed."""
         if not self.sure:
             return None
         often = CONFIRMED_MIXED if contradiction(self.n, self.times, self.sure[0].factor[1]) else CONFIRMED
@@ -164,11 +159,7 @@ class CliffState:
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[CliffState]:
-    """Begin a search.
-
-    Raises:
-        StudyError: it cannot be made over these configurations.
-    """
+    """Begin a search."""
     factor = searched_factor(study, configurations)
     levels = count_levels(configurations, factor, LEAST_LEVELS)
     steps = {level: (configuration,) for level, configuration in levels.items()}

@@ -93,7 +93,6 @@ def why_implausible(members: Mapping[int, Sample], k_eff: int, response: str) ->
 
 
 def _cpus_in_use(sample: Sample) -> float | None:
-    """Return the median of CPU seconds over wall seconds."""
     ratios = [row.cpu_s / row.wall_s for row in sample.counted if row.wall_s and row.cpu_s is not None]
     return median(ratios) if ratios else None
 
@@ -136,7 +135,6 @@ def level_usage(table: Table, sample: Sample) -> LevelUsage:
 
 
 def _mean_concurrency(runs: Sequence[Concurrency]) -> Concurrency:
-    """Average the runs that have shares."""
     with_shares = [run for run in runs if run.shares]
     if not with_shares:
         return Concurrency(None)
@@ -148,7 +146,6 @@ def _mean_concurrency(runs: Sequence[Concurrency]) -> Concurrency:
 MOST = 16
 # Runs of a sweep past which it takes seconds to weigh them all.
 MOST_RUNS = 120
-_WORKERS = ("threads", "jobs", "copies")
 
 SearchResult = Effective | Bisection | None
 
@@ -238,19 +235,17 @@ def _usage_fields(seen: LevelUsage) -> dict[str, Any]:
 
 
 def _quota(table: Table, group: Mapping[str, Level]) -> float | None:
-    """Return the least of what the machine grants and what the study sets; None where nothing limits."""
     factors, granted = table.study.factors, table.machine.get("cpu_quota")
     asked = [x for name, x in group.items() if factors[name].control == "quota" and is_number(x)]
     return min([float(x) for x in (granted, *asked) if x], default=None)
 
 
 def _workers(table: Table, asked: SearchedFactor, top: int | None) -> int | None:
-    """Return the workers that the program was told to use, by a name that says so."""
     if asked.rounds:
         return top
     study = table.study
     fixed = {**study.workload.parameters, **{n: f.levels[0] for n, f in study.factors.items() if len(f.levels) == 1}}
-    counts = [level for name in _WORKERS if type(level := fixed.get(name)) is int]
+    counts = [level for name in ("threads", "jobs", "copies") if type(level := fixed.get(name)) is int]
     return counts[0] if counts else None
 
 

@@ -37,7 +37,6 @@ def effective_sentences(table: Table, groups: Sequence[EffectiveCpus]) -> list[s
 
 
 def _use_text(table: Table, group: EffectiveCpus) -> str:
-    """State how many of the counted levels help, and what further ones would gain."""
     n, factor, what = group.k_eff or 0, table.study.factors[group.factor], title(table, group.factor)
     most = max(int(configuration[group.factor]) for configuration in table.configurations)
     if factor.control == "cpus":
@@ -51,7 +50,6 @@ def _use_text(table: Table, group: EffectiveCpus) -> str:
 
 
 def _matrix(table: Table, samples: SampleMap, group: EffectiveCpus) -> Matrix | None:
-    """Make the matrix of times, and CPUs in use, around the answer and at both ends."""
     members, name = levels_of(samples, group.group, group.factor), primary_response(table)
     if not members:
         return None

@@ -49,13 +49,10 @@ class Effective:
 
     Attributes:
         k_eff: the most probable answer, one of the levels.
-        probability: of that answer.
         probabilities: of every answer that has 0.1% at least.
         serial: serial share, 95% credible range.
         gain: what the next level gains over k_eff (0.05: 5% shorter), 95% credible range; None at the last level.
         fit: posterior predictive probability of a misfit as large as this one; small: no program of this kind.
-        next_level: where one more run tells most.
-        n: runs.
         pending: levels where a run is wanted before anything is decided: the only one there looks slowed, or the
             answer or the level next to it was not measured.
     """
@@ -142,7 +139,6 @@ def _check_runs(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...
 
 
 def _most_telling(candidates: Programs, seen: Evidence) -> int:
-    """Return where the means of the answers lie farthest apart; ties to the lowest level."""
     times = candidates.log_times + seen.log_first[:, None]
     means = seen.weights @ times
     variance = np.zeros(means.size)
@@ -160,7 +156,6 @@ def _gain(candidates: Programs, seen: Evidence, best: int) -> Range | None:
 
 
 def _range(values: FloatArray, weights: FloatArray) -> Range:
-    """Return smallest and largest of the middle 95%."""
     order = np.argsort(values, kind="stable")
     summed = np.cumsum(weights[order])
     low, high = np.searchsorted(summed, [0.025, 0.975])
@@ -309,7 +304,6 @@ def _pool(seen: UsageEvidence) -> LimitingFactor | None:
 
 
 def _append_belief(factor: LimitingFactor, seen: UsageEvidence) -> LimitingFactor:
-    """Append a belief in another number of CPUs, where that is not the limit."""
     if seen.believed is None or seen.believed == seen.mask or factor.limit == "believes in another number":
         return factor
     return LimitingFactor(factor.limit, f"{factor.text}; it believes in {seen.believed}, which does not decide")

@@ -56,7 +56,6 @@ def evidence(candidates: Programs, at: IntArray, logs: FloatArray) -> Evidence:
 
 
 def _posterior(candidates: Programs, at: IntArray, logs: FloatArray, drops: list[tuple[int, ...]]) -> Evidence:
-    """Return the posterior over programs and these choices of slowed runs."""
     from scipy.special import logsumexp  # it takes a tenth of a second, and most studies do not ask
 
     kept = np.array([[i not in drop for i in range(logs.size)] for drop in drops], dtype=float)
@@ -173,7 +172,10 @@ def search(k: Sequence[int], times: Sequence[float], levels: Sequence[int]) -> B
 
 def _bisect(scores: Scores, levels: Sequence[int]) -> tuple[int, int, int | None]:
     """Return the index of the least level as good as the best, the best, and the level of a run still wanted."""
-    best = _shortest(scores, levels)
+    typical = {level: median(logs.tolist()) for level, logs in scores.items() if logs.size}
+    least = min(typical, key=lambda level: typical[level], default=levels[-1])
+    shorter = levels[-1] in typical and typical[least] < typical[levels[-1]] - np.log1p(MARGIN)
+    best = least if shorter else levels[-1]
     low, high = 0, levels.index(best)
     while low < high:
         middle = (low + high) // 2
@@ -186,14 +188,6 @@ def _bisect(scores: Scores, levels: Sequence[int]) -> tuple[int, int, int | None
         else:
             low = middle + 1
     return high, best, None
-
-
-def _shortest(scores: Scores, levels: Sequence[int]) -> int:
-    """Return all CPUs, or the count that was clearly shorter so far: none above it is as good with fewer."""
-    typical = {level: median(logs.tolist()) for level, logs in scores.items() if logs.size}
-    least = min(typical, key=lambda level: typical[level], default=levels[-1])
-    shorter = levels[-1] in typical and typical[least] < typical[levels[-1]] - np.log1p(MARGIN)
-    return least if shorter else levels[-1]
 
 
 def _longer(scores: Scores, level: int, best: int) -> tuple[float, int | None]:
@@ -209,7 +203,6 @@ def _longer(scores: Scores, level: int, best: int) -> tuple[float, int | None]:
 
 
 def _standard_error(scores: Scores, n: int, m: int) -> float:
-    """Return the standard error of the difference of the medians of n and m log scores."""
     return _noise(scores) * float(np.sqrt(np.pi / 2 * (1 / n + 1 / m)))
 
 

@@ -11,7 +11,6 @@ QUANTITIES = {
     "cpus_used": "CPU seconds over wall seconds, at the highest level",
     "serial_share": "serial share of the work",
 }
-SEARCHED = "found level by level, without a model"
 POSTERIOR = "posterior over programs, central credible range"
 
 
@@ -27,7 +26,7 @@ def quantities(document: EffectiveGroups) -> Mapping[str, Sequence[OfferedValue]
 def _effective(group: EffectiveCpus, value: float) -> Estimate:
     if group.credible_range is None:
         end = value if group.decided else None
-        return Estimate(value, end, end, CREDIBLE, group.n, SEARCHED)
+        return Estimate(value, end, end, CREDIBLE, group.n, "found level by level, without a model")
     low, high = group.credible_range
     return Estimate(value, float(low), float(high), CREDIBLE, group.n, POSTERIOR)
 

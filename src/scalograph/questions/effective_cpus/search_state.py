@@ -79,7 +79,6 @@ class EffectiveCpusState:
         return "; ".join(note for note in notes if note)
 
     def _update(self) -> str | None:
-        """Fit anew; without a model once no program fits, or none has come to an answer."""
         self.result = None
         if len(self._levels) < 2 or not self.k or not set(self._start) & set(self._levels) <= set(self.k):
             return None
@@ -104,11 +103,7 @@ def rounds(study: Study, factor: str) -> bool:
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[EffectiveCpusState]:
-    """Begin a search.
-
-    Raises:
-        StudyError: it cannot be made over these configurations.
-    """
+    """Begin a search."""
     factor = searched_factor(study, configurations)
     levels = count_levels(configurations, factor)
     steps = {level: (configuration,) for level, configuration in levels.items()}

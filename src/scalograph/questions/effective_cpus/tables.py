@@ -55,7 +55,6 @@ def _figures(table: Table, groups: Sequence[EffectiveCpus]) -> TableDoc:
 
 
 def _lines(group: EffectiveCpus) -> dict[str, str]:
-    """Format each value."""
     shares = ", ".join(f"{n}: {100 * share:.0f} %" for n, share in enumerate(group.at_once) if share >= SHOWN)
     return {
         "help": "not known" if group.k_eff is None else f"{group.k_eff} ({group.sure})",

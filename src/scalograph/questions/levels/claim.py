@@ -99,7 +99,6 @@ def _sentences(
 
 
 def _success_sentence(samples: Iterable[Sample]) -> str:
-    """State how many single runs without times ended well; empty for other runs."""
     samples = list(samples)
     runs = [row for sample in samples for row in sample.succeeded]
     if max(len(sample.succeeded) for sample in samples) > 1 or not all(map(is_functional, runs)):
@@ -142,7 +141,6 @@ def _difference_sentences(table: Table, samples: Sequence[Sample], pairs: Sequen
 def _equivalence_sentences(
     table: Table, pairs: Sequence[LevelDifference], lead: LevelDifference, confidence: float
 ) -> Iterator[str]:
-    """State where the same factor changes nothing, nearest to the configuration of the largest difference."""
     by_others: dict[tuple[tuple[str, Level], ...], list[LevelDifference]] = {}
     for pair in pairs if len(pairs) < MOST_PAIRS else ():
         if pair.factor == lead.factor:
@@ -173,7 +171,6 @@ def _largest_sentence(table: Table, pair: LevelDifference) -> str:
 
 
 def _difference_text(table: Table, pair: LevelDifference, confidence: float) -> str:
-    """State which level has more, and by how much."""
     name, ratio = primary_response(table), pair.ratio(confidence)
     less, more = _level_names(table, pair)
     verb, noun = "takes" if speedup_kind(table.study.responses[name]) == "time" else "has", title(table, name)
@@ -191,7 +188,6 @@ def _is_wide(value: Estimate) -> bool:
 
 
 def _context_text(table: Table, pair: LevelDifference) -> str:
-    """Name the other levels, which are the same for both."""
     others = {n: level for n, level in varying_levels(table, pair.less.configuration).items() if n != pair.factor}
     return f" ({short_levels(table, others)})" if others else ""
 
@@ -204,7 +200,6 @@ def _value_text(table: Table, value: Estimate) -> str:
 
 
 def _matrix(table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDifference]) -> Matrix | None:
-    """Make the matrix: levels of the factor with the largest difference in columns."""
     if not pairs:
         return None
     name, response = pairs[0].factor, table.study.responses[primary_response(table)]

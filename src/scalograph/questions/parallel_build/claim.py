@@ -61,7 +61,6 @@ def _level_name(table: Table, factor: str, level: float) -> str:
 
 
 def _conditions(table: Table, every: Sequence[Group], by_group: Sequence[Sequence[Contender]]) -> str:
-    """Name the CPUs of the first group; all its levels where another group of as many CPUs differs."""
     n, first = _n_cpus(every[0]), primary_response(table)
     pairs = [(g, contenders) for g, contenders in zip(every, by_group, strict=True) if _n_cpus(g) == n]
     alike = [(rests_on_disturbed(g, first), _best_levels(contenders)) for g, contenders in pairs]
@@ -91,7 +90,6 @@ def _inconclusive_sentence(table: Table, factor: str, contenders: Sequence[Conte
 
 
 def _cost(table: Table, factor: str, group: Group) -> list[str]:
-    """Compare user time of the most jobs with the fewest, where they differ or are equivalent."""
     response, ratios = user_time(table), inflation(table, group)
     if not ratios or table.study.responses[response].source not in USER:
         return []
@@ -112,7 +110,6 @@ def _cost(table: Table, factor: str, group: Group) -> list[str]:
 def _exceptions(
     table: Table, factor: str, every: Sequence[Group], by_group: Sequence[Sequence[Contender]]
 ) -> list[str]:
-    """Name groups with as many CPUs, and the one with the fewest, whose fastest levels differ."""
     levels, counts = [_best_levels(contenders) for contenders in by_group], [_n_cpus(group) for group in every]
     differing = [i for i in range(len(every)) if levels[i] != levels[0]]
     fewer = [i for i, n in enumerate(counts) if n < counts[0]][-1:]
@@ -135,7 +132,6 @@ def _build(names: Sequence[str]) -> str:
 
 
 def _matrix(table: Table, taken: SampleMap, factor: str, group: Group, contenders: Sequence[Contender]) -> Matrix:
-    """Tabulate the times of every level of the lead, with those that may be fastest."""
     first, user = primary_response(table), user_time(table)
     unit = table.study.responses[first].unit
     names = [first, *([user] if user != first and table.study.responses[user].unit == unit else [])]

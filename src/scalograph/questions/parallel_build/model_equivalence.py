@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import geometric_mean
 from typing import Literal
 
 import numpy as np
@@ -128,16 +127,8 @@ def rests_on_disturbed(group: Group, response: str, *levels: Level) -> bool:
 def compare_with_best(table: Table, group: Group, n_groups: int) -> list[Contender]:
     """Compare each level with the best of the others on the primary response; intervals hold jointly."""
     counts = {float(level): sample for level, sample in group.samples.items() if is_number(level)}
-    scores = {level: _block_scores(sample, primary_response(table)) for level, sample in counts.items()}
+    scores = {level: sample.block_means(primary_response(table)) for level, sample in counts.items()}
     return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
-
-
-def _block_scores(sample: Sample, response: str) -> dict[int, float]:
-    """Average the scores of each block: a repeated run may stand in the block of another."""
-    by_block: dict[int, list[float]] = {}
-    for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
-        by_block.setdefault(block, []).append(score)
-    return {block: geometric_mean(scores) if min(scores) > 0 else 0.0 for block, scores in by_block.items()}
 
 
 def inflation(table: Table, group: Group) -> dict[Level, Equivalence]:

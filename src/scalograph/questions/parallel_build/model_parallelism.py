@@ -28,8 +28,6 @@ class Parallelism:
         below_s: how long they were fewer than 0.9 of the limit, to one bin.
         lost_s: CPU time that could have been used and was not, `limit` x wall less what was used: exact.
         tail_s: how long at the end at most one task was on a CPU, to one bin; the whole window where it never was more.
-        wall_s: the window.
-        bin_s: width of a bin.
         tasks: mean tasks on a CPU in each bin of the window, shape (n_bins,).
         course: mean tasks on a CPU in each tenth of the window, shape (10,).
     """
@@ -129,7 +127,6 @@ class Load:
     """Runnable tasks of one run, which is what a load average counts before it is smoothed.
 
     Attributes:
-        mean: over the window.
         course: mean of each tenth of the window, shape (10,).
         thirds: of the bins in each third of the window the median, shape (3,): a third of which a little belongs to
             a beginning or an end is told by the rest. None with fewer than 9 bins.
@@ -187,7 +184,6 @@ class PhaseRun:
     Attributes:
         share: of the window's wall time.
         cpu_percent: as the workload tells it; None where it does not.
-        parallelism: its tasks on a CPU.
         load: its runnable tasks; None where waits were not recorded.
     """
 
@@ -238,8 +234,6 @@ def read_run(record: Record, row: Row, factor: str) -> TimedRun | None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reader of parts of one timeline."""
-
     timeline: Timeline
     asked: float
     n_cpus: int
@@ -260,7 +254,6 @@ class _Reader:
 
 
 def _phases(read: _Reader, record: Record, begin: float, end: float) -> dict[str, PhaseRun]:
-    """Read the phases that the workload reported, of a run of one iteration."""
     values = record.values[0].values if len(record.values) == 1 else {}
     if len(values.get(IMAGE_END, ())) != 1:
         return {}

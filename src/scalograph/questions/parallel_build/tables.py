@@ -30,7 +30,6 @@ from scalograph.questions.parallel_build.model_parallelism import N_PARTS, Paral
 from scalograph.text.quantities import gibibytes, percent
 
 _WORDS = {"equivalent": f"the same within {MARGIN:.0%}", "different": "different", "not shown": "not decided"}
-_YES = {True: "yes", False: "no"}
 
 
 def inflation_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
@@ -97,7 +96,8 @@ def best_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
     rows: list[list[Cell]] = []
     for group, c in compared:
         doubt = ", on disturbed runs" if rests_on_disturbed(group, primary_response(table)) else ""
-        rows.append([*fixed_cells(table, group, factor), c.level, c.over_best, f"{_YES[c.may_be_best]}{doubt}"])
+        likely = "yes" if c.may_be_best else "no"
+        rows.append([*fixed_cells(table, group, factor), c.level, c.over_best, likely + doubt])
     ends = Column(name="over the best of the others", kind="estimate"), Column(name="may be the best", kind="text")
     least = median(c.visible for _, c in compared)
     visible = f"a level that is slower by {percent(least)} is told apart four times in five"
@@ -272,12 +272,8 @@ def course_table(table: Table, taken: SampleMap, timelines: TimedRuns) -> TableD
         means = [round(mean(float(course[part]) for course in courses), 2) for part in range(N_PARTS)]
         rows.append([*_levels(table, sample.configuration), *means])
     note = "tasks on a CPU in each tenth of the time from the start of the work to its end, mean of the runs that count"
-    columns = [*_label_columns(table), *_part_columns()]
+    columns = [*_label_columns(table), *[Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS)]]
     return TableDoc(id="course", title="Tasks on a CPU from start to end", note=note, columns=columns, rows=rows)
-
-
-def _part_columns() -> list[Column]:
-    return [Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS)]
 
 
 def _label_columns(table: Table) -> list[Column]:

@@ -34,7 +34,6 @@ class Pilot:
 
     Attributes:
         sd_score: between runs of one configuration, each a median of iterations.
-        df: degrees of freedom of `sd_score`.
         iterations: counted ones behind a score, the typical number.
         spread: within and between runs; None where runs have one iteration.
         differ: whether runs differ by more than their iterations explain; without, `spread.between` means nothing.
@@ -86,10 +85,8 @@ def _split_noise(noise: Pilot, groups: Sequence[Sequence[FloatArray]], sizes: Se
 
 
 def _variance_between(groups: Sequence[Sequence[FloatArray]], middle: Callable[[FloatArray], object]) -> float:
-    """Return the pooled variance of the middles of runs about their configuration."""
     middles = [np.array([middle(x) for x in runs]) for runs in groups]
-    squares = sum(float(np.square(m - m.mean()).sum()) for m in middles)
-    return squares / sum(m.size - 1 for m in middles)
+    return sum(float(np.square(m - m.mean()).sum()) for m in middles) / sum(m.size - 1 for m in middles)
 
 
 def _sd_of_median(spread: Spread, iterations: int) -> float:

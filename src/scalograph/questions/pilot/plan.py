@@ -92,7 +92,6 @@ class PriorRun:
     """One run that an estimate may rest on.
 
     Attributes:
-        configuration: its levels.
         observations: of the primary response, one for each counted iteration, or one for the run.
         seconds: what the run took, start and end included.
         iteration_s: mean of a counted iteration, with its think time; 0 where the workload reports none.
@@ -176,7 +175,9 @@ def plan_iterations(
         counted = best.iterations or noise.iterations
         return IterationPlan(counted, protocol.warmup + counted, best.warnings)
     else:
-        hint = _iterations_hint(design, noise.spread, noise, costs)
+        most = _best(design, replace(noise.spread, between=noise.between_most), costs).iterations or 0
+        more = f"; a pilot with {design.study.protocol.warmup + most} or more would tell, and be the better protocol"
+        hint = more if most > noise.iterations else ""
         reason = f"noise between runs cannot be told from 0: {had} iterations stay{hint}"
     return IterationPlan(noise.iterations, had, (reason,))
 
@@ -185,13 +186,6 @@ def _best(design: Design, spread: Spread, costs: tuple[float, float]) -> Allocat
     start_s, iteration_s = costs
     room_s = SHARE_OF_TIMEOUT * design.study.protocol.timeout_s - start_s
     return iterations_per_run(*costs, spread.within, spread.between, max(1, min(MOST, int(room_s / iteration_s))))
-
-
-def _iterations_hint(design: Design, spread: Spread, noise: Pilot, costs: tuple[float, float]) -> str:
-    """Bound the iterations of a pilot whose noise between runs is not visible."""
-    most = _best(design, replace(spread, between=noise.between_most), costs).iterations or 0
-    more = f"; a pilot with {design.study.protocol.warmup + most} or more would tell, and be the better protocol"
-    return more if most > noise.iterations else ""
 
 
 PRECISIONS = (0.01, 0.02, 0.05)
@@ -207,10 +201,8 @@ class SampleSizePlan:
 
     Attributes:
         precision: half-width over the value that is asked for.
-        runs: of each configuration.
         iterations: of each run, warm-up included.
         half_width: expected, over the value.
-        expected_s: time of the whole study.
     """
 
     precision: float
@@ -225,16 +217,13 @@ class Proposal:
     """Protocols that a pilot leads to.
 
     Attributes:
-        study: name of the study that the runs are proposed for.
         n_runs: runs of the pilot that were not disturbed.
-        n_configurations: configurations of these.
         sd_score: standard deviation of log scores of a configuration (0.03 is 3%).
         sd_within: of logs, between the iterations of a run; None where runs have one.
         sd_between: of logs, between runs; None where it is not significant.
         start_s: a run without its counted iterations, on average.
         iteration_s: a counted iteration with its think time, on average.
         offers: narrowest first; those that need more than 10,000 runs are excluded.
-        warnings: what the pilot cannot say.
     """
 
     study: str
@@ -285,7 +274,6 @@ def _run_warnings(design: Design, prior: PriorRuns) -> Iterator[str]:
 def _plan_sizes(
     design: Design, prior: PriorRuns, noise: Pilot, length: IterationPlan
 ) -> tuple[tuple[SampleSizePlan, ...], list[str]]:
-    """Plan each precision; return the plans, and warnings of precisions that are out of reach."""
     protocol = design.study.protocol
     asked = PRECISIONS if protocol.precision is None else (protocol.precision,)
     # From FIRST_LOOK + 2 runs on the stopping rule can have passed twice.
@@ -303,7 +291,6 @@ def _plan_sizes(
 
 
 def _precision_warnings(precisions: list[float], prior: PriorRuns, noise: Pilot) -> list[str]:
-    """Warn of precisions out of reach; of few clean runs, that these are no ground to say so."""
     texts = [f"+-{100 * precision:g} %" for precision in precisions]
     if texts and noise.df < LEAST_DF:
         n = len(prior.groups)

@@ -48,8 +48,7 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     fitted = add_laws(table, taken, curves)
     laws, levels = laws_table(table, fitted), compare_levels(table, taken, fitted)
     sentences, below = [*neighbor_sentences(table, levels)], [laws] if laws else []
-    first = claim(table, taken, fitted)
-    return Answer(document=levels, claim=first, sentences=sentences, below=below, curves=fitted)
+    return Answer(document=levels, claim=claim(table, taken, fitted), sentences=sentences, below=below, curves=fitted)
 
 
 SLOWER = "least of both ratios to the neighbors, within blocks, all of the study at once"
@@ -106,7 +105,6 @@ def _mean(costs: Collection[float]) -> float:
 
 
 def _slowdowns(table: Table, how: SpeedupRule, taken: SampleMap, curves: Sequence[Curve]) -> list[list[LocalSlowdown]]:
-    """Test each inner level against both neighbors; by index of the curve."""
     inner = [x for i, curve in enumerate(curves) for x in _neighbor_contrasts(table, how, taken, i, curve)]
     moderated = moderate_variances([side for contrast in inner for side in contrast.sides])
     pairs = [*zip(moderated[::2], moderated[1::2], strict=True)]
@@ -214,7 +212,6 @@ def fit_law(how: SpeedupRule, factor: str, members: Sequence[Sample], confidence
 
 
 def _throughput(how: SpeedupRule, sizes: FloatArray, scores: FloatArray) -> FloatArray:
-    """Return work per time of each run: of a time its inverse; times the workers where each does the same."""
     with np.errstate(over="ignore"):  # what no float can hold is no point of a curve
         each = scores if how.kind == "rate" else 1 / scores
         return each * sizes if how.per_worker else each

@@ -70,7 +70,6 @@ def _n_clean(sample: Sample) -> int:
 
 
 def _rank(line: Line, columns: Sequence[Level], cpus: str, best: BestGain | None) -> tuple[float, bool, float]:
-    """Sort most CPUs first, then the best, then the worst."""
     n_cpus = max((float(level) for level in line.levels.get(cpus, ()) if is_number(level)), default=0.0)
     cell = line.cells[columns.index(best.level) if best else 0]
     value = cell.estimate.value or 0.0 if cell.estimate else 0.0
@@ -79,7 +78,6 @@ def _rank(line: Line, columns: Sequence[Level], cpus: str, best: BestGain | None
 
 
 def _baseline(table: Table, curves: Sequence[Curve], base: str) -> str:
-    """State the value behind a speedup of 1, in the unit of the study."""
     name = primary_response(table)
     level = table.study.baseline[curves[0].factor]
     base_values = [p.responses[name].estimate.value for curve in curves for p in curve.points if p.level == level]
@@ -106,7 +104,6 @@ def claim(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Claim | No
 
 
 def _incomparable(table: Table, taken: SampleMap) -> str:
-    """Say why nothing has a speedup; empty where it has no meaning."""
     how = find_speedup_rule(table, curve_factor(table))
     if how is None:
         return ""
@@ -120,8 +117,6 @@ def _incomparable(table: Table, taken: SampleMap) -> str:
 
 
 class _Sentences:
-    """The sentences of one study."""
-
     def __init__(self, table: Table, points: Sequence[ComparedPoint]) -> None:
         self._table, self._points = table, points
         self._factor = points[0].curve.factor
@@ -139,7 +134,6 @@ class _Sentences:
         yield from self._no_gain()
 
     def _best_gain(self, best: BestGain) -> str:
-        """State how much the best ones gain, and which do not."""
         cpus = cpus_factor(self._table, self._factor)
         on = f" on {self._level_name(cpus, best.members[0].curve.group[cpus])}" if cpus else ""
         only = f" with {join_names(self._names(best.only))}" if best.only else ""
@@ -153,7 +147,6 @@ class _Sentences:
         return f"{text}."
 
     def _many(self, best: BestGain, unless: str) -> str:
-        """Count the configurations for which it holds, and state what the others gain."""
         n = len(best.members)
         text = f" in {n} of {n + len(best.others) + len(best.left)} settings"
         order = sorted(best.others, key=lambda p: -p.value)
@@ -173,7 +166,6 @@ class _Sentences:
         return ""
 
     def _decline(self, best: BestGain, past: Decline) -> str:
-        """State the speedup that is left at more workers."""
         count, every = self._count(past.level), len(best.members)
         n = sum(map(len, past.parts))  # not every curve has so many workers among its levels
         if not past.setting:
@@ -191,7 +183,6 @@ class _Sentences:
         return f"{where} {'; '.join(parts)}."
 
     def _no_gain(self) -> Iterator[str]:
-        """Name the numbers of CPUs on which more workers never help, where that is shown."""
         cpus = cpus_factor(self._table, self._factor)
         for level in sorted({p.curve.group[cpus] for p in self._points} if cpus else (), key=str):
             there = [point for point in self._points if point.curve.group[cpus] == level]
@@ -199,7 +190,6 @@ class _Sentences:
                 yield f"On {self._level_name(cpus, level)} {self._more()} never {self._verb('help')}."
 
     def _nothing_faster(self) -> Iterator[str]:
-        """State how much slower it becomes, or that it is equivalent, or how small an effect is visible."""
         resolved = [point for point in self._points if is_resolved(point)]
         slower = [point for point in resolved if point.state == "slower"]
         never = all(point.high <= NO_GAIN for point in self._points)
@@ -230,7 +220,6 @@ class _Sentences:
             yield f"Cannot be said: {reason} to compare with {base}."
 
     def _alike(self, resolved: Sequence[ComparedPoint]) -> str:
-        """Name the next level of a single curve if it is equivalent to the baseline."""
         base = self._base
         if len({id(point.curve) for point in self._points}) > 1 or isinstance(base, str):
             return ""

@@ -48,8 +48,7 @@ def boundaries(table: Table, factor: str, group: Mapping[str, Level], n_cpus: in
         return tuple(sorted({*_find_boundaries(cpus), *last}))
     asked = controls.get("cpus", n_cpus)
     usable = cpus[: int(asked)] if isinstance(asked, int) else cpus
-    ends = [Boundary(n_cpus, NO_CPU)] if n_cpus else []
-    return tuple(sorted({*_worker_boundaries(usable), *ends}))
+    return tuple(sorted({*_worker_boundaries(usable), *([Boundary(n_cpus, NO_CPU)] if n_cpus else [])}))
 
 
 def _topology(table: Table) -> tuple[CpuFact, ...]:
@@ -60,13 +59,11 @@ def _topology(table: Table) -> tuple[CpuFact, ...]:
 
 
 def _sort_cpus(cpus: tuple[CpuFact, ...], placement: str) -> tuple[CpuFact, ...]:
-    """Sort CPUs in the order in which a placement takes them; empty where it is not known."""
     return tuple(ORDERS[placement](cpus)) if placement in ORDERS else ()
 
 
 @cache
 def _find_boundaries(cpus: tuple[CpuFact, ...]) -> tuple[Boundary, ...]:
-    """List boundaries between CPUs that are taken one after the other."""
     kinds, limits = [(name, of, _shared_groups(cpus, of)) for name, of in _GROUPS], list[Boundary]()
     doubled = False
     for n in range(1, len(cpus)):
@@ -124,7 +121,6 @@ def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) 
 
 
 def _geometric_sizes(first: float, last: float, n: int) -> list[float]:
-    """Space sizes at equal factors from the first to the last; one where they are equal."""
     if last <= first:
         return [first]
     step = math.log(last / first) / (n - 1)
@@ -132,7 +128,6 @@ def _geometric_sizes(first: float, last: float, n: int) -> list[float]:
 
 
 def _no_cpu_flags(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
-    """Flag sizes beyond the CPUs: more workers do not go faster, however little of their work is serial."""
     n = next((limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest), None)
     text = f"fitted beyond {n}, where {NO_CPU}: sigma is no serial share"
     return [] if n is None else [Flag(BEYOND_CPUS, text, n)]

@@ -33,11 +33,7 @@ class ComparedPoint(NamedTuple):
     """A point of a curve beside its baseline.
 
     Attributes:
-        curve: that it is of.
-        point: with its speedup.
-        sample: its runs.
         contrast: log speedup, with what the study as a whole knows of spreads.
-        state: what is known of it against the baseline.
         is_possible: whether the CPUs can have given its speedup; what they cannot give is no number to speak of.
     """
 
@@ -168,7 +164,6 @@ class BestGain:
     """Curves with the largest speedup that cannot be told apart, at the fewest workers that reach it.
 
     Attributes:
-        members: one point of each of these curves.
         others: points of curves on the same CPUs, at the same level, that gain less for sure.
         only: levels that all members have, and no other has together; to be named.
         unless: levels of which each other has one, and no member has any; to be named.
@@ -233,7 +228,6 @@ def cpus_factor(table: Table, factor: str) -> str:
 def _members(
     best: ComparedPoint, beside: Sequence[ComparedPoint], alike: Callable[[ComparedPoint, ComparedPoint], bool]
 ) -> list[ComparedPoint]:
-    """Collect faster points that are like the best one, which comes first."""
     members = [best]
     for point in sorted(beside, key=lambda point: -point.value):
         if point is not best and point.state == "faster" and is_resolved(point):
@@ -258,7 +252,6 @@ class Decline:
     """Speedup of the best curves at more workers.
 
     Attributes:
-        level: how many.
         parts: points there; in two parts where one level of a setting makes the difference, the better ones first.
         setting: what names each part; empty where there is one.
     """
@@ -286,7 +279,6 @@ def find_decline(table: Table, taken: SampleMap, best: BestGain, points: Sequenc
 
 
 def _split_decline(table: Table, level: int, there: Sequence[ComparedPoint]) -> Decline | None:
-    """Find the factor of two levels of which one is better throughout."""
     for name in (n for n in varying_factors(table) if n in there[0].curve.group):
         levels = list(dict.fromkeys(point.curve.group[name] for point in there))
         if len(levels) != 2:

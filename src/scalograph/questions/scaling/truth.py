@@ -131,7 +131,6 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
     "flat": {"kind": "flat", "where": {"lock": "0"}, "along": "threads"},
     "in order": {"kind": "order", "where": {"lock": "0"}, "along": "threads"},
 }
-N_LOCKS = 4
 INSIDE = 0.7  # a figure that is well inside: the others of a claim of which one is at the end
 # Kinds of noise that a machine has, and two of figures: one level is noisier than the others; a clock that ticks.
 WAYS = (*NOISES, "one level noisier", "ticks")
@@ -165,7 +164,7 @@ def _shapes(kind: str, alone: bool) -> list[Shape]:
     times = along.get(kind, {})
     last = times.get(8, 1.0) if kind == "in order" else 1.0
     rest: Shape = lambda n: 1.0 if n == 1 else 1 / others  # noqa: E731
-    return [lambda n: 1 / {**times, 16: last}.get(int(n), 1.0), *[rest] * (N_LOCKS - 1)]
+    return [lambda n: 1 / {**times, 16: last}.get(int(n), 1.0), *[rest] * 3]  # of four locks
 
 
 def _add_noise(rng: np.random.Generator, way: str, configuration: Mapping[str, object], score: float) -> float:

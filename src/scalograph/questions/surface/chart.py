@@ -54,7 +54,6 @@ def _view(surface: Surface, scale: Scale, measure: str, factors: Factors) -> Vie
 
 
 def _map(surface: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Draw levels side by side, one cell each, however far apart their numbers are."""
     columns, rows = list(range(len(surface.x_levels))), list(range(len(surface.y_levels)))
     colors = {"type": "heatmap", "x": columns, "y": rows, "xgap": 1, "ygap": 1, "hoverongaps": False, **cells}
     ridge = [(surface.x_levels.index(m), row) for row, m in enumerate(surface.y_levels) if m in surface.x_levels]
@@ -79,7 +78,6 @@ def _flat_cells(surface: Surface) -> dict[str, Any]:
 def _lines(
     surface: Surface, cells: dict[str, Any], x: Levels, y: Levels
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Draw both axes to scale, so that the ridge is a straight line."""
     contours = {"coloring": "heatmap", "showlabels": True, "labelfont": {"color": "ink", "size": 11}}
     style = {"connectgaps": True, "ncontours": 12, "line": {"color": "muted", "width": 1}, "contours": contours}
     first, foot = surface.x_levels[0], max(surface.x_levels[0], surface.y_levels[0])
@@ -94,7 +92,6 @@ def _lines(
 
 
 def _linear_axis(title: str, levels: list[int]) -> dict[str, Any]:
-    """Make an axis a little longer than its levels, so that first labels do not meet in the corner."""
     spare = 0.03 * (levels[-1] - levels[0] or 1)
     return axis(title, (levels[0] - spare, levels[-1] + spare), **axis_ticks(levels, [*map(str, levels)]))
 

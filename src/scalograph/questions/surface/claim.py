@@ -51,7 +51,6 @@ def surface_claim(table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -
 
 
 def _other_surfaces(table: Table, surfaces: Sequence[Surface]) -> Iterator[str]:
-    """State what a worker adds on the fewest and the most CPUs of other surfaces."""
     if len(surfaces) > MOST_OTHERS + 1:
         yield "The tables have the others."
         return
@@ -88,7 +87,6 @@ def _log(a: float | None, b: float | None) -> float:
 
 
 def _sharing_phrase(surface: Surface, over: dict[int, Estimate]) -> str:
-    """State whether CPUs are shared as expected: only where the intervals of all rows agree."""
     resolved = [e for e in over.values() if is_resolved(e)]
     dearer = [row for row, e in over.items() if (e.low or 0) > 1 + PLAY]
     cheaper = [row for row, e in over.items() if e.high is not None and e.high < 1 - PLAY]
@@ -103,7 +101,6 @@ def _sharing_phrase(surface: Surface, over: dict[int, Estimate]) -> str:
 
 
 def _ridge_sentences(table: Table, surface: Surface) -> list[str]:
-    """State the exception: workers that have a CPU each, and still take longer than one."""
     ridges = [(m, *surface.ridge(row)) for row, m in enumerate(surface.y_levels)]
     widened = [(m, n, widen_jointly(e, len(ridges))) for m, n, e in ridges if e is not None]
     slow = [(m, n, e) for m, n, e in widened if (e.low or 0) > 1 + PLAY and is_resolved(e)]

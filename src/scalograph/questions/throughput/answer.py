@@ -78,15 +78,6 @@ def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:
     return {name: value for name, value in shares.items() if value is not None}
 
 
-def block_rates(table: Table, sample: Sample) -> dict[int, float]:
-    """Average the rates of each block."""
-    by_block: dict[int, list[float]] = {}
-    name = primary_response(table)
-    for block, rate in zip(sample.blocks(name), sample.scores(name), strict=True):
-        by_block.setdefault(block, []).append(rate)
-    return {block: geometric_mean(rates) if min(rates) > 0 else 0.0 for block, rates in by_block.items()}
-
-
 def part_uses(parts: Sequence[Utilization]) -> list[PartUse]:
     """Convert utilizations for the findings."""
     names = ("kind", "share", "used", "granted", "of_driver", "wait_s")
@@ -109,7 +100,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _driver_limits(runs: Sequence[DrivenRun]) -> str:
-    """Tell why the driver may have limited the rate."""
     late, used = _mean([run.late_by_driver for run in runs]), _mean([run.driver for run in runs])
     if late is not None and late >= LATE:
         return "late"
@@ -130,7 +120,7 @@ def full_configurations(table: Table, taken: SampleMap) -> list[FullConfiguratio
         return []
     ratios = []
     for group, members in group_samples(taken.values(), *counted).items():
-        rates = [(sample, block_rates(table, sample)) for sample in members]
+        rates = [(sample, sample.block_means(primary_response(table))) for sample in members]
         positive = [(sample, blocks) for sample, blocks in rates if blocks and min(blocks.values()) > 0]
         over = _ratio_to_best(counted, positive) if 1 < len(positive) <= MOST else None
         ratios += [FullConfiguration(group=dict(group), over_best=over)] if over else []
@@ -138,7 +128,6 @@ def full_configurations(table: Table, taken: SampleMap) -> list[FullConfiguratio
 
 
 def _ratio_to_best(counted: list[str], rates: list[tuple[Sample, dict[int, float]]]) -> Estimate | None:
-    """Divide the rate of the full configuration by that of the best other; None where it has no runs."""
     top = {name: max(sample.configuration[name] for sample, _ in rates) for name in counted}
     corner = next((i for i, (sample, _) in enumerate(rates) if top.items() <= sample.configuration.items()), None)
     if corner is None:
@@ -209,7 +198,8 @@ def _group(
     loaded = LoadedGroup(group=group, factor=factor, points=points, **_load_kind(by_level, driven))
     if not loaded.points_with_runs:
         return loaded
-    rates = {point.level: block_rates(table, by_level[point.level]) for point in loaded.points_with_runs}
+    name, measured = primary_response(table), [point.level for point in loaded.points_with_runs]
+    rates = {level: by_level[level].block_means(name) for level in measured}
     usable = all(min(blocks.values(), default=0.0) > 0 for blocks in rates.values())
     fit = plateau(rates, table.study.protocol.confidence) if usable else None
     fields = {"at": _reported_level(loaded, fit), **_bottleneck_fields(table, loaded, fit, by_level, driven)}
@@ -220,7 +210,6 @@ def _group(
 
 
 def _reported_level(loaded: LoadedGroup, fit: Plateau | None) -> int:
-    """Choose the level whose rate is reported."""
     if fit is not None and fit.high is not None:
         return fit.high
     if fit is not None and fit.state == "rising":
@@ -260,7 +249,6 @@ def _runs(sample: Sample, driven: Driven) -> list[DrivenRun]:
 
 
 def _load_kind(by_level: Mapping[int, Sample], driven: Driven) -> dict[str, bool]:
-    """Tell whether the levels are the load itself: clients of a closed loop, or the rate of an open one."""
     runs = [(level, run) for level, sample in by_level.items() for run in _runs(sample, driven)]
     return {
         "is_clients": bool(runs) and all(run.clients == level and run.offered is None for level, run in runs),

@@ -75,7 +75,6 @@ def _times(group: LoadedGroup, along: Levels) -> list[Plot]:
 
 
 def _log(e: Estimate, scale: Scale) -> float:
-    """Return the position on a logarithmic axis."""
     return round(log10((e.value or 1.0) * scale.factor), 4)
 
 
@@ -92,7 +91,6 @@ def _axes(along: Levels, unit: str, ends: Sequence[float]) -> dict[str, Any]:
 def _line(
     values: Sequence[tuple[LoadPoint, Estimate]], along: Levels, index: int, unit: str, scale: Scale = PLAIN
 ) -> dict[str, Any]:
-    """Draw points with their intervals."""
     position, color = axis_position(along), f"line-{index}"
     drawn = [(p, e, (e.value or 0.0) * scale.factor) for p, e in values if e.value is not None]
     bars = {
@@ -107,7 +105,6 @@ def _line(
 
 
 def _bounds(group: LoadedGroup, along: Levels) -> list[dict[str, Any]]:
-    """Draw the asymptotes; none where the knee is not known."""
     most = max(point.rate.value or 0.0 for point in group.points_with_runs)
     if group.knee is None or not group.knee.value:
         return []
@@ -118,7 +115,6 @@ def _bounds(group: LoadedGroup, along: Levels) -> list[dict[str, Any]]:
 
 
 def _shade(group: LoadedGroup, along: Levels) -> dict[str, Any]:
-    """Shade from the first level that may be on the plateau to the first that is."""
     position = axis_position(along)
     low, high = (position(x or 0.0) for x in (group.plateau.low, group.plateau.high))
     edge = {"color": fade_color("line-0", 0.5), "width": 1}

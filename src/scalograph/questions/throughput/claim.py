@@ -182,7 +182,10 @@ def throughput_claim(table: Table, taken: SampleMap, groups: Sequence[LoadedGrou
     point = group.point(group.at)
     assert point is not None
     if point.driver_limits in ("late", "CPU"):
-        sentences = [_driver_sentence(table, group, point)]
+        late = f"it starts {small_percent(point.late or 0.0)} of the requests late"
+        how = late if point.driver_limits == "late" else "its CPU is used up"
+        at = f"at {_rate(table, point.rate)} with {_setting(table, group)}"
+        sentences = [f"Cannot be said how much the service carries: the driver gives out first, {at} ({how})."]
     elif not is_resolved(point.rate):
         sentences = ["Cannot be said: the rates of runs differ too much, or there is one run only."]
     else:
@@ -199,13 +202,6 @@ def _sentences(table: Table, groups: Sequence[LoadedGroup], group: LoadedGroup, 
         yield f"Ruled out: {rest}."
 
 
-def _driver_sentence(table: Table, group: LoadedGroup, point: LoadPoint) -> str:
-    late = f"it starts {small_percent(point.late or 0.0)} of the requests late"
-    how = late if point.driver_limits == "late" else "its CPU is used up"
-    at = f"at {_rate(table, point.rate)} with {_setting(table, group)}"
-    return f"Cannot be said how much the service carries: the driver gives out first, {at} ({how})."
-
-
 def _rate(table: Table, rate: Estimate) -> str:
     response = primary_response(table)
     scale = scale_for(rate_unit(title(table, response), table.study.responses[response].unit), [rate.value])
@@ -220,7 +216,6 @@ def _setting(table: Table, group: LoadedGroup) -> str:
 
 
 def _times(group: LoadedGroup, point: LoadPoint) -> Iterator[str]:
-    """State response times at that load, and where queues begin."""
     parts, values = [], [point.quantiles[name] for name in ("p50", "p99") if name in point.quantiles]
     scale = scale_for("s", [e.value for e in values])
     if len(values) == len([e for e in values if is_resolved(e)]) == 2:

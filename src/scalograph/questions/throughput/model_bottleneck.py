@@ -70,7 +70,6 @@ def _share(run: DrivenRun, whole: float | None) -> float | None:
 
 
 def _waiting(run: DrivenRun, alone_s: float | None) -> float | None:
-    """Return the mean number of requests in flight that are not served."""
     used = sum(p.used for p in run.processes if p.role == "service")
     return None if run.in_flight is None else run.in_flight - (used if alone_s is None else run.rate * alone_s)
 
@@ -78,7 +77,6 @@ def _waiting(run: DrivenRun, alone_s: float | None) -> float | None:
 FULL, ALIKE = 0.90, 0.05  # from here on a part is full; parts that are nearer to each other are alike
 IDLE = 0.5  # clients of a cycle of which they wait for more than half do not end it
 LEAST_SHARE = 0.10  # who has less of some CPUs does not fill them
-KINDS_OF_STALLS: tuple[Literal["io", "memory"], ...] = ("io", "memory")
 OFFERED = "offered"  # the load of an open loop, among parts
 
 Kind = Literal[
@@ -92,7 +90,6 @@ class Utilization:
     """How full a part is.
 
     Attributes:
-        kind: what of it could be full.
         names: processes that fill it, most first.
         share: of what it could do, 1 where it can do no more.
         used: CPUs in use; None where it is no CPU time.
@@ -118,7 +115,6 @@ class Bottleneck:
         kind: of the part; where none is full: `pool`, if that of a service is always in use, `backlog`, if connections
             are dropped, `wrong`, if requests get no right answer, else `inside`; `not resolved`: two are
             full, or those who have something of a pool wait for a CPU.
-        parts: those that are full, or nearly.
         others: the rest, which are ruled out, the fullest first.
         waited: share of the time that tasks of services were ready in which they had no CPU; None: not measured.
         grows: response time over that without waiting; None where that is not known.
@@ -166,7 +162,6 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
 
 
 def _lost_requests(runs: Sequence[DrivenRun]) -> Utilization | None:
-    """Return lost connections or answers, where there are enough to limit the load."""
     if (dropped := dropped_connections(runs) or 0.0) >= DROPPED:
         return Utilization("backlog", ("connections",), dropped)
     what, share = wrong_requests(runs)
@@ -185,7 +180,6 @@ def _covers(first: Utilization, other: Utilization) -> bool:
 
 
 def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
-    """Average each process over the runs."""
     by_name: dict[str, list[ProcessUse]] = {}
     for run in runs:
         for p in run.processes:
@@ -214,7 +208,6 @@ def _cpus(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
 
 
 def _quota(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """Measure CPU quotas, of all services together or of one, where they throttled."""
     quotas = [run.quota for run in runs if run.quota and run.throttled]
     if quotas and len(quotas) == len(runs):
         services = sorted((p for p in _processes(runs) if p.role == "service"), key=lambda p: -p.used)
@@ -234,22 +227,19 @@ def _tasks(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
 
 
 def _mean_stalls(each: Sequence[ProcessUse]) -> dict[str, float]:
-    """Average the share of the time that a process was stalled for, by kind, where all runs have it."""
     kinds = set.intersection(*(set(p.stalls) for p in each))
     return {kind: fmean(p.stalls[kind] for p in each) for kind in sorted(kinds)}
 
 
 def _stalls(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """Measure how long some task of a service waited for a device, or for memory."""
     for p in _processes(runs):
         if p.role == "service":
-            for kind in KINDS_OF_STALLS:
+            for kind in ("io", "memory"):
                 if kind in p.stalls:
                     yield Utilization(kind, (p.name,), p.stalls[kind])
 
 
 def _pool(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """Measure pools, of connections say, of which services report size and use."""
     pools = [run.pool for run in runs if run.pool is not None]
     if pools and len(pools) == len(runs):
         size, busy = fmean(pool.size for pool in pools), fmean(pool.busy for pool in pools)

@@ -41,9 +41,7 @@ class ProcessUse:
     """One process of a run, with all its descendants.
 
     Attributes:
-        name: as the study calls it.
         role: `service` or `driver`.
-        cpus: those that it may run on.
         used: CPU seconds in each second of the steady window.
         waited: share of the time that its tasks were ready in which they had no CPU; None where it was not measured.
         n_tasks: tasks that it had; None where they were not counted.
@@ -72,18 +70,15 @@ class DrivenRun(DriverLoad):
     Attributes:
         sent: all answers per second.
         wrong: wrong answers by what became of them; empty where the driver does not tell.
-        quantiles_s: of response times, by name.
         late: share of the requests that began more than 1 ms after they could.
         own_late: the same without the time in which the driver was ready and had no CPU.
         driver: CPU of the driver over the CPUs that it could use.
         ceiling: rate of the driver on an empty page.
-        processes: all of them.
         quota: CPUs' worth of time that the run was granted.
         throttled: share of the run for which that was used up.
         counts: right answers by response time.
         first_wrong: what became of the first request without a right answer, as the driver tells it.
         dropped: connections that the kernel dropped, the queue of a listening socket being full.
-        pool: what the services tell of a pool.
     """
 
     sent: float
@@ -148,7 +143,6 @@ def _pool(reports: Sequence[DriverValues]) -> PoolUse | None:
 
 
 def _wrong(reports: Sequence[DriverValues]) -> dict[str, int]:
-    """Count requests without a right answer by cause, over the copies of the driver."""
     kinds = sorted({name for values in reports for name in values if name.startswith(ERRORS)})
     counts = {name: int(sum(values[name][-1] for values in reports if values.get(name))) for name in kinds}
     return {name.removeprefix(ERRORS): n for name, n in counts.items()}
@@ -193,7 +187,6 @@ def _driver_usage(
 
 
 def _merge_copies(processes: Iterable[ProcessUse]) -> tuple[ProcessUse, ...]:
-    """Merge copies of a service into one process, with the CPUs and the tasks of all."""
     copies: dict[str, list[ProcessUse]] = {}
     for p in processes:
         copies.setdefault(p.name, []).append(p)
@@ -213,7 +206,6 @@ def _merge_processes(each: Sequence[ProcessUse]) -> ProcessUse:
 
 
 def _wait_share(each: Sequence[ProcessUse]) -> float | None:
-    """Average the wait share of all copies, weighted by ready time."""
     whole, waited = _sum(p.ready for p in each), _sum(p.waited for p in each)
     if waited is None or not whole:
         return None if waited is None else waited / len(each)
@@ -295,7 +287,6 @@ def _iterate_parts(record: Record) -> Iterator[RunPart]:
 
 
 def _driver_parts(record: Record, driver: str, from_ns: int) -> Iterator[RunPart]:
-    """Yield the phases of the first copy that reports them, and what is before and after."""
     by_name = {phase.name: phase for copy in reversed(record.phases) for phase in copy.phases}
     phases = [by_name[name] for name in PHASES if name in by_name]
     if not phases:

@@ -38,7 +38,6 @@ class Plateau:
     Attributes:
         state: `found`, one level; `between` two of them; `rising`, the highest carries more than all others; `not
             resolved`, it may.
-        value: by the typical rates alone.
         low: it is no lower level.
         high: it is no higher level; None where not even that is known.
         falls: how much less the highest level carries than the best one, as a ratio; None where that is not shown.
@@ -130,7 +129,6 @@ def level_contrast(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast:
 
 
 def _decline_ratio(rates: Rates, levels: Sequence[int], confidence: float) -> Estimate | None:
-    """Divide the rate of the highest level by the best, where it is shown to be more than 5 % lower."""
     against = [level_contrast(rates[level], rates[levels[-1]]) for level in levels[:-1]]
     lowest, single = min(against, key=lambda contrast: contrast.delta), 1 - (1 - confidence) / len(against)
     if lowest.df <= 0:

@@ -25,7 +25,6 @@ class Station:
     """A part that requests queue for.
 
     Attributes:
-        name: of the process, or of the lock.
         demand_s: time of each request there, without waiting.
         servers: requests that it works on at once.
         on: the station whose CPUs a lock's holder uses; empty for CPUs.

@@ -63,7 +63,6 @@ def compare_groups(
 
 
 def _group_factors(study: Study, names: Sequence[str], fit: SettingFit) -> dict[str, list[int]]:
-    """List the factors of each group that have a fitted setting, in the order of the study."""
     by_group: dict[str, list[int]] = {}
     for j in sorted({j for j, _ in fit.names}):
         if group := study.factors[names[j]].group:
@@ -100,7 +99,6 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
 
 
 def _flags(state: TunablesState, document: Tunables) -> list[str]:
-    """Flag a search that ended without an answer."""
     if document.decided:
         return []
     if state.default_fails:
@@ -192,7 +190,6 @@ def _combinations(state: TunablesState) -> list[Combination]:
 
 
 def _fit_other_responses(table: Table, state: TunablesState, rows: Sequence[Row]) -> dict[str, SettingFit]:
-    """Fit the other responses that nearly all runs have above 0, each by its own selected factors."""
     n_ok = sum(row.status == "ok" for row in rows)
     names, logs = [name for name in table.study.responses if name != primary_response(table)][:MOST_WATCHED], {}
     for name in names:
@@ -203,7 +200,6 @@ def _fit_other_responses(table: Table, state: TunablesState, rows: Sequence[Row]
 
 
 def _significant_changes(over: Mapping[str, Estimate], margin: float) -> dict[str, Estimate]:
-    """Select responses changed for sure, by more than the margin."""
     return {
         name: e for name, e in over.items()
         if e.low is not None and e.high is not None and not (e.low <= 1 + margin and e.high >= 1 - margin)

@@ -51,7 +51,6 @@ def sensitivity_figures(part: Tunables, titles: dict[str, str]) -> list[Figure]:
 
 
 def _group_bars(ordered: Sequence[tuple[int, FactorEffect]], titles: dict[str, str], group: int) -> dict[str, Any]:
-    """Draw the bars of one group where they stand among all."""
     own = [(float(row), factor) for row, (k, factor) in enumerate(ordered) if k == group]
     texts = [hover([titles[factor.factor], f"{two_digits(factor.sensitivity or 0.0)} %"]) for _, factor in own]
     more = {"text": texts, "hoverinfo": "text", "textposition": "none"}
@@ -96,7 +95,6 @@ SHADED = (
     "Shaded: the worst to the best of as many settings without effect, 95 times in 100. Between the dotted lines a "
     "difference counts as none."
 )
-FRESH = " Above a setting: it alone, in fresh runs beside the default."
 BESIDE = 0.25  # how far above its setting a fresh gain is drawn
 MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
 
@@ -139,7 +137,7 @@ def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Pl
         "yaxis": rows([k for k, _, _ in every], [names[setting.factor, str(setting.level)] for setting in ordered]),
     }  # fmt: skip
     label = "each setting against the default; numbers in the table of settings"
-    note = SHADED + FRESH * bool(fresh)
+    note = SHADED + " Above a setting: it alone, in fresh runs beside the default." * bool(fresh)
     return Plot(label, data, layout, note=note, size="tall" if len(ordered) >= MANY else "large")
 
 
@@ -154,7 +152,6 @@ def _percent(gain: Estimate | None) -> tuple[float, float, float]:
 def _effect_marks(
     placed: Sequence[tuple[float, SettingEffect, Estimate | None]], color: str, size: int
 ) -> list[dict[str, Any]]:
-    """Draw a dot for each, over its interval."""
     spans = [(row, *_percent(gain)) for row, _, gain in placed]
     texts = [hover([f"{s.factor} {s.level}: {s.label}", str(estimate(gain))]) for _, s, gain in placed]
     more = {"mode": "markers", "marker": {"size": size, "color": color}, "hoverinfo": "text", "text": texts}
@@ -170,7 +167,6 @@ def _band(low: float, high: float) -> dict[str, Any]:
 
 
 def _margins(part: Tunables) -> list[dict[str, Any]]:
-    """Draw the margin within which performance counts as the default's."""
     upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     edge = {"width": 1, "color": "muted", "dash": "2px,3px"}
     return [upright | {"x0": x, "x1": x, "line": edge} for x in (-100 * part.margin, 100 * part.margin)]

@@ -31,7 +31,6 @@ def tunables_claim(table: Table, part: Tunables, unsaid: str) -> Claim:
 
 
 def _too_few(table: Table, part: Tunables, unsaid: str) -> Iterator[str]:
-    """Say why settings cannot be compared, and what helps."""
     if not unsaid:
         settings = count_noun(len(part.settings), "setting")
         yield f"Cannot be said: {count_noun(part.n_runs, 'run')}, less than a block, cannot compare {settings}."
@@ -43,7 +42,6 @@ def _too_few(table: Table, part: Tunables, unsaid: str) -> Iterator[str]:
 
 
 def _matter(table: Table, part: Tunables) -> Iterator[str]:
-    """State the factors that matter: confirmed gains first, then losses."""
     n = len(part.factors)
     if not part.matter:
         yield _nothing(table, part)
@@ -55,7 +53,6 @@ def _matter(table: Table, part: Tunables) -> Iterator[str]:
 
 
 def _nothing(table: Table, part: Tunables) -> str:
-    """State what is known where no factor was found to matter."""
     n, what, aside = len(part.factors), title(table, primary_response(table)), _unknown_phrase(table, part.settings)
     most = percent_at_most(max(map(_largest_effect, part.settings), default=0.0))
     if not part.decided:
@@ -87,7 +84,6 @@ def _part(table: Table, part: Tunables, factor: FactorEffect) -> str:
 
 
 def _together(table: Table, part: Tunables) -> list[str]:
-    """State the gain of all confirmed settings at once, where there are several."""
     whole = max(part.combinations, key=lambda combination: len(combination.levels), default=None)
     if whole is None or len(part.combinations) < 2 or not _is_gain(whole.gain):
         return []
@@ -95,7 +91,6 @@ def _together(table: Table, part: Tunables) -> list[str]:
 
 
 def _other_factors(table: Table, part: Tunables) -> Iterator[str]:
-    """State what is known of the other factors, where some matter."""
     rest = {setting.factor for setting in part.factors if not setting.matters}
     own = [setting for setting in part.settings if setting.factor in rest]
     if not rest or not part.matter:
@@ -116,7 +111,6 @@ def _other_factors(table: Table, part: Tunables) -> Iterator[str]:
 
 
 def _unknown_phrase(table: Table, settings: Sequence[SettingEffect]) -> str:
-    """Name settings of which nothing is known, as an exception."""
     names = [short_levels(table, setting.levels) for setting in settings if not setting.gain]
     return f", {join_first(names, MOST_NAMED)} aside," if names else ""
 
@@ -129,7 +123,6 @@ def _fails(table: Table, part: Tunables) -> Iterator[str]:
 
 
 def _difference(table: Table, gain: Estimate | None) -> str:
-    """State what a setting changes, in the response of the study."""
     what, is_rate = title(table, primary_response(table)), _is_rate(table)
     if gain is None:
         return f"another {what}"
@@ -155,7 +148,6 @@ def _value(gain: Estimate | None) -> float:
 
 
 def _effect_range(table: Table, part: Tunables, what: str) -> str:
-    """State the most that a setting may take from the response and add to it."""
     gains = [setting.gain if _is_rate(table) else inverse(setting.gain) for setting in part.settings if setting.gain]
     low = min((gain.low for gain in gains if gain.low), default=1.0)
     high = max((gain.high for gain in gains if gain.high), default=1.0)
@@ -170,7 +162,6 @@ def _largest_effect(setting: SettingEffect) -> float:
 
 
 def _matrix(table: Table, part: Tunables) -> Matrix:
-    """Tabulate the settings that matter most: from all runs together, and from fresh ones."""
     ordered = sorted((setting for setting in part.settings if setting.gain), key=_weight)
     columns = ["all runs", *(["fresh runs"] if any(setting.alone for setting in ordered) else [])]
     rows = []

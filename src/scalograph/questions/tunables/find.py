@@ -92,7 +92,6 @@ def _options(texts: Sequence[str] | None) -> Iterator[TunableOption]:
 
 
 def _variables(texts: Sequence[str] | None) -> Iterator[TunableOption]:
-    """Read environment variables: one level, or a name alone, is no factor, as in every search."""
     for text in (text for text in texts or () if "=" in text):
         name, levels = _split_levels("--env", text)
         if len(levels) > 1:

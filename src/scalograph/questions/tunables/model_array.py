@@ -58,8 +58,7 @@ def block_rows(n_levels: Sequence[int], number: int, seed: int) -> list[Settings
     columns = [
         _symbol_levels(n, number, draw)[array[:, column]] for n, column in zip(n_levels, chosen, strict=True)
     ]  # fmt: skip
-    rows = np.stack(columns, axis=1)[draw.permutation(len(array))]
-    return [tuple(int(x) for x in row) for row in rows]
+    return [tuple(int(x) for x in row) for row in np.stack(columns, axis=1)[draw.permutation(len(array))]]
 
 
 def n_rotations(n_levels: Sequence[int]) -> int:
@@ -68,7 +67,6 @@ def n_rotations(n_levels: Sequence[int]) -> int:
 
 
 def _symbol_levels(n_levels: int, number: int, draw: np.random.Generator) -> IntArray:
-    """Choose the level of each symbol."""
     others = n_levels - 1
     two = (1, number % 2) if others == 1 else (1 + 2 * number % others, 1 + (2 * number + 1) % others)
     return draw.permutation(np.array([0, *two], dtype=np.int64))
@@ -152,7 +150,6 @@ class FactorSpace:
     """What is varied, and how a row of an array becomes a configuration.
 
     Attributes:
-        names: factors that have several levels.
         levels: of each, the default first.
         fixed: levels of the others.
         order: all factors, as the study has them.

@@ -29,15 +29,12 @@ class SettingFit:
     """Effects of all settings against their defaults.
 
     Attributes:
-        names: factor and level of each setting, by their places.
         gains: log of the performance over the default's: of the rate, or of one over the time; shape (settings,).
         covariance: of the gains, for noise of 1.
         sd: noise of a run, as a standard deviation of logs.
         spread: of the gains for `covariance`: `sd`, and what drawing in outliers costs.
         freedom: degrees of freedom of `sd`.
-        counts: runs of each setting.
         confidence: of all intervals together.
-        seed: of the draws.
     """
 
     names: list[tuple[int, int]]

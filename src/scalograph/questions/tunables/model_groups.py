@@ -209,8 +209,7 @@ class GroupSpread:
         length = truth * self._suppositions[:, None, :]
         variance = np.square(length) + 2 * length * self._along + np.square(self.drawn / self._scale)
         spread = np.sqrt(np.maximum(variance, 0.0))
-        kept = self._remove_noise(spread, self._added / self._scale**2)
-        return np.asarray(kept.mean(axis=2))
+        return np.asarray(self._remove_noise(spread, self._added / self._scale**2).mean(axis=2))
 
     @cached_property
     def variance(self) -> float:
@@ -221,8 +220,7 @@ class GroupSpread:
     def sensitivity(self) -> Sensitivity:
         """Return the mean sensitivity of its factors, in percent."""
         most = np.quantile(self._remove_noise(self.drawn, self._added).mean(axis=1), MOST_BY_NOISE)
-        parts = (self.value, self.seen.mean(), self.drawn.mean(), most)
-        return Sensitivity(*(100 * float(x) for x in parts))
+        return Sensitivity(*(100 * float(x) for x in (self.value, self.seen.mean(), self.drawn.mean(), most)))
 
     @staticmethod
     def _remove_noise(spread: FloatArray, added: FloatArray) -> FloatArray:

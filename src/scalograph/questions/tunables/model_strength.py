@@ -127,7 +127,6 @@ class Candidates:
 
     @cached_property
     def _alone(self) -> dict[int, FloatArray]:
-        """Return a basis of what each candidate has that no other factor has."""
         others = {j: self._runs.basis([k for k in self._runs.columns if k != j]) for j in self.factors}
         return {j: _basis(_project_out(q, self._runs.columns[j].T).T) for j, q in others.items()}
 

@@ -44,7 +44,6 @@ def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedValue]]:
 
 
 def _gains(document: Tunables, *without: str) -> list[Estimate]:
-    """List gains of settings that do not fail, excluding these factors."""
     return [s.gain for s in document.settings if s.gain and not s.left_out and s.factor not in without]
 
 

@@ -101,11 +101,8 @@ class TunablesState:
 
     Attributes:
         steps: place -> settings; it grows with the blocks that are begun.
-        observations: every run.
         screening_result: what the last look selected; None before the first.
         selected: factors that matter, as of all looks.
-        looks: the same after each look.
-        candidates: settings that are confirmed.
         left_out: settings that fail.
         resolved: whether the intervals of all settings are narrow enough, every level having been tried.
     """
@@ -159,8 +156,7 @@ class TunablesState:
     @property
     def most_blocks(self) -> int:
         """Return how many blocks of the array there are at most."""
-        rows = len(orthogonal_array(len(self.space.names)))
-        return max(MOST_ROWS // rows, 2 * n_rotations(self.space.n_levels))
+        return max(MOST_ROWS // len(orthogonal_array(len(self.space.names))), 2 * n_rotations(self.space.n_levels))
 
     @property
     def summary(self) -> str:
@@ -235,7 +231,6 @@ class TunablesState:
         return self._next() if not self.queue else None
 
     def _next(self) -> str | None:
-        """Begin what follows the last run of a stage."""
         self._look()
         if self.plan == ONE_AT_A_TIME or self.candidates:
             self.over = True
@@ -281,7 +276,6 @@ class TunablesState:
         self.queue = list(confirmation_runs(self.space, configurations, self._seed))
 
     def _place_all(self) -> None:
-        """Give each new configuration a place."""
         for run in self.queue:
             if run.settings not in self._places:
                 self._places[run.settings] = len(self.steps)
@@ -296,18 +290,15 @@ class TunableSteps(Mapping[int, tuple[Configuration, ...]]):
         self._made: dict[int, tuple[Configuration, ...]] = {}
 
     def __getitem__(self, index: int) -> tuple[Configuration, ...]:
-        """Return the one configuration of a step."""
         if index not in self._made:
             configuration: Configuration = self._state.space.configuration(self._state.steps[index])
             self._made[index] = (self._given.get(configuration_key(configuration), configuration),)
         return self._made[index]
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over all indexes."""
         return iter(range(len(self)))
 
     def __len__(self) -> int:
-        """Count the steps."""
         return len(self._state.steps)
 
 

@@ -31,7 +31,6 @@ def failure_sentences(table: Table, part: Tunables) -> Iterator[str]:
 
 
 def _contrast_sentences(table: Table, part: Tunables) -> Iterator[str]:
-    """State which group's factors change the performance more."""
     for contrast in part.contrasts[:MOST_NAMED]:
         low, _, high = contrast.ratio
         is_open = (low or 0.0) <= 1 and (high is None or high >= 1)
@@ -41,7 +40,6 @@ def _contrast_sentences(table: Table, part: Tunables) -> Iterator[str]:
 
 
 def _noise_sentences(table: Table, part: Tunables) -> Iterator[str]:
-    """Compare the best and the worst setting with what noise alone makes of so many."""
     measured = [setting for setting in part.settings if setting.gain and setting.gain.value]
     if len(measured) < 2 or part.best_of_noise is None or part.worst_of_noise is None:
         return

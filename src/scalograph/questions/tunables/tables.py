@@ -92,7 +92,6 @@ def _settings(table: Table, part: Tunables) -> TableDoc:
 
 
 def _changes_cell(table: Table, s: SettingEffect) -> str:
-    """List the other responses that it changes, as ratios to the default."""
     changes = (f"{title(table, name)} {significant(e.value or 1.0, 2)}x" for name, e in s.moved.items())
     return ", ".join(changes) or "nothing"
 

@@ -81,7 +81,6 @@ def _single_sentence(table: Table, version: Version) -> str:
 
 
 def _equivalence_sentence(table: Table, compared: Sequence[Version]) -> str:
-    """State the equivalence margin of all; of a single one also its difference, where known."""
     ratios = [ratio(table, version) for version in compared]
     most = max(abs(end - 1) for ratio in ratios for end in (ratio.low, ratio.high) if end is not None)
     verb = "take" if _is_time(table) else "have"
@@ -93,7 +92,6 @@ def _equivalence_sentence(table: Table, compared: Sequence[Version]) -> str:
 
 
 def _ranking_sentence(table: Table, ordered: Sequence[Version]) -> str:
-    """State the best and the worst of several; what is not resolved has no value."""
     best, worst, reference = ordered[0], ordered[-1], _reference(table)
     below = f"the worst ({_name(table, worst)}) {_change(table, worst)}" if worst.word == "slower" else ""
     if best.word == "faster":
@@ -107,7 +105,6 @@ def _ranking_sentence(table: Table, ordered: Sequence[Version]) -> str:
 
 
 def _inconclusive_sentence(table: Table, compared: Sequence[Version]) -> str:
-    """State what the runs leave open, and the effects that they could show."""
     seen = [effect for version in compared if (effect := detectable_effect(version.gain))]
     if not seen:
         reason = next(
@@ -125,7 +122,6 @@ def _inconclusive_sentence(table: Table, compared: Sequence[Version]) -> str:
 
 
 def _change(table: Table, version: Version, over: bool = False) -> str:
-    """State the difference from the reference; of too wide an interval only its direction."""
     reference = _reference(table) if over else ""
     if (how := change(ratio(table, version), _noun(table), reference)) != NOT_RESOLVED:
         return how
@@ -151,6 +147,5 @@ def _name(table: Table, version: Version) -> str:
 
 
 def _reference(table: Table) -> str:
-    """Name the reference by its texts; its counts are no choice of the reader."""
     levels = table.study.reference
     return short_levels(table, {name: level for name, level in levels.items() if isinstance(level, str)} or levels)

@@ -27,7 +27,6 @@ class Version(NamedTuple):
 
     Attributes:
         sample: its runs.
-        base: those of the reference.
         gain: how many times as fast it is; intervals hold for all versions at once.
     """
 
@@ -66,26 +65,18 @@ def _level(table: Table, others: Sequence[tuple[Sample, Sample]]) -> float:
     As if the configurations had nothing in common, which is the safe side.
     """
     name = primary_response(table)
-    n_pairs = [len(_block_scores(s, name).keys() & _block_scores(b, name).keys()) for s, b in others]
+    n_pairs = [len({*s.blocks(name)} & {*b.blocks(name)}) for s, b in others]
     return paired_level([n for n in n_pairs if n > 1], 0.0, table.study.protocol.confidence)
 
 
 def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Estimate:
-    """Return how many times as fast, from the blocks that hold both."""
     name = primary_response(table)
     if (name in sample.whole) != (name in base.whole):
         return Estimate(confidence=confidence, warnings=(UNLIKE,))
-    own, other = (_block_scores(s, name) for s in (sample, base))
+    by_block = [s.scores_by_block(name).items() for s in (sample, base)]
+    own, other = ({block: geometric_mean(x) if min(x) > 0 else fmean(x) for block, x in items} for items in by_block)
     blocks = sorted(own.keys() & other.keys())
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.study.responses[name].better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
     return versus(over, under, confidence)
-
-
-def _block_scores(sample: Sample, name: str) -> dict[int, float]:
-    """Average the scores of each block: a baseline runs more than once in it."""
-    by_block: dict[int, list[float]] = {}
-    for row in sample.rows(name):
-        by_block.setdefault(row.block, []).append(row.scores[name])
-    return {block: geometric_mean(scores) if min(scores) > 0 else fmean(scores) for block, scores in by_block.items()}

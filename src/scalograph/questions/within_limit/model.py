@@ -94,8 +94,7 @@ class Posterior:
 
     def quantile(self, share: float) -> float:
         """Return the level below which the crossing lies with this probability."""
-        summed = np.cumsum(self.weights)
-        return exp(float(np.interp(share, summed, self.places)))
+        return exp(float(np.interp(share, np.cumsum(self.weights), self.places)))
 
     def crossing(self, levels: Sequence[int]) -> Crossing:
         """Summarize the posterior for a study with these levels."""

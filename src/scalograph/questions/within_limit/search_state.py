@@ -16,7 +16,6 @@ class LimitState:
     """State of a search for a limit: pure in levels and observations, in their order.
 
     Attributes:
-        at: level of each score.
         over: the scores, over the limit.
         crossing: their posterior; None before the first levels are measured.
     """
@@ -88,11 +87,7 @@ def first_levels(levels: Sequence[int]) -> list[int]:
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[LimitState]:
-    """Begin a search.
-
-    Raises:
-        StudyError: it cannot be made over these configurations.
-    """
+    """Begin a search."""
     factor = searched_factor(study, configurations)
     levels, limit = count_levels(configurations, factor), study.responses[primary_response(study)].limit
     assert limit is not None

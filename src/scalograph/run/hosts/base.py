@@ -17,7 +17,6 @@ from scalograph.run.launches import has_services
 from scalograph.run.plan import Plan
 from scalograph.study.control_names import NO_RESET, Reset
 from scalograph.study.levels import Configuration, Run
-from scalograph.study.program import Service
 from scalograph.system.quiet import LoadSample
 
 MAX_OUTPUT_BYTES = 8 << 20
@@ -73,20 +72,17 @@ class Specification:
 
     def line(self, folder: Path) -> dict[str, Any]:
         """Return the line that the probe reads (protocol/probe.md), with `folder` to work in."""
+        protocol = 2 if self.running or has_services(self.launches) else 1
         return {
-            "protocol": 2 if self.running or has_services(self.launches) else 1,
-            "run": self.run.run,
+            "protocol": protocol, "run": self.run.run,
             "commands": [
-                _command(launch, folder)
-                | (_service_fields(launch) if self.running or has_services(self.launches) else {})
+                _command(launch, folder) | (_service_fields(launch) if protocol == 2 else {})
                 for launch in self.launches
             ],
             **({"running": [{"name": name, "pid": pid} for name, pid in self.running]} if self.running else {}),
             "events": self.events, "stdout": "capture" if self.capture else "null",
             "stdout_limit_bytes": MAX_OUTPUT_BYTES,
-            "stderr_limit_bytes": min(
-                MAX_STDERR_BYTES, ALL_STDERR_BYTES // sum(launch.copies for launch in self.launches)
-            ),
+            "stderr_limit_bytes": min(MAX_STDERR_BYTES, ALL_STDERR_BYTES // sum(each.copies for each in self.launches)),
             "timeout_ns": round(self.timeout_s * 1e9),
             "timeline": True, "timeline_bins": TIMELINE_BINS, "timeline_tasks": TIMELINE_TASKS,
         }  # fmt: skip
@@ -113,18 +109,15 @@ def _command(launch: Launch, folder: Path) -> dict[str, Any]:
 
 
 def _service_fields(launch: Launch) -> dict[str, Any]:
-    return {"name": launch.name, "role": launch.role, **(_service(launch.service) if launch.service else {})}
-
-
-def _service(service: Service) -> dict[str, Any]:
+    fields, service = {"name": launch.name, "role": launch.role}, launch.service
+    if service is None:
+        return fields
     assert not isinstance(service.ports, int), "ports are known when a run starts"
     return {
-        "ready": _ready(*service.ready) if service.ready else None,
-        "ready_timeout_ns": round(service.ready_timeout_s * 1e9),
-        "ports": list(service.ports),
-        "stop_signal": service.stop_signal,
-        "stop_grace_ns": round(service.stop_grace_s * 1e9),
-    }
+        **fields, "ready": _ready(*service.ready) if service.ready else None,
+        "ready_timeout_ns": round(service.ready_timeout_s * 1e9), "ports": list(service.ports),
+        "stop_signal": service.stop_signal, "stop_grace_ns": round(service.stop_grace_s * 1e9),
+    }  # fmt: skip
 
 
 def _ready(form: str, text: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 # Of the devices that a guest has, and of what lies on them. What a kernel has built in, it has no module for.
 MODULES = ("virtio_pci", "virtio_console", "virtiofs", "overlay")
-_DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 _FOLDERS = ("bin", "dev", "proc", "sys", "modules", "host", "boot", "run", "writes", "root")
 
 # The machine's files are below an overlay: what a run writes stays in the guest, unless it mounts them anew as root.
@@ -90,16 +89,12 @@ def needed_modules(modules: Path) -> list[Path]:
     def add(names: Iterable[str]) -> None:
         for name in names:
             if name in files and name not in ordered:
-                add(_depends_on(files[name]))
+                if match := re.search(rb"\0depends=([^\0]*)\0", read_module(files[name])):
+                    add(needed.replace("-", "_") for needed in match[1].decode().split(",") if needed)
                 ordered[name] = files[name]
 
     add(MODULES)
     return list(ordered.values())
-
-
-def _depends_on(module: Path) -> list[str]:
-    match = _DEPENDS.search(read_module(module))
-    return [name.replace("-", "_") for name in match[1].decode().split(",") if name] if match else []
 
 
 def read_module(module: Path) -> bytes:

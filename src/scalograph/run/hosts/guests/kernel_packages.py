@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +18,7 @@ from scalograph.errors import HostError
 from scalograph.protocol.facts import KernelPackage
 from scalograph.run.hosts.base import Tell
 from scalograph.run.hosts.guests.initramfs import needed_modules, read_module
-from scalograph.run.interrupts import run_contained
+from scalograph.run.interrupts import run_or_refuse
 from scalograph.run.scratch import scratch
 from scalograph.system.build_cache import cache_folder, fill_atomically
 
@@ -199,12 +198,9 @@ def _run_apt(argv: Sequence[str], folder: Path) -> str:
 
 def _run_program(argv: Sequence[str], folder: Path) -> str:
     """Return what a program printed. Raises HostError with its first complaint, without the address of a mirror."""
-    try:
-        done = run_contained(argv, {**os.environ, "LC_ALL": "C.UTF-8"}, TIMEOUT_S, folder)
-    except subprocess.TimeoutExpired as error:
-        raise HostError("kernel", f"{argv[0]} took more than {TIMEOUT_S} s", "an end", _FIX) from error
-    except OSError as error:
-        raise HostError("kernel", f"{argv[0]}: {error.strerror}", "a program", "apt-get install dpkg apt") from error
+    late = ("kernel", f"{argv[0]} took more than {TIMEOUT_S} s", "an end", _FIX)
+    absent = ("kernel", argv[0], "a program", "apt-get install dpkg apt")
+    done = run_or_refuse(argv, {**os.environ, "LC_ALL": "C.UTF-8"}, TIMEOUT_S, folder, late, absent)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith(("E:", "dpkg"))] or ["no reason given"]
         complaint = re.sub(r"\s*\[IP: [^\]]*\]", "", re.sub(r"\S+://\S+", "the mirror", lines[0]))

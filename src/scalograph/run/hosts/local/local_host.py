@@ -133,7 +133,6 @@ def _missing_program(where: str, name: str, key: str) -> HostError:
 
 
 def _step_failure(name: str, record: Record, limit_s: float) -> str | None:
-    """Return why a step failed; None if it did not."""
     run, copy = record.run, record.copies[0] if record.copies else None
     if run.status == "ok":
         return None
@@ -247,7 +246,10 @@ class LocalHost:
             try:
                 record = self._run_prepared(spec, steps, folder)
             finally:  # what `prepare` made stays after no run, however that ended
-                wrong = _clean_up(spec, steps, folder)
+                try:
+                    wrong = steps.carry_out("cleanup", spec.launches[0], folder)
+                except NotStartedError as error:
+                    wrong = str(error)
             return record if wrong is None or record.run.status != "ok" else record.mark_failed(wrong)
 
     def _run_prepared(self, spec: Specification, steps: StudySteps, folder: Path) -> Record:
@@ -266,7 +268,11 @@ class LocalHost:
         except CpuGoneError as error:
             return lost_record(str(error))  # others may still be there
         self._n_not_started = 0
-        return _explain_failure(record, steps.n_ended)
+        if record.run.status != "failed" or steps.n_ended == 0:
+            return record
+        # The likely reason: a server that `prepare` left in the background was ended.
+        reason = f"processes that prepare left running had been ended: {steps.n_ended}"
+        return record.mark_failed(f"{record.run.reason}; {reason}" if record.run.reason else reason)
 
     def _run_counted(self, spec: Specification, folder: Path) -> Record:
         before = read_counters() if spec.counted else None
@@ -305,21 +311,6 @@ def _try_each(attempts: Iterable[Callable[[], None]]) -> None:
                 break
     if signals.number is not None:
         raise make_interrupt(signals.number)
-
-
-def _clean_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:
-    try:
-        return steps.carry_out("cleanup", spec.launches[0], folder)
-    except NotStartedError as error:
-        return str(error)
-
-
-def _explain_failure(record: Record, n_ended: int) -> Record:
-    """Add the likely reason: a server that `prepare` left in the background was ended."""
-    if record.run.status != "failed" or n_ended == 0:
-        return record
-    reason = f"processes that prepare left running had been ended: {n_ended}"
-    return record.mark_failed(f"{record.run.reason}; {reason}" if record.run.reason else reason)
 
 
 def _callers_folder() -> Path:

@@ -54,9 +54,7 @@ class CpuGoneError(HostError):
 
 
 def measure(
-    spec: Mapping[str, Any],
-    probe: Sequence[str] | ProbeProcess,
-    on_signal: Callable[[int], None] | None = None,
+    spec: Mapping[str, Any], probe: Sequence[str] | ProbeProcess, on_signal: Callable[[int], None] | None = None
 ) -> Record:
     """Carry out one run, and return its record.
 
@@ -84,15 +82,11 @@ def measure(
         raise
     if len(received) > 1 or (received and record.run.status != "interrupted"):
         raise KeyboardInterrupt  # the run was over, but whoever sent the signal did not mean the run only
-    if record.run.status == "interrupted" and not received and not _is_signaled_too():
-        return record.mark_failed(f"its probe was told to end the run, not by us: {record.run.reason}")
+    if record.run.status == "interrupted" and not received:
+        time.sleep(_TOGETHER_S)  # who ends a service signals all of its processes, one by one: us too
+        if pending_signal() is None:
+            return record.mark_failed(f"its probe was told to end the run, not by us: {record.run.reason}")
     return record
-
-
-def _is_signaled_too() -> bool:
-    """Tell whether we are ended too: who ends a service signals all of its processes, one by one."""
-    time.sleep(_TOGETHER_S)
-    return pending_signal() is not None
 
 
 def _run_probe(
@@ -192,24 +186,18 @@ def _parse_answer(answer: ProbeAnswer, run: str) -> Record:
 
 
 def _refuse_failure(answer: ProbeAnswer) -> None:
-    """Raise unless the probe reports success."""
     if answer.exit_code == 0:
         return
     last = answer.output.rstrip(b"\n").rpartition(b"\n")[2]
     if answer.exit_code in (2, 3) and len(last) <= MAX_LINE_BYTES:
         part = parse_event(last, "probe: last line")[1]
         if isinstance(part, ErrorEvent):
-            raise _error_type(answer.exit_code, part.where)(part.where, part.found, part.expected, part.fix)
+            refused = CpuGoneError if _MASK.fullmatch(part.where) else HostError
+            error_type: type[HostError | ProtocolError] = ProtocolError if answer.exit_code == 2 else refused
+            raise error_type(part.where, part.found, part.expected, part.fix)
     stderr = ascii(answer.stderr.strip()[-400:])
     if answer.exit_code < 0:
         problem = f"killed by signal {-answer.exit_code}; standard error: {stderr}"
         raise LostError("probe", problem, "a record", "look for the one who killed it (out of memory?)")
     problem = f"exit code {answer.exit_code}; standard error: {stderr}"
     raise ProtocolError("probe", problem, "0, or 2 or 3 with an error event", "report this with the study")
-
-
-def _error_type(exit_code: int, where: str) -> type[HostError] | type[ProtocolError]:
-    """Return the type for an `error` event; `where` is the refused field of the specification."""
-    if exit_code == 2:
-        return ProtocolError
-    return CpuGoneError if _MASK.fullmatch(where) else HostError

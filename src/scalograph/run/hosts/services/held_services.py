@@ -144,12 +144,9 @@ class _ServiceGroup:
 
     def add_start_times(self, record: Record, before: Record | None) -> Record:
         """Return the record of the first run with the time services took to start, and earlier ones to end."""
-        gate_ns, ended = (
-            record.run.gate_ns,
-            {process.command: process for process in before.processes} if before else {},
-        )
-        if not gate_ns:
+        if not (gate_ns := record.run.gate_ns):
             return record
+        ended = {process.command: process for process in before.processes} if before else {}
         processes = [self._add_start_time(process, gate_ns, ended.get(process.command)) for process in record.processes]
         return replace_part(record, processes=processes)
 
@@ -227,12 +224,14 @@ class HeldServices:
         return ends
 
     def _end_failed(self, record: Record, n: int) -> Record:
-        """End the services after a failed run; return it with their last output if they failed too."""
+        """End the n services after a failed run; return it with their reason and output if they failed too."""
         last = self.close()
         if last is None or last.run.status != "failed" or record.run.status != "failed":
             return record
         self._ended.pop()
-        return _add_service_output(record, last, n)
+        services = [copy for copy in last.copies if copy.command < n]
+        drivers = [replace_part(copy, copy_index=copy.copy_index + len(services)) for copy in record.copies]
+        return replace_part(record.mark_failed(last.run.reason or ""), copies=[*services, *drivers])
 
     def _find_serving(self, spec: Specification) -> tuple[Launch, ...]:
         """Return a run's launches, filled, if its services are up; else nothing."""
@@ -245,7 +244,6 @@ class HeldServices:
         return launches if _drop_values(launches[:-1]) == _drop_values(held.services) else ()
 
     def _begin(self, spec: Specification) -> Record | None:
-        """Start services; return a record if they did not come up."""
         with ExitStack() as folders:
             state = folders.enter_context(scratch("state"))
             ports = free_ports(spec.launches)
@@ -270,10 +268,3 @@ class HeldServices:
 def _drop_values(launches: Sequence[Launch]) -> list[Launch]:
     """Return launches without the values that filled them: levels of the driver are among these."""
     return [replace(launch, values={}) for launch in launches]
-
-
-def _add_service_output(record: Record, last: Record, n: int) -> Record:
-    """Return a failed run with the reason and output of its n services, which failed too."""
-    services = [copy for copy in last.copies if copy.command < n]
-    drivers = [replace_part(copy, copy_index=copy.copy_index + len(services)) for copy in record.copies]
-    return replace_part(record.mark_failed(last.run.reason or ""), copies=[*services, *drivers])
