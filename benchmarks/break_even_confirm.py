@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scalograph.cli.pipeline import run_declared
+from scalograph.cli.pipeline import StudyStart, run_declared
 from scalograph.findings import table
 from scalograph.protocol import results
 from scalograph.questions.break_even.answer import EndedSearch, replay_search
@@ -132,13 +132,13 @@ def main() -> None:
     if args.output is None or not results.Results(args.output).journal.exists():
         source = args.study or (folder.study if args.results else shipped)
         declared = only(declare(source, args.quick and not args.results), told, points, args.runs)
-        args.output = run_declared(declared, args.output, resume=False, accepted=None, noise=False).results.folder
+        args.output = run_declared(declared, StudyStart(args.output, noise=False)).results.folder
     read = table.load(results.locate_results(args.output).journal, keep_observations=False)
     tell(*judged(told, points, measured(read, told, points)), args.json)
 
 
 def _searched(study: Path, quick: bool) -> Path:
-    return run_declared(declare(study, quick), None, resume=False, accepted=None, noise=False).results.folder
+    return run_declared(declare(study, quick), StudyStart(noise=False)).results.folder
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def one_round(folder: Path, number: int) -> Round:
     for name, tool in at_hand().items() if number < OF_PEERS else ():
         with neighbors(work.program, scene):
             told = tool(folder, work.argv(SECONDS, 1), work.argv(SECONDS, 2))
-        found[f"{name} value"], found[f"{name} warned"] = [told.speedup], [float(told.run_warned)]
+        found[f"{name} value"], found[f"{name} warned"] = [told.speedup], [float(told.warned)]
     return {**found, **_truth(folder, work)}
 
 

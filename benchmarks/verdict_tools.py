@@ -29,7 +29,7 @@ class Told:
     """
 
     speedup: float
-    run_warned: bool
+    warned: bool
 
 
 Tool = Callable[[Path, list[str], list[str]], Told]
