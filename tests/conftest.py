@@ -12,7 +12,7 @@ from warnings import catch_warnings
 import pytest
 from hypothesis import HealthCheck, settings
 
-from .rerun_alone import pytest_addoption, pytest_configure  # noqa: F401 - hooks of --rerun-alone
+from tests.rerun_alone import pytest_addoption, pytest_configure  # noqa: F401 - hooks of --rerun-alone
 
 # Before numpy is imported: on matrices as small as ours its threads wait for each other longer than they compute.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.contenders import Contender, contenders
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 # Two of four levels are best by a hair.
 TYPICAL = {1: 1.8, 2: 1.0, 4: 1.01, 8: 1.03}

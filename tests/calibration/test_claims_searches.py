@@ -4,7 +4,6 @@ import importlib
 import sys
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -13,13 +12,13 @@ import pytest
 from scalograph.protocol.findings import Claim
 from scalograph.questions.cliff.truth import Draw, curve, jump, line
 from scalograph.simulate.noise import LOW
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
+from tests.kit import ROOT
 
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[ModuleType]:
-    folder = str(Path(__file__).resolve().parents[2] / "benchmarks")
+    folder = str(ROOT / "benchmarks")
     sys.path.insert(0, folder)
     yield importlib.import_module("statistics_claims_searches")
     sys.path.remove(folder)

@@ -19,8 +19,7 @@ from scalograph.questions.cliff.truth import (
     search,
 )
 from scalograph.simulate.noise import HIGH, LOW, Noise
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 TOP = 512
 

@@ -2,17 +2,16 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from scalograph.simulate.noise import LOW
 from scalograph.simulate.two_studies import Place
+from tests.calibration.sequential import is_share
+from tests.kit import ROOT
 
-from .sequential import is_share
-
-BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
+BENCHMARKS = str(ROOT / "benchmarks")
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from scalograph.questions.effective_cpus.truth import (
     search_model,
 )
 from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 CPUS = range(1, 13)
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.kit import ROOT
+
 TRACE = "Traceback (most recent call last):"
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+FOLDER = ROOT / "benchmarks"
 NAMES = ("command_common", "kills_case", "kills_checks", "kills_harms", "kills_places", "kills_start", "kills_studies")
 
 

@@ -12,8 +12,7 @@ from scalograph.findings.sample import samples_by_configuration
 from scalograph.questions.scaling.answer import compare_levels
 from scalograph.questions.scaling.document import SweptCurve
 from scalograph.questions.scaling.truth import NOISES, SHAPES, Shape, simulate_study
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 N_CURVES = 8
 

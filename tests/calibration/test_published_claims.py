@@ -8,8 +8,7 @@ import pytest
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decide_claim
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 
 def decisions(way: str, alone: bool, high: float = 1.0) -> Iterator[str]:

@@ -5,13 +5,14 @@ import importlib
 import random
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+from tests.kit import ROOT
+
+FOLDER = ROOT / "benchmarks"
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from itertools import repeat
 import numpy as np
 import pytest
 
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 
 def drawn(rng: np.random.Generator, share: float, counted: list[int]) -> Iterator[bool]:

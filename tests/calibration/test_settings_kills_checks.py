@@ -10,7 +10,9 @@ from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+from tests.kit import ROOT
+
+FOLDER = ROOT / "benchmarks"
 
 
 @pytest.fixture

@@ -21,8 +21,7 @@ from scalograph.questions.throughput.truth import (
     study,
 )
 from scalograph.simulate.noise import LOW, Noise
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 
 def asked(kind: str, noise: Noise = QUIET) -> Iterator[tuple[Network, dict[int, float], LoadedGroup]]:

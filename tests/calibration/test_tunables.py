@@ -13,8 +13,7 @@ from scalograph.questions.tunables.search_state import TunablesState, array_bloc
 from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.study.model import ONE_AT_A_TIME
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 
 def searched(noise: Noise, n_active: int) -> Iterator[tuple[TunedProgram, TunablesState]]:

@@ -11,7 +11,9 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+from tests.kit import ROOT
+
+FOLDER = ROOT / "benchmarks"
 NAMES = (
     "probe_common",
     "probe_rounds",

@@ -9,8 +9,7 @@ from scalograph.questions.within_limit.model import Crossing
 from scalograph.questions.within_limit.search_state import MOST
 from scalograph.questions.within_limit.truth import queue, search
 from scalograph.simulate.noise import Noise
-
-from .sequential import is_share
+from tests.calibration.sequential import is_share
 
 NOISES = {"quiet": Noise(0.0, 0.01), "low": Noise(0.0, 0.03)}
 

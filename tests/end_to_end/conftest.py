@@ -13,9 +13,8 @@ import pytest
 from scalograph.control.store import Store
 from scalograph.machine.proofs import run_proofs
 from scalograph.machine.proofs.proof_context import ProofContext
-
-from ..servers import LOAD
-from .shell import LONG_S, in_process
+from tests.kit.command import LONG_S, in_process
+from tests.kit.servers import LOAD
 
 INSTALL = "apt-get install chromium"
 

@@ -18,9 +18,8 @@ from scalograph.findings.overview import list_undeclared_differences
 from scalograph.protocol import journal
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
-
-from ..unit.run.hosts.far_machine import KERNELS, booting_stand_in, program, stand_in
-from .shell import LONG_S, environment, in_process, machine
+from tests.kit.command import LONG_S, environment, in_process, machine
+from tests.unit.run.hosts.remote.far_machine import KERNELS, booting_stand_in, program, stand_in
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")

@@ -17,8 +17,7 @@ import pytest
 
 from scalograph.study.shipped import shipped_workload
 from scalograph.system.build_cache import cache_folder
-
-from .shell import LONG_S
+from tests.kit.command import LONG_S
 
 BUSINESS = shipped_workload("order-to-build")
 TRIAL = Path(__file__).parent / "application_server" / "Trial.java"

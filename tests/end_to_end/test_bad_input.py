@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.store import Store
-
-from .shell import LONG_S, environment, in_process, machine, study
+from tests.kit import ROOT
+from tests.kit.command import LONG_S, environment, in_process, machine, study
 
 # The number of runs is then the design's, however busy this machine is.
 ONCE = "max_reruns = 0\n"
-SHIPPED = Path(__file__).resolve().parents[2] / "studies"
+SHIPPED = ROOT / "studies"
 
 
 def journal(folder: Path) -> list[dict[str, object]]:

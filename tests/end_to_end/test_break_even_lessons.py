@@ -17,9 +17,8 @@ from scalograph.run.build import build
 from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped_study, shipped_workload
 from scalograph.study.workload import load_workload
-
-from .shell import in_process
-from .test_workloads import Said, through_pipes
+from tests.end_to_end.test_workloads import Said, through_pipes
+from tests.kit.command import in_process
 
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc: apt install gcc libc6-dev")
 NAMES = (pytest.param("openmp-sum", marks=needs_cc), "process-pool")

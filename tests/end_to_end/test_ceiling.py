@@ -20,8 +20,7 @@ from scalograph.run.hosts.host_names import connect
 from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped_study, shipped_workload
 from scalograph.study.workload import load_workload
-
-from .shell import LONG_S, machine
+from tests.kit.command import LONG_S, machine
 
 WORKLOAD = load_workload(shipped_workload("ceiling"))
 KINDS = [str(kind) for kind in WORKLOAD.parameters["kind"].choices or ()]

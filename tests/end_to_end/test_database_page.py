@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
-from .shell import in_process
-from .test_postgres import HAS_SERVER
-from .test_workloads import QUICK
+from tests.end_to_end.test_postgres import HAS_SERVER
+from tests.end_to_end.test_workloads import QUICK
+from tests.kit.command import in_process
+from tests.kit.servers import LOAD, needs_driver, needs_java, needs_probe, one_run
 
 pytestmark = [needs_probe, needs_driver, needs_java]
 STEADY_S = 1.5

@@ -16,11 +16,10 @@ import pytest
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.local.probe import PROGRAM, find_probe, measure
 from scalograph.verdict.judge import judge
-
-from .shell import LONG_S, machine
+from tests.kit import ROOT
+from tests.kit.command import LONG_S, machine
 
 pytestmark = machine
-ROOT = Path(__file__).resolve().parents[2]
 CPU = min(os.sched_getaffinity(0))
 SPIN = "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nwhile time.monotonic() < end: pass"
 # Reads a file that is larger than its memory group, over and over.

@@ -9,9 +9,8 @@ import pytest
 from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
-
-from ..unit.report import even_sample as sample
-from .test_report_browser import CONTRAST, Visit
+from tests.end_to_end.test_report_browser import CONTRAST, Visit
+from tests.unit.report import even_sample as sample
 
 pytestmark = pytest.mark.xdist_group("browser")
 LINES = "figure.even .scatterlayer path.js-line"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .shell import in_process, simulated
+from tests.kit.command import in_process, simulated
 
 # Two settings for a factor of swapping, one for a factor of caches: more settings alone look like more of an effect.
 LEVELS = {"swap": (0, 1, 2), "write": (0, 1, 2), "cache": (0, 1), "reserve": (0, 1)}

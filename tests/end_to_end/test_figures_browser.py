@@ -14,8 +14,7 @@ import pytest
 from scalograph.analysis.ratios import paired_ratio, ratio
 from scalograph.protocol.findings import RunLog
 from scalograph.report.html import write
-
-from .test_report_browser import SAMPLES, SPEEDUP, Visit, chooser
+from tests.end_to_end.test_report_browser import SAMPLES, SPEEDUP, Visit, chooser
 
 pytestmark = pytest.mark.xdist_group("browser")
 TOLD = "navigator.clipboard.readText()"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .shell import in_process, simulated
+from tests.kit.command import in_process, simulated
 
 N_CPUS = len(os.sched_getaffinity(0))
 # A search that finds no answer in so many runs says so, as one on a noisy machine does: both are asserted.

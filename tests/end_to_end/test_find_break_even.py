@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .shell import in_process, simulated
+from tests.kit.command import in_process, simulated
 
 SIZES = range(1, 201)
 # The one takes as many milliseconds as its size, the other always 40.

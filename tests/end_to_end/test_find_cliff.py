@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .shell import in_process, simulated
+from tests.kit.command import in_process, simulated
 
 WALLS = {f"true {threads}": 0.16 if threads >= 20 else 0.08 for threads in range(1, 65)}
 COMMAND = ("--range", "1:64", "-o", "results", "--", "true", "{threads}")

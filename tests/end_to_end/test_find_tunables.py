@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .shell import in_process, simulated
+from tests.kit.command import in_process, simulated
 
 # A level of a gains, one of b loses; c and d do nothing.
 LEVELS = {"a": (1, 2, 3), "b": (1, 2, 3), "c": (0, 1), "d": ("x", "y", "z")}

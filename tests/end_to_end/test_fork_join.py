@@ -14,9 +14,8 @@ from scalograph.run.build import build
 from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
-
-from .shell import in_process
-from .test_workloads import JVMS, MASK, QUICK, Said, through_pipes
+from tests.end_to_end.test_workloads import JVMS, MASK, QUICK, Said, through_pipes
+from tests.kit.command import in_process
 
 HERE = shipped_workload("fork-join")
 START = 0x9E3779B97F4A7C15

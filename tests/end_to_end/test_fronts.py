@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ..servers import needs_probe, one_run
-from .shell import machine
+from tests.kit.command import machine
+from tests.kit.servers import needs_probe, one_run
 
 pytestmark = [machine, needs_probe]
 SERVER = """\

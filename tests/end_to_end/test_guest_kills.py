@@ -11,12 +11,11 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
 from scalograph.run.hosts.guests.kernel_packages import ABOUT, MODULES
-
-from ..servers import needs_probe
+from tests.kit import ROOT
+from tests.kit.servers import needs_probe
 
 pytestmark = pytest.mark.guarantee
 
-ROOT = Path(__file__).resolve().parents[2]
 CAMPAIGN, ANSWER = ROOT / "benchmarks" / "guest_kills.py", ROOT / "protocol" / "examples" / "probe_events.jsonl"
 QEMU = f"""\
 #!/bin/sh

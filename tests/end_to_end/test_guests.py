@@ -11,8 +11,7 @@ from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
 from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.system.build_cache import cache_folder
-
-from .shell import in_process
+from tests.kit.command import in_process
 
 # The newest that is offered: the set-up for development has it fetched, or says how.
 KERNEL = DEFAULT_KERNEL

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .shell import in_process
+from tests.kit.command import in_process
 
 
 def measured(folder: Path, response: str, *command: str) -> dict[str, Any]:

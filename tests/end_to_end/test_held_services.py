@@ -15,10 +15,9 @@ from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import run_in_memory
 from scalograph.study.declare import declare
-
-from ..servers import needs_probe
-from .shell import LONG_S, machine
-from .test_services import written
+from tests.end_to_end.test_services import written
+from tests.kit.command import LONG_S, machine
+from tests.kit.servers import needs_probe
 
 pytestmark = [machine, needs_probe]
 TICK_NS = 10_000_000

@@ -16,11 +16,10 @@ from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import FinishedRun, run_in_memory
 from scalograph.study.declare import declare
-
-from .shell import machine, study
+from tests.kit import ROOT
+from tests.kit.command import machine, study
 
 pytestmark = [pytest.mark.guarantee, machine]
-ROOT = Path(__file__).resolve().parents[2]
 CPUS = sorted(os.sched_getaffinity(0))
 # Once: later runs of the study find the mark, and behave.
 SCRIPT = """\

@@ -3,12 +3,13 @@
 import importlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+from tests.kit import ROOT
+
+FOLDER = ROOT / "benchmarks"
 # Others than the campaign begins with.
 FIRST, N = 1_000_000, 250
 

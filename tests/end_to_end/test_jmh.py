@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from .shell import in_process
-from .test_workloads import QUICK
+from tests.end_to_end.test_workloads import QUICK
+from tests.kit import ROOT
+from tests.kit.command import in_process
 
-MODULE = Path(__file__).resolve().parents[2] / "workloads" / "fork-join" / "jmh"
+MODULE = ROOT / "workloads" / "fork-join" / "jmh"
 
 
 @pytest.fixture(scope="module")

@@ -22,12 +22,12 @@ from scalograph.study.identity import parse_journaled_study, study_hash
 from scalograph.study.load import parse
 from scalograph.study.program import program
 from scalograph.study.shipped import shipped_study
+from tests.golden.differences import shown
+from tests.kit import ROOT
+from tests.kit.command import in_process, simulated
+from tests.unit.control import paper, paper_kernel
 
-from ..golden.differences import shown
-from ..unit.control import paper, paper_kernel
-from .shell import in_process, simulated
-
-KEPT = Path(__file__).resolve().parents[1] / "recorded" / "before-rename"
+KEPT = ROOT / "tests" / "recorded" / "before-rename"
 # Another machine than the one of the fixture; never `study_hash`.
 MACHINE = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
 ACCEPTED = [word for key in MACHINE for word in ("--accept-difference", key)]

@@ -4,16 +4,16 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .shell import machine
+from tests.kit import ROOT
+from tests.kit.command import machine
 
 pytestmark = pytest.mark.guarantee
 
-CAMPAIGN = Path(__file__).resolve().parents[2] / "benchmarks" / "kills_campaign.py"
+CAMPAIGN = ROOT / "benchmarks" / "kills_campaign.py"
 
 
 @pytest.fixture(scope="module")

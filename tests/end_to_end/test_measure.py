@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .shell import in_process
+from tests.kit.command import in_process
 
 ONCE = ("--max-reruns", 0, "--runs", 2)
 # Work that can be divided, a figure of it, and a file that tells where it ran.

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from scalograph.protocol.record import Record
 from scalograph.study.shipped import shipped_workload
-
-from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
-from .test_workloads import QUICK
+from tests.end_to_end.test_workloads import QUICK
+from tests.kit.servers import LOAD, needs_driver, needs_java, needs_probe, one_run
 
 MIX = shipped_workload("order-to-build") / "mix.toml"
 pytestmark = [needs_probe, needs_driver, needs_java]

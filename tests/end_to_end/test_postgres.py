@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.run.session import FinishedRun
-
-from ..servers import needs_probe, one_run
+from tests.kit.servers import needs_probe, one_run
 
 HAS_SERVER = any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or shutil.which("initdb")
 pytestmark = [

@@ -26,8 +26,8 @@ from scalograph.errors import HostError
 from scalograph.protocol.record import CopyEvent, Record
 from scalograph.run.hosts.local.probe import DEGRADED, PROGRAM, find_probe, measure, read_capabilities
 from scalograph.verdict.judge import judge
+from tests.kit import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SANITY = ROOT / "workloads" / "sanity"
 SECOND = 1_000_000_000
 CPUS = sorted(os.sched_getaffinity(0))

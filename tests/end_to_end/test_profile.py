@@ -12,9 +12,8 @@ from scalograph.errors import HostError
 from scalograph.profile.recorder import refuse_unable
 from scalograph.profile.recording import why_unrecordable
 from scalograph.system.jvms import find_jvms
-
-from .shell import in_process
-from .test_workloads import QUICK as QUICK_JVM
+from tests.end_to_end.test_workloads import QUICK as QUICK_JVM
+from tests.kit.command import in_process
 
 QUICK = " ".join(QUICK_JVM)
 

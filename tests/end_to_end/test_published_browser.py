@@ -7,8 +7,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.published_claim import DECISIONS, ClaimValue, DecidedClaim, PublishedCurve, PublishedPoint
-
-from .test_report_browser import CONTRAST, HOSTILE, SPEEDUP, ModuleType, Visit, report, sample
+from tests.end_to_end.test_report_browser import CONTRAST, HOSTILE, SPEEDUP, ModuleType, Visit, report, sample
 
 __all__ = ["report", "sample"]
 pytestmark = pytest.mark.xdist_group("browser")

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ..servers import needs_probe
-from .shell import in_process, machine
+from tests.kit import ROOT
+from tests.kit.command import in_process, machine
+from tests.kit.servers import needs_probe
 
 pytestmark = [machine, needs_probe]
-SERVER = Path(__file__).resolve().parents[2] / "benchmarks/queueing_server.py"
+SERVER = ROOT / "benchmarks/queueing_server.py"
 WORK_S, LOCK_S = 0.01, 0.01
 STEADY_S = 0.6
 

@@ -9,8 +9,7 @@ import pytest
 from scalograph.control.capacity import find_quota_refusal
 from scalograph.control.store import Store
 from scalograph.control.tasks import find_tasks_refusal
-
-from .shell import in_process, machine
+from tests.kit.command import in_process, machine
 
 pytestmark = [
     machine,

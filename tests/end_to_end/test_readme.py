@@ -13,12 +13,11 @@ import pytest
 from scalograph.control.store import Store
 from scalograph.machine.floor.floor import MIN_RUNS
 from scalograph.study.shipped import shipped_study
+from tests.end_to_end.conftest import Sanity
+from tests.kit import ROOT
+from tests.kit.command import LONG_S, in_process, machine
+from tests.kit.forked import forking
 
-from .conftest import Sanity
-from .forked import forking
-from .shell import LONG_S, in_process, machine
-
-ROOT = Path(__file__).parents[2]
 # Where a machine is busy, runs are left out and the code is 5: both are success for a reader.
 SUCCESS = (0, 5)
 # The same commands on a tenth of the work, in two runs each, without runs that are made again because the tests

@@ -14,11 +14,11 @@ import pytest
 from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
-
-from ..unit.report.test_html import MB, unpacked
+from tests.kit import ROOT
+from tests.unit.report.test_html import MB, unpacked
 
 pytestmark = pytest.mark.xdist_group("browser")
-SAMPLES = Path(__file__).parents[1] / "unit" / "report" / "sample.py"
+SAMPLES = ROOT / "tests" / "unit" / "report" / "sample.py"
 WIDTH = 1600
 WIDE = {"width": WIDTH, "height": 900}
 HOSTILE = "</script><img src=x onerror=alert(1)>"

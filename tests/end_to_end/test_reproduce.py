@@ -17,10 +17,9 @@ from scalograph.errors import HostError
 from scalograph.study.catalogue import OpenedCatalogue
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
-
-from ..unit.cli.reproduced import SLEEP, STUDY, catalogue
-from .shell import LONG_S, environment, in_process, machine, scalograph, simulated
-from .test_resume import runs
+from tests.end_to_end.test_resume import runs
+from tests.kit.command import LONG_S, environment, in_process, machine, scalograph, simulated
+from tests.unit.cli.reproduced import SLEEP, STUDY, catalogue
 
 PARTS = ("one", "two")
 WALLS = {f"sleep 0.05{n}": 0.05 for n in (1, 2)}

@@ -11,11 +11,11 @@ import pytest
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
 from scalograph.text.reproduction_words import COLUMNS
-
-from .test_report_browser import CONTRAST
+from tests.end_to_end.test_report_browser import CONTRAST
+from tests.kit import ROOT
 
 pytestmark = pytest.mark.xdist_group("browser")
-EXAMPLES = Path(__file__).resolve().parents[2] / "protocol" / "examples" / "reproduction.jsonl"
+EXAMPLES = ROOT / "protocol" / "examples" / "reproduction.jsonl"
 OVER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LONG = "A sentence that " + "w" * 120 + " does not end. " + "It goes on and on. " * 30
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.findings import table
-
-from .shell import in_process, study
+from tests.kit.command import in_process, study
 
 pytestmark = pytest.mark.guarantee
 

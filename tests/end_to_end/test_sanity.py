@@ -23,9 +23,8 @@ from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.study.declare import check
 from scalograph.study.shipped import shipped_workload
-
-from .conftest import Sanity
-from .shell import LONG_S, machine
+from tests.end_to_end.conftest import Sanity
+from tests.kit.command import LONG_S, machine
 
 pytestmark = [pytest.mark.guarantee, machine]
 SANITY = shipped_workload("sanity/pinning").parent

@@ -17,9 +17,8 @@ from scalograph.control.capacity import find_quota_refusal
 from scalograph.control.scheduler import find_granted_scheduling
 from scalograph.control.store import lock_machine
 from scalograph.system.cgroups import cpu_tree
-
-from ..servers import LOAD, needs_driver, needs_probe, one_run
-from .shell import LONG_S, in_process, machine
+from tests.kit.command import LONG_S, in_process, machine
+from tests.kit.servers import LOAD, needs_driver, needs_probe, one_run
 
 pytestmark = [machine, needs_probe]
 SERVER = """\

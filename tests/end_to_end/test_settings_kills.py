@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.kit import ROOT
+
 pytestmark = pytest.mark.guarantee
 
-CAMPAIGN = Path(__file__).resolve().parents[2] / "benchmarks" / "settings_kills.py"
+CAMPAIGN = ROOT / "benchmarks" / "settings_kills.py"
 
 
 def test_every_setting_is_restored_and_no_run_is_lost() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .shell import in_process
+from tests.kit.command import in_process
 
 STUDY = """\
 version = 1

@@ -10,11 +10,11 @@ import pytest
 
 from scalograph.cli.analyze_steps import draw_charts
 from scalograph.report.html import write
-
-from .test_report_browser import CONTRAST, Visit, chooser
+from tests.end_to_end.test_report_browser import CONTRAST, Visit, chooser
+from tests.kit import ROOT
 
 pytestmark = pytest.mark.xdist_group("browser")
-SAMPLE = Path(__file__).parents[1] / "unit" / "report" / "surface_sample.py"
+SAMPLE = ROOT / "tests" / "unit" / "report" / "surface_sample.py"
 RIDGE = "figure.surfaces .scatterlayer path.point"
 
 

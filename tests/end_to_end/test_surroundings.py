@@ -12,8 +12,7 @@ from scalograph.cli.answer_output import short_path
 from scalograph.cli.ending import execute
 from scalograph.errors import HostError
 from scalograph.system.build_cache import cache_folder
-
-from .shell import environment, in_process, study
+from tests.kit.command import environment, in_process, study
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.protocol.plain import Level
 from scalograph.report.html import write
-
-from ..unit.report import even_sample as sample
-from .test_report_browser import CONTRAST, Visit
+from tests.end_to_end.test_report_browser import CONTRAST, Visit
+from tests.unit.report import even_sample as sample
 
 pytestmark = pytest.mark.xdist_group("browser")
 BARS = "figure.traces .barlayer .point path"

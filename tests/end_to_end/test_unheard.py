@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from .shell import environment, machine, study
-from .test_resume import events
+from tests.end_to_end.test_resume import events
+from tests.kit.command import environment, machine, study
 
 
 def unheard(folder: Path, *arguments: str | Path, stderr: bool = False) -> subprocess.CompletedProcess[str]:

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .command import scalograph
-from .kept import FOLDER
+from tests.golden.command import scalograph
+from tests.golden.kept import FOLDER
 
 RECORDED = FOLDER.parent / "recorded"
 GOLDENS = FOLDER / "answers"

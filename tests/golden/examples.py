@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from .command import scalograph
+from tests.golden.command import scalograph
 
 JOURNALS = Path(__file__).resolve().parent / "journals"
 NAMES = sorted(file.parent.name for file in JOURNALS.glob("*/journal.jsonl.gz"))

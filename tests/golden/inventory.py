@@ -28,12 +28,11 @@ from scalograph.run.hosts.host_names import ELSEWHERE, HOSTS
 from scalograph.study.control_names import CONTROLS
 from scalograph.study.reader_names import READERS
 from scalograph.study.shipped import shipped_studies, shipped_workloads
-
-from ..end_to_end.shell import in_process, simulated
-from .answers import COMMANDS as ANSWERED
-from .answers import RECORDED, lay_out
-from .examples import JOURNALS, NAMES
-from .kept import kept_findings
+from tests.golden.answers import COMMANDS as ANSWERED
+from tests.golden.answers import RECORDED, lay_out
+from tests.golden.examples import JOURNALS, NAMES
+from tests.golden.kept import kept_findings
+from tests.kit.command import in_process, simulated
 
 FILE = Path(__file__).resolve().parent / "inventory.json"
 # Keys below these are of one machine or one study.

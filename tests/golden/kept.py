@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .examples import Example
-from .numbers import numbers
+from tests.golden.examples import Example
+from tests.golden.numbers import numbers
 
 FOLDER = Path(__file__).resolve().parent
 

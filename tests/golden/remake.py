@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import answers, inventory
-from .examples import JOURNALS, NAMES, example
-from .kept import FOLDER, KEEP
+from tests.golden import answers, inventory
+from tests.golden.examples import JOURNALS, NAMES, example
+from tests.golden.kept import FOLDER, KEEP
 
 
 def remake(kinds: list[str]) -> None:

@@ -4,9 +4,9 @@ from difflib import unified_diff
 
 import pytest
 
-from .answers import COMMANDS, GOLDENS, Answer, answer, golden
-from .differences import same_text, shown
-from .examples import kept_journals
+from tests.golden.answers import COMMANDS, GOLDENS, Answer, answer, golden
+from tests.golden.differences import same_text, shown
+from tests.golden.examples import kept_journals
 
 pytestmark = kept_journals
 AGAIN = "where that is meant, see tests/golden/README.md"

@@ -5,10 +5,9 @@ import json
 import pytest
 
 from scalograph.protocol.findings import Findings
-
-from .command import Said, scalograph
-from .conftest import Told
-from .examples import JOURNALS, NAMES, Example, kept_journals
+from tests.golden.command import Said, scalograph
+from tests.golden.conftest import Told
+from tests.golden.examples import JOURNALS, NAMES, Example, kept_journals
 
 pytestmark = kept_journals
 SCREEN = 25

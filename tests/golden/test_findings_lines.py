@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,9 @@ from scalograph.errors import ProtocolError
 from scalograph.protocol.findings import Findings, Part
 from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.surface.document import Surfaces
+from tests.kit import ROOT
 
-PROTOCOL = Path(__file__).resolve().parents[2] / "protocol"
+PROTOCOL = ROOT / "protocol"
 LINES = (PROTOCOL / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
 EARLIER = (PROTOCOL / "examples" / "findings_1.jsonl").read_text(encoding="utf-8").splitlines()
 REJECTED = (PROTOCOL / "examples" / "findings_rejected.jsonl").read_text(encoding="utf-8").splitlines()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .inventory import inventory, kept_entries
+from tests.golden.inventory import inventory, kept_entries
 
 AGAIN = "record what is meant: python -m tests.golden.remake inventory"
 

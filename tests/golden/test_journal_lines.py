@@ -12,10 +12,10 @@ from scalograph.findings import table
 from scalograph.protocol.journal import read
 from scalograph.protocol.record import Record
 from scalograph.verdict.judge import judge, requirements
+from tests.golden.command import scalograph
+from tests.kit import ROOT
 
-from .command import scalograph
-
-PROTOCOL = Path(__file__).resolve().parents[2] / "protocol"
+PROTOCOL = ROOT / "protocol"
 GOLDEN = PROTOCOL / "examples" / "journal_events.jsonl"
 LINES = GOLDEN.read_text(encoding="utf-8").splitlines()
 REJECTED = (PROTOCOL / "examples" / "journal_events_rejected.jsonl").read_text(encoding="utf-8").splitlines()

@@ -4,11 +4,11 @@ from difflib import unified_diff
 
 import pytest
 
-from .conftest import Told
-from .differences import ALIKE, differences, same_text, shown
-from .examples import JOURNALS, NAMES, Example, kept_journals
-from .kept import FOLDER, kept_findings, kept_numbers, kept_terminal
-from .numbers import numbers
+from tests.golden.conftest import Told
+from tests.golden.differences import ALIKE, differences, same_text, shown
+from tests.golden.examples import JOURNALS, NAMES, Example, kept_journals
+from tests.golden.kept import FOLDER, kept_findings, kept_numbers, kept_terminal
+from tests.golden.numbers import numbers
 
 pytestmark = kept_journals
 AGAIN = "where that is meant, see tests/golden/README.md"

@@ -1,7 +1,6 @@
 """The golden lines of protocol/examples, both directions, as Python reads and writes them."""
 
 import json
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -9,8 +8,9 @@ import pytest
 from scalograph.protocol.events import EVENTS, parse_event, parse_events, parse_record
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.python_probe import lines, spec
+from tests.kit import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "protocol" / "examples"
+EXAMPLES = ROOT / "protocol" / "examples"
 
 
 def rows(name: str) -> list[str]:

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from scalograph.errors import ProtocolError
 from scalograph.protocol import saved_documents
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedClaim, ReproducedPart, Reproduction
+from tests.kit import ROOT
 
-PROTOCOL = Path(__file__).resolve().parents[2] / "protocol"
+PROTOCOL = ROOT / "protocol"
 PAGE = (PROTOCOL / "reproduction.md").read_text(encoding="utf-8")
 LINES = (PROTOCOL / "examples" / "reproduction.jsonl").read_text(encoding="utf-8").splitlines()
 REJECTED = (PROTOCOL / "examples" / "reproduction_rejected.jsonl").read_text(encoding="utf-8").splitlines()

@@ -12,13 +12,13 @@ from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.registry import has_curves, is_search
 from scalograph.questions.surface.document import Surfaces
 from scalograph.text.reproduction_words import headline
-
-from .conftest import Told
-from .examples import MADE, kept_journals
-from .kept import kept_findings
+from tests.golden.conftest import Told
+from tests.golden.examples import MADE, kept_journals
+from tests.golden.kept import kept_findings
+from tests.kit import ROOT
 
 pytestmark = kept_journals
-STUDIES = Path(__file__).parents[2] / "studies"
+STUDIES = ROOT / "studies"
 EXAMPLES = sorted(STUDIES.glob("*/example/journal.jsonl.gz"))
 
 

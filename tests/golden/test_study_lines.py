@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from .command import scalograph
+from tests.golden.command import scalograph
+from tests.kit import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "protocol" / "examples"
+EXAMPLES = ROOT / "protocol" / "examples"
 ACCEPTED = sorted((EXAMPLES / "study_accepted").glob("*.toml"))
 REJECTED = sorted((EXAMPLES / "study_rejected").glob("*.toml"))
 

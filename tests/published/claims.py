@@ -27,8 +27,7 @@ from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare, declare_shipped
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level
-
-from ..unit.records import read, recorded
+from tests.kit.records import read, recorded
 
 # A configuration to what its runs show: the name of a response -> its figure. None: it was not run.
 Figures = Callable[[Mapping[str, Level]], Mapping[str, float] | None]

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from scalograph.study.scalars import Level
-
-from .claims import decided, found
+from tests.published.claims import decided, found
 
 
 def times(configuration: Mapping[str, Level], n_even: float, cpus: int = 32) -> dict[str, float]:

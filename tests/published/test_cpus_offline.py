@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from scalograph.study.scalars import Level
-
-from .claims import found
+from tests.published.claims import found
 
 
 @pytest.mark.parametrize("quick", [False, True])

@@ -11,8 +11,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.load import load, quick_form
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
-
-from .claims import decided, decisions, found
+from tests.published.claims import decided, decisions, found
 
 FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),), jvms=(Jvm(name="17", java="java", release=17, build="17.0.0"),))
 FOLDER = shipped_study("fork-join")

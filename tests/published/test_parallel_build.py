@@ -11,15 +11,14 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.design.resolve import design
 from scalograph.errors import Exit, HostError
 from scalograph.findings.published.published_quantities import why_unlike
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.parallel_build.document import BuildLoad, Builds, FirstBuild
 from scalograph.questions.parallel_build.published import QUANTITIES, WARM, quantities
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
-
-from .claims import decided, decisions
+from tests.kit.studies import facts_of
+from tests.published.claims import decided, decisions
 
 STUDIES = ("parallel-build", "kernel-build")
 MODULES = {"synthetic": "no-modules", "synthetic-modules": "full", "linux": "no-modules", "linux-modules": "full"}
@@ -117,7 +116,7 @@ def test_hardware_threads_that_share_a_core_inflate_cpu_time() -> None:
 
 def test_a_machine_without_them_skips_the_study_by_its_name() -> None:
     declared = declare_shipped("smt-inflation")
-    alone = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+    alone = facts_of(4)
     with pytest.raises(HostError) as caught:
         design(declared.study, alone)
     assert str(caught.value) == (

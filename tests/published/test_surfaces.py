@@ -8,8 +8,7 @@ import pytest
 
 from scalograph.protocol.published_claim import Decision
 from scalograph.study.scalars import Level
-
-from .claims import decisions
+from tests.published.claims import decisions
 
 Times = Callable[[int, int], float]
 

@@ -3,8 +3,7 @@
 import pytest
 
 from scalograph.protocol.published_claim import Decision
-
-from .claims import decisions
+from tests.published.claims import decisions
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 
 from scalograph.protocol.published_claim import Decision
 from scalograph.study.scalars import Level
-
-from .claims import Figures, decisions
+from tests.published.claims import Figures, decisions
 
 STUDY, FACTOR = "thread-cliff", 1.787
 DRAWN = random.Random(1)

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from scalograph.study.scalars import Level
-
-from .claims import decided, decisions
+from tests.published.claims import decided, decisions
 
 # Wall and CPU time as printed; system time was not: what is more than the work takes is taken for it.
 PRINTED = {128: (22.9528, 44, 0.5), 220: (25.6498, 50, 6), 250: (45.8306, 89, 45), 512: (47.108, 92, 48)}

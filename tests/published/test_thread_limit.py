@@ -8,8 +8,7 @@ from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import Exit, HostError
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
-
-from .claims import found
+from tests.published.claims import found
 
 OF_THE_JVM, OF_THE_PROBE = 19, 2
 

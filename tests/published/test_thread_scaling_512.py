@@ -10,8 +10,7 @@ from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
-
-from .claims import decided, decisions
+from tests.published.claims import decided, decisions
 
 STUDY = "thread-scaling-512"
 CLAIMS = ("S0-1b", "S0-5c", "S0-6a", "S0-6b")

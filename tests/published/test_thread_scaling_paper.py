@@ -12,8 +12,7 @@ from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
-
-from .claims import Figures, decided, decisions
+from tests.published.claims import Figures, decided, decisions
 
 STUDY = "thread-scaling-paper"
 WINDOWS = {"S0-1a", "S0-3", "S0-4a", "S0-4b", "S0-4c", "S0-5a", "S0-5b", "S0-7"}

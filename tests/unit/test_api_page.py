@@ -10,8 +10,7 @@ import pytest
 
 import scalograph
 from scalograph import analysis
-
-from .sources import ROOT
+from tests.kit.sources import ROOT
 
 
 @cache

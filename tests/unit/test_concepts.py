@@ -2,11 +2,12 @@
 
 import importlib
 import re
-from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "concepts.md"
+from tests.kit import ROOT
+
+PAGE = ROOT / "docs" / "concepts.md"
 NAMED = re.findall(r"\| `([a-z_]+\.[A-Za-z_.]+)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 

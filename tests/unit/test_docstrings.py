@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-from .sources import FILES
+from tests.kit.sources import FILES
 
 WITH_EXAMPLES = sorted(name for name, file in FILES.items() if ">>> " in file.read_text(encoding="utf-8"))
 

@@ -7,8 +7,7 @@ import pytest
 
 from scalograph.run.hosts import host_names
 from scalograph.study.control_names import CONTROLS
-
-from .sources import FILES, HOUSE, SOURCES, graph, readers, trees
+from tests.kit.sources import FILES, HOUSE, SOURCES, graph, readers, trees
 
 pytestmark = readers
 ROLES = (

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from .sources import FILES, ROOT, readers, trees
+from tests.kit.sources import FILES, ROOT, readers, trees
 
 pytestmark = readers
 HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}

@@ -12,11 +12,10 @@ import pytest
 from scalograph.cli.analyze_steps import analyze
 from scalograph.protocol import saved_documents
 from scalograph.protocol.reproduction import Reproduction
+from tests.kit import ROOT
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
-from .findings.test_table import CONFIGURATIONS, write
-from .records import recorded
-
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "protocol" / "examples" / "reproduction.jsonl"
 TIMELINE = {"bin_ns": 10**8, "cpus": [0, 1], "busy_ns": [[10**7] * 5] * 2, "waiting_ns": [0] * 5}
 
@@ -34,7 +33,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished") / "results"
     (folder / "cpu-surface").mkdir(parents=True)
     runs = [(t, {**recorded(0.5 + r / 100), "timeline": TIMELINE}) for t in CONFIGURATIONS for r in range(3)]
-    write(folder / "cpu-surface" / "journal.jsonl", runs)
+    write_journal(folder / "cpu-surface" / "journal.jsonl", runs)
     (folder / "cpu-surface" / "report.html").touch()
     analyze(folder / "cpu-surface")
     made = Reproduction.model_validate_json(EXAMPLES.read_text(encoding="utf-8").splitlines()[0])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .sources import readers, trees
+from tests.kit.sources import readers, trees
 
 pytestmark = readers
 PARTICIPLE = re.compile(

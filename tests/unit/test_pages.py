@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.app import COMMANDS
-
-from .cli.offered import known
-from .sources import ROOT
+from tests.kit.sources import ROOT
+from tests.unit.cli.offered import known
 
 WHERE = ("*.md", "docs/*.md", "docs/*/*.md", "protocol/*.md", "benchmarks/*.md", "studies/*.md", "studies/*/*.md")
 PAGES = sorted(page for where in (*WHERE, "workloads/*/*.md", "workloads/*/*/*.md") for page in ROOT.glob(where))

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+from tests.kit import ROOT
+
+SCRIPTS = ROOT / "scripts"
 TOOLS = ("bash", "sed", "head", "sort", "cut", "env", "touch", "chmod")
 PROGRAMS = {
     "python": "exit 0", "cargo": "echo cargo 1.90.0", "cc": "exit 0",

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-PLUGIN = Path(__file__).resolve().parents[1] / "rerun_alone.py"
+from tests.kit import ROOT
+
+PLUGIN = ROOT / "tests" / "rerun_alone.py"
 SECOND = """
 from pathlib import Path
 import pytest

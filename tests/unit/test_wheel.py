@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .sources import ROOT
+from tests.kit.sources import ROOT
 
 
 def hook(root: Path, told: list[str]) -> Any:

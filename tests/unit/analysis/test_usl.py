@@ -7,8 +7,7 @@ import pytest
 
 from scalograph.analysis.usl import fit_usl
 from scalograph.analysis.usl_predict import Boundary, fitted_throughput, largest_prediction, predict
-
-from ..flags import texts
+from tests.kit.findings import texts
 
 # SPEC SDM 91 on a SPARCcenter 2000, and a ray tracer: Gunther, Guerrilla Capacity Planning (2007).
 SPEC = ([1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])

@@ -14,10 +14,9 @@ from scalograph.errors import Exit, StudyError
 from scalograph.protocol.results import Results
 from scalograph.run.session import Session
 from scalograph.study.check_question import FEWEST
-
-from ..findings.test_table import write
-from ..records import recorded
-from .offered import known
+from tests.kit.findings import write_journal
+from tests.kit.records import recorded
+from tests.unit.cli.offered import known
 
 
 def declared(a: str, b: str, *words: str, threads: str | None = None) -> str:
@@ -71,7 +70,7 @@ def test_the_answer_is_taken_from_the_pairs(
         for i, block in enumerate((1.0, 1.4, 0.8, 1.2, 0.9, 1.5, 1.1, 1.3, 1.0, 1.2))
         for configuration, factor in zip(configurations, (1.0, new * (1 + i % 3 / 1000)), strict=True)
     ]
-    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [40, 40]})
+    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [40, 40]})
     assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
     assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "told.md").read_text()
@@ -88,7 +87,9 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
         for block in (1.0 + 0.3 * (i % 4),)
         for configuration, factor in zip(configurations, (1.0, 1.1 + spread * (i % 3)), strict=True)
     ]
-    file = write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [40, 40]})
+    file = write_journal(
+        tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [40, 40]}
+    )
     head, *lines = map(json.loads, file.read_text().splitlines())
     lines = [{**line, "block": i // 2} for i, line in enumerate(lines)]
     file.write_text("".join(f"{json.dumps(line)}\n" for line in (head, *lines)))
@@ -104,7 +105,7 @@ def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
     text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
     broken = recorded(status="failed", reason="exit code 1")
     runs = [(t, broken if i in failed else recorded()) for _ in range(4) for i, t in enumerate(configurations)]
-    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [4, 4]})
+    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [4, 4]})
     assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.CONFIGURATION_FAILED
     told = json.loads(capsys.readouterr().out)
     assert told["answer"] == "not measurable" and words in told["why"] and told["claim"]["sentences"][0].count(words)
@@ -115,7 +116,7 @@ def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pyte
     asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"], json=True)
     text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
     runs = [(t, recorded(1 + i % 3 / 100)) for i in range(6) for t in configurations]
-    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [6, 6]})
+    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [6, 6]})
     _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options)
     told = json.loads(capsys.readouterr().out)
     assert told["answer"] == "same" and len(told["configurations"]) == 1 and told["results"] == str(tmp_path)
@@ -142,7 +143,7 @@ def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
         for configuration, factor in zip(configurations, (1.0, by), strict=True)
     ]
     text += '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
-    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [12, 12]})
+    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [12, 12]})
     assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
     document = json.loads(capsys.readouterr().out)
     sentences = document["claim"]["sentences"]
@@ -162,7 +163,7 @@ def test_a_version_that_failed_with_some_threads_is_not_the_same(
         for i in range(10)
         for t in configurations
     ]
-    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [10] * 4})
+    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [10] * 4})
     assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.CONFIGURATION_FAILED
     told = " ".join(capsys.readouterr().out.split())
     assert "failed in 10 of 10 runs" in told and "The same" not in told

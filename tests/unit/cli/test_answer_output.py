@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from scalograph.cli.answer_output import short_path, study_places
-
-from ...golden.command import scalograph
-from ..report import sample
+from tests.golden.command import scalograph
+from tests.unit.report import sample
 
 
 @pytest.fixture(autouse=True)

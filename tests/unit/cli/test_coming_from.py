@@ -6,9 +6,8 @@ import shlex
 import pytest
 
 from scalograph.cli.app import COMMANDS, app
-
-from ..sources import ROOT
-from .offered import known, parameters
+from tests.kit.sources import ROOT
+from tests.unit.cli.offered import known, parameters
 
 PAGE = (ROOT / "docs" / "howto" / "coming-from.md").read_text(encoding="utf-8")
 ROWS = [line.strip("|").replace(r"\|", " ").split("|") for line in PAGE.splitlines() if line.startswith("| ")][1:]

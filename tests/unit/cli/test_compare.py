@@ -11,10 +11,9 @@ from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.comparing import compare_sources
 from scalograph.errors import Exit
 from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
-
-from ...golden.command import scalograph
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
+from tests.golden.command import scalograph
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
 
 def journal(folder: Path, name: str, slower: float = 1.0, disturbed: int = 0) -> str:
@@ -25,7 +24,7 @@ def journal(folder: Path, name: str, slower: float = 1.0, disturbed: int = 0) ->
             wall = slower * (1 + run % 3 / 200) / int(configuration["threads"])
             made.append((configuration, recorded(wall, wall, neighbor_s=wall / 2 if run < disturbed else 0.0)))
     (folder / name).mkdir()
-    write(folder / name / "journal.jsonl", made)
+    write_journal(folder / name / "journal.jsonl", made)
     return name
 
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from scalograph.errors import Exit
-
-from ...golden.command import scalograph
-from .test_compare import journal
+from tests.golden.command import scalograph
+from tests.unit.cli.test_compare import journal
 
 
 def test_one_figure_is_written_and_the_others_are_named(tmp_path: Path) -> None:

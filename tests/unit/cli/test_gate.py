@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from scalograph.errors import Exit
-
-from ...golden.command import scalograph
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
-from .test_compare import journal
+from tests.golden.command import scalograph
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.unit.cli.test_compare import journal
 
 
 @pytest.fixture
@@ -111,7 +110,7 @@ def test_a_configuration_of_ours_that_failed_or_was_not_run_fails_the_build(tmp_
             if not (lost and name == "fewer")
             for i in range(6)
         ]
-        write(tmp_path / name / "journal.jsonl", made)
+        write_journal(tmp_path / name / "journal.jsonl", made)
     for name, told in (("failed", "failed in 6 of 6 runs."), ("fewer", "is missing.")):
         asked = ["gate", name, "--against", "kept", "--margin", "50%"]
         said = scalograph(asked, tmp_path)

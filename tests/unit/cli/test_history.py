@@ -7,9 +7,8 @@ import pytest
 
 from scalograph.cli import history_command
 from scalograph.errors import Exit
-
-from ...golden.command import scalograph
-from .test_compare import journal
+from tests.golden.command import scalograph
+from tests.unit.cli.test_compare import journal
 
 
 def test_folders_are_read_in_the_order_of_their_runs(tmp_path: Path) -> None:

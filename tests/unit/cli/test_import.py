@@ -10,10 +10,9 @@ from scalograph.errors import Exit
 from scalograph.exchange.benchmark_claim import benchmark_claim
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.findings import Claim
-
-from ..exchange.made import RECORDED, result, written
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.unit.exchange.made import RECORDED, result, written
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> str:
@@ -24,7 +23,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) 
 
 def results(folder: Path) -> Path:
     made = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
-    write(folder / "journal.jsonl", made)
+    write_journal(folder / "journal.jsonl", made)
     return folder
 
 

@@ -12,11 +12,11 @@ import pytest
 from scalograph.cli import analyze_steps, steps_command
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.protocol.results import Results
+from tests.kit import ROOT
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
-
-KEPT = Path(__file__).parents[2] / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
+KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 
 
 @pytest.fixture
@@ -101,7 +101,9 @@ def test_what_is_made_is_written_elsewhere_or_shown_alone(capsys: pytest.Capture
     with TemporaryDirectory() as place:  # where another user may look
         page, folder = Path(place, "page.html"), Path(place, "results")
         folder.mkdir()
-        file = write(folder / "journal.jsonl", [(configuration, recorded()) for configuration in CONFIGURATIONS])
+        file = write_journal(
+            folder / "journal.jsonl", [(configuration, recorded()) for configuration in CONFIGURATIONS]
+        )
         assert steps_command.report(folder, to=page) == 0 and page.stat().st_size > 100_000
         assert [*folder.iterdir()] == [file]
         with pytest.raises(StudyError, match=r'--to: "journal\.jsonl", expected a \.html file'):

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.main import _code
-
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
 ELSEWHERE = """
 import os, sys
@@ -45,7 +44,7 @@ assert _code(["run", "study.toml"]) == 3
 
 def test_results_are_read_on_any_system(tmp_path: Path) -> None:
     made = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
-    write(tmp_path / "journal.jsonl", made)
+    write_journal(tmp_path / "journal.jsonl", made)
     done = subprocess.run([sys.executable, "-c", ELSEWHERE, tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").exists() and (tmp_path / "x.svg").exists()

@@ -8,8 +8,7 @@ import pytest
 
 from scalograph.cli import analyze_steps, start
 from scalograph.cli.options import StartOptions
-
-from ..report import sample
+from tests.unit.report import sample
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,7 @@ from scalograph.errors import StudyError
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
 from scalograph.study.model import Protocol
-
-from ..study.example import VALID
+from tests.kit.studies import VALID
 
 DECLARED = Declared(parse(VALID), Path("study.toml"))
 

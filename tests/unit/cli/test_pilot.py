@@ -17,7 +17,6 @@ from scalograph.cli.pipeline import StudyStart
 from scalograph.cli.start import start
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.plan import plan
@@ -25,8 +24,8 @@ from scalograph.run.session import Session, begin, run_session
 from scalograph.study.declare import Declared, declare
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
-
-from ..records import record
+from tests.kit.records import record
+from tests.kit.studies import facts_of
 
 STUDY = """\
 version = 1
@@ -45,7 +44,7 @@ iterations = 2
 [baseline]
 n = 1
 """
-HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+HOST = facts_of()
 
 
 @dataclass

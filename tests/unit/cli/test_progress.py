@@ -13,13 +13,11 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Planner
 from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import parse
 from scalograph.verdict.judge import Judgment
+from tests.kit.studies import VALID, facts_of
 
-from ..study.example import VALID
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+HOST = facts_of(4)
 ONE_FACTOR = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
 CLEAN = Judgment("clean", [])
 # Scores by threads and block: 1 and 2 are still, 4 is noisy.

@@ -13,8 +13,7 @@ from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.study.declare import Declared
 from scalograph.study.identity import dump_study
 from scalograph.study.load import parse
-
-from ..study.example import VALID
+from tests.kit.studies import VALID
 
 
 def declared(**protocol: Any) -> Declared:

@@ -5,8 +5,7 @@ import shutil
 from pathlib import Path
 
 from scalograph.system.cgroups import CgroupTree, V1Tree
-
-from .trees import write
+from tests.unit.control.trees import write
 
 
 class LimitTree(CgroupTree):

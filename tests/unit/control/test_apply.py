@@ -1,7 +1,6 @@
 """Controls by name, and all controls of a configuration together."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +13,9 @@ from scalograph.study.control_names import CONTROLS
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 from scalograph.system.topology import read_topology
-
-from ..records import placed
-from .trees import grown, two_sockets
+from tests.kit import ROOT
+from tests.kit.records import placed
+from tests.unit.control.trees import grown, two_sockets
 
 HEAD = """
 version = 1
@@ -46,7 +45,7 @@ def record(*masks: tuple[int, ...]) -> Record:
 
 
 def test_every_control_of_the_protocol_is_registered() -> None:
-    page = (Path(__file__).parents[3] / "protocol/study.md").read_text()
+    page = (ROOT / "protocol/study.md").read_text()
     line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
     assert all(f"`{name}`" in line for name in CONTROLS)
     placed, tuned = {"cpus", "placement", "isolation"}, {"quota", "tasks", "policy", "nice", "jvm"}

@@ -12,9 +12,8 @@ from scalograph.errors import HostError
 from scalograph.study.control_names import Reset
 from scalograph.study.responses import COUNTERS
 from scalograph.system.platform_facts import counter_changes, read_counters
-
-from .paper_kernel import planted
-from .trees import write
+from tests.unit.control.paper_kernel import planted
+from tests.unit.control.trees import write
 
 SWAP = "Filename\t\tType\t\tSize\n"
 VMSTAT = """\

@@ -17,11 +17,10 @@ from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study
 from scalograph.system.cgroups import CgroupTree, V1Tree, cpu_tree
 from scalograph.verdict.judge import judge
-
-from ..records import record
-from .limit_tree import LimitTree, limiting
-from .paper import put_right
-from .trees import write
+from tests.kit.records import record
+from tests.unit.control.limit_tree import LimitTree, limiting
+from tests.unit.control.paper import put_right
+from tests.unit.control.trees import write
 
 TWO = tuple(CpuFact(cpu=n, core=n) for n in range(2))
 FREE, BOUND = HostFacts(cpus=TWO), HostFacts(cpus=TWO, refused={"quota": "no cgroup has the controller cpu here"})

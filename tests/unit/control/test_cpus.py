@@ -4,9 +4,9 @@ import pytest
 
 from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.placement import CpusControl
-from scalograph.protocol.facts import CpuFact, HostFacts
+from tests.kit.studies import facts_of
 
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(64)))
+HOST = facts_of(64)
 CONTROL = CpusControl()
 
 

@@ -7,8 +7,7 @@ import pytest
 from scalograph.control.host_facts import read_host_facts
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.system.platform_facts import compiler
-
-from .trees import bare, grown, planted, two_sockets, write
+from tests.unit.control.trees import bare, grown, planted, two_sockets, write
 
 
 def test_a_recorded_guest(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch, LevelError, find_control
 from scalograph.errors import StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.launches import launches
@@ -17,8 +16,9 @@ from scalograph.run.runner import Runner
 from scalograph.study.control_names import control_row, environment_variable
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
+from tests.kit.studies import facts_of
 
-FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+FACTS = facts_of()
 STUDY = """\
 version = 1
 name = "switch"

@@ -10,10 +10,10 @@ from scalograph.control.ext_scheduler import SCHEDULER, SHIPS, SchedulerControl,
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.store import Store
 from scalograph.errors import HostError
-from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import MachineSetting, make_failed_record
+from tests.kit.studies import facts_of
 
-FREE = HostFacts(cpus=())
+FREE = facts_of(0)
 # A kernel that sees its program end takes its own scheduler again.
 TAKEN = """\
 trap 'echo disabled > {home}/state; rm -r {home}/root; exit 0' INT

@@ -19,15 +19,14 @@ from scalograph.control.isolation import (
 )
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
-from scalograph.protocol.facts import HostFacts
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount
-
-from .paper import PaperTree, machine, put_right
-from .trees import planted, write
+from tests.kit.studies import facts_of
+from tests.unit.control.paper import PaperTree, machine, put_right
+from tests.unit.control.trees import planted, write
 
 pytestmark = pytest.mark.guarantee
 
-FREE, BOUND = HostFacts(cpus=()), HostFacts(cpus=(), refused={"isolation": "no cgroup v2 is mounted"})
+FREE, BOUND = facts_of(0), facts_of(0, refused={"isolation": "no cgroup v2 is mounted"})
 
 
 def test_levels() -> None:

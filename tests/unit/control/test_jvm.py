@@ -9,6 +9,7 @@ from scalograph.control.jvm import JvmControl, JvmOptionsControl, default_values
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.study.control_names import CONTROLS
+from tests.kit.studies import facts_of
 
 TWO = HostFacts(
     cpus=(),
@@ -17,7 +18,7 @@ TWO = HostFacts(
         Jvm(name="25", java="/j25/bin/java", release=25, build="25.0.1+3"),
     ),
 )
-NONE = HostFacts(cpus=())
+NONE = facts_of(0)
 
 
 @pytest.mark.parametrize(

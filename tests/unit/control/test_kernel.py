@@ -6,13 +6,13 @@ import pytest
 from msgspec.structs import replace as replace_part
 
 from scalograph.control.control import Launch, LevelError, find_control
-from scalograph.protocol.facts import CpuFact, HostFacts, KernelPackage
+from scalograph.protocol.facts import KernelPackage
 from scalograph.protocol.record import Guest, Record
-
-from ..records import record
+from tests.kit.records import record
+from tests.kit.studies import facts_of
 
 CLOUD = KernelPackage(level="cloud", release="6.1.0-9-cloud-amd64", package="p", version="6.1.1", sha256="0")
-HERE = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+HERE = facts_of()
 GUESTS = HERE.model_copy(update={"accelerator": "tcg", "kernels": (CLOUD,)})
 
 

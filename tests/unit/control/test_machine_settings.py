@@ -19,15 +19,15 @@ from scalograph.control.host_facts import read_host_facts
 from scalograph.control.machine_control import MACHINE_SETTINGS, MachineControl
 from scalograph.control.store import CHANGES, Store, lock_machine
 from scalograph.errors import HostError, StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import MachineSetting, make_failed_record
 from scalograph.study.load import parse
-
-from .paper_kernel import content, kernel_writes, planted, store
+from tests.kit import ROOT
+from tests.kit.studies import facts_of
+from tests.unit.control.paper_kernel import content, kernel_writes, planted, store
 
 pytestmark = pytest.mark.guarantee
 
-FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)), memory_bytes=8 << 30)
+FACTS = facts_of(4, memory_bytes=8 << 30)
 STUDY = """\
 version = 1
 name = "settings"
@@ -265,7 +265,7 @@ def test_a_run_says_what_was_in_force_instead(at_end: str, in_force: str, said: 
 def test_what_a_killed_start_left_is_restored_by_the_next(tmp_path: Path, kept: Store, when: str) -> None:
     before = content(kept.kernel)
     home = str(Path(scalograph.__file__).parents[1])
-    environment = {"PYTHONPATH": os.pathsep.join([home, str(Path(__file__).parents[3]), *filter(None, sys.path)])}
+    environment = {"PYTHONPATH": os.pathsep.join([home, str(ROOT), *filter(None, sys.path)])}
     argv = [sys.executable, "-B", "-m", "tests.unit.control.paper_kernel", str(kept.folder), str(kept.kernel), when]
     with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "held\n"

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.isolation import _mask, find_isolation_refusal, find_mask_at_risk
-
-from .paper import machine
-from .trees import write
+from tests.unit.control.paper import machine
+from tests.unit.control.trees import write
 
 OLD, NEW = "5.15.0-91-generic\n", "6.2.0\n"
 

@@ -8,7 +8,6 @@ import pytest
 
 from scalograph.control.control import find_control
 from scalograph.errors import StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import RunFigures
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
@@ -17,9 +16,11 @@ from scalograph.run.runner import Runner
 from scalograph.study.control_names import CONTROLS, ControlRow
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
+from tests.kit import ROOT
+from tests.kit.studies import facts_of
 
-ANSWER = Path(__file__).resolve().parents[3] / "protocol" / "examples" / "probe_events.jsonl"
-FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+ANSWER = ROOT / "protocol" / "examples" / "probe_events.jsonl"
+FACTS = facts_of()
 FAN = '''
 """The speed of a fan."""
 

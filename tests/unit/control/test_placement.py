@@ -12,8 +12,7 @@ from scalograph.control.control import Launch, LevelError
 from scalograph.control.placement import PLACEMENTS, PlacementControl, choose_cpus, count_available
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.system.topology import read_topology
-
-from .trees import MACHINES, grown
+from tests.unit.control.trees import MACHINES, grown
 
 
 @pytest.fixture(params=MACHINES)

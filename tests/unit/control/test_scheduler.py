@@ -24,10 +24,10 @@ from scalograph.control.scheduler import (
 )
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import PlacementChange, Record
+from tests.kit.records import placed
+from tests.kit.studies import facts_of
 
-from ..records import placed
-
-FREE = HostFacts(cpus=())
+FREE = facts_of(0)
 BOUND = HostFacts(
     cpus=(),
     granted_priority=0,
@@ -195,7 +195,7 @@ def test_ext_needs_a_scheduler_that_is_at_work(tmp_path: Path) -> None:
 
 
 def test_ext_is_refused_by_name() -> None:
-    facts = HostFacts(cpus=(), refused={EXT: "this kernel has no sched_ext"})
+    facts = facts_of(0, refused={EXT: "this kernel has no sched_ext"})
     with pytest.raises(LevelError, match=r"policy ext is refused here \(this kernel has no sched_ext\)"):
         PolicyControl().resolve(["other", "ext"], facts)
-    assert PolicyControl().resolve(["ext"], HostFacts(cpus=())) == ["ext"]
+    assert PolicyControl().resolve(["ext"], facts_of(0)) == ["ext"]

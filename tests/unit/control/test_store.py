@@ -23,8 +23,7 @@ from scalograph.control.store import CHANGES, Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.system.lock import find_holder, shared_lock_file
 from scalograph.system.private_dir import MAX_BYTES, PrivateDir, _is_ours, state_folder
-
-from .paper import LEAF, PaperTree, machine, put_right, store
+from tests.unit.control.paper import LEAF, PaperTree, machine, put_right, store
 
 pytestmark = pytest.mark.guarantee
 

@@ -16,9 +16,8 @@ from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study
 from scalograph.system.cgroups import TASKS, controller_tree, read
-
-from .limit_tree import LimitTree, limiting
-from .trees import write
+from tests.unit.control.limit_tree import LimitTree, limiting
+from tests.unit.control.trees import write
 
 CPUS = (CpuFact(cpu=0, core=0),)
 FREE, BOUND = HostFacts(cpus=CPUS), HostFacts(cpus=CPUS, refused={"tasks": "no cgroup has the controller pids here"})

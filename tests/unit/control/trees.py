@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalograph.text.format import format_cpu_list
+from tests.kit import ROOT
 
-RECORDED = Path(__file__).parents[2] / "recorded"
+RECORDED = ROOT / "tests" / "recorded"
 
 
 def planted(folder: Path, name: str) -> Path:

@@ -9,7 +9,7 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, expected_seconds, seconds_per_configuration
 from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import HostError, StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.protocol.facts import Jvm
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.workload import (
@@ -18,10 +18,9 @@ from scalograph.study.workload import (
     Workload,
     refusals,
 )
+from tests.kit.studies import VALID, facts_of
 
-from ..study.example import VALID
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+HOST = facts_of(4)
 
 
 def runs_of(made: Design) -> list[Run]:

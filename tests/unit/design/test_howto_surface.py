@@ -1,13 +1,13 @@
 """What the page on surfaces gives people to write is a study, with a quota added to it too."""
 
 import re
-from pathlib import Path
 
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import parse
+from tests.kit import ROOT
 
-PAGE = Path(__file__).parents[3] / "docs/howto/cpu-surface.md"
+PAGE = ROOT / "docs/howto/cpu-surface.md"
 CPUS = tuple(CpuFact(cpu=n, core=n) for n in range(2))
 
 

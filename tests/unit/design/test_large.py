@@ -3,16 +3,14 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from scalograph.design.resolve import Exclusions
 from scalograph.errors import StudyError
+from tests.kit import ROOT
+from tests.kit.studies import VALID
 
-from ..study.example import VALID
-
-ROOT = Path(__file__).resolve().parents[3]
 # Seconds of CPU time for all of these, imports counted: a second look at every CPU for each takes minutes.
 LIMIT_S = 8
 PLANNED = """

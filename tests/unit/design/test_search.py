@@ -10,17 +10,15 @@ from scalograph.design.resolve import design
 from scalograph.design.search import SearchPlanner
 from scalograph.design.search_steps import Search, count_levels
 from scalograph.errors import StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.effective_cpus import search_state
 from scalograph.questions.effective_cpus.model import Effective
 from scalograph.questions.effective_cpus.model_search import Bisection
 from scalograph.questions.effective_cpus.search_state import MOST, EffectiveCpusState, first_levels
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
+from tests.kit.studies import VALID, facts_of
 
-from ..study.example import VALID
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
+HOST = facts_of(12)
 LOCK = '[factors.lock]\nlevels = ["none", "cas"]\n'
 TEXT = VALID.replace(LOCK, "").replace('levels = "1,2,4"', 'levels = "1:12"')
 Time = Callable[[int], float]

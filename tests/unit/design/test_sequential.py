@@ -8,12 +8,10 @@ from scalograph.analysis.stopping import Stopping
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import parse
+from tests.kit.studies import VALID, facts_of
 
-from ..study.example import VALID
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+HOST = facts_of(4)
 TEXT = VALID.replace("runs = 3", "runs = 40").replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
 
 

@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-RECORDED = Path(__file__).resolve().parents[2] / "recorded" / "jmh-fork-join.json"
+from tests.kit import ROOT
+
+RECORDED = ROOT / "tests" / "recorded" / "jmh-fork-join.json"
 
 
 def result(

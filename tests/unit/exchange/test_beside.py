@@ -12,11 +12,10 @@ from scalograph.exchange.match import is_level, match, parse_where
 from scalograph.exchange.readers.jmh import read
 from scalograph.findings import table
 from scalograph.findings.table import Table
-
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
-from ..study.example import VALID
-from .made import result, written
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
+from tests.unit.exchange.made import result, written
 
 CAS = {"threads": "2", "lock": "cas"}
 
@@ -24,7 +23,7 @@ CAS = {"threads": "2", "lock": "cas"}
 def study(folder: Path, text: str = VALID, runs: int = 4) -> Table:
     """Six configurations; with `threads` they take 1/threads seconds, and runs differ by some percent."""
     made = [(t, recorded((1 + r / 100) / int(t["threads"]))) for t in CONFIGURATIONS for r in range(runs)]
-    return table.load(write(folder / "journal.jsonl", made, text))
+    return table.load(write_journal(folder / "journal.jsonl", made, text))
 
 
 def held(
@@ -147,6 +146,6 @@ def test_levels_are_compared_by_value(level: Any, text: str, same: bool) -> None
 
 def test_disturbed_runs_are_said(tmp_path: Path) -> None:
     made = [(CONFIGURATIONS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
-    read_ = table.load(write(tmp_path / "journal.jsonl", made))
+    read_ = table.load(write_journal(tmp_path / "journal.jsonl", made))
     (found,) = compare_with_study(read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS))), read_, {}, "JMH")
     assert found.n_runs == 2 and any("1 of 3 runs disturbed" in text for text in found.flags)

@@ -13,8 +13,7 @@ from scalograph.exchange.csv_points import MAX_ROWS, Points, read_points
 from scalograph.exchange.fit import laws
 from scalograph.exchange.fit_claim import fit_claim
 from scalograph.protocol.findings import Claim
-
-from ...golden.command import scalograph
+from tests.golden.command import scalograph
 
 RAYS = Points([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310])
 

@@ -9,11 +9,9 @@ from scalograph.exchange.export import Columns, csv_text, observations, polars_f
 from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
 from scalograph.findings.sample import samples_by_configuration
-
-from ..findings.test_table import CONFIGURATIONS
-from ..findings.test_table import write as write_journal
-from ..records import recorded
-from ..study.example import VALID
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 TWICE = VALID.replace("runs = 3", "runs = 3\niterations = 2")
 

@@ -13,8 +13,9 @@ from scalograph.exchange.compare.benchmark_source import benchmark_source
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.exchange.csv_points import points_over
 from scalograph.exchange.readers.registry import read
+from tests.kit import ROOT
 
-HOME = Path(__file__).resolve().parents[2] / "recorded"
+HOME = ROOT / "tests" / "recorded"
 WRK, SYSBENCH = (HOME / name for name in ("drivers/wrk-4.1.txt", "instruments/sysbench-1.0.txt"))
 PGBENCH = (HOME / "instruments/pgbench-15.txt").read_text()
 ONE_PGBENCH = PGBENCH[PGBENCH.rindex("pgbench (") :]

@@ -15,9 +15,8 @@ from scalograph.errors import StudyError
 from scalograph.exchange.benchmark_values import summarize_benchmark
 from scalograph.exchange.readers.registry import read
 from scalograph.study.reader_names import READERS
-
-from ..sources import ROOT
-from .test_readers import HOME, RECORDED, TABLE
+from tests.kit.sources import ROOT
+from tests.unit.exchange.test_readers import HOME, RECORDED, TABLE
 
 TEXTS = {name: HOME / path for name, path in {**RECORDED, "jmh": "jmh-fork-join.json"}.items()}
 # In place of a number of the file.

@@ -6,8 +6,7 @@ from scalograph.cli.main import _code
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, Kind, fork
 from scalograph.exchange.csv_points import parse_params, points_over
-
-from .test_readers import HOME, RECORDED
+from tests.unit.exchange.test_readers import HOME, RECORDED
 
 
 def benchmark(unit: Kind = "1/s", values: tuple[float, ...] = (10.0, 12.0), **params: str) -> Benchmark:

@@ -12,8 +12,7 @@ from scalograph.exchange.benchmark_claim import benchmark_claim
 from scalograph.exchange.benchmark_values import scores, shot_quantiles, summarize_benchmark, tables
 from scalograph.exchange.readers import foreign_file
 from scalograph.exchange.readers.jmh import read
-
-from .made import RECORDED, result, written
+from tests.unit.exchange.made import RECORDED, result, written
 
 
 def test_a_real_result_is_read_to_seconds() -> None:

@@ -12,15 +12,14 @@ from scalograph.exchange.export import extra_p, law_points
 from scalograph.exchange.markdown import asciidoc, literal, markdown, matrix_parts, plain, summary
 from scalograph.findings import table
 from scalograph.report.screen import screen
-
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     made = [(t, recorded(2.0 / int(t["threads"]) + r / 100)) for r in range(3) for t in CONFIGURATIONS]
-    return write(tmp_path / "journal.jsonl", made).parent
+    return write_journal(tmp_path / "journal.jsonl", made).parent
 
 
 def test_numbers_are_parameters_of_extra_p_and_texts_its_call_path(results: Path) -> None:

@@ -17,11 +17,11 @@ from scalograph.study.declare import declare
 from scalograph.study.load import parse
 from scalograph.study.model import Response
 from scalograph.study.reader_names import READERS
+from tests.kit import ROOT
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
-from ..records import recorded
-from ..study.example import VALID
-
-HOME = Path(__file__).resolve().parents[2] / "recorded"
+HOME = ROOT / "tests" / "recorded"
 SYSBENCH = (HOME / "instruments" / "sysbench-1.0.txt").read_text()
 ONE = SYSBENCH[: SYSBENCH.index("sysbench 1.0", 9)]
 GO = (HOME / "instruments" / "gobench-1.26.txt").read_text()

@@ -14,8 +14,9 @@ from scalograph.exchange.benchmark_values import scores
 from scalograph.exchange.readers import foreign_file, registry
 from scalograph.exchange.readers.registry import read, recognize
 from scalograph.study.reader_names import READERS
+from tests.kit import ROOT
 
-HOME = Path(__file__).resolve().parents[2] / "recorded"
+HOME = ROOT / "tests" / "recorded"
 RECORDED = {
     "hyperfine": "instruments/hyperfine-1.15.json",
     "pyperf": "instruments/pyperf-2.10.json",

@@ -7,9 +7,8 @@ import pytest
 
 from scalograph.cli.main import _code
 from scalograph.study.reader_names import READERS, Reader
-
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
 TOY = """
 from pathlib import Path
@@ -41,7 +40,7 @@ def test_a_further_reader_is_a_file_and_a_row(toy: Path, capsys: pytest.CaptureF
 
 def test_its_figures_stand_beside_a_study(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
-    write(toy.parent / "journal.jsonl", made)
+    write_journal(toy.parent / "journal.jsonl", made)
     assert _code(["import", "toy", str(toy), "--beside", str(toy.parent), "--json"]) == 0
     (one,) = json.loads(capsys.readouterr().out)["benchmarks"]
     assert (one["instrument"], one["label"], one["ratio"]["value"]) == ("Toy", "agree", pytest.approx(1.0))

@@ -8,10 +8,8 @@ import pytest
 from scalograph.cli.analyze_steps import exit_code
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
-
-from ..flags import texts
-from ..records import recorded
-from .made import ONE_FACTOR, Made, at, loaded
+from tests.kit.findings import ONE_FACTOR, Made, point_at, table_of, texts
+from tests.kit.records import recorded
 
 N_BLOCKS = 8
 
@@ -29,13 +27,13 @@ def study(n_disturbed: int, n_impossible: int = 0) -> Made:
 
 
 def found(tmp_path: Path, made: Made, when_busy: str = "cpu-time", text: str = ONE_FACTOR) -> Findings:
-    read = loaded(tmp_path, made, text)
+    read = table_of(tmp_path, made, text)
     protocol = read.study.protocol.model_copy(update={"when_busy": when_busy})
     return findings(replace(read, study=read.study.model_copy(update={"protocol": protocol})))
 
 
 def test_cpu_times_count_disturbed_runs_and_wall_times_do_not(tmp_path: Path) -> None:
-    shown = at(found(tmp_path, study(3)), 2).responses
+    shown = point_at(found(tmp_path, study(3)), 2).responses
     assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (8, 5)
     assert shown["wall"].estimate.value == pytest.approx(0.501, abs=0.001)
     assert shown["cpu"].estimate.value == pytest.approx(1.004, abs=0.001)
@@ -43,18 +41,18 @@ def test_cpu_times_count_disturbed_runs_and_wall_times_do_not(tmp_path: Path) ->
 
 @pytest.mark.parametrize("when_busy", ["report", "stop"])
 def test_otherwise_both_leave_them_out(tmp_path: Path, when_busy: str) -> None:
-    shown = at(found(tmp_path, study(3), when_busy), 2).responses
+    shown = point_at(found(tmp_path, study(3), when_busy), 2).responses
     assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (5, 5)
 
 
 def test_impossible_runs_count_for_neither(tmp_path: Path) -> None:
-    shown = at(found(tmp_path, study(3, n_impossible=2)), 2).responses
+    shown = point_at(found(tmp_path, study(3, n_impossible=2)), 2).responses
     assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (6, 3)
 
 
 def test_the_flag_says_which_times_leave_them_out(tmp_path: Path) -> None:
     told = found(tmp_path, study(3))
-    assert texts(at(told, 2).flags) == ["3 of 8 runs disturbed, left out of all but CPU times"]
+    assert texts(point_at(told, 2).flags) == ["3 of 8 runs disturbed, left out of all but CPU times"]
     assert any("left out (neighbor)" in point for point in told.trust.points)
 
 

@@ -8,12 +8,9 @@ from scalograph.findings import table
 from scalograph.findings.run_notes import Note
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
-
-from ..flags import texts
-from ..records import recorded
-from ..study.example import VALID
-from .made import ONE_FACTOR, loaded
-from .test_table import CONFIGURATIONS, write
+from tests.kit.findings import CONFIGURATIONS, ONE_FACTOR, table_of, texts, write_journal
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 # Seconds by (threads, lock): `none` scales, `cas` collapses.
 TRUTH = {(1, "none"): 1.0, (2, "none"): 0.5, (4, "none"): 0.25, (1, "cas"): 1.0, (2, "cas"): 2.0, (4, "cas"): 4.0}
@@ -29,7 +26,7 @@ def runs(**changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def of(tmp_path: Path, made: list[tuple[dict[str, Any], dict[str, Any]]], text: str = VALID) -> Findings:
-    return findings(table.load(write(tmp_path / "journal.jsonl", made, text)), tmp_path)
+    return findings(table.load(write_journal(tmp_path / "journal.jsonl", made, text)), tmp_path)
 
 
 def point(found: Findings, lock: str, threads: int) -> Any:
@@ -146,7 +143,7 @@ def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
     made = [
         (t, recorded(j * (1.5 if t["cpus"] == 2 else 1.0), cpus=tuple(range(t["cpus"])))) for j in JITTER for t in grid
     ]
-    file = write(tmp_path / "journal.jsonl", made, text, design={"configurations": grid, "runs": [3] * 6})
+    file = write_journal(tmp_path / "journal.jsonl", made, text, design={"configurations": grid, "runs": [3] * 6})
     (shown,) = [t for t in findings(table.load(file)).tables if t.id == "baseline-across-cpus"]
     assert shown.rows[0][:2] == [2, 1]
     assert shown.rows[0][2].value == pytest.approx(1.5)
@@ -154,7 +151,7 @@ def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
 
 
 def test_repeated_runs_are_counted_apart(tmp_path: Path) -> None:
-    read = loaded(tmp_path, [({"threads": 1}, recorded(1.0)) for _ in range(4)], ONE_FACTOR)
+    read = table_of(tmp_path, [({"threads": 1}, recorded(1.0)) for _ in range(4)], ONE_FACTOR)
     read.n_asked[:] = [3]
     read.rows[:] = [structs.replace(row, is_planned=index < 3) for index, row in enumerate(read.rows)]
     runs = findings(read).runs
@@ -163,7 +160,7 @@ def test_repeated_runs_are_counted_apart(tmp_path: Path) -> None:
 
 def test_no_time_has_an_interval_that_begins_below_zero(tmp_path: Path) -> None:
     """CPU time is counted in ticks: a run of a few milliseconds may have none, and 0 has no log."""
-    read = loaded(tmp_path, [({"threads": n}, recorded(1.0, 1.0)) for _ in range(3) for n in (1, 2)], ONE_FACTOR)
+    read = table_of(tmp_path, [({"threads": n}, recorded(1.0, 1.0)) for _ in range(3) for n in (1, 2)], ONE_FACTOR)
     read.rows[:] = [
         structs.replace(row, scores={**row.scores, "cpu": 0.01 * (i < 2)}) for i, row in enumerate(read.rows)
     ]
@@ -173,7 +170,7 @@ def test_no_time_has_an_interval_that_begins_below_zero(tmp_path: Path) -> None:
 
 
 def test_a_text_longer_than_the_findings_hold_is_cut(tmp_path: Path) -> None:
-    read = loaded(tmp_path, runs(), VALID)
+    read = table_of(tmp_path, runs(), VALID)
     read.notes.append(Note("x" * 10_000))
     long = next(text for text in findings(read, tmp_path).warnings if text.startswith("xxx"))
     assert len(long) == 4096 and long.endswith("x ...")

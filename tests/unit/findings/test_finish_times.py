@@ -5,14 +5,13 @@ from typing import Any
 
 from scalograph.findings import table
 from scalograph.findings.row import Row
-
-from ..records import recorded
-from ..study.example import VALID
-from .test_table import CONFIGURATIONS, write
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 
 def row_of(folder: Path, found: dict[str, Any], text: str = VALID) -> Row:
-    (row,) = table.load(write(folder / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
+    (row,) = table.load(write_journal(folder / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
     return row
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from scalograph.errors import ProtocolError
 from scalograph.findings import table
+from tests.kit import ROOT
 
-KEPT = Path(__file__).resolve().parents[2] / "golden" / "journals" / "openmp-break-even" / "journal.jsonl.gz"
+KEPT = ROOT / "tests" / "golden" / "journals" / "openmp-break-even" / "journal.jsonl.gz"
 
 
 def events(n: int = 12) -> list[dict[str, Any]]:

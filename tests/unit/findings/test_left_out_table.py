@@ -9,16 +9,15 @@ from msgspec.structs import replace
 from scalograph.findings import missing_balance
 from scalograph.protocol.findings import Findings, TableDoc
 from scalograph.questions.assemble import findings
-
-from ..records import recorded
-from .made import ONE_FACTOR, Made, found_in, loaded
+from tests.kit.findings import ONE_FACTOR, Made, findings_of, table_of
+from tests.kit.records import recorded
 
 CLEAN = (0.99, 1.0, 1.01, 1.0)
 MANY = 40  # blocks, enough for a share to be no chance
 WALLS = {1: 4.0, 2: 2.0, 4: 1.0}
 
 
-def table_of(found: Findings) -> TableDoc:
+def excluded_table(found: Findings) -> TableDoc:
     return next(table for table in found.tables if table.id == "excluded")
 
 
@@ -35,11 +34,11 @@ def study(lost: dict[int, float], n_blocks: int = 12) -> Made:
 
 
 def test_a_clean_study_has_no_such_table(tmp_path: Path) -> None:
-    assert all(table.id != "excluded" for table in found_in(tmp_path, study({}), ONE_FACTOR).tables)
+    assert all(table.id != "excluded" for table in findings_of(tmp_path, study({}), ONE_FACTOR).tables)
 
 
 def test_each_configuration_says_what_leaving_out_did(tmp_path: Path) -> None:
-    shown = table_of(found_in(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
+    shown = excluded_table(findings_of(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
     assert shown.title == "With and without the disturbed runs"
     assert [row[0] for row in shown.rows] == [2, 1], "the most moved first, none for what lost nothing"
     _, n, causes, without, with_all, change, beyond = shown.rows[0]
@@ -52,33 +51,33 @@ def test_each_configuration_says_what_leaving_out_did(tmp_path: Path) -> None:
 def test_a_change_within_the_interval_says_so(tmp_path: Path) -> None:
     made = [({"threads": n}, recorded(CLEAN[i % 4] / n, 1 / n, cpus=(0, 1, 2, 3))) for i in range(8) for n in WALLS]
     made[0] = ({"threads": 1}, recorded(1.0, 1.0, cpus=(0, 1, 2, 3), neighbor_s=0.3))
-    (row,) = table_of(found_in(tmp_path, made, ONE_FACTOR)).rows
+    (row,) = excluded_table(findings_of(tmp_path, made, ONE_FACTOR)).rows
     assert row[-1] == "no" and abs(row[-2]) < 1
 
 
 def test_impossible_runs_are_left_out_by_their_cause(tmp_path: Path) -> None:
     made = [*study({}), ({"threads": 1}, recorded(9.0, 90.0, cpus=(0, 1, 2, 3)))]
-    (row,) = table_of(found_in(tmp_path, made, ONE_FACTOR)).rows
+    (row,) = excluded_table(findings_of(tmp_path, made, ONE_FACTOR)).rows
     assert (row[0], row[2]) == (1, "CPU time 1")
 
 
 def test_where_all_count_nothing_is_left_out(tmp_path: Path) -> None:
     made = [(t, {**r, "run": {**r["run"], "neighbor_ns": 10**9}}) for t, r in study({})]
-    assert all(table.id != "excluded" for table in found_in(tmp_path, made, ONE_FACTOR).tables)
+    assert all(table.id != "excluded" for table in findings_of(tmp_path, made, ONE_FACTOR).tables)
 
 
 def test_rows_are_bounded_and_the_rest_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(missing_balance, "MAX_ROWS", 1)
-    shown = table_of(found_in(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
+    shown = excluded_table(findings_of(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
     assert [row[0] for row in shown.rows] == [2]
     assert "; 1 more configuration changes by at most 11 %; " in shown.note
 
 
 def test_long_runs_that_are_lost_more_often_are_a_doubt(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
+    found = findings_of(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
     told = "longer runs were lost more often (50 % against 5 %): read those at 1 thread as optimistic"
     assert told in found.trust.causes and found.trust.level == "doubt"
-    assert "5 % of the third that runs shortest, 50 % of the one that runs longest" in table_of(found).note
+    assert "5 % of the third that runs shortest, 50 % of the one that runs longest" in excluded_table(found).note
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_long_runs_that_are_lost_more_often_are_a_doubt(tmp_path: Path) -> None:
     ids=["short ones", "one that stands out"],
 )
 def test_what_is_unfair_in_another_way_is_a_doubt_too(tmp_path: Path, lost: dict[int, float], told: str) -> None:
-    causes = found_in(tmp_path, study(lost, MANY), ONE_FACTOR).trust.causes
+    causes = findings_of(tmp_path, study(lost, MANY), ONE_FACTOR).trust.causes
     assert f"{told} as optimistic" in causes
 
 
@@ -103,7 +102,7 @@ def test_the_time_that_a_disturbance_cost_makes_no_configuration_a_long_one(tmp_
         for n, wall in ((1, 0.9), (2, 1.0), (4, 1.1)):
             slow = {"wall_s": 1.5 * wall, "neighbor_s": 0.5} if n == 1 and block % 5 < 3 else {"wall_s": wall}
             made.append(({"threads": n}, recorded(**slow, cpu_s=0.5, cpus=(0, 1, 2, 3))))
-    causes = found_in(tmp_path, made, ONE_FACTOR).trust.causes
+    causes = findings_of(tmp_path, made, ONE_FACTOR).trust.causes
     assert any(text.startswith("shorter runs were lost more often (60 % against 0 %)") for text in causes)
 
 
@@ -117,13 +116,13 @@ def test_the_time_that_a_disturbance_cost_makes_no_configuration_a_long_one(tmp_
     ids=["alike", "few", "nearly"],
 )
 def test_shares_that_chance_makes_are_no_doubt(tmp_path: Path, share: dict[int, float], told: str) -> None:
-    found = found_in(tmp_path, study(share, MANY), ONE_FACTOR)
+    found = findings_of(tmp_path, study(share, MANY), ONE_FACTOR)
     assert not any("lost more" in text for text in found.trust.causes)
-    assert told in table_of(found).note
+    assert told in excluded_table(found).note
 
 
 def test_runs_that_were_made_again_do_not_count_for_the_shares(tmp_path: Path) -> None:
-    read = loaded(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
+    read = table_of(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
     again: list[Any] = [
         replace(row, run=f"{row.run}r{i}", is_planned=False, verdict="clean", causes=())
         for row in read.rows

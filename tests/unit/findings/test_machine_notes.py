@@ -10,8 +10,7 @@ from scalograph.findings.run_notes import parse_note, summarize_notes
 from scalograph.findings.table import Table
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.load import parse
-
-from ..study.example import VALID
+from tests.kit.studies import VALID
 
 
 def told(*texts: str, **more: str) -> list[str]:

@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 
 from scalograph.findings.run_notes import explain_fewer_cpus, own_changes
-
-from ..flags import texts
-from ..records import read, recorded
-from .made import ONE_FACTOR, at, found_in
+from tests.kit.findings import ONE_FACTOR, findings_of, point_at, texts
+from tests.kit.records import read, recorded
 
 FOUR = (0, 1, 2, 3)
 
@@ -57,6 +55,6 @@ def test_findings_tell_it_at_its_point(tmp_path: Path) -> None:
             found = recorded((1 + block / 100) / n, per_cpu_s=(0.0, 1.0, 0.0, 0.0), cpus=FOUR)
             found["copies"][0]["changed"] = {"cpus": [1]} if n == 2 else {}
             made.append(({"threads": n}, found))
-    told = found_in(tmp_path, made, ONE_FACTOR)
-    assert texts(at(told, 2).flags) == ["in 6 of 6 runs the program changed its CPUs from 0-3 to 1"]
-    assert (at(told, 1).doubt, at(told, 2).doubt) == ("", "it kept to CPU 1 of 0-3")
+    told = findings_of(tmp_path, made, ONE_FACTOR)
+    assert texts(point_at(told, 2).flags) == ["in 6 of 6 runs the program changed its CPUs from 0-3 to 1"]
+    assert (point_at(told, 1).doubt, point_at(told, 2).doubt) == ("", "it kept to CPU 1 of 0-3")

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ..flags import texts
-from ..records import recorded
-from ..study.example import VALID
-from .made import ONE_FACTOR, at, found_in
+from tests.kit.findings import ONE_FACTOR, findings_of, point_at, texts
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 Run = tuple[dict[str, object], dict[str, object]]
 
@@ -24,31 +23,33 @@ def study(times: dict[int, tuple[float, float, int]], n_cpus: int = 4) -> list[R
 
 
 def test_a_plain_curve_meets_no_objection(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.55, 1.05, 60), 4: (0.3, 1.1, 60)}), ONE_FACTOR)
+    found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.55, 1.05, 60), 4: (0.3, 1.1, 60)}), ONE_FACTOR)
     assert found.trust.level == "believe"
     assert [texts(point.flags) for point in found.curves[0].points] == [[], [], []]
 
 
 def test_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.6, 1.1, 90)}), ONE_FACTOR)
+    found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.6, 1.1, 90)}), ONE_FACTOR)
     flag = "does 90 units of work where 1 does 60: more workers, other work: not the same program"
-    assert texts(at(found, 2).flags) == [f"work differs: {flag}"]
-    assert texts(at(found, 1).flags) == []
-    assert [at(found, n).doubt for n in (1, 2)] == ["", "work differs"]
+    assert texts(point_at(found, 2).flags) == [f"work differs: {flag}"]
+    assert texts(point_at(found, 1).flags) == []
+    assert [point_at(found, n).doubt for n in (1, 2)] == ["", "work differs"]
     assert found.trust.level == "doubt"
     assert "1 of 2 configurations cannot be as measured: do not build on it" in found.trust.causes
 
 
 def test_a_speedup_above_the_cpus_is_flagged_once(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.4, 0.8, 60)}), ONE_FACTOR)
-    assert len(texts(at(found, 2).flags)) == 1
-    assert "above 2" in texts(at(found, 2).flags)[0]
+    found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.4, 0.8, 60)}), ONE_FACTOR)
+    assert len(texts(point_at(found, 2).flags)) == 1
+    assert "above 2" in texts(point_at(found, 2).flags)[0]
     assert found.trust.level == "doubt"
 
 
 def test_a_baseline_that_waits_is_told_and_still_believed(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study({1: (1.0, 0.8, 60), 2: (0.6, 0.8, 60)}), ONE_FACTOR)
-    assert texts(at(found, 1).flags)[0].startswith("baseline off the CPU: the baseline was on a CPU for at most 80")
+    found = findings_of(tmp_path, study({1: (1.0, 0.8, 60), 2: (0.6, 0.8, 60)}), ONE_FACTOR)
+    assert texts(point_at(found, 1).flags)[0].startswith(
+        "baseline off the CPU: the baseline was on a CPU for at most 80"
+    )
     assert found.trust.level == "believe"
 
 
@@ -59,7 +60,7 @@ def test_cpu_time_of_one_worker_is_compared_across_cpu_counts(tmp_path: Path) ->
         for n_cpus, cpu in ((1, 1.0), (2, 1.5))
         for configuration, found in study({1: (cpu, cpu, 60), 2: (cpu, cpu, 60)}, n_cpus)
     ]
-    found = found_in(tmp_path, made, text)
+    found = findings_of(tmp_path, made, text)
     flags = {curve.group["lock"]: texts(curve.points[0].flags) for curve in found.curves}
     assert flags[1] == []
     assert len(flags[2]) == 1
@@ -84,8 +85,8 @@ def test_clients_of_a_service_are_no_workers_on_its_cpus(tmp_path: Path) -> None
     """A service that waits for something else answers four clients at once, on whatever CPUs it has."""
     driven = ONE_FACTOR.replace('[workload]\ncommand = ["./prog", "-t", "{threads}"]\n', PROCESSES)
     made = [*study({1: (1.6, 0.1, 60), 4: (0.4, 0.1, 60)}, n_cpus=2), *study({1: (1.6, 0.1, 61)}, n_cpus=2)]
-    found = found_in(tmp_path, made, driven)
-    point = at(found, 4)
+    found = findings_of(tmp_path, made, driven)
+    point = point_at(found, 4)
     assert point.speedup is not None and point.speedup.value == pytest.approx(4)
     assert point.efficiency is not None and point.efficiency.value == pytest.approx(1)
     assert [texts(point.flags) for point in found.curves[0].points] == [[], []] and point.doubt == ""

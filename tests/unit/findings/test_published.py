@@ -9,10 +9,9 @@ from scalograph.errors import ProtocolError
 from scalograph.findings.published.published_quantities import judge_reproduction
 from scalograph.protocol.findings import TableDoc
 from scalograph.study.check_published import MAX_BYTES
-
-from ..study.example import VALID
-from .made import found_in
-from .test_findings import of, runs
+from tests.kit.findings import findings_of
+from tests.kit.studies import VALID
+from tests.unit.findings.test_findings import of, runs
 
 PUBLISHED = (
     VALID
@@ -160,5 +159,5 @@ def test_a_factor_that_was_impossible_as_published_is_told_as_such(tmp_path: Pat
     text = text.replace('levels = { sync = { atomic = "cas" } }\n', "")
     (tmp_path / "published.csv").write_text("threads,cpus,wall_s,factor\n1,1,9,1\n4,1,1,9.0\n")
     made = [({"threads": t["threads"], "cpus": 1}, record) for t, record in runs() if t["lock"] == "none"]
-    (table,) = [t for t in found_in(tmp_path, made, text).tables if t.id == "published"]
+    (table,) = [t for t in findings_of(tmp_path, made, text).tables if t.id == "published"]
     assert [row[-1] for row in table.rows] == ["baseline", "no: impossible as published"]

@@ -9,10 +9,9 @@ import pytest
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.assemble import findings
 from scalograph.study.load import quick_form
-
-from ..records import recorded
-from ..study.example import VALID
-from .made import found_in, loaded
+from tests.kit.findings import findings_of, table_of
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 # Seconds by (threads, lock): `none` halves with each doubling, `cas` doubles.
 TRUTH = {(1, "none"): 1.0, (2, "none"): 0.5, (4, "none"): 0.25, (1, "cas"): 1.0, (2, "cas"): 2.0, (4, "cas"): 4.0}
@@ -37,7 +36,7 @@ def decided(folder: Path, *claims: str, paces: Sequence[float] = PACES, text: st
         for j, t in enumerate(CONFIGURATIONS)
     ]
     declared = "\n".join(CLAIM.replace("a-0", f"a-{n}") + claim for n, claim in enumerate(claims))
-    found = found_in(folder, made, f"{text}\n{declared}").published_claims
+    found = findings_of(folder, made, f"{text}\n{declared}").published_claims
     return found[0] if len(claims) == 1 else found
 
 
@@ -102,7 +101,7 @@ def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
 def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None:
     claim = f'{CLAIM}kind="flat"\nwhere={{lock="none"}}\nalong="threads"\nlevels=[1, 2]\n'
     made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS]
-    read = loaded(tmp_path, made, f'{VALID}\n{claim}needs_architecture="sparc64"\n')
+    read = table_of(tmp_path, made, f'{VALID}\n{claim}needs_architecture="sparc64"\n')
     read.machine = {**read.machine, "architecture": here}
     (one,) = findings(read, tmp_path).published_claims
     assert (one.decision == "cannot be seen here") is (here != "sparc64")
@@ -113,7 +112,7 @@ def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None
 def test_what_the_quick_form_leaves_out_is_said(tmp_path: Path) -> None:
     claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
     made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS if t["threads"] != 4]
-    read = loaded(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
+    read = table_of(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
     read.study = quick_form(read.study)
     (one,) = findings(read, tmp_path).published_claims
     assert (one.decision, one.why) == ("not measured", "the quick form leaves out 4 threads: run the full form")
@@ -123,7 +122,7 @@ def test_levels_of_more_cpus_than_there_are_cannot_be_seen(tmp_path: Path) -> No
     text = VALID.replace("[factors.lock]", '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"\n\n[factors.lock]')
     claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="cpus"\nlevels=[1, 12]\n'
     made = [({"threads": 1, "cpus": n, "lock": "none"}, recorded(1.0)) for _ in PACES for n in (1, 2)]
-    (one,) = found_in(tmp_path, made, text + claim).published_claims
+    (one,) = findings_of(tmp_path, made, text + claim).published_claims
     assert (one.decision, one.why) == ("cannot be seen here", "it needs 12 CPUs, this machine has 2")
 
 
@@ -132,7 +131,7 @@ def test_a_level_that_the_machine_refuses_cannot_be_seen(tmp_path: Path) -> None
     text = VALID.replace("[factors.lock]", refused)
     claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="policy"\n levels=["a", "b"]\n'
     made = [({"threads": 1, "policy": "a", "lock": "none"}, recorded(1.0)) for _ in PACES]
-    (one,) = found_in(tmp_path, made, text + claim).published_claims
+    (one,) = findings_of(tmp_path, made, text + claim).published_claims
     assert (one.decision, one.why) == ("cannot be seen here", "this machine does not grant policy b")
 
 
@@ -164,7 +163,7 @@ def test_a_claim_that_rests_on_disturbed_runs_in_part_says_so(tmp_path: Path) ->
         for pace, neighbor_s in ((1.0, 2.0), (1.01, 0.0))
         for t in CONFIGURATIONS
     ]
-    (found,) = found_in(tmp_path, made, f"{VALID}\n{claim}").published_claims
+    (found,) = findings_of(tmp_path, made, f"{VALID}\n{claim}").published_claims
     assert (found.decision, found.doubt) == ("holds", "rests on disturbed runs")
 
 

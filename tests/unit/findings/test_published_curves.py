@@ -4,10 +4,9 @@ from pathlib import Path
 
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import PublishedCurve
-
-from ..study.example import VALID
-from .test_findings import of, runs
-from .test_published import PUBLISHED
+from tests.kit.studies import VALID
+from tests.unit.findings.test_findings import of, runs
+from tests.unit.findings.test_published import PUBLISHED
 
 
 def curves(folder: Path, rows: str, text: str = PUBLISHED) -> list[PublishedCurve]:

@@ -7,8 +7,7 @@ from scalograph.findings.reproduce import reproduction_commands
 from scalograph.study.load import load, parse, quick_form
 from scalograph.study.model import Study
 from scalograph.study.shipped import shipped_study
-
-from ..study.example import VALID
+from tests.kit.studies import VALID
 
 QUICK = (
     VALID.replace("./prog", "prog")

@@ -8,16 +8,15 @@ from pydantic import ValidationError
 from scalograph.findings import overview, table
 from scalograph.protocol.findings import RunLog
 from scalograph.questions.assemble import findings
-
-from ..records import recorded
-from .test_table import CONFIGURATIONS, write
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
 
 def journal(folder: Path) -> Path:
     """Three runs of one configuration, the second disturbed, and one of another that failed."""
     walls = [(1.0, {}), (2.5, {"neighbor_s": 1.0}), (1.2, {})]
     runs = [(CONFIGURATIONS[0], recorded(wall, **more)) for wall, more in walls]
-    return write(
+    return write_journal(
         folder / "journal.jsonl", [*runs, (CONFIGURATIONS[1], recorded(status="failed", reason="exit code 1"))]
     )
 

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.findings import Findings
-
-from ..records import recorded
-from .made import JITTER, ONE_FACTOR, at, found_in
+from tests.kit.findings import JITTER, ONE_FACTOR, findings_of, point_at
+from tests.kit.records import recorded
 
 RATE = '\n[responses.rate]\nfrom = "value.rate"\nunit = "requests/s"\nbetter = "higher"\n'
 MEMORY = '\n[responses.memory]\nfrom = "run.max_rss"\nunit = "bytes"\n'
@@ -22,7 +21,7 @@ def rates(tmp_path: Path, text: str, cpus: tuple[int, ...] = (0, 1)) -> Findings
     made = [
         ({"threads": n}, recorded(1.0, cpus=cpus, values={"rate": [j * x]})) for j in JITTER for n, x in truth.items()
     ]
-    return found_in(tmp_path, made, text)
+    return findings_of(tmp_path, made, text)
 
 
 def notes(found: Findings) -> str:
@@ -33,7 +32,7 @@ def notes(found: Findings) -> str:
 
 def test_speedup_of_a_rate_is_the_rate_over_that_of_the_baseline(tmp_path: Path) -> None:
     found = rates(tmp_path, ONE_FACTOR + RATE)
-    gain = at(found, 4).speedup
+    gain = point_at(found, 4).speedup
     assert gain and gain.value == pytest.approx(3.0) and gain.low and gain.low < 3.0
     assert notes(found) == "scaling factor = rate of the row over that at threads 1, the other factors equal"
     assert found.answer[0].startswith("2 threads reach 2.00x")  # 3x is more than two CPUs can give
@@ -41,10 +40,10 @@ def test_speedup_of_a_rate_is_the_rate_over_that_of_the_baseline(tmp_path: Path)
 
 def test_a_rate_grows_by_itself_where_each_worker_brings_its_work(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace('"total"', '"per-worker"') + RATE
-    gain = at(rates(tmp_path, text), 4).speedup
+    gain = point_at(rates(tmp_path, text), 4).speedup
     assert gain and gain.value == pytest.approx(3.0)
     each = text.replace("[factors.threads]", 'copies = "{threads}"\n\n[factors.threads]')
-    gain = at(rates(tmp_path, each), 4).speedup  # each copy reports its own rate
+    gain = point_at(rates(tmp_path, each), 4).speedup  # each copy reports its own rate
     assert gain and gain.value == pytest.approx(12.0)
 
 
@@ -57,24 +56,26 @@ def test_no_speedup_of_what_is_neither_time_nor_rate(tmp_path: Path, text: str) 
 
 
 def test_a_reported_time_has_a_speedup_and_the_first_with_a_direction_is_taken(tmp_path: Path) -> None:
-    gain = at(rates(tmp_path, ONE_FACTOR + PEAK + REPORTED), 2).speedup
+    gain = point_at(rates(tmp_path, ONE_FACTOR + PEAK + REPORTED), 2).speedup
     assert gain and gain.value == pytest.approx(0.5)
 
 
 def test_the_window_comes_first_wherever_it_stands(tmp_path: Path) -> None:
-    gain = at(rates(tmp_path, ONE_FACTOR + RATE + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'), 2).speedup
+    gain = point_at(
+        rates(tmp_path, ONE_FACTOR + RATE + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'), 2
+    ).speedup
     assert gain and gain.value == pytest.approx(1.0)
 
 
 def timed(tmp_path: Path, text: str, factor: str, truth: dict[Any, float]) -> Findings:
     made = [({factor: level}, recorded(j * x, cpus=(0, 1, 2, 3))) for j in JITTER for level, x in truth.items()]
-    return found_in(tmp_path, made, text)
+    return findings_of(tmp_path, made, text)
 
 
 def test_per_worker_work_multiplies_by_workers_and_says_so(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace('"total"', '"per-worker"')
     found = timed(tmp_path, text, "threads", {1: 1.0, 2: 1.0, 4: 2.0})
-    gain = at(found, 4).speedup
+    gain = point_at(found, 4).speedup
     assert gain and gain.value == pytest.approx(2.0)
     assert notes(found).startswith("scaling factor = threads times wall time at threads 1 over that of the row")
 
@@ -83,7 +84,7 @@ def test_per_worker_work_does_not_multiply_by_cpus(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace('"total"', '"per-worker"').replace('"{threads}"', '"1"')
     text = text.replace("[factors.threads]\n", '[factors.cpus]\ncontrol = "cpus"\n').replace("threads = 1", "cpus = 1")
     found = timed(tmp_path, text, "cpus", {1: 2.0, 2: 1.0, 4: 0.5})
-    gain = at(found, 4).speedup
+    gain = point_at(found, 4).speedup
     assert gain and gain.value == pytest.approx(4.0)
     assert "times" not in notes(found)
 
@@ -117,7 +118,7 @@ def test_baselines_of_a_rate_are_slower_where_it_is_lower(tmp_path: Path) -> Non
         for n in (1, 2)
         for m in (1, 2)
     ]
-    (shown,) = [t for t in found_in(tmp_path, made, text).tables if t.id == "baseline-across-cpus"]
+    (shown,) = [t for t in findings_of(tmp_path, made, text).tables if t.id == "baseline-across-cpus"]
     assert [c.name for c in shown.columns][-2:] == ["ratio of rates", "so the baseline is"]
     assert shown.rows[0][-2].value == pytest.approx(0.5)
     assert shown.rows[0][-1] == "slower on more CPUs"

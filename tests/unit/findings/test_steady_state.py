@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.findings.whole_run import UNLIKE, WARNING
-
-from ..flags import texts
-from ..records import recorded
-from .made import ONE_FACTOR, Made, at, found_in
+from tests.kit.findings import ONE_FACTOR, Made, findings_of, point_at, texts
+from tests.kit.records import recorded
 
 TEXT = ONE_FACTOR.replace("runs = 3", "runs = 3\niterations = 60\nwarmup = 5")
 
@@ -24,40 +22,40 @@ def study(*courses: list[float]) -> Made:
 
 
 def test_flat_iterations_are_no_news(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study([1.0] * 60, [1.0] * 60), TEXT)
+    found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 60), TEXT)
     assert [texts(point.flags) for point in found.curves[0].points] == [[], []]
 
 
 def test_a_warm_up_within_the_declared_one_is_no_news(tmp_path: Path) -> None:
     warming = [3.0] * 5 + [1.0] * 55
-    found = found_in(tmp_path, study(warming, warming), TEXT)
+    found = findings_of(tmp_path, study(warming, warming), TEXT)
     assert [texts(point.flags) for point in found.curves[0].points] == [[], []]
 
 
 def test_a_longer_warm_up_is_flagged_and_doubted(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study([1.0] * 60, [2.0] * 25 + [1.0] * 35), TEXT)
-    assert texts(at(found, 2).flags) == ["still warming up in 3 of 3 runs: steady from iteration 25 on"]
+    found = findings_of(tmp_path, study([1.0] * 60, [2.0] * 25 + [1.0] * 35), TEXT)
+    assert texts(point_at(found, 2).flags) == ["still warming up in 3 of 3 runs: steady from iteration 25 on"]
     assert "1 of 2 configurations warms up for too long: a larger `warmup` would leave that out" in found.trust.causes
     assert found.trust.level == "doubt"
 
 
 def test_a_run_that_thinks_between_its_iterations_has_no_time_as_a_whole(tmp_path: Path) -> None:
     text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
-    found = found_in(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
-    assert texts(at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
-    assert at(found, 2).responses["wall"].estimate.value == pytest.approx(0.5, rel=0.01)
+    found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
+    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
+    assert point_at(found, 2).responses["wall"].estimate.value == pytest.approx(0.5, rel=0.01)
 
 
 def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), TEXT)
-    assert texts(at(found, 2).flags) == ["no steady state in 3 of 3 runs: the time of the whole run is given"]
+    found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), TEXT)
+    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the time of the whole run is given"]
     assert found.trust.causes[0] == "1 of 2 configurations reaches no steady state: no iteration stands for it"
-    assert at(found, 2).doubt == "no steady state"
+    assert point_at(found, 2).doubt == "no steady state"
 
 
 def test_a_slowdown_is_told(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study([1.0] * 60, [0.5] * 10 + [1.0] * 50), TEXT)
-    assert "becomes slower in 3 of 3 runs before it is steady" in texts(at(found, 2).flags)
+    found = findings_of(tmp_path, study([1.0] * 60, [0.5] * 10 + [1.0] * 50), TEXT)
+    assert "becomes slower in 3 of 3 runs before it is steady" in texts(point_at(found, 2).flags)
 
 
 UNSTEADY = [1.0] * 52 + [1.5] * 8
@@ -65,14 +63,14 @@ CPUS = TEXT.replace("[protocol]", '[factors.cpus]\ncontrol = "cpus"\nlevels = [1
 
 
 def test_a_curve_without_a_steady_state_gives_whole_run_times_on_all_its_points(tmp_path: Path) -> None:
-    found = found_in(tmp_path, study([1.0] * 60, UNSTEADY), TEXT)
-    wall = {n: at(found, n).responses["wall"].estimate for n in (1, 2)}
+    found = findings_of(tmp_path, study([1.0] * 60, UNSTEADY), TEXT)
+    wall = {n: point_at(found, n).responses["wall"].estimate for n in (1, 2)}
     assert wall[1].value == pytest.approx(61.0) and wall[2].value == pytest.approx(65.0)
-    assert at(found, 2).responses["cpu"].estimate.value == pytest.approx(64.0)
+    assert point_at(found, 2).responses["cpu"].estimate.value == pytest.approx(64.0)
     assert all(WARNING in estimate.warnings for estimate in wall.values())
-    gain = at(found, 2).speedup
+    gain = point_at(found, 2).speedup
     assert gain and gain.value == pytest.approx(61 / 65)
-    assert texts(at(found, 1).flags) == [
+    assert texts(point_at(found, 1).flags) == [
         "the time of the whole run is given, because another point of this curve has no steady state"
     ]
 
@@ -80,9 +78,9 @@ def test_a_curve_without_a_steady_state_gives_whole_run_times_on_all_its_points(
 def test_a_minority_of_unsteady_runs_leaves_the_median(tmp_path: Path) -> None:
     made = study([1.0] * 60, [1.0] * 60)
     made[1] = study([1.0] * 60, UNSTEADY)[1]
-    found = found_in(tmp_path, made, TEXT)
-    assert at(found, 2).responses["wall"].estimate.value == pytest.approx(0.501, abs=0.002)
-    assert texts(at(found, 2).flags) == ["no steady state in 1 of 3 runs: the median iteration stands for none"]
+    found = findings_of(tmp_path, made, TEXT)
+    assert point_at(found, 2).responses["wall"].estimate.value == pytest.approx(0.501, abs=0.002)
+    assert texts(point_at(found, 2).flags) == ["no steady state in 1 of 3 runs: the median iteration stands for none"]
     assert not any("steady" in cause for cause in found.trust.causes)
 
 
@@ -91,9 +89,9 @@ def test_a_response_that_reads_no_window_is_left_as_it_is(tmp_path: Path) -> Non
     made = study([1.0] * 60, UNSTEADY)
     for _, run in made:
         run["values"] = [{"copy": 0, "values": {"rate": [7.0]}}]
-    found = found_in(tmp_path, made, text)
-    assert at(found, 2).responses["rate"].estimate.value == pytest.approx(7.0)
-    assert texts(at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
+    found = findings_of(tmp_path, made, text)
+    assert point_at(found, 2).responses["rate"].estimate.value == pytest.approx(7.0)
+    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
     assert "1 of 2 configurations reaches no steady state: no iteration stands for it" in found.trust.causes
 
 
@@ -105,19 +103,19 @@ def on_cpus(jump_on_two: float) -> Made:
 
 
 def test_baselines_of_two_kinds_of_time_are_not_compared(tmp_path: Path) -> None:
-    found = found_in(tmp_path, on_cpus(1.5), CPUS)
+    found = findings_of(tmp_path, on_cpus(1.5), CPUS)
     (shown,) = [table for table in found.tables if table.id == "baseline-across-cpus"]
     assert shown.rows[0][-2].value is None and shown.rows[0][-2].warnings == (UNLIKE,)
     assert shown.rows[0][-1] == "undecided"
     assert not any("CPU time depends" in text for text in found.trust.causes)
-    (shown,) = [t for t in found_in(tmp_path, on_cpus(1.0), CPUS).tables if t.id == "baseline-across-cpus"]
+    (shown,) = [t for t in findings_of(tmp_path, on_cpus(1.0), CPUS).tables if t.id == "baseline-across-cpus"]
     assert shown.rows[0][-2].value == pytest.approx(1.0)
 
 
 def test_no_sentence_compares_two_kinds_of_time(tmp_path: Path) -> None:
     text = CPUS.replace("[baseline]\nthreads = 1\n", "")
     wish = '\n[[tables]]\ntitle = "Times"\nrows = "cpus"\nresponse = "wall"\nwhere = { threads = 1 }\n'
-    found = found_in(tmp_path, on_cpus(1.5), text + wish)
+    found = findings_of(tmp_path, on_cpus(1.5), text + wish)
     assert not any(" with 1 cpu to " in sentence for sentence in found.answer)
     (shown,) = (table for table in found.tables if table.title == "Times")
     assert len({WARNING in row[1].warnings for row in shown.rows}) == 2

@@ -12,15 +12,13 @@ from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.design.stopping_rule import score, stopping
 from scalograph.errors import StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import parse
-
-from ..records import record, recorded
-from ..study.example import VALID
-from .made import ONE_FACTOR, at, found_in
+from tests.kit.findings import ONE_FACTOR, findings_of, point_at
+from tests.kit.records import record, recorded
+from tests.kit.studies import VALID, facts_of
 
 ASKED = VALID.replace("runs = 3", 'runs = 16\nprecision = "1%"\niterations = 3\nwarmup = 1')
-HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+HOST = facts_of()
 
 
 def test_the_rule_is_the_studys() -> None:
@@ -56,16 +54,16 @@ def made(n_blocks: int) -> list[tuple[dict[str, object], dict[str, object]]]:
 
 def test_a_configuration_that_is_precise_is_not_short_of_runs(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "1%"')
-    found = found_in(tmp_path, made(25), text)
-    assert SEQUENTIAL in at(found, 2).responses["wall"].estimate.warnings
-    assert SEQUENTIAL not in at(found, 2).responses["cpu"].estimate.warnings
+    found = findings_of(tmp_path, made(25), text)
+    assert SEQUENTIAL in point_at(found, 2).responses["wall"].estimate.warnings
+    assert SEQUENTIAL not in point_at(found, 2).responses["cpu"].estimate.warnings
     assert found.runs.n_short == 0
     assert found.trust.level == "believe"
 
 
 def test_a_precision_that_was_missed_is_a_doubt_and_no_lack_of_runs(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace("runs = 3", 'runs = 25\nprecision = "0.001%"')
-    found = found_in(tmp_path, made(25), text)
+    found = findings_of(tmp_path, made(25), text)
     assert found.trust.level == "doubt"
     assert found.trust.sentence == "2 of 2 configurations are less precise than asked."
     assert exit_code(found) == 0
@@ -73,5 +71,5 @@ def test_a_precision_that_was_missed_is_a_doubt_and_no_lack_of_runs(tmp_path: Pa
 
 def test_one_that_is_not_is(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "0.001%"')
-    noisy = found_in(tmp_path, [*made(25), ({"threads": 4}, recorded(0.2, status="failed", reason="x"))], text)
+    noisy = findings_of(tmp_path, [*made(25), ({"threads": 4}, recorded(0.2, status="failed", reason="x"))], text)
     assert noisy.runs.n_short == 1  # made() asks for what it has: of the failed one there is none

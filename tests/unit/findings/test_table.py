@@ -12,48 +12,28 @@ from scalograph.questions.assemble import findings
 from scalograph.study.identity import dump_study
 from scalograph.study.load import parse
 from scalograph.study.responses import Windows, observe, run_units, windows
-
-from ..records import recorded
-from ..study.example import VALID
-
-CONFIGURATIONS = [{"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")]
-
-
-def write(file: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], text: str = VALID, **changes: Any) -> Path:
-    """A journal of runs (configuration, record) of a study."""
-    study = parse(text)
-    head = {
-        "event": "study", "at": "2026-01-01T00:00:00.000Z", "protocol": 1, "scalograph": "0.1.0", "seed": study.seed,
-        "study": dump_study(study), "study_hash": "h", "machine": {"n_cpus": 2},
-        "design": {"configurations": CONFIGURATIONS, "runs": [3] * 6}, **changes,
-    }  # fmt: skip
-    lines = [head]
-    for number, (configuration, found) in enumerate(runs):
-        lines.append(
-            {"event": "run", "at": "2026-01-01T00:00:01.000Z", "run": f"r{number}", "block": number // 6,
-             "configuration": configuration, "replicate": number // 6, "warmup": False, "record": found}
-        )  # fmt: skip
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return file
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 
 def test_a_score_is_the_median_of_the_iterations_after_warmup(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 4\nwarmup = 1")
     found = recorded(10.0, iterations=[(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)])
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
+    (row,) = table.load(write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
     assert row.observations["wall"] == pytest.approx((1.0, 3.0, 2.0))
     assert row.scores == pytest.approx({"wall": 2.0, "cpu": 2.1})
     assert row.work == 7
 
 
 def test_without_iterations_the_whole_run_is_the_window(tmp_path: Path) -> None:
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded(1.5, 1.25))])).rows
+    (row,) = table.load(write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded(1.5, 1.25))])).rows
     assert row.scores == {"wall": 1.5, "cpu": 1.25}
 
 
 def test_a_failed_run_is_a_row_without_scores(tmp_path: Path) -> None:
     runs = [(CONFIGURATIONS[0], recorded(status="timeout", reason="still running")), (CONFIGURATIONS[1], recorded())]
-    read = table.load(write(tmp_path / "journal.jsonl", runs))
+    read = table.load(write_journal(tmp_path / "journal.jsonl", runs))
     assert [row.verdict for row in read.rows] == ["failed", "clean"]
     assert read.rows[0].scores == {} and read.rows[0].reason == "still running"
     assert read.successful_rows() == [read.rows[1]]
@@ -109,7 +89,7 @@ def test_startup_is_what_the_windows_leave() -> None:
     ],
 )
 def test_a_broken_run_names_its_line(tmp_path: Path, broken: dict[str, Any]) -> None:
-    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
+    file = write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
     lines = file.read_text().splitlines()
     lines[1] = json.dumps({**json.loads(lines[1]), **broken})
     file.write_text("\n".join(lines) + "\n")
@@ -118,7 +98,7 @@ def test_a_broken_run_names_its_line(tmp_path: Path, broken: dict[str, Any]) -> 
 
 
 def test_a_verdict_that_changed_is_reported(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded(neighbor_s=0.5))])
+    file = write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded(neighbor_s=0.5))])
     with file.open("a") as stream:
         stream.write('{"event":"verdict","at":"x","run":"r0","verdict":"clean","causes":[]}\n')
     read = table.load(file)
@@ -137,7 +117,7 @@ def test_think_time_is_no_part_of_starting_up() -> None:
 def test_a_run_with_other_iterations_than_asked_for_has_failed(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 4\nwarmup = 1")
     found = recorded(iterations=[(0.5, 0.5, 7)])
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
+    (row,) = table.load(write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
     assert (row.status, row.verdict, row.reason) == ("failed", "failed", "reported 1 of 4 iterations")
     assert row.scores == {}
 
@@ -145,7 +125,7 @@ def test_a_run_with_other_iterations_than_asked_for_has_failed(tmp_path: Path) -
 def test_work_that_differs_between_iterations_is_no_work_of_the_run(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 2")
     found = recorded(iterations=[(0.5, 0.5, 7), (0.5, 0.5, 8)])
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
+    (row,) = table.load(write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
     assert (row.status, row.work) == ("ok", None)
 
 
@@ -156,7 +136,7 @@ def appended(file: Path, **event: Any) -> Path:
 
 
 def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
+    file = write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
     differences = [{"key": "kernel", "before": "6.1", "now": "6.12"}]
     design = {"configurations": CONFIGURATIONS[::-1], "runs": [9, 8, 7, 6, 5, 4]}
     read = table.load(appended(file, event="resume", machine={}, differences=differences, design=design))
@@ -166,7 +146,7 @@ def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) 
 
 def test_a_run_that_was_made_again_is_no_planned_one_when_more_are_asked_for(tmp_path: Path) -> None:
     made = [(CONFIGURATIONS[0], recorded())] * 25  # six are one replicate here
-    file = write(tmp_path / "journal.jsonl", made)
+    file = write_journal(tmp_path / "journal.jsonl", made)
     lines = file.read_text().splitlines()
     more, fewer = ({"configurations": CONFIGURATIONS, "runs": [n] * len(CONFIGURATIONS)} for n in (6, 3))
     file.write_text("\n".join(lines[:20]) + "\n")
@@ -181,7 +161,7 @@ def test_a_run_that_was_made_again_is_no_planned_one_when_more_are_asked_for(tmp
 
 def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_path: Path) -> None:
     one, two = (recorded(iterations=[(0.5, 0.5, 7)] * n) for n in (1, 2))
-    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], one), (CONFIGURATIONS[1], two)])
+    file = write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], one), (CONFIGURATIONS[1], two)])
     more = dump_study(parse(VALID.replace("runs = 3", "runs = 3\niterations = 2")))
     lines = file.read_text().splitlines()
     lines.insert(2, json.dumps({"event": "resume", "at": "2026-01-01T00:00:01.000Z", "study": more}))
@@ -201,7 +181,7 @@ def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_pat
     ],
 )
 def test_a_broken_resume_is_refused_by_its_line(tmp_path: Path, event: dict[str, Any]) -> None:
-    file = appended(write(tmp_path / "journal.jsonl", []), **event)
+    file = appended(write_journal(tmp_path / "journal.jsonl", []), **event)
     with pytest.raises(ProtocolError, match=r"journal\.jsonl:2"):
         table.load(file)
 
@@ -212,7 +192,7 @@ def test_a_broken_resume_is_refused_by_its_line(tmp_path: Path, event: dict[str,
      {"configuration": {"threads": [1, 2], "lock": "cas"}}, {"configuration": {"threads": 10**30, "lock": "cas"}}],
 )  # fmt: skip
 def test_a_run_of_another_shape_is_refused_by_its_line(tmp_path: Path, change: dict[str, Any]) -> None:
-    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
+    file = write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
     head, run = map(json.loads, file.read_text().splitlines())
     file.write_text(json.dumps(head) + "\n" + json.dumps({**run, **change}) + "\n")
     with pytest.raises(ProtocolError, match=r"journal\.jsonl:2: a broken `run` event"):
@@ -221,13 +201,13 @@ def test_a_run_of_another_shape_is_refused_by_its_line(tmp_path: Path, change: d
 
 def test_a_ceiling_beyond_any_machine_is_refused(tmp_path: Path) -> None:
     kinds = {"arithmetic": [{"n_cpus": 10**400}]}
-    file = appended(write(tmp_path / "journal.jsonl", []), event="ceiling", ceiling={"kinds": kinds})
+    file = appended(write_journal(tmp_path / "journal.jsonl", []), event="ceiling", ceiling={"kinds": kinds})
     with pytest.raises(ProtocolError, match=r"journal\.jsonl:2: a broken `ceiling` event"):
         table.load(file)
 
 
 def test_a_name_stands_for_one_run(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
+    file = write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
     first_run = json.loads(file.read_text().splitlines()[1])
     with pytest.raises(ProtocolError, match='a second run "r0"'):
         table.load(appended(file, **first_run))
@@ -243,7 +223,7 @@ def test_a_journal_that_no_search_could_have_left_is_refused(tmp_path: Path, que
         document["factors"]["lock"]["levels"], document["factors"]["threads"]["levels"] = [1, 2, 4], [1, 2]
     alone = {"threads": 1, "lock": document["factors"]["lock"]["levels"][0]}
     study = {**document, "question": question}
-    file = write(tmp_path / "journal.jsonl", [], study=study, design={"configurations": [alone], "runs": [1]})
+    file = write_journal(tmp_path / "journal.jsonl", [], study=study, design={"configurations": [alone], "runs": [1]})
     with pytest.raises(ProtocolError, match="take a whole copy"):
         findings(table.load(file))
 
@@ -251,4 +231,4 @@ def test_a_journal_that_no_search_could_have_left_is_refused(tmp_path: Path, que
 @pytest.mark.parametrize("machine", [3, {"n_cpus": [2]}, {"n_cpus": 0}, {"memory_bytes": "8 GiB"}, {"cpu_quota": {}}])
 def test_facts_that_are_calculated_with_are_numbers(tmp_path: Path, machine: Any) -> None:
     with pytest.raises(ProtocolError, match=r"journal\.jsonl:1: a broken `study` event"):
-        table.load(write(tmp_path / "journal.jsonl", [], machine=machine))
+        table.load(write_journal(tmp_path / "journal.jsonl", [], machine=machine))

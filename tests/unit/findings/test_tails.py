@@ -6,9 +6,8 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import TableDoc
-
-from ..records import recorded
-from .made import ONE_FACTOR, Made, found_in
+from tests.kit.findings import ONE_FACTOR, Made, findings_of
+from tests.kit.records import recorded
 
 TEXT = ONE_FACTOR.replace("runs = 3", "runs = 3\niterations = 99\nwarmup = 5")
 
@@ -26,7 +25,7 @@ def study(n: int, slow: int) -> Made:
 
 
 def tails(folder: Path, n: int, slow: int) -> TableDoc | None:
-    found = found_in(folder, study(n, slow), TEXT.replace("99", str(n)))
+    found = findings_of(folder, study(n, slow), TEXT.replace("99", str(n)))
     return next((table for table in found.tables if table.id == "tails"), None)
 
 

@@ -10,9 +10,8 @@ import pytest
 from scalograph.findings import table
 from scalograph.findings.run_notes import find_trace
 from scalograph.protocol.record import Record
-
-from ..records import recorded
-from .test_table import CONFIGURATIONS, write
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
 WHOLE: dict[str, list[float]] = {
     "trace_start_ns": [0, 1000, 5000],
@@ -64,5 +63,5 @@ def test_a_row_knows_the_line_of_a_trace_of_several_workers(tmp_path: Path) -> N
     alone = {**WHOLE, "trace_worker": [0.0, 0.0, 0.0]}
     every: list[dict[str, list[float]]] = [alone, WHOLE, {"finish_ns": [1.0]}]
     runs = [(CONFIGURATIONS[0], recorded(values=values)) for values in every]
-    rows = table.load(write(tmp_path / "journal.jsonl", runs)).rows
+    rows = table.load(write_journal(tmp_path / "journal.jsonl", runs)).rows
     assert [row.trace_line for row in rows] == [None, 3, None]

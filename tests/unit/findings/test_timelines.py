@@ -9,10 +9,9 @@ from scalograph.errors import ProtocolError
 from scalograph.findings import table
 from scalograph.protocol import journal
 from scalograph.questions.assemble import findings
-
-from ..records import recorded
-from ..study.example import VALID
-from .test_table import CONFIGURATIONS, write
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 
 def drawn(wall_s: float, busy_ns: int) -> dict[str, Any]:
@@ -30,7 +29,7 @@ def file(tmp_path: Path) -> Path:
         (CONFIGURATIONS[2], drawn(3.0, 30)),
         (CONFIGURATIONS[2], recorded(1.0)),
     ]
-    return write(tmp_path / "journal.jsonl", runs)
+    return write_journal(tmp_path / "journal.jsonl", runs)
 
 
 def test_the_run_nearest_the_median_stands_for_its_configuration(file: Path) -> None:
@@ -43,7 +42,9 @@ def test_the_run_nearest_the_median_stands_for_its_configuration(file: Path) -> 
 def test_the_measured_window_leaves_warm_up_out(tmp_path: Path) -> None:
     of_run = {**drawn(6.0, 10), "iterations": recorded(6.0, iterations=[(1.0, 1.0, 7)] * 3)["iterations"]}
     text = VALID.replace("runs = 3", "runs = 3\niterations = 3\nwarmup = 1")
-    (found,) = findings(table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], of_run)], text))).timelines
+    (found,) = findings(
+        table.load(write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], of_run)], text))
+    ).timelines
     assert found.window_ns == (1_000_000_000, 3_000_000_000)
 
 
@@ -64,7 +65,7 @@ def test_a_pivot_needs_one_configuration_in_each_cell(tmp_path: Path) -> None:
     wish = '[[tables]]\ntitle = "t"\nrows = "threads"\nresponse = "wall"\n'
     runs = [(t, recorded(t["threads"] * factor)) for t in CONFIGURATIONS for factor in (1.0, 1.01)]
     for more, cells in (('columns = "lock"\n', 2), ('where = { lock = "cas" }\n', 1), ("", 0)):
-        (pivot, *_) = findings(table.load(write(tmp_path / "journal.jsonl", runs, VALID + wish + more))).tables
+        (pivot, *_) = findings(table.load(write_journal(tmp_path / "journal.jsonl", runs, VALID + wish + more))).tables
         assert [row[0] for row in pivot.rows] == [1, 2, 4]
         values = [[cell.value for cell in row[1:]] for row in pivot.rows]
         wanted = [[pytest.approx(n, rel=0.01)] * cells or [None] for n in (1, 2, 4)]
@@ -86,6 +87,6 @@ def test_rows_of_other_lengths_are_a_broken_run(tmp_path: Path) -> None:
     """Each holds the same bins: nothing tells which of them is short."""
     record = recorded(1.0)
     record["timeline"] = {"bin_ns": 1000, "cpus": [0, 1], "busy_ns": [[1, 2], [1]], "waiting_ns": [0, 0], "tasks": []}
-    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], record)])
+    file = write_journal(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], record)])
     with pytest.raises(ProtocolError, match="as many bins"):
         list(journal.read(file))

@@ -6,10 +6,9 @@ from typing import Any
 from scalograph.findings import table
 from scalograph.protocol.findings import TaskTrace
 from scalograph.questions.assemble import findings
-
-from ..records import recorded
-from ..study.example import VALID
-from .test_table import CONFIGURATIONS, write
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 
 def shot(wall_s: float, end_ns: float, workers: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
@@ -20,7 +19,7 @@ def shot(wall_s: float, end_ns: float, workers: tuple[int, ...] = (0, 1)) -> dic
 
 
 def found(folder: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], **changes: Any) -> list[TaskTrace]:
-    return findings(table.load(write(folder / "journal.jsonl", runs, **changes))).traces
+    return findings(table.load(write_journal(folder / "journal.jsonl", runs, **changes))).traces
 
 
 def test_the_run_nearest_the_median_stands_for_its_configuration(tmp_path: Path) -> None:

@@ -13,10 +13,8 @@ from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow, Trust
 from scalograph.questions.assemble import findings
 from scalograph.text import summaries
-
-from ..flags import texts
-from ..records import recorded
-from .made import ONE_FACTOR, at, found_in, loaded
+from tests.kit.findings import ONE_FACTOR, findings_of, point_at, table_of, texts
+from tests.kit.records import recorded
 
 Run = tuple[dict[str, Any], dict[str, Any]]
 N_BLOCKS = 12
@@ -48,7 +46,7 @@ def others(threads: int) -> list[Run]:
 
 
 def trust(tmp_path: Path, made: list[Run], text: str = ONE_FACTOR) -> Trust:
-    return found_in(tmp_path, made, text).trust
+    return findings_of(tmp_path, made, text).trust
 
 
 def test_a_clean_study_is_believed(tmp_path: Path) -> None:
@@ -101,7 +99,7 @@ def test_what_is_within_the_limits_is_believed(tmp_path: Path, made: list[Run]) 
 
 def test_a_few_undecided_runs_are_told_and_are_not_short(tmp_path: Path) -> None:
     made = [run for n in (1, 2, 4) for run in changed(5, threads=n, neighbor_s=None)]
-    found = found_in(tmp_path, made, ONE_FACTOR)
+    found = findings_of(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "believe" and "15 runs unverified: they count." in found.trust.points
     assert any("15 runs unverified, and counted" in text for text in found.trust.causes)
     assert (found.runs.n_short, exit_code(found)) == (0, 0)
@@ -110,7 +108,7 @@ def test_a_few_undecided_runs_are_told_and_are_not_short(tmp_path: Path) -> None
 def test_reasons_that_differ_in_figures_only_are_told_once_at_their_worst(tmp_path: Path) -> None:
     made = [run for n in (1, 2, 4) for run in changed(1, threads=n, steal_s=0.02)]
     made[0][1]["run"]["cpu_ns"] = made[0][1]["run"]["wall_ns"] = 500_000_000
-    found = found_in(tmp_path, made, ONE_FACTOR)
+    found = findings_of(tmp_path, made, ONE_FACTOR)
     (told,) = [text for text in found.trust.causes if "unverified" in text]
     worst = "the hypervisor took the CPU for less than 5.7 % of the CPU time that it wanted"
     assert told == f"steal: 3 runs unverified, and counted, the worst {worst}"
@@ -118,15 +116,15 @@ def test_reasons_that_differ_in_figures_only_are_told_once_at_their_worst(tmp_pa
 
 def test_a_configuration_that_could_not_be_checked_is_marked_and_the_others_are_not(tmp_path: Path) -> None:
     made = [*changed(11, threads=4, neighbor_s=None), *others(4)]
-    found = found_in(tmp_path, made, ONE_FACTOR)
-    assert [at(found, n).doubt for n in (1, 2, 4)] == ["", "", "11 of 12 runs unverified"]
+    found = findings_of(tmp_path, made, ONE_FACTOR)
+    assert [point_at(found, n).doubt for n in (1, 2, 4)] == ["", "", "11 of 12 runs unverified"]
     assert any(point.endswith("except in 1 marked configuration.") for point in found.trust.points)
     assert found.trust.sentence == "1 of 3 configurations rests on unverified runs."
 
 
 def test_a_claim_that_rests_on_a_marked_configuration_is_doubted(tmp_path: Path) -> None:
     made = [*changed(11, threads=4, neighbor_s=None), *others(4)]
-    read = loaded(tmp_path, made, ONE_FACTOR)
+    read = table_of(tmp_path, made, ONE_FACTOR)
     taken = comparable_samples(read)
     bound = bias_bounds(read, taken)
     found = find_flags(read, make_curves(read, taken), taken, bound, {})
@@ -137,7 +135,7 @@ def test_a_claim_that_rests_on_a_marked_configuration_is_doubted(tmp_path: Path)
 
 
 def test_runs_that_ended_at_their_timeout_mark_their_configuration(tmp_path: Path) -> None:
-    found = found_in(tmp_path, changed(1, status="timeout", reason="still running"), ONE_FACTOR)
+    found = findings_of(tmp_path, changed(1, status="timeout", reason="still running"), ONE_FACTOR)
     assert [point.doubt for point in found.curves[0].points] == ["lost runs at the timeout", "", ""]
     assert any("the faster part" in cause for cause in found.trust.causes)
 
@@ -159,7 +157,7 @@ def test_a_study_that_sees_only_large_effects_is_too_noisy(tmp_path: Path) -> No
 
 def test_runs_that_never_differ_measure_no_effect(tmp_path: Path) -> None:
     same = [({"threads": n}, recorded(1 / n, cpus=(0, 1, 2, 3))) for _ in range(6) for n in (1, 2)]
-    found = found_in(tmp_path, same, ONE_FACTOR)
+    found = findings_of(tmp_path, same, ONE_FACTOR)
     assert found.trust.level == "doubt" and any("too coarse" in cause for cause in found.trust.causes)
     assert not any("visible" in point for point in found.trust.points)
     assert found.noise and "0 %" not in summaries.noise(found.noise)
@@ -173,7 +171,7 @@ def test_runs_that_never_differ_measure_no_effect(tmp_path: Path) -> None:
     ],
 )
 def test_a_study_without_a_run_says_why_and_not_that_runs_failed(tmp_path: Path, reason: str, why: str) -> None:
-    table = loaded(tmp_path, runs(1), ONE_FACTOR)
+    table = table_of(tmp_path, runs(1), ONE_FACTOR)
     table.rows.clear()
     table.end_reason = reason
     assert findings(table).trust.sentence == f"No run was made: {why}."
@@ -184,7 +182,7 @@ def test_what_a_failed_run_said_is_told_unless_its_reason_has_it(tmp_path: Path,
     made = changed(19, status="failed", reason="app: no answer")
     for _, found in made:
         found["copies"][0]["stderr_tail"] = f"{last}\n"
-    (why,) = found_in(tmp_path, made, ONE_FACTOR).runs.failures
+    (why,) = findings_of(tmp_path, made, ONE_FACTOR).runs.failures
     assert why == f"app: no answer{told}"
 
 
@@ -195,8 +193,8 @@ def test_a_study_that_mostly_failed_is_not_believed(tmp_path: Path) -> None:
 
 def test_a_configuration_that_rests_on_disturbed_runs_is_marked(tmp_path: Path) -> None:
     made = [*changed(11, threads=2, neighbor_s=1.0), *others(2)]
-    found = found_in(tmp_path, made, ONE_FACTOR)
-    assert [at(found, n).doubt for n in (1, 2, 4)] == ["", "rests on disturbed runs", ""]
+    found = findings_of(tmp_path, made, ONE_FACTOR)
+    assert [point_at(found, n).doubt for n in (1, 2, 4)] == ["", "rests on disturbed runs", ""]
     assert "1 of 3 configurations rests on disturbed runs: its times are too long" in found.trust.causes
 
 
@@ -211,12 +209,12 @@ def test_disturbed_runs_that_count_are_not_told_as_left_out(tmp_path: Path) -> N
 
 def test_a_baseline_that_rests_on_disturbed_runs_marks_every_point_over_it(tmp_path: Path) -> None:
     made = [*changed(11, threads=1, neighbor_s=1.0), *others(1)]
-    found = found_in(tmp_path, made, ONE_FACTOR)
+    found = findings_of(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "doubt"
     assert found.trust.sentence == "2 of 3 configurations have a disturbed baseline."
     for level in (2, 4):
-        assert at(found, level).doubt == "its baseline rests on disturbed runs"
-    assert texts(at(found, 1).flags) == ["rests on disturbed runs: 11 of 12"]
+        assert point_at(found, level).doubt == "its baseline rests on disturbed runs"
+    assert texts(point_at(found, 1).flags) == ["rests on disturbed runs: 11 of 12"]
 
 
 def test_of_one_configuration_no_effect_between_two_is_told(tmp_path: Path) -> None:
@@ -285,7 +283,7 @@ def test_at_most_three_points_are_told_and_all_are_causes(tmp_path: Path) -> Non
 
 
 def test_accepted_differences_are_residue_and_a_doubt(tmp_path: Path) -> None:
-    plain = loaded(tmp_path, runs(), ONE_FACTOR)
+    plain = table_of(tmp_path, runs(), ONE_FACTOR)
     resumed = replace(plain, accepted=[("kernel", "6.1", "6.12")])
     found = findings(resumed)
     assert found.residue == ["kernel: 6.1 before a resume, 6.12 after it; accepted as a difference"]
@@ -294,17 +292,17 @@ def test_accepted_differences_are_residue_and_a_doubt(tmp_path: Path) -> None:
 
 
 def test_processes_left_behind_are_a_mark_and_a_flag(tmp_path: Path) -> None:
-    read = loaded(tmp_path, runs(), ONE_FACTOR)
+    read = table_of(tmp_path, runs(), ONE_FACTOR)
     read.rows[0] = structs.replace(read.rows[0], n_survivors=1)
     found = findings(read)
-    assert at(found, 1).doubt == "left processes behind"
+    assert point_at(found, 1).doubt == "left processes behind"
     assert any("its CPU time may be missing" in cause for cause in found.trust.causes)
-    assert texts(at(found, 1).flags) == ["1 of 12 runs left processes behind, which were killed"]
+    assert texts(point_at(found, 1).flags) == ["1 of 12 runs left processes behind, which were killed"]
 
 
 def test_runs_that_cannot_be_are_no_busy_machine(tmp_path: Path) -> None:
     made = [(t, recorded(1.0 / t["threads"], 50.0, cpus=(0, 1, 2, 3))) for t, _ in runs()]
-    found = found_in(tmp_path, made, ONE_FACTOR)
+    found = findings_of(tmp_path, made, ONE_FACTOR)
     assert (found.trust.level, found.trust.sentence) == ("reject", "36 of 36 runs cannot be as recorded.")
     assert "busy" not in " ".join([*found.trust.causes, *found.trust.points, *found.claim.sentences])
 
@@ -314,7 +312,7 @@ def test_runs_that_left_their_cpus_have_failed(tmp_path: Path) -> None:
     for _, found in made:
         found["run"].update(per_cpu_ns=[0, 0, 0, 0, 70_000_000], outside_ns=70_000_000)
         found["copies"][0]["changed"] = {"cpus": [4]}
-    found = found_in(tmp_path, made, ONE_FACTOR)
+    found = findings_of(tmp_path, made, ONE_FACTOR)
     assert (found.trust.level, found.runs.n_failed) == ("reject", 36)
     (why,) = found.runs.failures
     assert why.startswith("at least 100 % of its CPU time was not on CPUs 0-3")

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from scalograph.protocol.findings import Findings
-
-from ..records import recorded
-from ..study.example import VALID
-from .made import ONE_FACTOR, found_in
-from .test_table import CONFIGURATIONS
+from tests.kit.findings import CONFIGURATIONS, ONE_FACTOR, findings_of
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 RESPONSES = (
     '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n\n[responses.nice]\nfrom = "value.nice"\nbetter = "none"\n'
@@ -29,7 +27,7 @@ def study(tmp_path: Path, wishes: str = "") -> Findings:
             spread = 0.10 if t["lock"] == "cas" else 0.01
             wall = 1 + spread * (block - 4.5) / 4.5
             made.append((t, recorded(wall, cpus=(0, 1), values={"nice": [5.0]})))
-    return found_in(tmp_path, made, VALID + RESPONSES + wishes)
+    return findings_of(tmp_path, made, VALID + RESPONSES + wishes)
 
 
 def wish(response: str, where: str = "") -> str:
@@ -43,7 +41,7 @@ def effect(note: str) -> float:
 
 def test_the_note_says_what_the_study_says(tmp_path: Path) -> None:
     made = [({"threads": n}, recorded((1 + 0.01 * (i % 3)) / n, cpus=(0, 1))) for i in range(10) for n in (1, 2, 4)]
-    found = found_in(tmp_path, made, ONE_FACTOR)
+    found = findings_of(tmp_path, made, ONE_FACTOR)
     assert found.noise
     least = f"{found.noise.minimum_detectable_percent:.2g} %"
     told = f"n = 10 runs: effects on wall time between two configurations from {least} are visible"
@@ -66,9 +64,9 @@ def test_what_never_differs_has_no_smallest_effect(tmp_path: Path) -> None:
 
 def test_one_configuration_alone_is_not_too_noisy_to_compare(tmp_path: Path) -> None:
     made = [({"threads": 1}, recorded(1 + 0.9 * (i % 3), cpus=(0, 1))) for i in range(6)]
-    alone = found_in(tmp_path, made, ONE_FACTOR)
+    alone = findings_of(tmp_path, made, ONE_FACTOR)
     assert alone.trust.sentence.startswith("Runs differ by ")
-    two = found_in(tmp_path, [*made, *(({"threads": 2}, one) for _, one in made)], ONE_FACTOR)
+    two = findings_of(tmp_path, [*made, *(({"threads": 2}, one) for _, one in made)], ONE_FACTOR)
     assert two.trust.sentence == "Too noisy to compare." and "too noisy to compare" in " ".join(notes(two).values())
     told = [alone.trust.sentence, *alone.trust.points, *alone.trust.causes, *notes(alone).values()]
     assert "compare" not in " ".join(told)

@@ -17,11 +17,11 @@ from scalograph.errors import HostError
 from scalograph.machine.doctor import check_machine_settings, examine
 from scalograph.machine.examine import Check, Report, check_disk
 from scalograph.machine.floor.saved_noise import SavedNoise, noise_file, read_noise, save_noise
-from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
-
-from ..control import paper_kernel
-from ..control.conftest import nobody as nobody
-from ..control.trees import bare, grown, hybrid, planted, two_sockets, write
+from scalograph.protocol.facts import Jvm
+from tests.kit.studies import facts_of
+from tests.unit.control import paper_kernel
+from tests.unit.control.conftest import nobody as nobody
+from tests.unit.control.trees import bare, grown, hybrid, planted, two_sockets, write
 
 NOTHING: dict[str, Any] = {"capabilities": []}
 NOISE = SavedNoise(
@@ -253,7 +253,7 @@ def test_places_of_the_noise(tmp_path: Path) -> None:
 
 
 def test_noise_is_of_a_kind_of_machine() -> None:
-    two = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)), cpu_model="AMD EPYC")
+    two = facts_of(2, cpu_model="AMD EPYC")
     assert NOISE.is_of(two)
     assert NOISE.is_of(two.model_copy(update={"kernel": "7.0"}))
     assert not NOISE.is_of(two.model_copy(update={"cpu_model": "other"}))

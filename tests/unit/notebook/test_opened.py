@@ -11,9 +11,8 @@ import scalograph
 from scalograph.errors import HostError, ProtocolError
 from scalograph.exchange import export
 from scalograph.notebook.opened_results import OpenedResults
-
-from ..findings.test_table import CONFIGURATIONS, write
-from ..records import recorded
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +21,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenedResults:
     folder = tmp_path_factory.mktemp("results")
     made = [(t, recorded(0.5 / int(t["threads"]) + r / 100)) for r in range(3) for t in CONFIGURATIONS]
     made[-1] = (CONFIGURATIONS[-1], recorded(status="failed", reason="<b>x"))
-    write(folder / "journal.jsonl", made)
+    write_journal(folder / "journal.jsonl", made)
     return scalograph.open(str(folder))
 
 

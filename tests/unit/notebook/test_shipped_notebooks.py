@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..sources import ROOT
+from tests.kit.sources import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 

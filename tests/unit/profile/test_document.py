@@ -10,9 +10,8 @@ from scalograph.profile.values import FILE, MAX_BYTES, ClassWaits, Profile, Prof
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 from scalograph.report.cells import table_layout
-
-from ..findings.made import ONE_FACTOR, loaded
-from ..records import recorded
+from tests.kit.findings import ONE_FACTOR, table_of
+from tests.kit.records import recorded
 
 PARKS = Waits(n=30, mean_s=0.002, on=(ClassWaits(on="java.util.concurrent.ForkJoinPool", n=30, mean_s=0.002),))
 STACKS = (Stack(frames=("a.b.C.d", "a.E.f", "G.h", "I.j"), n=150, share=0.75),)
@@ -30,7 +29,7 @@ SEEN = RecordedTasks(n_samples=200, stacks=STACKS, parks=PARKS)
 
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
-    return loaded(tmp_path, [({"threads": n}, recorded()) for n in (1, 2)], ONE_FACTOR + CLAIM)
+    return table_of(tmp_path, [({"threads": n}, recorded()) for n in (1, 2)], ONE_FACTOR + CLAIM)
 
 
 @pytest.fixture

@@ -3,15 +3,15 @@
 import io
 import json
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from scalograph.errors import ProtocolError
 from scalograph.profile.recording import EventCounter, parse_events, parse_instant, parse_stack
 from scalograph.profile.values import RecordedTasks
+from tests.kit import ROOT
 
-RECORDED = Path(__file__).resolve().parents[2] / "recorded" / "jfr-print.json"
+RECORDED = ROOT / "tests" / "recorded" / "jfr-print.json"
 TEXT = RECORDED.read_text(encoding="utf-8")
 
 

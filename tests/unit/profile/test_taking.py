@@ -12,8 +12,7 @@ from scalograph.profile.recorder import make_time_filter
 from scalograph.profile.recording import recorder_options, recorder_settings, why_unrecordable
 from scalograph.profile.values import choose_configurations
 from scalograph.protocol.facts import Jvm
-
-from ..records import record
+from tests.kit.records import record
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 30, 100])

@@ -9,8 +9,9 @@ import pytest
 from scalograph.protocol import saved_documents
 from scalograph.protocol.findings import Trust
 from scalograph.questions.cliff.document import Cliffs
+from tests.kit import ROOT
 
-RECORDED = Path(__file__).parents[2] / "recorded" / "findings-1-descriptor-cliff.json.gz"
+RECORDED = ROOT / "tests" / "recorded" / "findings-1-descriptor-cliff.json.gz"
 
 
 def test_the_cliff_of_protocol_1_is_read(tmp_path: Path) -> None:

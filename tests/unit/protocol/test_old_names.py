@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,9 @@ from scalograph.protocol.old_names import (
     rename_in_line,
     rename_table,
 )
+from tests.kit import ROOT
 
-KEPT = Path(__file__).resolve().parents[2] / "recorded" / "before-rename"
+KEPT = ROOT / "tests" / "recorded" / "before-rename"
 
 
 @pytest.mark.parametrize(

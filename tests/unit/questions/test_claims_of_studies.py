@@ -15,8 +15,7 @@ from scalograph.questions.assemble import findings
 from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies
-
-from ..records import read, recorded
+from tests.kit.records import read, recorded
 
 N_CPUS = 4
 MOST_RUNS = 800

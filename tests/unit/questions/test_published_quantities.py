@@ -10,15 +10,15 @@ from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.effective_cpus import published as effective
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 from scalograph.questions.registry import role, roles_present
-
-from ..findings.made import found_in
-from ..records import recorded
-from ..study.example import VALID
-from .break_even.test_study import STUDY as STUDY_OF_EVEN
-from .break_even.test_study import Machine as EvenMachine
-from .break_even.test_study import run as even_run
-from .cliff.test_study import STUDY as CLIFF
-from .cliff.test_study import Machine, run
+from tests.kit import ROOT
+from tests.kit.findings import findings_of
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
+from tests.unit.questions.break_even.test_study import STUDY as STUDY_OF_EVEN
+from tests.unit.questions.break_even.test_study import Machine as EvenMachine
+from tests.unit.questions.break_even.test_study import run as even_run
+from tests.unit.questions.cliff.test_study import STUDY as CLIFF
+from tests.unit.questions.cliff.test_study import Machine, run
 
 CLAIM = """
 [[published.claims]]
@@ -139,7 +139,7 @@ def test_a_surface_rises_and_is_flat_as_published(tmp_path: Path) -> None:
         for n in range(1, 5)
         for m in (1, 2)
     ]
-    slope, flat = found_in(tmp_path, made, SURFACE).published_claims
+    slope, flat = findings_of(tmp_path, made, SURFACE).published_claims
     assert [(claim.decision, len(claim.figures)) for claim in (slope, flat)] == [("holds", 1), ("holds", 1)]
     assert isinstance(slope.figures[0].here, Estimate) and slope.figures[0].here.value == pytest.approx(1, rel=0.02)
     assert flat.figures[0].label == "2 cpus"
@@ -156,7 +156,7 @@ def test_a_ridge_is_where_there_are_as_many_workers_as_cpus(
         for m in cpus
     ]
     asked = SURFACE.replace('"1:4"', '"1,2,4,6"').replace("levels = [1, 2]", f"levels = {[*cpus]}")
-    _, flat = found_in(
+    _, flat = findings_of(
         tmp_path, made, asked.replace("where = { cpus = 1 }", f"where = {{ cpus = {cpus[0]} }}")
     ).published_claims
     assert flat.decision == decision
@@ -165,7 +165,7 @@ def test_a_ridge_is_where_there_are_as_many_workers_as_cpus(
 
 
 def test_every_quantity_is_on_the_page_of_studies() -> None:
-    page = (Path(__file__).resolve().parents[3] / "protocol" / "study.md").read_text(encoding="utf-8")
+    page = (ROOT / "protocol" / "study.md").read_text(encoding="utf-8")
     names = [name for question in roles_present("published") for name in role(question, "published").QUANTITIES]
     assert names and [name for name in names if f"`{name}`" not in page] == []
     assert len({*names}) == len(names)

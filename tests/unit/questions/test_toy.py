@@ -12,9 +12,8 @@ import pytest
 
 from scalograph.cli import pipeline
 from scalograph.questions.registry import QUESTIONS
-
-from ...golden.command import Said, scalograph
-from ..report.test_html import unpacked
+from tests.golden.command import Said, scalograph
+from tests.unit.report.test_html import unpacked
 
 # Which level takes the least time? Each is run twice.
 ROLES = {

@@ -3,6 +3,7 @@
 from math import log10
 
 import pytest
+from tests.unit.report.sample import full
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell, MatrixRow, Part
@@ -10,8 +11,6 @@ from scalograph.questions.cliff.chart import CAPTION, figures
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.report.payload import payload
 from scalograph.text.axes import Factors
-
-from .sample import full
 
 
 def sample() -> Findings:

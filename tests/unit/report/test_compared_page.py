@@ -3,12 +3,12 @@
 import re
 from dataclasses import replace
 
+from tests.unit.exchange.compare.made import source
+
 from scalograph.cli.comparing import comparison_screen
 from scalograph.exchange.compare.measured_source import MeasuredSource
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.report.compared_page import page
-
-from ..exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.report import even_sample as sample
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings
@@ -12,8 +13,6 @@ from scalograph.questions.break_even.chart_panels import BreakEvenChart, break_e
 from scalograph.questions.break_even.document import BreakEvenLine, BreakEvenMap, BreakEvenPair
 from scalograph.report.html import page, write
 from scalograph.text.plots import round_numbers
-
-from . import even_sample as sample
 
 
 def drawn(findings: Findings) -> BreakEvenChart:

@@ -4,6 +4,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.kit.findings import findings_of
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.analyze_steps import draw_charts
@@ -14,10 +17,6 @@ from scalograph.report.first_chart import CurveLine, first_chart, furthest, matc
 from scalograph.report.first_screen import day, matrix_text
 from scalograph.report.html import page, run_timeline
 from scalograph.report.payload import payload
-
-from ..findings.made import found_in
-from ..records import recorded
-from ..study.example import VALID
 
 
 def first(findings: Findings) -> Plot:
@@ -52,7 +51,7 @@ def test_only_levels_that_have_an_order_are_joined_by_a_line(tmp_path: Path, lev
         for place, level in enumerate(levels)
         for lock, factor in (("none", 1.0), ("cas", 1.1))
     ]
-    plot = first(found_in(tmp_path, runs, text))
+    plot = first(findings_of(tmp_path, runs, text))
     assert {trace["mode"] for trace in plot.data if "error_y" in trace} == {mode}
     assert plot.layout["xaxis"]["ticktext"][-1] == ("icc" if mode == "markers" else "1,048,576")
     places = [x for trace in plot.data if "error_y" in trace for x in trace["x"]]

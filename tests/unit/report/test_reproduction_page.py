@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.kit import ROOT
 
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedPart, Reproduction
 from scalograph.report.reproduction_page import page, write
@@ -20,7 +21,7 @@ from scalograph.text.reproduction_words import (
     unfinished_parts,
 )
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "protocol" / "examples" / "reproduction.jsonl"
+EXAMPLES = ROOT / "protocol" / "examples" / "reproduction.jsonl"
 HOSTILE = "</style><script>alert(1)</script>\x1b[2J"
 
 

@@ -3,14 +3,13 @@
 from typing import Any
 
 import pytest
+from tests.unit.report import even_sample as sample
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.report.html import page
 from scalograph.report.payload import busy, describe_trace, figures
 from scalograph.text.axes import Factors
-
-from . import even_sample as sample
 
 WHOLE: dict[str, Any] = {"start_us": [0, 1, 6], "end_us": [5, 10, 9], "worker": [0, 3, 0]}
 

@@ -11,8 +11,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.plan import Plan, locate_schedulers, plan
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
-
-from ..study.example import VALID
+from tests.kit.studies import VALID
 
 # As of a guest, which needs no consent.
 FACTS = HostFacts(

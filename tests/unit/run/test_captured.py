@@ -10,9 +10,8 @@ from scalograph.run.runner import NoValueError, PrintedResponses, read_value
 from scalograph.study.fields import engine
 from scalograph.study.load import parse
 from scalograph.study.model import Response
-from tests.unit.records import recorded
-
-from ..study.example import VALID
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 OPS = VALID + '[responses.ops]\nfrom = "output"\npattern = "^ops: ([0-9.]+)$"\nbetter = "higher"\n'
 

@@ -12,8 +12,7 @@ from scalograph.run.build import build
 from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.interrupts import run_contained
 from scalograph.system.stale_processes import MARK, owner_variables
-
-from .test_build import program, workload
+from tests.unit.run.test_build import program, workload
 
 pytestmark = pytest.mark.guarantee
 

@@ -9,11 +9,11 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.protocol.facts import HostFacts
 from scalograph.run.fetch import fetch, unpack
 from scalograph.run.hosts.local.prepare_host import build_program
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import ClassPath, Fetch, Workload
+from tests.kit.studies import facts_of
 
 # Stands for Maven: what it is asked for lies beside it.
 FAKE_MVN = """#!/bin/sh
@@ -182,7 +182,7 @@ def test_only_what_a_level_needs_is_fetched_and_in_its_class_path(
         (tmp_path / f"{name}.java").write_text("")
     used = Used(workload, tmp_path)
     started = Program((Process(("{classpath}",)),), tmp_path, False, {"kind": "fast"}, (used,))
-    ready = build_program(started, HostFacts(cpus=()), [{"kind": "fast"}, {"kind": "none"}])
+    ready = build_program(started, facts_of(0), [{"kind": "fast"}, {"kind": "none"}])
     assert calls(tmp_path) == ["org.example:shared:1", "org.example:fast:1"]
     assert ready.values["fetched.slow"] == "" and Path(ready.values["fetched.fast"]).read_text() == "fast"
     path = ready.values["classpath"]

@@ -7,9 +7,8 @@ from scalograph.protocol.record import Guest, Record
 from scalograph.run.runner import drop_times
 from scalograph.study.load import parse
 from scalograph.verdict.judge import judge
-
-from ..records import record
-from ..study.example import VALID
+from tests.kit.records import record
+from tests.kit.studies import VALID
 
 MORE = """
 [responses.speed]

@@ -12,15 +12,15 @@ import pytest
 
 from scalograph.control.process_quotas import apply_quotas
 from scalograph.errors import HostError, StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import Specification
 from scalograph.run.launches import fill_launches, free_ports, launches, share_cpus
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
+from tests.kit.studies import facts_of
 
-FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+FACTS = facts_of(4)
 STUDY = """\
 version = 1
 name = "two"

@@ -25,9 +25,8 @@ from scalograph.run.quiet_gate import GateResult
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.verdict.judge import Judgment
-
-from ..records import placed, record
-from ..study.example import VALID
+from tests.kit.records import placed, record
+from tests.kit.studies import VALID
 
 
 def small() -> Design:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError, StudyError
-from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.local.prepare_host import build_program
 from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.prepare import prepare, read_preparations
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import Workload
+from tests.kit.studies import facts_of
 
 PROGRAM = """import pathlib, sys
 tree, into = sys.argv[1:]
@@ -115,7 +115,7 @@ def test_a_study_that_begins_prepares(place: Path, monkeypatch: pytest.MonkeyPat
     started = Program(
         (Process(("{prepared}/{tree}",)),), place / "work", False, values, (Used(workload(), place / "work"),)
     )
-    ready = build_program(started, HostFacts(cpus=()), [{"tree": "a"}])
+    ready = build_program(started, facts_of(0), [{"tree": "a"}])
     assert Path(ready.values["prepared"], "a/file").read_text() == "a"
 
 

@@ -9,8 +9,7 @@ from scalograph.protocol.record import Record
 from scalograph.run.quiet_gate import HOLDS_S, QuietGate
 from scalograph.system import quiet
 from scalograph.system.quiet import FIRST_SAMPLE_S, SAMPLE_S, LoadSample, Reading, sample_load
-
-from ..records import record
+from tests.kit.records import record
 
 QUIET, BUSY = LoadSample({0: 0.01, 1: 0.04}), LoadSample({0: 0.02, 1: 0.5})
 

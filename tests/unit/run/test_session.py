@@ -25,8 +25,7 @@ from scalograph.study.declare import declare, declare_shipped
 from scalograph.study.identity import MORE_RUNS
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
-
-from ..records import record
+from tests.kit.records import record
 
 STUDY = """\
 version = 1

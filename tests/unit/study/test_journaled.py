@@ -10,8 +10,7 @@ from scalograph.study.declare import declare_shipped
 from scalograph.study.identity import dump_study, parse_journaled_study
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_studies
-
-from .example import VALID
+from tests.kit.studies import VALID
 
 CLAIM = """
 [[published.claims]]

@@ -14,8 +14,7 @@ from scalograph.study.declare import declare_shipped
 from scalograph.study.load import parse
 from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_study, shipped_workload
-
-from .example import VALID
+from tests.kit.studies import VALID
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .example import VALID
+from tests.kit import ROOT
+from tests.kit.studies import VALID
 
-ROOT = Path(__file__).resolve().parents[3]
 # Of all studies here together, imports counted; each alone took longer.
 LIMIT_S, LIMIT_BYTES = 12, 1 << 30
 READ = """

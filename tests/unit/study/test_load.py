@@ -6,8 +6,8 @@ from scalograph.errors import StudyError
 from scalograph.study.identity import dump_study, study_hash
 from scalograph.study.load import parse, quick_form
 from scalograph.study.model import Study
-
-from .example import VALID
+from tests.kit import ROOT
+from tests.kit.studies import VALID
 
 
 def mistakes(text: str) -> list[str]:
@@ -179,9 +179,8 @@ def test_copies_are_counted_in_the_quick_form_too() -> None:
 
 
 def test_the_example_of_the_protocol_page_is_a_study() -> None:
-    from pathlib import Path
 
-    page = Path(__file__).parents[3] / "protocol" / "study.md"
+    page = ROOT / "protocol" / "study.md"
     text = page.read_text().split("```toml\n")[1].split("```")[0]
     assert parse(text).name == "hello-threads"
 

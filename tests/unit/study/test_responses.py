@@ -6,8 +6,7 @@ import pytest
 
 from scalograph.protocol.record import Record
 from scalograph.study.responses import observe, windows
-
-from ..records import read, recorded
+from tests.kit.records import read, recorded
 
 TIMELINE = {"source": "records", "bin_ns": 100_000_000, "cpus": [0], "busy_ns": [[0] * 10]}
 

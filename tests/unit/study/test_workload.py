@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalograph.errors import StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.study.model import WorkloadUse
 from scalograph.study.processes import fill, placeholders
 from scalograph.study.program import Service, program
 from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workload, shipped_workloads
 from scalograph.study.workload import Parameter, load_workload, refusals
+from tests.kit import ROOT
+from tests.kit.studies import facts_of
 
 GOOD = """
 name = "w"
@@ -60,7 +62,7 @@ def refused(folder: Path, text: str) -> str:
 
 def facts(*releases: int) -> HostFacts:
     jvms = tuple(Jvm(name=str(r), java=f"/j/{r}/bin/java", release=r, build=f"{r}.0.1") for r in releases)
-    return HostFacts(cpus=(CpuFact(cpu=0, core=0),), jvms=jvms)
+    return facts_of(1, jvms=jvms)
 
 
 def test_loads_what_it_declares(tmp_path: Path) -> None:
@@ -224,7 +226,7 @@ def test_what_ships_loads() -> None:
     for name in shipped_workloads():
         assert load_workload(shipped_workload(name)).name == name
         assert (shipped_workload(name) / "README.md").is_file()
-    index = (Path(__file__).parents[3] / "studies" / "README.md").read_text()
+    index = (ROOT / "studies" / "README.md").read_text()
     for name in shipped_studies():
         assert (shipped_study(name) / "README.md").is_file() and f"({name}/README.md)" in index
 

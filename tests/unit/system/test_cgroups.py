@@ -11,8 +11,7 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount, v1_mount
-
-from ..control.trees import planted, write
+from tests.unit.control.trees import planted, write
 
 MOUNT = cgroup2_mount()
 live = pytest.mark.skipif(

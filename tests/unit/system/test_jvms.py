@@ -9,6 +9,7 @@ from scalograph.control.host_facts import add_jvms
 from scalograph.control.jvm import JvmControl
 from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.system.jvms import find_jvms
+from tests.kit.studies import facts_of
 
 SAID = """echo asked >> "$0.asked"
 cat >&2 <<END
@@ -147,8 +148,8 @@ def test_a_launcher_may_be_taken_without_being_started(tmp_path: Path) -> None:
     program = tmp_path / "java"
     program.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
     program.chmod(0o755)
-    facts = add_jvms(HostFacts(cpus=()), [str(program), str(tmp_path / "none")], starts=False)
+    facts = add_jvms(facts_of(0), [str(program), str(tmp_path / "none")], starts=False)
     assert [(jvm.name, jvm.build) for jvm in facts.jvms] == [(str(program), "assumed")]
     assert not (tmp_path / "started").exists()
-    add_jvms(HostFacts(cpus=()), [str(program)])
+    add_jvms(facts_of(0), [str(program)])
     assert (tmp_path / "started").exists()

@@ -17,9 +17,8 @@ from scalograph.run.hosts.local.probe import PROGRAM, find_probe
 from scalograph.system import stale_cgroups
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount
 from scalograph.system.stale_cgroups import end_orphaned_run, remove_stale_cgroups
-
-from ..control.paper import machine, put_right
-from ..control.trees import write
+from tests.unit.control.paper import machine, put_right
+from tests.unit.control.trees import write
 
 pytestmark = pytest.mark.guarantee
 

@@ -8,8 +8,7 @@ import pytest
 from scalograph.protocol.facts import CpuFact
 from scalograph.system.topology import parse_cpu_list, read_topology
 from scalograph.text.format import format_cpu_list
-
-from ..control.trees import bare, chiplets, grown, hybrid, planted, two_sockets, write
+from tests.unit.control.trees import bare, chiplets, grown, hybrid, planted, two_sockets, write
 
 
 def test_two_sockets_with_smt_keep_equal_core_numbers_of_two_packages_apart(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from scalograph.verdict.judge import judge
-
-from ..records import read, recorded
+from tests.kit.records import read, recorded
 
 
 def window(rng: np.random.Generator, clients: int, think_s: float, seconds: float) -> dict[str, list[float]]:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from scalograph.verdict.judge import Judgment, judge
-
-from ..records import read, recorded
+from tests.kit.records import read, recorded
 
 
 def verdict_on(found: dict[str, Any]) -> Judgment:

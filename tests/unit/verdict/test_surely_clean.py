@@ -8,9 +8,8 @@ import pytest
 from scalograph.protocol.record import CopyEvent, Iterations, PlacementChange, Record, Values
 from scalograph.verdict import judge as judging
 from scalograph.verdict.judge import Requirements, is_surely_clean, judge
-from tests.unit.records import record
-
-from .test_untouched import WALL, figures
+from tests.kit.records import record
+from tests.unit.verdict.test_untouched import WALL, figures
 
 ASKED = Requirements(3, True)
 QUIET = record(1.0, 0.9, iterations=[(0.3, 0.3, 7)] * 3, cpus=(0, 1))

@@ -6,7 +6,7 @@ import pytest
 from scalograph.protocol.record import InterferingProcess
 from scalograph.verdict import judge as judging
 from scalograph.verdict.judge import judge
-from tests.unit.records import record
+from tests.kit.records import record
 
 WALL = 1_000_000_000
 # Figures of a run that a rule may count, and amounts below, about and above their limits, in ns, bytes or counts.

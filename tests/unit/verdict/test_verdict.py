@@ -4,8 +4,7 @@ import pytest
 
 from scalograph.verdict.judge import Judgment, Requirements, judge
 from scalograph.verdict.saturation import n_cpus
-
-from ..records import read, recorded
+from tests.kit.records import read, recorded
 
 FOUR = (0, 1, 2, 3)
 

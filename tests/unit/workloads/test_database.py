@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.protocol.facts import HostFacts
 from scalograph.study.workload import load_workload, refusals
+from tests.kit import ROOT
+from tests.kit.studies import facts_of
 
-HERE = Path(__file__).parents[3] / "workloads" / "database"
+HERE = ROOT / "workloads" / "database"
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_pgbench_fills_postgresql_alone(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (
         64, "rows: found pgbench of h2, expected page: pgbench fills PostgreSQL alone\n",
     )  # fmt: skip
-    refused = refusals(load_workload(HERE), {}, HostFacts(cpus=(), memory_bytes=0))
+    refused = refusals(load_workload(HERE), {}, facts_of(0, memory_bytes=0))
     assert refused({"rows": "pgbench", "database": "mariadb"}) == "pgbench fills PostgreSQL alone"
     assert refused({"rows": "pgbench", "database": "postgres"}) is None
 
@@ -93,7 +94,7 @@ def test_pgbench_fills_postgresql_alone(tmp_path: Path) -> None:
 def test_what_a_database_would_not_read_is_refused(given: dict[str, int | str], said: str | None) -> None:
     workload = load_workload(HERE)
     defaults = {name: parameter.default for name, parameter in workload.parameters.items()}
-    refused = refusals(workload, defaults | given, HostFacts(cpus=(), memory_bytes=0))({})
+    refused = refusals(workload, defaults | given, facts_of(0, memory_bytes=0))({})
     assert (refused or "").startswith(said or "") and (refused is None) == (said is None)
 
 

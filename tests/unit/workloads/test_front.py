@@ -8,7 +8,9 @@ from types import ModuleType
 
 import pytest
 
-HERE = Path(__file__).parents[3] / "workloads" / "front"
+from tests.kit import ROOT
+
+HERE = ROOT / "workloads" / "front"
 MODULES = ("programs", "haproxy", "nginx")
 
 

@@ -11,9 +11,10 @@ import pytest
 from scalograph.run.hosts.python_probe.lines import Limits, Speech
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
+from tests.kit import ROOT
 
 HERE = shipped_workload("http-drivers")
-SAMPLES = Path(__file__).parents[2] / "recorded" / "drivers"
+SAMPLES = ROOT / "tests" / "recorded" / "drivers"
 # Modules of the workload's folder; no other test may find them.
 MODULES = ("asked", "drops", "told", "wrk", "oha", "k6", "tools", "drive", "prepare")
 WRK_ERRORS = """\

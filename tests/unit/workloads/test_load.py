@@ -13,8 +13,7 @@ from scalograph.run.hosts.python_probe.lines import Limits, Speech
 from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
-
-from ...servers import LOAD, needs_driver
+from tests.kit.servers import LOAD, needs_driver
 
 HERE = shipped_workload("load")
 pytestmark = needs_driver

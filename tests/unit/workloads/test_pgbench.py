@@ -7,7 +7,9 @@ from types import ModuleType
 
 import pytest
 
-HERE = Path(__file__).parents[3] / "workloads" / "pgbench"
+from tests.kit import ROOT
+
+HERE = ROOT / "workloads" / "pgbench"
 # Two clients, 1 ms a transaction, one right after the other, and one that failed.
 LOG = "".join(f"{client} {n} 1000 0 1700000000 {client + 1000 * n}\n" for n in range(100) for client in (0, 1))
 

@@ -9,8 +9,7 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, fork
 from scalograph.exchange.compare.benchmark_source import benchmark_source
-
-from ...sources import ROOT
+from tests.kit.sources import ROOT
 
 TWICE = """
 import resource

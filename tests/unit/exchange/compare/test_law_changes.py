@@ -9,8 +9,7 @@ from scalograph.exchange.compare.compare_claim import compare_claim
 from scalograph.exchange.compare.measured_source import MeasuredSource, divide_scores, select_levels
 from scalograph.exchange.compare.result_answer import compare_sources, law_changes
 from scalograph.protocol.findings import Curve, FactorDoc, LawDoc
-
-from .made import source
+from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
 NAMES = {"threads": 1}

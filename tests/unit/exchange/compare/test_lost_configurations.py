@@ -10,8 +10,7 @@ from scalograph.exchange.compare.measured_source import FailedConfiguration, Mea
 from scalograph.exchange.compare.paired_versions import paired_versions
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.report.compared_page import compared_plots
-
-from .made import source
+from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
 

@@ -6,8 +6,7 @@ from scalograph.exchange.compare.compare_claim import compare_claim
 from scalograph.exchange.compare.measured_source import MeasuredSource
 from scalograph.exchange.compare.paired_versions import paired_versions
 from scalograph.protocol.compared_results import ResultComparisons
-
-from .made import source
+from tests.unit.exchange.compare.made import source
 
 # Blocks that differ by half, which single runs could not see through.
 BLOCKS = (1.0, 1.5, 0.8, 1.2, 1.4, 0.9, 1.1, 1.3)

@@ -10,8 +10,7 @@ from scalograph.exchange.compare.measured_source import MeasuredSource, divide_s
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.compared_results import ResultComparison
 from scalograph.protocol.findings import Trust
-
-from .made import source
+from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
 

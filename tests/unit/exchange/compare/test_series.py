@@ -9,8 +9,7 @@ from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import FailedConfiguration
 from scalograph.exchange.compare.series import DatedSource, series, series_claim, series_tables, series_trust
 from scalograph.protocol.findings import Trust
-
-from .made import source
+from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3}
 

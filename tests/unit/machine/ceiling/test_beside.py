@@ -9,8 +9,7 @@ from scalograph.machine.ceiling.compare_ceiling import (
 )
 from scalograph.protocol.findings import Claim, Curve, Findings
 from scalograph.protocol.machine_ceiling import Ceiling
-
-from .made import KINDS, ceiling, curve, findings
+from tests.unit.machine.ceiling.made import KINDS, ceiling, curve, findings
 
 
 def said(reached: float, kinds: dict[str, float] | None = None) -> str:

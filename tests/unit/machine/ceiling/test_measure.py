@@ -19,7 +19,7 @@ from scalograph.machine.ceiling.saved_ceiling import (
     plan_ceiling,
     read_ceiling,
 )
-from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
@@ -28,13 +28,13 @@ from scalograph.run.loop import NullProgress, Progress
 from scalograph.run.session import run_in_memory
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
-
-from ...records import record
-from .made import ceiling, timed
+from tests.kit.records import record
+from tests.kit.studies import facts_of
+from tests.unit.machine.ceiling.made import ceiling, timed
 
 
 def host_of(n: int, **more: Any) -> HostFacts:
-    return HostFacts(cpus=tuple(CpuFact(cpu=i, core=i) for i in range(n)), cpu_model="AMD EPYC", **more)
+    return facts_of(n, cpu_model="AMD EPYC", **more)
 
 
 TWO = host_of(2)

@@ -9,9 +9,8 @@ from scalograph.control.host_facts import read_host_facts
 from scalograph.machine.doctor import examine
 from scalograph.machine.floor.saved_noise import SavedNoise, noise_file, read_noise, save_noise
 from scalograph.protocol.noise_floor import Floor
-
-from ...control.trees import planted
-from .test_floor import noise_floor, quiet, rows, table
+from tests.unit.control.trees import planted
+from tests.unit.machine.floor.test_floor import noise_floor, quiet, rows, table
 
 # The fields of release 0.1.0: all required but the last of each pair of machine facts.
 EARLIER = {

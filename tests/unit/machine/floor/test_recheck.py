@@ -8,18 +8,17 @@ import pytest
 
 from scalograph.machine.floor import recheck
 from scalograph.machine.floor.floor import STRETCH, STUDY
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.session import run_in_memory
 from scalograph.study.declare import declare_shipped
 from scalograph.study.levels import Run
+from tests.kit.records import record
+from tests.kit.studies import facts_of
+from tests.unit.machine.floor.test_kept import EARLIER, kept
 
-from ...records import record
-from .test_kept import EARLIER, kept
-
-FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)), cpu_model="AMD EPYC")
+FACTS = facts_of(2, cpu_model="AMD EPYC")
 
 
 class Recorded:

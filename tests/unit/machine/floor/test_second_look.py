@@ -3,8 +3,7 @@ import pytest
 
 from scalograph.machine.floor.recheck import compare_with_floor
 from scalograph.protocol.noise_floor import Recheck
-
-from .test_changed import KEPT
+from tests.unit.machine.floor.test_changed import KEPT
 
 AWAY = np.array([-1.5, -1.2, -0.8, -0.4, -0.1, 0.1, 0.4, 0.8, 1.2, 1.5])
 

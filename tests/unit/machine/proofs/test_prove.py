@@ -9,16 +9,17 @@ from scalograph.errors import HostError
 from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
 from scalograph.machine.proofs.proof_context import ProofContext
 from scalograph.machine.proofs.run_proofs import GUARANTEES, GuaranteeCheck, prove
-from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
+from tests.kit.studies import facts_of
 
 
 class OneCpu(LocalHost):
     """This machine, as if it had one CPU."""
 
     def facts(self) -> HostFacts:
-        return HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+        return facts_of()
 
 
 HOST = OneCpu(ProbeProgram(("probe",)))

@@ -12,7 +12,6 @@ from scalograph.cli import analyze_steps
 from scalograph.design.planner import run_plan
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.protocol import journal
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.questions.break_even.model_mean import comparison_space
@@ -20,12 +19,12 @@ from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
+from tests.kit import simulated as searched
+from tests.kit.records import record
+from tests.kit.simulated import Simulated, break_even_of
+from tests.kit.studies import facts_of, plan_of
 
-from ... import searched
-from ...records import record
-from ...searched import Simulated, break_even_of
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(8)))
+HOST = facts_of(8)
 STUDY = """\
 version = 1
 name = "even"
@@ -80,7 +79,7 @@ class Machine(Simulated):
 
 
 def planned(folder: Path, text: str = STUDY) -> Plan:
-    return searched.planned(folder, text, HOST)
+    return plan_of(folder, text, HOST)
 
 
 def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Session, Findings]:
@@ -338,7 +337,7 @@ def test_a_version_that_the_host_refuses_is_missing_in_words(tmp_path: Path) -> 
     )
     text = text.replace('version = "sequential"', 'version = "other"').replace('"{version}", ', "")
     with pytest.raises(HostError, match=r"policy fifo:10 is refused here, expected a level of version"):
-        run_plan(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
+        run_plan(plan_of(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
 
 
 def test_too_many_points_are_refused(tmp_path: Path) -> None:

@@ -15,19 +15,19 @@ import pytest
 from scalograph.cli import analyze_steps
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
-from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
+from tests.kit import simulated as searched
+from tests.kit.records import record
+from tests.kit.simulated import Simulated, cliffs_of
+from tests.kit.studies import facts_of, plan_of
 
-from ... import searched
-from ...records import record
-from ...searched import Simulated, cliffs_of
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)))
+HOST = facts_of(2)
 STUDY = """\
 version = 1
 name = "edge"
@@ -65,7 +65,7 @@ class Machine(Simulated):
 
 
 def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:
-    return searched.planned(folder, text, facts)
+    return plan_of(folder, text, facts)
 
 
 def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Session, Findings]:

@@ -14,9 +14,8 @@ from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, TableDoc
 from scalograph.questions.parallel_build.answer import answer, applies, jobs_factor
 from scalograph.questions.parallel_build.tables import Memory
-
-from ...findings.test_table import write
-from ...records import recorded
+from tests.kit.findings import write_journal
+from tests.kit.records import recorded
 
 STUDY = """\
 version = 1
@@ -85,7 +84,7 @@ def built(folder: Path, text: str = STUDY, timeline: bool = True, n_warmup: int 
     jitters = (0.998, 1.0, 1.002, 1.001)
     configurations = [{"jobs": j, "policy": p} for j in WALLS for p in ("other", "batch")]
     runs = [(t, one(int(t["jobs"]), x, timeline)) for x in jitters for t in configurations]
-    file = write(
+    file = write_journal(
         folder / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [4] * 6}, **head
     )
     lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -257,7 +256,7 @@ def built_as(folder: Path, text: str) -> Table:
     configurations = [{"n": j, "policy": "other"} for j in WALLS]
     runs = [(t, one(int(t["n"]), 1.0)) for t in configurations]
     return table.load(
-        write(folder / "other.jsonl", runs, text, design={"configurations": configurations, "runs": [1] * 3})
+        write_journal(folder / "other.jsonl", runs, text, design={"configurations": configurations, "runs": [1] * 3})
     )
 
 

@@ -1,7 +1,6 @@
 """Load and phases from timelines that are made up."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,8 @@ import pytest
 
 from scalograph.findings.row import Row
 from scalograph.questions.parallel_build.model_parallelism import TimedRun, load, read_run
-
-from ...records import read, recorded
+from tests.kit import ROOT
+from tests.kit.records import read, recorded
 
 MS = 1_000_000
 
@@ -89,7 +88,7 @@ def test_without_waits_there_is_no_load() -> None:
 
 def test_a_recorded_build_decays_where_its_image_is_done() -> None:
     """Eight jobs; the image took 36 % of the time, then directories of one to three files each."""
-    record = read(json.loads((Path(__file__).parents[3] / "recorded/build-with-modules.json").read_text()))
+    record = read(json.loads((ROOT / "tests" / "recorded/build-with-modules.json").read_text()))
     row = Row("r0", 0, 0, False, {"jobs": 8}, "ok", None, "disturbed", (), {}, {}, n_cpus=2)
     found = read_run(record, row, "jobs")
     assert found is not None and found.load is not None

@@ -4,15 +4,13 @@ import pytest
 
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.pilot.plan import ends, pilot_study, takes_iterations
 from scalograph.study.levels import Configuration
 from scalograph.study.load import parse
 from scalograph.study.model import Study
+from tests.kit.studies import VALID, facts_of
 
-from ...study.example import VALID
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+HOST = facts_of(4)
 ITERATED = VALID.replace('"{threads}"]', '"{threads}", "-i", "{iterations}"]')
 
 

@@ -9,18 +9,16 @@ import pytest
 
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.pilot.plan import PriorRun, PriorRuns, propose, read_prior_runs
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.simulate.runs import run_iterations
 from scalograph.study.load import parse
 from scalograph.study.model import Study
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
+from tests.kit.studies import VALID, facts_of
 
-from ...findings.test_table import CONFIGURATIONS, write
-from ...records import recorded
-from ...study.example import VALID
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+HOST = facts_of(4)
 ITERATED = VALID.replace("runs = 3", "runs = 20\niterations = 6\nwarmup = 1")
 START_S = 2.0
 
@@ -171,7 +169,7 @@ def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
         (CONFIGURATIONS[0], late),
         (CONFIGURATIONS[1], recorded(status="failed", reason="x")),
     ]
-    found = read_prior_runs(write(tmp_path / "journal.jsonl", runs, ITERATED))
+    found = read_prior_runs(write_journal(tmp_path / "journal.jsonl", runs, ITERATED))
     (run,) = found.runs
     assert found.n_excluded == 2
     assert run.configuration == CONFIGURATIONS[0]
@@ -183,12 +181,14 @@ def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
 def test_an_iteration_costs_its_think_time_too(tmp_path: Path) -> None:
     text = ITERATED.replace("[protocol]", '[protocol]\nthink = "500ms"')
     runs = [(CONFIGURATIONS[0], recorded(19.0, iterations=[(2.0, 1.0, 7)] * 6))] * 2
-    assert {run.iteration_s for run in read_prior_runs(write(tmp_path / "journal.jsonl", runs, text)).runs} == {2.5}
+    assert {run.iteration_s for run in read_prior_runs(write_journal(tmp_path / "journal.jsonl", runs, text)).runs} == {
+        2.5
+    }
 
 
 def test_runs_of_a_program_without_iterations_have_one(tmp_path: Path) -> None:
     runs = [(CONFIGURATIONS[0], recorded(1.5)), (CONFIGURATIONS[0], recorded(1.6))]
-    found = read_prior_runs(write(tmp_path / "journal.jsonl", runs))
+    found = read_prior_runs(write_journal(tmp_path / "journal.jsonl", runs))
     assert [run.observations for run in found.runs] == [(1.5,), (1.6,)]
     assert {run.iteration_s for run in found.runs} == {0.0}
     assert len(found.groups) == 1

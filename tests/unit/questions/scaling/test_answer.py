@@ -17,10 +17,9 @@ from scalograph.questions.scaling.answer import add_laws
 from scalograph.questions.scaling.tables import laws_table
 from scalograph.study.load import parse
 from scalograph.system.topology import read_topology
-
-from ...control.trees import grown, two_sockets
-from ...flags import texts
-from ...study.example import VALID
+from tests.kit.findings import texts
+from tests.kit.studies import VALID
+from tests.unit.control.trees import grown, two_sockets
 
 SIZES = (1, 2, 4, 8)
 LEVELS = VALID.replace('"1,2,4"', '"1,2,4,8"')

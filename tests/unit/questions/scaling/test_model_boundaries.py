@@ -10,8 +10,7 @@ from scalograph.findings.table import Table
 from scalograph.questions.scaling.model_boundaries import NO_CPU, SIBLINGS, boundaries
 from scalograph.study.load import parse
 from scalograph.system.topology import read_topology
-
-from ...control.trees import MACHINES, bare, grown, planted
+from tests.unit.control.trees import MACHINES, bare, grown, planted
 
 STUDY = """\
 version = 1

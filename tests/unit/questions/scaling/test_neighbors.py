@@ -11,10 +11,9 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
 from scalograph.questions.scaling.document import LocalSlowdown, Swept, SweptCurve
 from scalograph.questions.scaling.sentences import neighbor_sentences
-
-from ...findings.made import found_in, loaded
-from ...records import recorded
-from ...study.example import VALID
+from tests.kit.findings import findings_of, table_of
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 LEVELS = (1, 2, 8, 32, 128)
 STUDY = VALID.replace('"1,2,4"', '"1,2,8,32,128"')
@@ -49,7 +48,7 @@ def found(folder: Path, of_none: Mapping[int, float], of_cas: Mapping[int, float
         for lock in times
         for n in LEVELS
     ]
-    return found_in(folder, made, STUDY + CLAIMS)
+    return findings_of(folder, made, STUDY + CLAIMS)
 
 
 def levels_of(found: Findings) -> Swept:
@@ -93,7 +92,7 @@ def test_the_best_level_spans_those_that_cannot_be_told_apart(tmp_path: Path) ->
 def test_a_level_that_is_slower_by_an_unknown_amount_has_none_in_its_sentence(tmp_path: Path) -> None:
     bump = LocalSlowdown(level=8, below=2, above=32, slower=Estimate(3.0, 1.2, 7.0), shown=True)
     swept = Swept(curves=[SweptCurve(group={"lock": "none"}, factor="threads", bumps=[bump])])
-    read = loaded(tmp_path, [({"threads": n, "lock": "none"}, recorded(1.0)) for n in LEVELS], STUDY)
+    read = table_of(tmp_path, [({"threads": n, "lock": "none"}, recorded(1.0)) for n in LEVELS], STUDY)
     assert [*neighbor_sentences(read, swept)] == [
         "8 threads are slower than both 2 and 32 threads: by how much is not resolved."
     ]

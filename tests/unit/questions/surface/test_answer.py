@@ -10,9 +10,8 @@ from scalograph.protocol.findings import Claim, Findings
 from scalograph.questions.surface.claim import surface_claim
 from scalograph.questions.surface.document import Surface, Surfaces
 from scalograph.questions.surface.model import pinned_time, shared_time
-
-from ...findings.made import found_in, loaded
-from ...records import recorded
+from tests.kit.findings import findings_of, table_of
+from tests.kit.records import recorded
 
 STUDY = """\
 version = 1
@@ -63,7 +62,7 @@ def surface_of(folder: Path, time: Callable[[int, int], float], text: str = STUD
         for m in (1, 2)
         for n in SIZES
     ]
-    return found_in(folder, made, text)
+    return findings_of(folder, made, text)
 
 
 def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_path: Path) -> None:
@@ -118,8 +117,8 @@ def test_of_too_few_workers_beyond_the_cpus_no_slope_is_told(tmp_path: Path) -> 
         for m in (6, 8)
         for n in SIZES
     ]
-    found = found_in(tmp_path, made, text)
-    surface = surface_claim(loaded(tmp_path, made, text), {}, surfaces_of(found))
+    found = findings_of(tmp_path, made, text)
+    surface = surface_claim(table_of(tmp_path, made, text), {}, surfaces_of(found))
     assert surface and not surface.answered and surface.sentences[0].startswith("Cannot be said: ")
 
 

@@ -13,9 +13,8 @@ from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 from scalograph.questions.throughput.published import quantities
 from scalograph.study.load import parse
 from scalograph.text.axes import Factors, Levels
-
-from ...findings.made import JITTER, Made, found_in
-from ...records import recorded
+from tests.kit.findings import JITTER, Made, findings_of
+from tests.kit.records import recorded
 
 STUDY = """\
 version = 1
@@ -72,7 +71,7 @@ def groups(found: Findings) -> list[LoadedGroup]:
 
 
 def test_the_claim_says_how_much_and_that_more_add_nothing(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(), STUDY)
+    found = findings_of(tmp_path, made(), STUDY)
     (one,) = groups(found)
     assert (one.state, one.at, one.is_clients, one.ends) == ("found", 2, True, "not known")
     assert one.knee is not None and one.knee.value == pytest.approx(2.0, rel=0.01)
@@ -85,13 +84,13 @@ def test_the_claim_says_how_much_and_that_more_add_nothing(tmp_path: Path) -> No
 
 
 def test_what_is_carried_has_the_name_that_the_study_gives_it(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(), STUDY.replace('unit = "1/s"', 'unit = "1/s"\ntitle = "pages"'))
+    found = findings_of(tmp_path, made(), STUDY.replace('unit = "1/s"', 'unit = "1/s"\ntitle = "pages"'))
     assert found.claim is not None and "carries 100.0 pages/s [" in found.claim.sentences[0]
     assert "pages/s" in str(figures(found)[0].views[0].plots[0].title)
 
 
 def test_the_setting_that_carries_most_is_told(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(servers=(1, 2)), STUDY)
+    found = findings_of(tmp_path, made(servers=(1, 2)), STUDY)
     assert [one.group for one in groups(found)] == [{"servers": 2}, {"servers": 1}]
     assert found.claim is not None and "with 2 clients, 2 servers" in found.claim.sentences[0]
     assert [table.id for table in found.tables if table.question == "throughput"] == ["throughput-0", "throughput-1"]
@@ -108,13 +107,13 @@ def test_the_setting_that_carries_most_is_told(tmp_path: Path) -> None:
 def test_a_setting_in_which_more_do_add_is_named(tmp_path: Path, slower: dict[int, float], told: str) -> None:
     one = made(slower)
     other = [({**levels, "servers": 2}, record) for levels, record in made({n: 2 * r for n, r in CARRIED.items()})]
-    found = found_in(tmp_path, [*one, *other], STUDY)
+    found = findings_of(tmp_path, [*one, *other], STUDY)
     assert found.claim is not None
     assert found.claim.sentences[0].removesuffix(".").endswith(f"with 2 clients, 2 servers{told}")
 
 
 def test_a_rate_that_still_rises_is_no_most(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made({1: 50.0, 2: 100.0, 4: 199.0, 8: 395.0}), STUDY)
+    found = findings_of(tmp_path, made({1: 50.0, 2: 100.0, 4: 199.0, 8: 395.0}), STUDY)
     (one,) = groups(found)
     assert (one.state, one.ends, one.plateau.value, one.knee) == ("rising", "clients", None, None)
     assert found.claim is not None and "; it still rises: the clients limit it" in found.claim.sentences[0]
@@ -124,7 +123,7 @@ def test_a_rate_that_still_rises_is_no_most(tmp_path: Path) -> None:
 def test_where_the_driver_gives_out_first_nothing_is_said_of_the_service(
     tmp_path: Path, values: dict[str, float], how: str
 ) -> None:
-    found = found_in(tmp_path, made(**values), STUDY)
+    found = findings_of(tmp_path, made(**values), STUDY)
     assert {point.driver_limits for point in groups(found)[0].points} == {how}
     assert found.claim is not None and not found.claim.answered
     assert found.claim.sentences[0].startswith("Cannot be said how much the service carries: the driver gives out")
@@ -135,7 +134,7 @@ def test_where_the_driver_gives_out_first_nothing_is_said_of_the_service(
 
 def test_runs_that_break_littles_law_do_not_count(tmp_path: Path) -> None:
     wrong = ({"clients": 4, "servers": 1}, load(4, 400.0, mean_ns=20e6))
-    found = found_in(tmp_path, [*made(), wrong], STUDY)
+    found = findings_of(tmp_path, [*made(), wrong], STUDY)
     (one,) = groups(found)
     point = one.point(4)
     assert point is not None and (point.n, point.n_unlawful) == (3, 1)
@@ -149,7 +148,7 @@ def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> 
         for jitter in JITTER
         for n, rate in CARRIED.items()
     ]
-    found = found_in(tmp_path, short, STUDY)
+    found = findings_of(tmp_path, short, STUDY)
     (one,) = groups(found)
     assert [point.level for point in one.points_with_runs] == [1, 2, 4] and one.state == "found"
     table = next(table for table in found.tables if table.id == "throughput-0")
@@ -157,14 +156,14 @@ def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> 
 
 
 def test_a_driver_without_a_cpu_is_told_and_the_service_is_spoken_of(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(late_share=0.05, own_late_share=0.0), STUDY)
+    found = findings_of(tmp_path, made(late_share=0.05, own_late_share=0.0), STUDY)
     assert {point.driver_limits for point in groups(found)[0].points} == {"no CPU"}
     assert found.claim is not None and found.claim.answered
     assert "the driver had to wait for a CPU in 4 configurations of 4" in " ".join(found.trust.causes)
 
 
 def test_wrong_answers_are_told_and_end_what_nothing_else_ends(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(errors=30.0, errors_connect=30.0), STUDY)
+    found = findings_of(tmp_path, made(errors=30.0, errors_connect=30.0), STUDY)
     assert "wrong answers" in " ".join(found.trust.causes)
     assert (groups(found)[0].ends, groups(found)[0].ended_by[0].names) == ("wrong", ["connect"])
     assert found.claim is not None
@@ -172,9 +171,9 @@ def test_wrong_answers_are_told_and_end_what_nothing_else_ends(tmp_path: Path) -
 
 
 def test_connections_that_are_dropped_end_it_or_are_ruled_out(tmp_path: Path) -> None:
-    full = found_in(tmp_path, made(errors=30.0, listen_drops=200), STUDY).claim
+    full = findings_of(tmp_path, made(errors=30.0, listen_drops=200), STUDY).claim
     assert full is not None and "for 20 % of the requests a connection is dropped" in full.sentences[0]
-    clean = found_in(tmp_path, made(errors=30.0, listen_drops=0), STUDY).claim
+    clean = findings_of(tmp_path, made(errors=30.0, listen_drops=0), STUDY).claim
     assert clean is not None and clean.sentences[-1] == "Ruled out: driver 20 % of its CPU and dropped connections."
 
 
@@ -184,23 +183,23 @@ def test_a_load_that_gets_wrong_answers_carries_less(tmp_path: Path) -> None:
         for x in JITTER
         for levels, one in made()[:4]
     ]
-    found = found_in(tmp_path, runs, STUDY)
+    found = findings_of(tmp_path, runs, STUDY)
     assert found.claim is not None
     assert "8 clients, where 50 % of the requests get no right answer)" in found.claim.sentences[0]
 
 
 def test_a_row_with_many_wrong_answers_says_so(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(errors=30.0), STUDY)
+    found = findings_of(tmp_path, made(errors=30.0), STUDY)
     assert {row[-1] for row in found.tables[0].rows} == {"wrong answers"}
 
 
 def test_a_row_with_few_wrong_answers_does_not(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(errors=1.0), STUDY)
+    found = findings_of(tmp_path, made(errors=1.0), STUDY)
     assert "wrong answers" not in found.tables[0].rows[0] and "wrong answers" in " ".join(found.trust.causes)
 
 
 def test_what_papers_ask_for(tmp_path: Path) -> None:
-    part = found_in(tmp_path, made(servers=(1, 2)), STUDY).document("throughput", Throughputs)
+    part = findings_of(tmp_path, made(servers=(1, 2)), STUDY).document("throughput", Throughputs)
     assert part is not None
     offered = quantities(part)
     plateaus = [(one.group, one.estimate.value) for one in offered["plateau"]]
@@ -212,20 +211,20 @@ def test_what_papers_ask_for(tmp_path: Path) -> None:
 def test_the_corner_is_that_of_each_setting_of_what_counts_nothing(tmp_path: Path) -> None:
     text = STUDY.replace("[responses.rate]", "[factors.cap]\nlevels = [0, 1]\n[responses.rate]")
     capped = [({**levels, "cap": cap}, run) for levels, run in made(servers=(1, 2)) for cap in (0, 1)]
-    part = found_in(tmp_path, capped, text).document("throughput", Throughputs)
+    part = findings_of(tmp_path, capped, text).document("throughput", Throughputs)
     assert part is not None
     assert [one.group for one in quantities(part)["corner_over_best"]] == [{"cap": 0}, {"cap": 1}]
 
 
 def test_one_load_has_an_answer_and_no_figure(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made({4: 100.0}), STUDY)
+    found = findings_of(tmp_path, made({4: 100.0}), STUDY)
     assert figures(found) == []
     assert found.claim is not None
     assert found.claim.sentences[0] == "The service carries 100.0 requests/s [97.5, 102.5] with 4 clients."
 
 
 def test_every_setting_is_drawn(tmp_path: Path) -> None:
-    (figure,) = figures(found_in(tmp_path, made(servers=(1, 2)), STUDY))
+    (figure,) = figures(findings_of(tmp_path, made(servers=(1, 2)), STUDY))
     assert [view.name for view in figure.views] == ["servers: 2", "servers: 1"]
     rate, times = figure.views[0].plots
     asked, most, measured = (trace["y"] for trace in rate.data)
@@ -236,14 +235,14 @@ def test_every_setting_is_drawn(tmp_path: Path) -> None:
 
 def test_a_group_is_not_named_by_what_all_have(tmp_path: Path) -> None:
     silent = [({"clients": n, "servers": 1}, recorded(10.0)) for _ in JITTER for n in (1, 2)]
-    factors = Factors(found_in(tmp_path, silent, STUDY))
+    factors = Factors(findings_of(tmp_path, silent, STUDY))
     factors.known["front"] = Levels("front", "in front", "", ["direct"])
     assert factors.group({"front": "direct", "servers": 2}) == "servers: 2"
 
 
 def test_without_a_driver_it_cannot_be_said(tmp_path: Path) -> None:
     silent = [({"clients": n, "servers": 1}, recorded(10.0)) for _ in JITTER for n in (1, 2)]
-    found = found_in(tmp_path, silent, STUDY)
+    found = findings_of(tmp_path, silent, STUDY)
     assert found.claim is not None and found.claim.sentences == ["Cannot be said: no run tells rate."]
     assert found.claim.figure == "response rate"
 
@@ -268,7 +267,7 @@ def test_what_a_driver_does_not_tell_is_absent_and_said(tmp_path: Path) -> None:
         (told,) = record["values"]
         for name in ("mean_ns", "in_flight", "cycle_ns", "late_share"):
             del told["values"][name]
-    found = found_in(tmp_path, runs, STUDY)
+    found = findings_of(tmp_path, runs, STUDY)
     (one,) = groups(found)
     assert (one.state, one.at, one.knee, one.is_clients) == ("found", 2, None, True)
     assert all((point.n_unchecked, point.response.value, point.late) == (3, None, None) for point in one.points)

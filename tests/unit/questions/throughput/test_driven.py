@@ -8,8 +8,7 @@ import pytest
 from scalograph.protocol.response_times import middle_s
 from scalograph.questions.throughput.model_bottleneck import driver_shortage
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, driven_run
-
-from ...records import read, recorded
+from tests.kit.records import read, recorded
 
 VALUES: dict[str, list[float]] = {
     "requests": [1000], "errors": [0], "rate": [100.0], "mean_ns": [40e6], "p50_ns": [30e6], "p90_ns": [60e6],

@@ -7,8 +7,7 @@ import pytest
 from scalograph.protocol.record_processes import EndedService, ServicesEnded
 from scalograph.questions.throughput.model_driven import RunPart, run_parts, stop_parts
 from scalograph.questions.throughput.tables import parts_table
-
-from ...records import read, recorded
+from tests.kit.records import read, recorded
 
 S = 10**9
 

@@ -4,8 +4,7 @@ import json
 
 from scalograph.protocol.findings import Findings
 from scalograph.questions.tunables.chart import figures
-
-from ...sources import ROOT
+from tests.kit.sources import ROOT
 
 LINES = (ROOT / "protocol" / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
 GIVEN = next(found for found in map(json.loads, LINES) if found["study"]["question"] == "tunables")

@@ -10,8 +10,7 @@ from scalograph.questions.tunables.published import quantities
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.load import parse
 from scalograph.study.published_claim import CONTRAST
-
-from .test_answer import RATE, STUDY, document, said, two
+from tests.unit.questions.tunables.test_answer import RATE, STUDY, document, said, two
 
 # The factors that matter are of one group, the idle ones of another.
 OF = {"a": "writing", "c": "writing", "b": "caches", "d": "caches"}

@@ -9,8 +9,7 @@ from scalograph.questions.tunables.published import quantities
 from scalograph.study.catalogue import claims_of
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
-
-from .test_answer import RATE, document, said, two
+from tests.unit.questions.tunables.test_answer import RATE, document, said, two
 
 
 def failing(configuration: Mapping[str, Level]) -> float | None:

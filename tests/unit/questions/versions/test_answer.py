@@ -11,10 +11,9 @@ from scalograph.errors import StudyError
 from scalograph.findings.whole_run import UNLIKE
 from scalograph.questions.assemble import findings
 from scalograph.study.load import parse
-
-from ...findings.made import JITTER, found_in, loaded
-from ...records import recorded
-from ...study.example import VALID
+from tests.kit.findings import JITTER, findings_of, table_of
+from tests.kit.records import recorded
+from tests.kit.studies import VALID
 
 TEXT = VALID.replace("[baseline]", '[reference]\nlock = "none"\nthreads = 1\n[baseline]')
 # Seconds by lock, at 1 and 2 threads.
@@ -31,7 +30,7 @@ def made(times: dict[str, tuple[float, float]] = TIMES) -> list[tuple[dict[str, 
 
 
 def test_all_are_told_as_times_as_fast_as_the_reference(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(), TEXT)
+    found = findings_of(tmp_path, made(), TEXT)
     (table,) = [table for table in found.tables if table.id == "reference"]
     assert table.title == "Over lock none, threads 1"
     rows = {(row[0], row[1]): row for row in table.rows}
@@ -59,18 +58,18 @@ def test_one_of_many_that_are_alike_is_not_faster_for_sure(tmp_path: Path) -> No
             for n in (1, 2)
         ]
         (folder := tmp_path / str(seed)).mkdir()
-        (table,) = [table for table in found_in(folder, runs, text).tables if table.id == "reference"]
+        (table,) = [table for table in findings_of(folder, runs, text).tables if table.id == "reference"]
         n_wrong += any(row[-1] != "not resolved" for row in table.rows)
     assert n_wrong <= 3
 
 
 def test_where_nothing_beats_it_that_is_said(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made({"none": (1.0, 1.0), "cas": (2.0, 1.25)}), TEXT)
+    found = findings_of(tmp_path, made({"none": (1.0, 1.0), "cas": (2.0, 1.25)}), TEXT)
     assert found.claim and found.claim.sentences[0].startswith("None is shown to be faster")
 
 
 def test_a_reference_that_did_not_run_is_left_out(tmp_path: Path) -> None:
-    found = found_in(tmp_path, [run for run in made() if run[0] != {"threads": 1, "lock": "none"}], TEXT)
+    found = findings_of(tmp_path, [run for run in made() if run[0] != {"threads": 1, "lock": "none"}], TEXT)
     assert not [table for table in found.tables if table.id == "reference"]
 
 
@@ -94,7 +93,7 @@ def test_a_whole_run_is_not_held_against_a_median(tmp_path: Path) -> None:
                         recorded(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows),
                     )
                 )
-    (table,) = [table for table in found_in(tmp_path, runs, text).tables if table.id == "reference"]
+    (table,) = [table for table in findings_of(tmp_path, runs, text).tables if table.id == "reference"]
     cells = {(row[0], row[1]): row[3] for row in table.rows}
     refused, told = cells[1, "cas"], cells[2, "none"]
     assert isinstance(refused, Estimate) and refused.value is None and refused.warnings == (UNLIKE,)
@@ -104,7 +103,7 @@ def test_a_whole_run_is_not_held_against_a_median(tmp_path: Path) -> None:
 def test_runs_of_one_block_are_taken_together(tmp_path: Path) -> None:
     """The baseline runs twice in each block; one of both alone would make its noise larger."""
     runs = [run for run in made() if run[0] == {"threads": 1, "lock": "none"}]
-    read = loaded(tmp_path, made(), TEXT)
+    read = table_of(tmp_path, made(), TEXT)
     extra = [
         structs.replace(row, run=f"{row.run}x", scores={"wall": 4.0})
         for row in read.rows

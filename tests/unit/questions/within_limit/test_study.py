@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.questions.within_limit.document import WithinLimit
@@ -16,12 +15,12 @@ from scalograph.questions.within_limit.published import quantities
 from scalograph.study.identity import dump_study
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
+from tests.kit import simulated as searched
+from tests.kit.records import record
+from tests.kit.simulated import Simulated
+from tests.kit.studies import facts_of
 
-from ... import searched
-from ...records import record
-from ...searched import Simulated
-
-HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)))
+HOST = facts_of(2)
 STUDY = """\
 version = 1
 name = "limit"

@@ -12,8 +12,8 @@ from scalograph.protocol import journal
 from scalograph.run.hosts import host_names
 from scalograph.run.hosts.base import Host
 from scalograph.system.quiet import LoadSample
+from tests.kit import ROOT
 
-ROOT = Path(__file__).resolve().parents[4]
 KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 REPLAY = f'''
 """A machine that answers from a journal."""

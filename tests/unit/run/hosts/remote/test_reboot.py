@@ -17,8 +17,7 @@ from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
-
-from .far_machine import KERNELS, booting_stand_in, program
+from tests.unit.run.hosts.remote.far_machine import KERNELS, booting_stand_in, program
 
 pytestmark = [pytest.mark.guarantee, pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")]
 OLD, NEW = KERNELS

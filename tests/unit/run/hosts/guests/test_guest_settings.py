@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.guests.guest import guest_settings, read_back, settings_lines
 from scalograph.study.load import parse
-
-from ...study.example import VALID
+from tests.kit.studies import VALID, facts_of
 
 pytestmark = pytest.mark.guarantee
 
@@ -23,7 +21,7 @@ FACTORS = "".join(
     )
 )
 STUDY = parse(VALID.replace("[factors.threads]", FACTORS + "[factors.threads]", 1))
-FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(3)), accelerator="tcg")
+FACTS = facts_of(3, accelerator="tcg")
 AS_IT_IS: dict[str, int | str | bool] = {"swappiness": False, "online": 3, "pages": "never", "scheduler": "default"}
 
 

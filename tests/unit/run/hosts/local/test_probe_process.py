@@ -19,8 +19,9 @@ from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.local import probe, probe_process
 from scalograph.run.interrupts import Interrupts
+from tests.kit import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
+EXAMPLES = ROOT / "protocol" / "examples"
 GOLDEN = (EXAMPLES / "probe_events.jsonl").read_text().splitlines()
 SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])
 ANSWER = "\n".join(GOLDEN[:6]) + "\n"

@@ -7,8 +7,7 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.run.hosts.guests.guest_process import serve_folder
 from scalograph.run.hosts.local import probe
-
-from .test_guest_process import ANSWER, SERVER, SPEC, UP, guest, program, reason
+from tests.unit.run.hosts.guests.test_guest_process import ANSWER, SERVER, SPEC, UP, guest, program, reason
 
 
 def test_a_folder_that_cannot_be_shared_is_told(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import FinishedRun, run_in_memory
 from scalograph.study.declare import declare
+from tests.kit import ROOT
 
 # The one that cargo's tests built; a user's is built when it is first used.
-LOAD = Path(__file__).resolve().parents[1] / "build/rust/debug/scalograph-load"
+LOAD = ROOT / "build/rust/debug/scalograph-load"
 needs_driver = pytest.mark.skipif(not LOAD.is_file(), reason="not built: cd workloads/load && cargo test")
 needs_probe = pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")
 needs_java = pytest.mark.skipif(

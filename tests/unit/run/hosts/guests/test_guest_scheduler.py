@@ -11,8 +11,7 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.guests.guest import guest_settings, read_back, scheduler_of, settings_lines
 from scalograph.run.hosts.guests.initramfs import INIT
 from scalograph.study.load import parse
-
-from ...study.example import VALID
+from tests.kit.studies import VALID
 
 FACTOR = '[factors.scheduler]\nlevels = ["default", "scx_fifo"]\ncontrol = "scheduler"\n'
 STUDY = parse(VALID.replace("[factors.threads]", FACTOR + "[factors.threads]", 1))

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.local.prepare_host import build_planned
 from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare
+from tests.kit.studies import facts_of
 
 STUDY = """\
 version = 1
@@ -65,7 +65,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ready(place: Path, *levels: str, more: str = "") -> Plan:
     text = STUDY.format(levels=", ".join(f'"{level}"' for level in levels), more=more)
     (place / "study.toml").write_text(text)
-    planned = plan(declare(place / "study.toml"), HostFacts(cpus=(CpuFact(cpu=0, core=0),)))
+    planned = plan(declare(place / "study.toml"), facts_of())
     return build_planned(planned, lambda text: None)
 
 

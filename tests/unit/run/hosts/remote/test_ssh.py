@@ -24,8 +24,7 @@ from scalograph.study.levels import Run
 from scalograph.system.lock import LockLease, find_holder, take_shared_lock
 from scalograph.system.quiet import LoadSample
 from scalograph.system.stale_processes import MARK
-
-from .far_machine import program, stand_in
+from tests.unit.run.hosts.remote.far_machine import program, stand_in
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

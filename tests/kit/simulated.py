@@ -13,11 +13,10 @@ from scalograph.protocol.record import Record
 from scalograph.questions.break_even.document import BreakEven
 from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
-from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, begin, run_session
-from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
+from tests.kit.studies import plan_of
 
 
 def cliffs_of(found: Findings) -> Cliffs:
@@ -53,14 +52,9 @@ class Simulated:
         raise NotImplementedError
 
 
-def planned(folder: Path, text: str, facts: HostFacts) -> Plan:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "study.toml").write_text(text)
-    return plan(declare(folder), facts)
-
-
-def run(folder: Path, machine: Simulated, text: str, facts: HostFacts) -> tuple[Session, Findings]:
-    searched = planned(folder / "study", text, facts)
-    made = begin(searched, folder / "results")
-    done = run_session(searched, made, machine, "probe", lambda *_: nullcontext(machine), None)
-    return done, analyze_steps.analyze(made.folder)[0]
+def run(folder: Path, machine: Simulated, text: str, facts: HostFacts | int = 1) -> tuple[Session, Findings]:
+    """Run a study on a machine that is a function of the run, and analyze its journal."""
+    planned = plan_of(folder / "study", text, facts)
+    session = begin(planned, folder / "results")
+    done = run_session(planned, session, machine, "probe", lambda *_: nullcontext(machine), None)
+    return done, analyze_steps.analyze(session.folder)[0]

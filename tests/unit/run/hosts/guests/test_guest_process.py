@@ -15,8 +15,9 @@ from scalograph.errors import HostError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.guests.guest_process import GuestMachine, GuestProcess, GuestPrograms
 from scalograph.run.hosts.local import probe
+from tests.kit import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
+EXAMPLES = ROOT / "protocol" / "examples"
 SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])
 ANSWER = EXAMPLES / "probe_events.jsonl"
 UP = "printf '6.1.0\\nconsole=ttyS0 nosmp\\n0\\n' > $boot/up"
@@ -120,14 +121,14 @@ def test_what_a_guest_leaves_in_place_of_what_it_is_tells_nothing(tmp_path: Path
 CALLER = """
 import json, sys
 from pathlib import Path
-from tests.unit.run.hosts.test_guest_process import SPEC, guest, probe
+from tests.unit.run.hosts.guests.test_guest_process import SPEC, guest, probe
 probe.measure(SPEC, guest(Path(sys.argv[1]), "echo $$ > $boot/pid; exec sleep 60"))
 """
 
 
 @pytest.mark.guarantee
 def test_nothing_is_left_of_a_guest_whose_caller_was_killed(tmp_path: Path) -> None:
-    root = Path(__file__).resolve().parents[4]
+    root = ROOT
     with subprocess.Popen([sys.executable, "-c", CALLER, str(tmp_path)], cwd=root, start_new_session=True) as caller:
         pid = tmp_path / "boot" / "pid"
         until = time.monotonic() + 30

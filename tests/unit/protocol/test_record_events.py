@@ -1,7 +1,6 @@
 """What is refused of a probe's answer, and that nothing that is right is."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +9,9 @@ from hypothesis import strategies as st
 
 from scalograph.errors import ProtocolError
 from scalograph.protocol.events import parse_event, parse_events, parse_record
+from tests.kit import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
+EXAMPLES = ROOT / "protocol" / "examples"
 GOLDEN = [json.loads(line) for line in (EXAMPLES / "probe_events.jsonl").read_text().splitlines()][:6]
 
 

@@ -9,7 +9,6 @@ from scalograph.control.consent import Consent
 from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.run_notes import settings_changes, settings_sentences
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import MachineSetting, Record, make_failed_record
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
@@ -18,8 +17,8 @@ from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from scalograph.system.platform_facts import read_counters
-
-from ...control.paper_kernel import content, kernel_writes, planted, store
+from tests.kit.studies import facts_of
+from tests.unit.control.paper_kernel import content, kernel_writes, planted, store
 
 pytestmark = pytest.mark.guarantee
 
@@ -38,7 +37,7 @@ levels = [false, 10, 30]
 control = "thp"
 levels = ["never"]
 """
-FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+FACTS = facts_of()
 
 
 @pytest.fixture

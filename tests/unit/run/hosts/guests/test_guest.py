@@ -20,10 +20,9 @@ from scalograph.study.declare import Declared, declare_shipped
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.program import program as started
-
-from ....end_to_end.shell import in_process
-from ...study.example import VALID
-from .test_guest_process import ANSWER, UP, programs
+from tests.kit.command import in_process
+from tests.kit.studies import VALID
+from tests.unit.run.hosts.guests.test_guest_process import ANSWER, UP, programs
 
 MACHINE = HostFacts(cpus=(CpuFact(cpu=4, core=2), CpuFact(cpu=6, core=2)), memory_bytes=6 << 30, governor="schedutil")
 FACTORS = '[factors.kernel]\nlevels = ["cloud"]\ncontrol = "kernel"\n'

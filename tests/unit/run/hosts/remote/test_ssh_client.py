@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scalograph.errors import HostError
 from scalograph.run.hosts.remote import ssh_client
 from scalograph.run.hosts.remote.ssh_client import call, is_name, quote_words, script, ssh_argv
-
-from .far_machine import stand_in
+from tests.unit.run.hosts.remote.far_machine import stand_in
 
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12), max_size=4)
 

@@ -10,7 +10,6 @@ import pytest
 
 from scalograph.design.planner import Design
 from scalograph.errors import HostError
-from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.journal import MAX_LINE_BYTES
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
@@ -22,13 +21,13 @@ from scalograph.study.declare import Declared
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.program import Program, program
+from tests.kit import ROOT
+from tests.kit.studies import VALID, facts_of
 
-from ...study.example import VALID
-
-ANSWER = Path(__file__).resolve().parents[4] / "protocol" / "examples" / "probe_events.jsonl"
+ANSWER = ROOT / "protocol" / "examples" / "probe_events.jsonl"
 
 
-FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+FACTS = facts_of()
 
 
 def runner(design: Design, started: Program, probe: Path | str) -> Runner:

@@ -1,0 +1,71 @@
+"""Journals and findings of runs that a test makes up."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from scalograph.analysis.estimate import Flag
+from scalograph.findings import table
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Findings, Point
+from scalograph.questions.assemble import findings
+from scalograph.study.identity import dump_study
+from scalograph.study.load import parse
+from tests.kit.studies import VALID
+
+JITTER = (0.99, 1.0, 1.01)
+Made = Sequence[tuple[Mapping[str, Any], dict[str, Any]]]
+CONFIGURATIONS = [{"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")]
+
+# The valid study along threads alone.
+ONE_FACTOR = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
+
+
+def write_journal(
+    file: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], text: str = VALID, **changes: Any
+) -> Path:
+    """Write a journal of runs (configuration, record) of a study; `changes` are keys of its head."""
+    study = parse(text)
+    head = {
+        "event": "study", "at": "2026-01-01T00:00:00.000Z", "protocol": 1, "scalograph": "0.1.0", "seed": study.seed,
+        "study": dump_study(study), "study_hash": "h", "machine": {"n_cpus": 2},
+        "design": {"configurations": CONFIGURATIONS, "runs": [3] * 6}, **changes,
+    }  # fmt: skip
+    lines = [head]
+    for number, (configuration, record) in enumerate(runs):
+        lines.append(
+            {"event": "run", "at": "2026-01-01T00:00:01.000Z", "run": f"r{number}", "block": number // 6,
+             "configuration": configuration, "replicate": number // 6, "warmup": False, "record": record}
+        )  # fmt: skip
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+def table_of(folder: Path, made: Made, text: str) -> Table:
+    """Load the table of a journal whose configurations are those of its runs."""
+    configurations = [dict(levels) for levels in {tuple(t.items()): t for t, _ in made}.values()]
+    n_asked = [sum(t == wanted for t, _ in made) for wanted in configurations]
+    runs = [(dict(levels), record) for levels, record in made]
+    design = {"configurations": configurations, "runs": n_asked}
+    read = table.load(write_journal(folder / "journal.jsonl", runs, text, design=design))
+    # Each configuration runs once in a block.
+    read.rows[:] = [structs.replace(row, block=index // len(configurations)) for index, row in enumerate(read.rows)]
+    return read
+
+
+def findings_of(folder: Path, made: Made, text: str) -> Findings:
+    """Analyze such a journal."""
+    return findings(table_of(folder, made, text), folder)
+
+
+def point_at(found: Findings, level: object, curve: int = 0) -> Point:
+    """Return the point of a curve at a level."""
+    return next(point for point in found.curves[curve].points if point.level == level)
+
+
+def texts(flags: Iterable[Flag]) -> list[str]:
+    """Return the words of flags, in order."""
+    return [flag.text for flag in flags]
