@@ -79,25 +79,6 @@ def test_the_margin_is_no_smaller_than_the_noise_floor_of_the_machine(
     assert found["margin"] == margin
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["a"], "1 source"),
-        (["a", "a", "--margin", "5"], "--margin"),
-        (["a", "a", "--per", "core"], "one of clock, cpu"),
-        (["a", "a", "--mhz", "1,2"], "--per clock beside it"),
-        (["a", "a", "--per", "clock", "--mhz", "1"], "2 clocks above 0"),
-        (["a", "a", "--response", "p99"], 'A has no "p99"'),
-        (["a", "a", "--where", "colour=1"], "factor=level"),
-        (["a", "gone"], "no such file"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
-    journal(tmp_path, "a")
-    said = scalograph(["compare", *arguments], tmp_path)
-    assert said.code in (Exit.STUDY, Exit.UNREADABLE) and message in said.printed
-
-
 def test_laws_of_another_response_are_not_compared(tmp_path: Path) -> None:
     """The law of a study is of its wall times; CPU times have none of their own."""
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
