@@ -47,7 +47,8 @@ def a_study(factors: Mapping[str, Any], *, command: str | None = None, **tables:
     declared = {name: dict(it) if isinstance(it, Mapping) else {"levels": it} for name, it in factors.items()}
     words = command.split() if command else ["true", *(f"{{{f}}}" for f, it in declared.items() if "control" not in it)]
     study = {"version": 1, "name": "made", "title": "t", "work": "total", "seed": 0, **tables, "factors": declared}
-    study["workload"] = {"command": words, **tables.get("workload", {})}
+    own = tables.get("workload", {})
+    study["workload"] = own if {"process", "use"} & own.keys() else {"command": words, **own}
     return "\n".join(_toml(study, "")) + "\n"
 
 

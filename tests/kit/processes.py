@@ -1,0 +1,45 @@
+"""Programs that a test makes up, and processes that it waits for: the end of one, or a file that one writes."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from scalograph.run.hosts.python_probe.tree import parse_stat
+
+# However busy the machine is, what is waited for comes much sooner.
+LIMIT_S = 30.0
+
+
+def write_program(file: Path, text: str) -> Path:
+    """Write a program, in a folder that is made where it is missing; without a first line of its own, for `sh`."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text if text.startswith(("#!", "\0")) else f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    limit = time.monotonic() + LIMIT_S
+    while not is_so():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    """Tell whether a process has ended; nobody may have waited for it yet."""
+    try:
+        return parse_stat(Path(f"/proc/{pid}/stat").read_text())[1] in "ZX"
+    except OSError:
+        return True
+
+
+def wait_for_end(*pids: int) -> None:
+    """Wait until all of these processes have ended."""
+    wait_until(lambda: all(map(is_gone, pids)))
+
+
+def read_pids(file: Path) -> list[int]:
+    """Return the process ids that a program writes into a file, as one line, once they are there."""
+    wait_until(lambda: file.exists() and file.read_text().endswith("\n"))
+    return [int(pid) for pid in file.read_text().split()]
