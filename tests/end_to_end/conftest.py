@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from scalograph.control.store import Store
 from scalograph.machine.proofs import run_proofs
 from scalograph.machine.proofs.proof_context import ProofContext
 from tests.kit.command import LONG_S, in_process
+from tests.kit.probes import probe_argv
 from tests.kit.servers import LOAD
 
 INSTALL = "apt-get install chromium"
@@ -69,6 +70,12 @@ def browser() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=[*root, "--disable-gpu"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def probe(request: pytest.FixtureRequest) -> Sequence[str]:
+    """The Rust probe, or the one that a test of both asks for."""
+    return probe_argv(getattr(request, "param", "native"))
 
 
 @pytest.fixture
