@@ -10,7 +10,7 @@ from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 from tests.end_to_end.test_report_browser import CONTRAST, Visit
-from tests.unit.report import even_sample as sample
+from tests.kit import samples
 
 pytestmark = pytest.mark.xdist_group("browser")
 LINES = "figure.even .scatterlayer path.js-line"
@@ -29,7 +29,7 @@ def report(folder: Path, findings: Findings) -> Path:
 def opened(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     """A page for all who only read it, narrow and dark at first."""
     narrow = {"width": 400, "height": 900}
-    path = report(tmp_path_factory.mktemp("even"), sample.two_factors())
+    path = report(tmp_path_factory.mktemp("even"), samples.two_factors())
     with Visit(browser, path, viewport=narrow, color_scheme="dark") as visit:
         yield visit
 
@@ -78,7 +78,7 @@ def test_under_the_pointer_stand_levels_and_the_interval(shown: Visit) -> None:
 
 
 def test_several_maps_stand_side_by_side(browser: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.three_factors())) as visit:
+    with Visit(browser, report(tmp_path, samples.three_factors())) as visit:
         assert visit.page.locator("figure.even h4").all_inner_texts() == ["cost: 1", "cost: 4", "cost: 16"]
         assert visit.page.locator("figure.even .heatmaplayer image").count() == 3
         assert visit.page.locator(LINES).evaluate_all(WIDE_LINES) == 3
@@ -86,14 +86,14 @@ def test_several_maps_stand_side_by_side(browser: Any, tmp_path: Path) -> None:
 
 
 def test_what_is_not_decided_is_said(browser: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.undecided()), viewport={"width": 400, "height": 900}) as visit:
+    with Visit(browser, report(tmp_path, samples.undecided()), viewport={"width": 400, "height": 900}) as visit:
         assert "not decided" in words(visit.page)
         assert visit.overflow() == 0
 
 
 def test_one_factor_is_a_curve_over_its_band(browser: Any, tmp_path: Path) -> None:
     narrow = {"width": 400, "height": 900}
-    with Visit(browser, report(tmp_path, sample.one_factor()), viewport=narrow, color_scheme="dark") as visit:
+    with Visit(browser, report(tmp_path, samples.one_factor()), viewport=narrow, color_scheme="dark") as visit:
         for width in (400, 1600):
             page = visit.turn(width, "dark").page
             assert page.locator("figure.even .heatmaplayer image").count() == 0
@@ -108,7 +108,7 @@ def test_one_factor_is_a_curve_over_its_band(browser: Any, tmp_path: Path) -> No
 
 
 def test_on_paper_it_is_drawn_for_paper(browser: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.two_factors()), color_scheme="dark") as visit:
+    with Visit(browser, report(tmp_path, samples.two_factors()), color_scheme="dark") as visit:
         visit.page.emulate_media(media="print")
         visit.page.wait_for_selector("html.printing")
         full = visit.page.locator(POINTS).evaluate_all(FILLS)[1]
@@ -116,7 +116,7 @@ def test_on_paper_it_is_drawn_for_paper(browser: Any, tmp_path: Path) -> None:
 
 
 def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
-    path = report(tmp_path, sample.hostile())
+    path = report(tmp_path, samples.hostile_map())
     with Visit(browser, path, viewport={"width": 400, "height": 900}) as visit:
         for width in (400, 1600):
             assert visit.turn(width).page.locator("img[src='x']").count() == 0

@@ -1,12 +1,10 @@
 """Figures in a real browser: drawn when seen, linked as they are, taken along, read by pointer and keyboard."""
 
 import csv
-import importlib.util
 import io
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,26 +12,17 @@ import pytest
 from scalograph.analysis.ratios import paired_ratio, ratio
 from scalograph.protocol.findings import RunLog
 from scalograph.report.html import write
-from tests.end_to_end.test_report_browser import SAMPLES, SPEEDUP, Visit, chooser
+from tests.end_to_end.test_report_browser import SPEEDUP, Visit, chooser
+from tests.kit import samples
 
 pytestmark = pytest.mark.xdist_group("browser")
 TOLD = "navigator.clipboard.readText()"
 
 
 @pytest.fixture(scope="module")
-def sample() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("report_sample", SAMPLES)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def findings(sample: ModuleType) -> Any:
+def findings() -> Any:
     """One point of runs in five blocks, of which one is left out and one unverified; a run that failed."""
-    found = sample.small()
+    found = samples.small()
     for place, curve in enumerate(found.curves):
         for level, point in enumerate(curve.points):
             for response in point.responses.values():

@@ -7,9 +7,11 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.published_claim import DECISIONS, ClaimValue, DecidedClaim, PublishedCurve, PublishedPoint
-from tests.end_to_end.test_report_browser import CONTRAST, HOSTILE, SPEEDUP, ModuleType, Visit, report, sample
+from tests.end_to_end.test_report_browser import CONTRAST, SPEEDUP, Visit, report
+from tests.kit import samples
+from tests.kit.samples import HOSTILE
 
-__all__ = ["report", "sample"]
+__all__ = ["report"]
 pytestmark = pytest.mark.xdist_group("browser")
 
 
@@ -29,8 +31,8 @@ def claims() -> list[DecidedClaim]:
 
 
 @pytest.fixture
-def made(sample: ModuleType, report: Any) -> Path:
-    findings = sample.small()
+def made(report: Any) -> Path:
+    findings = samples.small()
     curve = findings.curves[0]
     points = [PublishedPoint(level=point.level, values={"speedup": 1.5}) for point in curve.points]
     beside = [PublishedCurve(label=HOSTILE, group=curve.group, factor=curve.factor, points=points)]
@@ -52,12 +54,12 @@ def test_claims_are_told_in_words_at_any_width(browser: Any, made: Path) -> None
             assert len(boxes) == len(DECISIONS) and all(box["x"] + box["width"] <= width for box in boxes)
 
 
-def test_the_claims_stand_below_the_first_figure(browser: Any, made: Path, sample: ModuleType, report: Any) -> None:
+def test_the_claims_stand_below_the_first_figure(browser: Any, made: Path, report: Any) -> None:
     top = "document.querySelector('#first-figure').getBoundingClientRect().top"
     with Visit(browser, made, in_view=None) as visit:
         with_claims = visit.page.evaluate(top)
         assert visit.page.evaluate(f"document.querySelector('#published').getBoundingClientRect().top > {top}")
-    with Visit(browser, Path(report(sample.small())), in_view=None) as visit:
+    with Visit(browser, Path(report(samples.small())), in_view=None) as visit:
         assert visit.page.evaluate(top) == with_claims
 
 

@@ -1,12 +1,10 @@
 """The report in a real browser: drawn, quiet, readable at any width, in both schemes and on paper."""
 
-import importlib.util
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,14 +12,12 @@ import pytest
 from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
-from tests.kit import ROOT
+from tests.kit import samples
 from tests.unit.report.test_html import MB, unpacked
 
 pytestmark = pytest.mark.xdist_group("browser")
-SAMPLES = ROOT / "tests" / "unit" / "report" / "sample.py"
 WIDTH = 1600
 WIDE = {"width": WIDTH, "height": 900}
-HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 CONTRAST = """
 () => {
@@ -76,16 +72,6 @@ AS_NOW = """
 """
 
 WIDEST = "Math.max(...[...document.querySelectorAll('.main-svg')].map((s) => s.clientWidth))"
-
-
-@pytest.fixture(scope="module")
-def sample() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("report_sample", SAMPLES)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @cache
@@ -176,9 +162,9 @@ def downloaded(page: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def full_report(sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def full_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(sample.full(), [], path)
+    write(samples.full(), [], path)
     return path
 
 
@@ -192,17 +178,17 @@ def opened_full(browser: Any, full_report: Path) -> Iterator[Visit]:
 
 
 @pytest.fixture(scope="module")
-def opened_small(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+def opened_small(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(sample.small(), draw_charts(sample.small()), path)
+    write(samples.small(), draw_charts(samples.small()), path)
     with Visit(browser, path) as visit:
         yield visit
 
 
 @pytest.fixture(scope="module")
-def hostile(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+def hostile(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(sample.hostile(), draw_charts(sample.hostile()), path)
+    write(samples.hostile(), draw_charts(samples.hostile()), path)
     with Visit(browser, path, viewport={"width": 400, "height": 900}) as visit:
         yield visit
 
@@ -278,8 +264,8 @@ def test_a_sorted_column_is_in_the_order_that_it_shows(small: Visit) -> None:
     assert shown == sorted(shown)
 
 
-def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: ModuleType, report: Any) -> None:
-    findings = sample.small()
+def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, report: Any) -> None:
+    findings = samples.small()
     point = findings.curves[0].points[1]
     assert point.speedup is not None
     point.speedup = replace(point.speedup, low=0.001, high=4000.0)
@@ -291,8 +277,8 @@ def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: Modul
         assert "leave the frame" not in visit.page.locator("figure .key").first.inner_text()
 
 
-def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.brief()), in_view=FIRST) as visit:
+def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, report: Any) -> None:
+    with Visit(browser, report(samples.brief()), in_view=FIRST) as visit:
         chooser(visit.page, "Vertical scale").select_option("log")
         ticks = visit.page.locator(".family .plot").first.locator(".ytick").all_text_contents()
         values = [float(tick.replace(",", "")) for tick in ticks]
@@ -324,8 +310,8 @@ def test_a_change_of_scheme_draws_the_figures_again(small: Visit) -> None:
     assert small.page.evaluate(CONTRAST) == []
 
 
-def test_paper_shows_figures_and_no_controls(browser: Any, sample: ModuleType, report: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(sample.small()), in_view=None, color_scheme="dark") as visit:
+def test_paper_shows_figures_and_no_controls(browser: Any, report: Any, tmp_path: Path) -> None:
+    with Visit(browser, report(samples.small()), in_view=None, color_scheme="dark") as visit:
         page = visit.page
         page.emulate_media(media="print", color_scheme="dark")
         page.wait_for_selector("html.printing", state="attached")
@@ -353,9 +339,9 @@ def test_hostile_names_show_literally_and_do_nothing(hostile: Visit, width: int)
         if not summary.evaluate("summary => summary.parentElement.open"):
             summary.click()
     assert page.locator("img").count() == 0
-    assert HOSTILE in page.locator("h1").inner_text()
-    assert HOSTILE in page.locator(".legend").first.inner_text()
-    assert page.locator(".xtitle").first.text_content().startswith(HOSTILE[: 30 if width == 400 else 60])
+    assert samples.HOSTILE in page.locator("h1").inner_text()
+    assert samples.HOSTILE in page.locator(".legend").first.inner_text()
+    assert page.locator(".xtitle").first.text_content().startswith(samples.HOSTILE[: 30 if width == 400 else 60])
     past = "[...document.querySelectorAll('.xtitle')].map((t) => t.getBoundingClientRect().right - innerWidth)"
     assert max(page.evaluate(past)) <= 0
     assert page.locator(".xtitle").first.evaluate(
@@ -365,26 +351,26 @@ def test_hostile_names_show_literally_and_do_nothing(hostile: Visit, width: int)
         "Plotly.Fx.hover(document.querySelector('.plot'), [{curveNumber: document.querySelector('.plot').data"
         ".findIndex(t => t.mode === 'lines+markers'), pointNumber: 1}])"
     )
-    assert HOSTILE in page.locator(".hoverlayer").first.text_content()
+    assert samples.HOSTILE in page.locator(".hoverlayer").first.text_content()
     assert page.locator("#sample-list tbody th").first.inner_text().startswith("=cmd")
     assert hostile.overflow() <= 0
     assert hostile.is_quiet()
 
 
-def test_csv_holds_every_run_and_no_formula(sample: ModuleType, hostile: Visit, small: Visit) -> None:
+def test_csv_holds_every_run_and_no_formula(hostile: Visit, small: Visit) -> None:
     text = downloaded(hostile.page)
     assert "\n\"'=cmd" in text
     assert not re.search(r"(^|,)\"?=", text, re.MULTILINE)
     lines = downloaded(small.page).split("\n")
     assert lines[0] == "run,verdict,cpus,lock,quantum,threads,wall_s,cpu_s"
     assert len(lines) == 18 + 2
-    first = sample.small().curves[0].points[0].responses["wall"]
+    first = samples.small().curves[0].points[0].responses["wall"]
     assert lines[1].split(",")[0] == first.runs[0]
     assert float(lines[1].split(",")[6]) == first.scores[0]
 
 
-def test_factors_can_trade_places(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.brief()), in_view=FIRST) as visit:
+def test_factors_can_trade_places(browser: Any, report: Any) -> None:
+    with Visit(browser, report(samples.brief()), in_view=FIRST) as visit:
         page = visit.page
         assert page.locator(".family figure").first.locator(".panel").count() == 4
         chooser(page, "Lines").select_option("cpus")
@@ -404,8 +390,8 @@ def test_factors_can_trade_places(browser: Any, sample: ModuleType, report: Any)
         assert visit.is_quiet()
 
 
-def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.lawful()), in_view=SPEEDUP) as visit:
+def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, report: Any) -> None:
+    with Visit(browser, report(samples.lawful()), in_view=SPEEDUP) as visit:
         page = visit.page
         figure = page.locator("figure:has(h3:text-is('Speedup'))")
         marks = "(plot) => plot.data.map((t) => t.text?.[0] ?? t.hovertext?.[0]).filter((t) => t?.startsWith('N*'))"
@@ -424,8 +410,8 @@ def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: Mo
         assert visit.is_quiet()
 
 
-def test_factors_of_many_levels_are_held_until_they_are_chosen(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.many()), in_view=FIRST) as visit:
+def test_factors_of_many_levels_are_held_until_they_are_chosen(browser: Any, report: Any) -> None:
+    with Visit(browser, report(samples.many()), in_view=FIRST) as visit:
         page = visit.page
         figure = page.locator(".family figure").first
         assert figure.locator(".panel").count() == 2
@@ -443,8 +429,8 @@ def test_factors_of_many_levels_are_held_until_they_are_chosen(browser: Any, sam
         assert visit.is_quiet()
 
 
-def test_lines_of_a_single_level_stand_inside_the_frame(browser: Any, sample: ModuleType, report: Any) -> None:
-    findings = sample.small()
+def test_lines_of_a_single_level_stand_inside_the_frame(browser: Any, report: Any) -> None:
+    findings = samples.small()
     for one in findings.curves:
         del one.points[1:]
     with Visit(browser, report(findings), in_view=".family") as visit:
@@ -479,8 +465,8 @@ def test_a_timeline_is_told_in_words_and_as_a_table(small: Visit) -> None:
     assert small.is_quiet()
 
 
-def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, sample: ModuleType, report: Any) -> None:
-    findings = sample.small()
+def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, report: Any) -> None:
+    findings = samples.small()
     tree = {"bin_ns": 100_000_000, "cpus": [], "busy_ns": [], "waiting_ns": None, "tree_busy_ns": [10**8, 2 * 10**8]}
     findings.timelines[0].timeline = tree
     with Visit(browser, report(findings), in_view=".timelines") as visit:
@@ -505,8 +491,8 @@ def test_timelines_can_be_chosen_and_list_their_tasks(full: Visit) -> None:
 
 
 @pytest.mark.parametrize("name", ["bare", "one_point", "all_failed", "many_points", "wide_machine"])
-def test_the_edges_are_drawn_quietly_at_any_width(browser: Any, sample: ModuleType, report: Any, name: str) -> None:
-    with Visit(browser, report(getattr(sample, name)()), viewport={"width": 400, "height": 900}) as visit:
+def test_the_edges_are_drawn_quietly_at_any_width(browser: Any, report: Any, name: str) -> None:
+    with Visit(browser, report(getattr(samples, name)()), viewport={"width": 400, "height": 900}) as visit:
         for width in (400, WIDTH):
             visit.turn(width)
             assert visit.is_quiet()
@@ -516,8 +502,8 @@ def test_the_edges_are_drawn_quietly_at_any_width(browser: Any, sample: ModuleTy
                 assert "nothing to draw" in visit.page.locator("#drawing").inner_text()
 
 
-def test_100_000_runs_are_drawn_rounded_and_few_of_them(browser: Any, sample: ModuleType, report: Any) -> None:
-    path = report(sample.many_runs(100_000))  # how long that takes: benchmarks/command_scale.py
+def test_100_000_runs_are_drawn_rounded_and_few_of_them(browser: Any, report: Any) -> None:
+    path = report(samples.full(n=446))  # how long that takes: benchmarks/command_scale.py
     assert path.stat().st_size < 3 * MB
     assert unpacked(path.read_text())["samples"]["digits"] == 5
     with Visit(browser, path, in_view=FIRST) as visit:
@@ -525,10 +511,8 @@ def test_100_000_runs_are_drawn_rounded_and_few_of_them(browser: Any, sample: Mo
         assert visit.is_quiet()
 
 
-def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(
-    browser: Any, sample: ModuleType, report: Any
-) -> None:
-    with Visit(browser, report(sample.small()), in_view=None) as visit:
+def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser: Any, report: Any) -> None:
+    with Visit(browser, report(samples.small()), in_view=None) as visit:
         drawn, plots = visit.page.locator(".plot:has(svg.main-svg)"), visit.page.locator(".plot")
         assert visit.page.locator(".timelines .plot svg.main-svg").count() == 0
         visit.page.locator(".timelines").first.scroll_into_view_if_needed()

@@ -1,9 +1,7 @@
 """Surfaces in a real browser: a map and lines of equal time, in both schemes and on paper."""
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,21 +9,10 @@ import pytest
 from scalograph.cli.analyze_steps import draw_charts
 from scalograph.report.html import write
 from tests.end_to_end.test_report_browser import CONTRAST, Visit, chooser
-from tests.kit import ROOT
+from tests.kit import samples
 
 pytestmark = pytest.mark.xdist_group("browser")
-SAMPLE = ROOT / "tests" / "unit" / "report" / "surface_sample.py"
 RIDGE = "figure.surfaces .scatterlayer path.point"
-
-
-@pytest.fixture(scope="module")
-def sample() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("surface_sample", SAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def report(folder: Path, findings: Any) -> Path:
@@ -34,9 +21,9 @@ def report(folder: Path, findings: Any) -> Path:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+def opened(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     """A page for all who read it, narrow and dark at first."""
-    path, narrow = report(tmp_path_factory.mktemp("surface"), sample.two_cpus()), {"width": 400, "height": 900}
+    path, narrow = report(tmp_path_factory.mktemp("surface"), samples.two_cpus()), {"width": 400, "height": 900}
     with Visit(browser, path, viewport=narrow, color_scheme="dark") as visit:
         yield visit
 
@@ -58,8 +45,8 @@ def test_the_map_is_drawn(opened: Visit, scheme: str, width: int) -> None:
     assert opened.is_quiet()
 
 
-def test_of_several_surfaces_one_is_chosen(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.many_cpus())) as visit:
+def test_of_several_surfaces_one_is_chosen(browser: Any, tmp_path: Path) -> None:
+    with Visit(browser, report(tmp_path, samples.many_cpus())) as visit:
         assert visit.page.locator("figure.surfaces").get_by_text("All with options: (empty).").count() == 1
         assert visit.page.locator("figure.surfaces .contourlines path").count() >= 5
         chooser(visit.page, "Surface").select_option(index=1)
@@ -75,15 +62,15 @@ def test_the_numbers_stand_in_a_table_too(shown: Visit) -> None:
     assert shown.page.locator("figure.surfaces thead th").all_inner_texts() == ["processes", "CPUs 1", "CPUs 2"]
 
 
-def test_on_paper_it_is_drawn_for_paper(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.two_cpus()), color_scheme="dark") as visit:
+def test_on_paper_it_is_drawn_for_paper(browser: Any, tmp_path: Path) -> None:
+    with Visit(browser, report(tmp_path, samples.two_cpus()), color_scheme="dark") as visit:
         visit.page.emulate_media(media="print")
         visit.page.wait_for_selector("html.printing")
         fills = visit.page.locator(RIDGE).evaluate_all("all => all.map((point) => getComputedStyle(point).fill)")
         assert all(max(map(int, fill[4:-1].split(","))) < 60 for fill in fills)
 
 
-def test_a_hostile_title_stays_text(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.hostile())) as visit:
+def test_a_hostile_title_stays_text(browser: Any, tmp_path: Path) -> None:
+    with Visit(browser, report(tmp_path, samples.hostile_surface())) as visit:
         assert visit.page.locator("img[src='x']").count() == 0
         assert visit.is_quiet()

@@ -11,7 +11,7 @@ from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.protocol.plain import Level
 from scalograph.report.html import write
 from tests.end_to_end.test_report_browser import CONTRAST, Visit
-from tests.unit.report import even_sample as sample
+from tests.kit import samples
 
 pytestmark = pytest.mark.xdist_group("browser")
 BARS = "figure.traces .barlayer .point path"
@@ -27,7 +27,7 @@ def trace(workers: int, n: int, configuration: dict[str, Level]) -> TaskTrace:
 
 
 def report(folder: Path, traces: list[TaskTrace]) -> Path:
-    found: Findings = sample.two_factors()
+    found: Findings = samples.two_factors()
     found.parts, found.traces = {}, traces
     write(found, draw_charts(found), folder / "report.html")
     return folder / "report.html"
@@ -42,7 +42,7 @@ def several(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def one(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
-    path = report(tmp_path_factory.mktemp("trace"), [trace(2, 12, {"workers": sample.HOSTILE})])
+    path = report(tmp_path_factory.mktemp("trace"), [trace(2, 12, {"workers": samples.HOSTILE})])
     with Visit(browser, path) as visit:
         yield visit
 

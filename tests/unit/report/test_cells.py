@@ -3,11 +3,11 @@
 import random
 import string
 from dataclasses import asdict
-from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kit import samples
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, Findings, TableDoc
@@ -119,7 +119,7 @@ def test_axis_follows_the_levels(levels: list[bool | int | float | str], expecte
 
 
 @pytest.mark.parametrize("name", ["small", "one_point", "all_failed", "hostile"])
-def test_findings_lay_out_the_same_after_their_own_json(sample: ModuleType, name: str) -> None:
-    findings = getattr(sample, name)()
+def test_findings_lay_out_the_same_after_their_own_json(name: str) -> None:
+    findings = getattr(samples, name)()
     again = Findings.model_validate_json(findings.model_dump_json())
     assert [table_layout(t) for t in again.tables] == [table_layout(t) for t in findings.tables]

@@ -1,8 +1,9 @@
 """Published claims on the page: a row with its decision in words, a picture with both figures."""
 
 import re
-from types import ModuleType
 from xml.etree import ElementTree
+
+from tests.kit import samples
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.published_claim import DECISIONS, ClaimValue, DecidedClaim, Decision
@@ -99,11 +100,11 @@ def test_each_row_says_its_decision_in_words_and_its_picture_too() -> None:
     assert rows[0].borne_out == "holds: 1.6 to 2.1"
 
 
-def test_the_page_tells_the_claims_between_answer_and_figures(sample: ModuleType) -> None:
+def test_the_page_tells_the_claims_between_answer_and_figures() -> None:
     hostile = "<script>alert(1)</script>"
-    found = sample.small().model_copy(update={"published_claims": [claim("not resolved", sentence=hostile)]})
+    found = samples.small().model_copy(update={"published_claims": [claim("not resolved", sentence=hostile)]})
     html = page(found)
     assert html.index('id="answer"') < html.index('id="published"') < html.index('id="figures"')
     assert "The one published claim is not resolved." in html
     assert hostile not in html and "&lt;script&gt;" in html
-    assert 'id="published"' not in page(sample.small())
+    assert 'id="published"' not in page(samples.small())

@@ -3,7 +3,7 @@
 from math import log10
 
 import pytest
-from tests.unit.report.sample import full
+from tests.kit.samples import full
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell, MatrixRow, Part

@@ -1,9 +1,9 @@
 """Curves as the page gets them: the ideal beneath a speedup, and points in the order of the axis."""
 
-from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.kit import samples
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import BaselineDoc, Findings, PointResponse
@@ -16,8 +16,8 @@ def curves(findings: Findings) -> list[dict[str, Any]]:
     return found
 
 
-def test_the_ideal_of_workers_grows_until_each_cpu_has_one(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_the_ideal_of_workers_grows_until_each_cpu_has_one() -> None:
+    findings = samples.small()
     for point in findings.curves[1].points:
         point.n_cpus = 1
     on_two, on_one = curves(findings)
@@ -25,8 +25,8 @@ def test_the_ideal_of_workers_grows_until_each_cpu_has_one(sample: ModuleType) -
     assert [point["ideal"] for point in on_one["points"]] == [1.0, 1.0, 1.0]
 
 
-def test_the_ideal_of_cpus_grows_with_them(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_the_ideal_of_cpus_grows_with_them() -> None:
+    findings = samples.small()
     findings.study.baseline = BaselineDoc(factor="cpus", level=1)
     one = findings.curves[1]
     one.factor, one.group = "cpus", {"threads": 8, "lock": "none", "quantum": "large"}
@@ -36,8 +36,8 @@ def test_the_ideal_of_cpus_grows_with_them(sample: ModuleType) -> None:
     assert [point["ideal"] for point in curves(findings)[0]["points"]] == [1.0, 2.0, 4.0]
 
 
-def test_points_stand_in_the_order_of_the_axis_whatever_order_levels_were_declared_in(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_points_stand_in_the_order_of_the_axis_whatever_order_levels_were_declared_in() -> None:
+    findings = samples.small()
     findings.study.factors[0].levels = [512, 1, 8]
     (family,) = payload(findings)["families"]
     for curve in family["curves"]:
@@ -45,15 +45,15 @@ def test_points_stand_in_the_order_of_the_axis_whatever_order_levels_were_declar
         assert len(at) == 3 and at == sorted(at)
 
 
-def test_the_download_has_levels_as_they_are(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_the_download_has_levels_as_they_are() -> None:
+    findings = samples.small()
     findings.study.factors[1].unit = "CPUs"
     factor = payload(findings)["factors"]["cpus"]
     assert (factor["levels"], factor["raw"], factor["unit"]) == (["1 CPUs", "2 CPUs"], [1, 2], "CPUs")
 
 
-def test_of_two_runs_the_range_is_drawn_and_no_interval(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_of_two_runs_the_range_is_drawn_and_no_interval() -> None:
+    findings = samples.small()
     wide = Estimate(value=2.0, low=0.1, high=40.0, n=2)
     findings.curves[0].points[0].responses["wall"] = PointResponse(
         estimate=wide, scores=[1.6, 9.0, 2.5], runs=["a", "b", "c"], left_out=["b"]
@@ -63,8 +63,8 @@ def test_of_two_runs_the_range_is_drawn_and_no_interval(sample: ModuleType) -> N
     assert value[3].endswith("both runs")
 
 
-def test_what_is_the_same_everywhere_is_a_sentence_and_the_rest_stands_in_order(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_what_is_the_same_everywhere_is_a_sentence_and_the_rest_stands_in_order() -> None:
+    findings = samples.small()
     for point in (p for curve in findings.curves for p in curve.points):
         one = Estimate(value=2.0, low=2.0, high=2.0, n=3)
         point.responses["cpu"] = PointResponse(estimate=one, scores=[2.0] * 3)

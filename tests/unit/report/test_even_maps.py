@@ -1,18 +1,24 @@
 """Break-even as it is drawn: the speedup, the line, what nobody knows, the pairs, and words for each side."""
 
+from math import log10
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.report import even_sample as sample
+from tests.kit import samples
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings
 from scalograph.questions.break_even.chart import figures
-from scalograph.questions.break_even.chart_panels import BreakEvenChart, break_even_chart
+from scalograph.questions.break_even.chart_panels import MOST_MAPS, MOST_ROWS, BreakEvenChart, break_even_chart
 from scalograph.questions.break_even.document import BreakEvenLine, BreakEvenMap, BreakEvenPair
 from scalograph.report.html import page, write
 from scalograph.text.plots import round_numbers
+
+
+def log_place(level: float) -> float:
+    """Return where a level stands on a logarithmic axis."""
+    return round(log10(level), 6)
 
 
 def drawn(findings: Findings) -> BreakEvenChart:
@@ -27,43 +33,43 @@ def plot(findings: Findings) -> Plot:
 
 
 def changed(**fields: Any) -> Findings:
-    return sample.with_maps([BreakEvenMap.model_validate(sample.even_map().model_dump() | fields)])
+    return samples.with_maps([BreakEvenMap.model_validate(samples.even_map().model_dump() | fields)])
 
 
 def test_a_map_is_of_speedup_on_axes_of_ratios() -> None:
-    even = drawn(sample.two_factors())
+    even = drawn(samples.two_factors())
     (one,) = even.panels
     assert even.y is not None and (even.x.is_log, even.y.is_log) == (True, True)
     assert even.y.layout([0, 1])["ticktext"] == ["1", "2", "4", "8"]
-    assert one.x == [sample.log_place(n) for n in sample.SIZES]
-    assert [row.at for row in one.rows] == [sample.log_place(p) for p in (1, 2, 4, 8)]
-    assert one.rows[2].speedup == sample.speedups(4)
+    assert one.x == [log_place(n) for n in samples.SIZES]
+    assert [row.at for row in one.rows] == [log_place(p) for p in (1, 2, 4, 8)]
+    assert one.rows[2].speedup == samples.speedups(4)
 
 
 def test_the_ends_of_a_speedup_are_those_of_the_time_turned_over() -> None:
-    for row in drawn(sample.two_factors()).rows:
+    for row in drawn(samples.two_factors()).rows:
         assert all(low < value < high for low, value, high in zip(row.low, row.speedup, row.high, strict=True))
 
 
 def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
-    never, two, *_ = drawn(sample.two_factors()).rows
+    never, two, *_ = drawn(samples.two_factors()).rows
     assert (never.location, never.band) == (None, None)
     assert never.summary == "parallel is never faster by more than 10 %"
-    assert two.location == sample.log_place(2000)
-    assert two.band == tuple(pytest.approx(sample.log_place(end), abs=1e-5) for end in (2000 / 1.1, 2200))
+    assert two.location == log_place(2000)
+    assert two.band == tuple(pytest.approx(log_place(end), abs=1e-5) for end in (2000 / 1.1, 2200))
     assert two.summary.startswith("parallel is faster from size 2,000 [1,818.18, 2,200] on")
 
 
 def test_what_is_not_known_reaches_to_the_end_of_the_axis() -> None:
-    even = drawn(sample.undecided())
-    assert even.rows[0].band == (sample.log_place(8192), even.x(even.x.high))
-    both = [BreakEvenLine(level=1, kind="undecided"), *sample.even_map().lines[1:]]
+    even = drawn(samples.undecided())
+    assert even.rows[0].band == (log_place(8192), even.x(even.x.high))
+    both = [BreakEvenLine(level=1, kind="undecided"), *samples.even_map().lines[1:]]
     assert drawn(changed(lines=both)).rows[0].band == (even.x(even.x.low), even.x(even.x.high))
 
 
 @pytest.mark.parametrize("kind", ["always", "never", "several"])
 def test_rows_without_a_line_say_which(kind: str) -> None:
-    lines = [{"level": 1, "kind": kind, "low": 20, "high": 30}, *sample.even_map().lines[1:]]
+    lines = [{"level": 1, "kind": kind, "low": 20, "high": 30}, *samples.even_map().lines[1:]]
     found = changed(lines=lines)
     row = drawn(found).rows[0]
     assert (row.kind, row.band) == (kind, None)
@@ -73,19 +79,19 @@ def test_rows_without_a_line_say_which(kind: str) -> None:
 
 
 def test_pairs_stand_where_they_were_measured() -> None:
-    first, _, third, _ = drawn(sample.two_factors()).panels[0].pairs
-    assert (first.x, first.y) == (sample.log_place(64), sample.log_place(2))
+    first, _, third, _ = drawn(samples.two_factors()).panels[0].pairs
+    assert (first.x, first.y) == (log_place(64), log_place(2))
     assert first.speedup < 1 < third.speedup
     assert (third.n, third.texts[0]) == (3, "size: 16,384, workers: 4")
 
 
 def test_a_level_that_rounding_has_moved_past_the_end_is_inside() -> None:
     even = drawn(changed(pairs=[BreakEvenPair(x=131072, y=8, ratio=0.5, n=1)]))
-    assert even.panels[0].pairs[0].x == even.x(even.x.high) == sample.log_place(131072)
+    assert even.panels[0].pairs[0].x == even.x(even.x.high) == log_place(131072)
 
 
 def test_colors_begin_where_one_version_is_faster_by_more_than_counts_as_even() -> None:
-    colors = plot(sample.two_factors()).data[0]
+    colors = plot(samples.two_factors()).data[0]
     assert colors["colorscale"][0] == [0.0, "line-1~0.66"] and colors["colorscale"][-1] == [1.0, "line-0~0.66"]
     none = [at for at, color in colors["colorscale"] if color.endswith("~0")]
     assert len(none) == 2 and none[0] == pytest.approx(1 - none[1])
@@ -93,7 +99,7 @@ def test_colors_begin_where_one_version_is_faster_by_more_than_counts_as_even() 
 
 
 def test_a_side_is_named_where_it_is_sure_and_no_pair_is_hidden() -> None:
-    found = plot(sample.two_factors())
+    found = plot(samples.two_factors())
     sides = [note for note in found.layout["annotations"] if "room" in note]
     assert {note["name"] for note in sides} == {"side True", "side False"}
     assert {note["text"].replace("<br>", " ") for note in sides} == {"parallel is faster", "sequential is faster"}
@@ -102,12 +108,12 @@ def test_a_side_is_named_where_it_is_sure_and_no_pair_is_hidden() -> None:
 
 
 def test_one_factor_alone_is_a_curve() -> None:
-    even = drawn(sample.one_factor())
+    even = drawn(samples.one_factor())
     assert even.y is None
     (row,) = even.rows
-    assert row.speedup == sample.speedups(4)
+    assert row.speedup == samples.speedups(4)
     assert even.panels[0].pairs[0].texts[0] == "size: 64"
-    (curve,) = (trace for trace in plot(sample.one_factor()).data if trace.get("name") == "speedup")
+    (curve,) = (trace for trace in plot(samples.one_factor()).data if trace.get("name") == "speedup")
     assert curve["y"] == row.speedup and row.summary in curve["hovertext"][0]
 
 
@@ -119,7 +125,7 @@ def test_a_short_range_or_one_with_zero_is_linear() -> None:
 
 
 def test_many_declared_levels_get_round_numbers_as_ticks() -> None:
-    found = sample.two_factors()
+    found = samples.two_factors()
     found.study.factors[1].levels = list(range(16, 4096))
     assert drawn(found).x.layout([0, 1])["ticktext"][:3] == ["20", "50", "100"]
     assert round_numbers(-3, 3, is_log=False) == [-3, -2, -1, 0, 1, 2, 3]
@@ -127,7 +133,7 @@ def test_many_declared_levels_get_round_numbers_as_ticks() -> None:
 
 
 def test_maps_are_titled_by_what_they_hold_fixed() -> None:
-    assert [one.title for one in figures(sample.three_factors())[0].views[0].plots] == [
+    assert [one.title for one in figures(samples.three_factors())[0].views[0].plots] == [
         "cost: 1",
         "cost: 4",
         "cost: 16",
@@ -143,15 +149,20 @@ def test_a_map_that_does_not_agree_with_itself_is_not_drawn(fields: dict[str, An
 
 
 def test_without_a_search_there_is_nothing() -> None:
-    found = sample.two_factors()
+    found = samples.two_factors()
     found.parts.clear()
     assert figures(found) == []
     assert 'id="drawn"' not in page(found)
-    assert 'id="drawn"' in page(sample.two_factors(), figures(sample.two_factors()))
+    assert 'id="drawn"' in page(samples.two_factors(), figures(samples.two_factors()))
 
 
 def test_more_than_a_page_draws_is_left_out_and_the_rest_fits(tmp_path: Path) -> None:
-    found = sample.largest()
+    found = samples.with_maps(
+        [
+            samples.even_map(1 + i / 7, [2.0 + row for row in range(MOST_ROWS + 8)], {"cost": i})
+            for i in range(MOST_MAPS + 2)
+        ]
+    )
     made = figures(found)
     plots = made[0].views[0].plots
     assert len(plots) == 16
@@ -161,12 +172,12 @@ def test_more_than_a_page_draws_is_left_out_and_the_rest_fits(tmp_path: Path) ->
 
 
 def test_names_enter_as_text() -> None:
-    assert sample.HOSTILE not in page(sample.hostile(), figures(sample.hostile()))
-    assert sample.HOSTILE not in str([trace for trace in plot(sample.hostile()).data if "text" in trace])
+    assert samples.HOSTILE not in page(samples.hostile_map(), figures(samples.hostile_map()))
+    assert samples.HOSTILE not in str([trace for trace in plot(samples.hostile_map()).data if "text" in trace])
 
 
 def test_the_first_map_has_a_line() -> None:
-    never = sample.even_map(1, group={"cost": 1})
+    never = samples.even_map(1, group={"cost": 1})
     none = never.model_copy(update={"lines": [BreakEvenLine(level=one.level, kind="never") for one in never.lines]})
-    found = sample.with_maps([none, sample.even_map(4, group={"cost": 4})])
+    found = samples.with_maps([none, samples.even_map(4, group={"cost": 4})])
     assert [one.title for one in figures(found)[0].views[0].plots] == ["cost: 4", "cost: 1"]

@@ -1,9 +1,9 @@
 """The first screen: which figure stands there, which of its lines are named, and the strip of runs."""
 
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from tests.kit import samples
 from tests.kit.findings import findings_of
 from tests.kit.records import recorded
 from tests.kit.studies import VALID
@@ -30,15 +30,15 @@ def curve(group: tuple[int, ...], *ys: float) -> CurveLine:
     return CurveLine(group, [float(i) for i in range(len(ys))], [[y, y, y, ""] for y in ys], [])
 
 
-def test_speedup_stands_first_unless_the_claim_names_another(sample: ModuleType) -> None:
-    findings: Findings = sample.full()
+def test_speedup_stands_first_unless_the_claim_names_another() -> None:
+    findings: Findings = samples.full()
     assert first(findings).layout["yaxis"]["title"]["text"].startswith("speedup over")
     findings.claim = Claim(sentences=["So it is."], figure="response cpu")
     assert "lower is better" in first(findings).layout["yaxis"]["title"]["text"]
 
 
-def test_few_lines_are_named_and_none_twice(sample: ModuleType) -> None:
-    names = [note["text"] for note in first(sample.full()).layout["annotations"]]
+def test_few_lines_are_named_and_none_twice() -> None:
+    names = [note["text"] for note in first(samples.full()).layout["annotations"]]
     assert 1 < len(set(names)) == len(names) <= 6
 
 
@@ -111,8 +111,8 @@ def test_disturbed_runs_that_count_are_told() -> None:
     assert strip and "5 disturbed, none of them left out" in strip.words
 
 
-def test_what_has_one_point_is_a_line_beside_the_others(sample: ModuleType) -> None:
-    findings: Findings = sample.small()
+def test_what_has_one_point_is_a_line_beside_the_others() -> None:
+    findings: Findings = samples.small()
     findings.claim = Claim(sentences=["So it is."], figure="response wall")
     findings.curves[1].points = findings.curves[1].points[:1]
     flat = [trace for trace in first(findings).data if len({*trace["y"]}) == 1 < len({*trace["x"]})]
@@ -125,8 +125,8 @@ def test_many_runs_stay_small() -> None:
     assert sum(map(len, strip.pictures.values())) < 300_000
 
 
-def test_the_first_figure_is_in_the_page_before_any_script(sample: ModuleType) -> None:
-    html = page(sample.full())
+def test_the_first_figure_is_in_the_page_before_any_script() -> None:
+    html = page(samples.full())
     assert html.index('id="first-figure"') < html.index("<svg") < html.index('id="figures"') < html.index("<script")
 
 

@@ -10,10 +10,10 @@ from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.kit import samples
 
 import scalograph.report
 from scalograph.analysis.estimate import Estimate
@@ -51,9 +51,9 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def made(sample: ModuleType) -> Made:
+def made() -> Made:
     """The page of a sample, by its name, for all who read it."""
-    return cache(lambda name: page(getattr(sample, name)()))
+    return cache(lambda name: page(getattr(samples, name)()))
 
 
 def unpacked(html: str) -> dict[str, Any]:
@@ -67,40 +67,40 @@ def test_a_whole_study_is_under_3_mb(made: Made) -> None:
     assert len(made("full").encode()) < 3 * MB
 
 
-def test_3000_configurations_stay_under_3_mb(sample: ModuleType) -> None:
-    findings = sample.full(levels=range(1, 109))
+def test_3000_configurations_stay_under_3_mb() -> None:
+    findings = samples.full(levels=range(1, 109))
     assert sum(len(table.rows) for table in findings.tables) > 3000
     assert len(page(findings)) < 3 * MB
 
 
-def test_cells_rest_on_a_list_and_hold_no_markup_of_names(sample: ModuleType) -> None:
-    html = page(sample.small())
+def test_cells_rest_on_a_list_and_hold_no_markup_of_names() -> None:
+    html = page(samples.small())
     assert html.count("Student t on log scores") < html.count("<td ")
     assert all("runs" in hint for hint in json.loads(hinted(html)))
-    assert "<img" not in str(body(table_layout(sample.hostile().tables[0])))
+    assert "<img" not in str(body(table_layout(samples.hostile().tables[0])))
 
 
 def test_64_timelines_of_64_cpus_stay_under_3_mb(made: Made) -> None:
     assert len(made("wide_machine")) < 3 * MB
 
 
-def test_a_disk_that_refuses_is_said_and_a_report_is_replaced_as_a_whole(sample: ModuleType, tmp_path: Path) -> None:
+def test_a_disk_that_refuses_is_said_and_a_report_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.mkdir()
     with pytest.raises(HostError, match=r"report\.html: cannot be written"):
-        write(sample.bare(), [], path)
+        write(samples.bare(), [], path)
     other = tmp_path / "other.html"
     other.write_text("kept", encoding="utf-8")
     path.rmdir()
     path.symlink_to(other)
-    write(sample.bare(), [], path)
+    write(samples.bare(), [], path)
     assert other.read_text(encoding="utf-8") == "kept"
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_same_findings_same_bytes(sample: ModuleType, made: Made, name: str) -> None:
-    assert made(name) == page(getattr(sample, name)())
+def test_same_findings_same_bytes(made: Made, name: str) -> None:
+    assert made(name) == page(getattr(samples, name)())
 
 
 def test_other_findings_other_nonce(made: Made) -> None:
@@ -191,20 +191,20 @@ def test_headings_step_down_one_at_a_time(made: Made) -> None:
     assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
-def test_samples_keep_every_score_of_every_run(sample: ModuleType) -> None:
-    findings: Findings = sample.small()
-    samples = payload(findings)["samples"]
+def test_samples_keep_every_score_of_every_run() -> None:
+    findings: Findings = samples.small()
+    drawn = payload(findings)["samples"]
     expected = {(r, s) for c in findings.curves for p in c.points for r, s in _pairs(p.responses["wall"])}
-    assert set(zip(samples["run"], samples["scores"]["wall"], strict=True)) == expected
-    assert samples["digits"] is None
+    assert set(zip(drawn["run"], drawn["scores"]["wall"], strict=True)) == expected
+    assert drawn["digits"] is None
 
 
 def _pairs(response: Any) -> list[tuple[str, float]]:
     return list(zip(response.runs, response.scores, strict=True))
 
 
-def test_a_run_in_two_curves_is_one_row(sample: ModuleType) -> None:
-    findings: Findings = sample.one_point()
+def test_a_run_in_two_curves_is_one_row() -> None:
+    findings: Findings = samples.one_point()
     again = findings.curves[0].model_copy(deep=True)
     again.factor, again.group = "cpus", {"threads": 1, "lock": "none", "quantum": "small"}
     again.points[0].level = 2
@@ -214,8 +214,8 @@ def test_a_run_in_two_curves_is_one_row(sample: ModuleType) -> None:
     assert len(data["families"]) == 2
 
 
-def test_zero_is_drawn_and_null_is_not(sample: ModuleType) -> None:
-    findings: Findings = sample.small()
+def test_zero_is_drawn_and_null_is_not() -> None:
+    findings: Findings = samples.small()
     points = findings.curves[0].points
     points[1].speedup = Estimate(value=0.0, low=0.0, high=0.0)
     points[2].speedup = Estimate(warnings=("need runs of the baseline",))
@@ -224,8 +224,8 @@ def test_zero_is_drawn_and_null_is_not(sample: ModuleType) -> None:
     assert "speedup" not in drawn[2]["values"]
 
 
-def test_broken_timelines_are_passed_over(sample: ModuleType) -> None:
-    findings: Findings = sample.small()
+def test_broken_timelines_are_passed_over() -> None:
+    findings: Findings = samples.small()
     good = findings.timelines[0]
     breaks: list[dict[str, Any]] = [{}, {**good.timeline, "busy_ns": [[1]]}, {**good.timeline, "bin_ns": 0}]
     breaks += [{**good.timeline, "waiting_ns": ["x"]}, {**good.timeline, "cpus": None}]
@@ -234,8 +234,8 @@ def test_broken_timelines_are_passed_over(sample: ModuleType) -> None:
     assert len(timelines.views) == 1
 
 
-def test_a_timeline_without_task_list_is_drawn(sample: ModuleType) -> None:
-    findings: Findings = sample.small()
+def test_a_timeline_without_task_list_is_drawn() -> None:
+    findings: Findings = samples.small()
     findings.timelines[0].timeline["tasks"] = None
     (timelines,) = payload(findings)["after"]
     (plot,) = timelines.views[0].plots
@@ -271,7 +271,7 @@ def luminance(color: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_cells_have_a_real_minus_and_set_back_what_repeats(sample: ModuleType) -> None:
+def test_cells_have_a_real_minus_and_set_back_what_repeats() -> None:
     columns = [Column(name="kind", kind="label"), Column(name="change", kind="estimate")]
     rows = [
         ["a-1", Estimate(value=-1.5, low=-2.5, high=-0.5, n=3)],

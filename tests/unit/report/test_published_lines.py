@@ -1,7 +1,8 @@
 """Published figures over measured curves: dotted lines with rings, shown at first where they fit."""
 
-from types import ModuleType
 from typing import Any
+
+from tests.kit import samples
 
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import PublishedCurve, PublishedPoint
@@ -27,8 +28,8 @@ def family(findings: Findings) -> dict[str, Any]:
     return dict(found)
 
 
-def test_they_stand_on_the_curve_of_the_same_levels(sample: ModuleType) -> None:
-    found = family(published(sample.small(), 1.5, label="XP"))
+def test_they_stand_on_the_curve_of_the_same_levels() -> None:
+    found = family(published(samples.small(), 1.5, label="XP"))
     first, *others = found["curves"]
     (line,) = printed(first)
     assert (line["measure"], line["traces"][0]["y"], line["reach"]) == ("speedup", [1.5] * 3, [1.5] * 4)
@@ -49,23 +50,23 @@ def shown(findings: Findings) -> list[bool]:
     return list(shown_papers(family(findings)).values())
 
 
-def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten(sample: ModuleType) -> None:
-    assert shown(published(sample.small(), 1.5)) == [True]
-    assert shown(published(sample.small(), 1.5, 500.0)) == [False]
-    assert shown(published(sample.small(), *[1.5] * 5)) == [False]
-    assert shown(sample.small()) == []
+def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten() -> None:
+    assert shown(published(samples.small(), 1.5)) == [True]
+    assert shown(published(samples.small(), 1.5, 500.0)) == [False]
+    assert shown(published(samples.small(), *[1.5] * 5)) == [False]
+    assert shown(samples.small()) == []
 
 
-def test_each_paper_is_shown_and_hidden_by_itself(sample: ModuleType) -> None:
-    near, far = (published(sample.small(), y, label=label) for label, y in (("OS X", 1.5), ("XP", 500.0)))
+def test_each_paper_is_shown_and_hidden_by_itself() -> None:
+    near, far = (published(samples.small(), y, label=label) for label, y in (("OS X", 1.5), ("XP", 500.0)))
     both = near.model_copy(update={"published_curves": [*near.published_curves, *far.published_curves]})
     assert shown_papers(family(both)) == {"published: OS X": True, "published: XP": False}
     first = first_chart(both, payload(both), [])
     assert first is not None and "published (OS X)" in first.note
 
 
-def test_the_first_figure_has_them_dotted_with_rings(sample: ModuleType) -> None:
-    findings = published(sample.small(), 1.5)
+def test_the_first_figure_has_them_dotted_with_rings() -> None:
+    findings = published(samples.small(), 1.5)
     first = first_chart(findings, payload(findings), [])
     assert first is not None and "dotted with rings: published" in first.note
     dotted = [trace for trace in first.data if trace["line"].get("dash") == "1px,3px"]
@@ -73,7 +74,7 @@ def test_the_first_figure_has_them_dotted_with_rings(sample: ModuleType) -> None
     assert 'stroke-dasharray="1 3"' in pictures(first)["wide"]
 
 
-def test_what_would_flatten_the_first_figure_is_left_out_of_it(sample: ModuleType) -> None:
-    findings = published(sample.small(), 500.0)
+def test_what_would_flatten_the_first_figure_is_left_out_of_it() -> None:
+    findings = published(samples.small(), 500.0)
     first = first_chart(findings, payload(findings), [])
     assert first is not None and "published" not in first.note

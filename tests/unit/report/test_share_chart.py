@@ -1,6 +1,6 @@
 """CPU time by CPU as it is drawn: a view for each line, a panel for each curve, and the numbers as text."""
 
-from types import ModuleType
+from tests.kit import samples
 
 from scalograph.protocol.figure import Figure
 from scalograph.protocol.findings import Findings
@@ -14,8 +14,8 @@ def share(findings: Findings) -> Figure:
     return found
 
 
-def test_each_bar_is_split_over_the_cpus(sample: ModuleType) -> None:
-    figure = share(sample.small())
+def test_each_bar_is_split_over_the_cpus() -> None:
+    figure = share(samples.small())
     plots = [plot for view in figure.views for plot in view.plots]
     first, second = plots[0].data
     assert all(a + b == 100 for a, b in zip(first["y"], second["y"], strict=True))
@@ -24,16 +24,16 @@ def test_each_bar_is_split_over_the_cpus(sample: ModuleType) -> None:
     assert "on CPU no. 2 of 2" in second["hovertemplate"]
 
 
-def test_one_level_of_the_lines_is_seen_at_a_time(sample: ModuleType) -> None:
-    figure = share(sample.full(n=2, levels=(1, 2)))
+def test_one_level_of_the_lines_is_seen_at_a_time() -> None:
+    figure = share(samples.full(n=2, levels=(1, 2)))
     assert figure.choice == "Lock" and len(figure.views) > 1
     assert len({view.name for view in figure.views}) == len(figure.views)
     tables = figure.details[0].tables
     assert len(tables) == sum(len(view.plots) for view in figure.views)
 
 
-def test_of_too_many_curves_each_is_seen_alone(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_of_too_many_curves_each_is_seen_alone() -> None:
+    findings = samples.small()
     first = findings.curves[0]
     findings.curves = [first.model_copy(update={"group": {"a": i % 2, "b": i}}) for i in range(40)]
     figure = share(findings)
@@ -41,8 +41,8 @@ def test_of_too_many_curves_each_is_seen_alone(sample: ModuleType) -> None:
     assert len(figure.views) == 40
 
 
-def test_many_cpus_are_a_map(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_many_cpus_are_a_map() -> None:
+    findings = samples.small()
     for point in findings.curves[0].points:
         point.per_cpu_share = [1 / 16] * 16
     figure = share(findings)
@@ -51,8 +51,8 @@ def test_many_cpus_are_a_map(sample: ModuleType) -> None:
     assert figure.caption.startswith("Rows: CPUs")
 
 
-def test_runs_that_were_held_on_one_cpu_have_nothing_to_show(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_runs_that_were_held_on_one_cpu_have_nothing_to_show() -> None:
+    findings = samples.small()
     for curve in findings.curves:
         for point in curve.points:
             point.per_cpu_share = [0.995, 0.005]

@@ -1,27 +1,15 @@
 """Surfaces as they are drawn: what is drawn, what is told, and how large it gets."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
-import pytest
+from tests.kit import samples
 
 from scalograph.questions.surface.chart import figures
 from scalograph.report.html import page, write
 
 
-@pytest.fixture(scope="module")
-def sample() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("surface_sample", Path(__file__).with_name("surface_sample.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_a_surface_is_drawn_in_one_unit_and_a_hole_stays_one(sample: ModuleType) -> None:
-    (one,) = figures(sample.two_cpus())
+def test_a_surface_is_drawn_in_one_unit_and_a_hole_stays_one() -> None:
+    (one,) = figures(samples.two_cpus())
     assert one.unit == "ms"
     for plot in one.views[0].plots:
         z, text = plot.data[0]["z"], plot.data[0]["text"]
@@ -30,43 +18,43 @@ def test_a_surface_is_drawn_in_one_unit_and_a_hole_stays_one(sample: ModuleType)
         assert text[-1][-1] == ""
 
 
-def test_under_the_pointer_stands_the_evidence(sample: ModuleType) -> None:
-    (one,) = figures(sample.two_cpus())
+def test_under_the_pointer_stands_the_evidence() -> None:
+    (one,) = figures(samples.two_cpus())
     assert one.views[0].plots[0].data[0]["text"][1][2].split("<br>") == [
         "processes: 3, CPUs: 2", "173.2 [171.5, 174.9] ms", "expected 150 ms", "over expected 1.155 [1.143, 1.166]",
         "fairness of finish times 0.9992 [0.9982, 1.0002]", "CPUs busy: 100 %, 100 %", "longer than the CPUs need",
     ]  # fmt: skip
 
 
-def test_the_ridge_and_the_cells_with_a_cpu_for_each_worker_are_marked(sample: ModuleType) -> None:
-    (flat,) = figures(sample.two_cpus())[0].views[0].plots
-    lines = figures(sample.many_cpus())[0].views[0].plots[1]
+def test_the_ridge_and_the_cells_with_a_cpu_for_each_worker_are_marked() -> None:
+    (flat,) = figures(samples.two_cpus())[0].views[0].plots
+    lines = figures(samples.many_cpus())[0].views[0].plots[1]
     assert list(zip(flat.data[1]["x"], flat.data[1]["y"], strict=True)) == [(0, 0), (1, 1)]
     assert flat.layout["shapes"][0]["path"] == "M-0.5,-0.5L0.5,-0.5L0.5,0.5L1.5,0.5L1.5,1.5L-0.5,1.5Z"
     assert [shape["type"] for shape in lines.layout["shapes"]] == ["path", "line"]
 
 
-def test_the_numbers_stand_in_a_table_too(sample: ModuleType) -> None:
-    ((table,),) = [details.tables for details in figures(sample.two_cpus())[0].views[0].details]
+def test_the_numbers_stand_in_a_table_too() -> None:
+    ((table,),) = [details.tables for details in figures(samples.two_cpus())[0].views[0].details]
     assert table.head == ["processes", "CPUs 1", "CPUs 2"] and len(table.rows) == 11
     assert table.rows[-1][-1] == "\N{EN DASH}"
 
 
-def test_a_single_row_is_a_curve_and_no_surface(sample: ModuleType) -> None:
-    assert figures(sample.with_surfaces([sample.surface([1, 2, 3, 4], [1])])) == []
+def test_a_single_row_is_a_curve_and_no_surface() -> None:
+    assert figures(samples.with_surfaces(samples.surface([1, 2, 3, 4], [1]))) == []
 
 
-def test_surfaces_of_a_large_machine_fit(sample: ModuleType, tmp_path: Path) -> None:
+def test_surfaces_of_a_large_machine_fit(tmp_path: Path) -> None:
     """Four of them: each adds as much to a page, for what is packed is not looked back at that far."""
     sizes = []
     for n_cpus in (2, 256):
-        found = sample.with_surfaces([sample.surface(range(1, 25), range(1, n_cpus + 1))])
+        found = samples.with_surfaces(samples.surface(range(1, 25), range(1, n_cpus + 1)))
         write(found, figures(found), tmp_path / "report.html")
         sizes.append((tmp_path / "report.html").stat().st_size)
     small, large = sizes
     assert small + 4 * (large - small) < 3_000_000
 
 
-def test_titles_of_a_surface_enter_as_text(sample: ModuleType) -> None:
-    assert sample.HOSTILE not in page(sample.hostile(), figures(sample.hostile()))
-    assert sample.HOSTILE not in figures(sample.hostile())[0].views[0].plots[0].data[0]["text"][0][0]
+def test_titles_of_a_surface_enter_as_text() -> None:
+    assert samples.HOSTILE not in page(samples.hostile_surface(), figures(samples.hostile_surface()))
+    assert samples.HOSTILE not in figures(samples.hostile_surface())[0].views[0].plots[0].data[0]["text"][0][0]

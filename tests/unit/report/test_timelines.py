@@ -1,7 +1,8 @@
 """Timelines as they are drawn: also those of runs whose switches were too many to record."""
 
-from types import ModuleType
 from typing import Any
+
+from tests.kit import samples
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import DegradedRuns, Findings, TimelineDoc
@@ -21,8 +22,8 @@ def only(findings: Findings, timeline: dict[str, Any]) -> Plot:
     return plot
 
 
-def test_a_run_with_too_many_switches_is_drawn_as_a_whole(sample: ModuleType) -> None:
-    plot = only(sample.small(), TREE)
+def test_a_run_with_too_many_switches_is_drawn_as_a_whole() -> None:
+    plot = only(samples.small(), TREE)
     (band,) = plot.data
     assert band["y"] == [50, 200, 150, 150] and "CPU all busy" in band["hovertemplate"]
     assert "yaxis2" not in plot.layout
@@ -30,9 +31,9 @@ def test_a_run_with_too_many_switches_is_drawn_as_a_whole(sample: ModuleType) ->
     assert plot.note.endswith("too many switches to record each. The tasks of this run were not recorded.")
 
 
-def test_bands_stack_and_the_tasks_that_waited_stand_above(sample: ModuleType) -> None:
+def test_bands_stack_and_the_tasks_that_waited_stand_above() -> None:
     busy = [[1000, 500, 0], [0, 1000, 250]]
-    plot = only(sample.small(), {**TREE, "cpus": [0, 1], "busy_ns": busy, "waiting_ns": [0, 3000, 0]})
+    plot = only(samples.small(), {**TREE, "cpus": [0, 1], "busy_ns": busy, "waiting_ns": [0, 3000, 0]})
     first, second, waiting = plot.data
     assert (first["y"], second["y"]) == ([100, 50, 0, 0], [0, 100, 25, 25])
     assert first["stackgroup"] == second["stackgroup"] and first["dx"] == 1
@@ -42,9 +43,9 @@ def test_bands_stack_and_the_tasks_that_waited_stand_above(sample: ModuleType) -
     assert table.rows[1] == ["1.00", "1.50", "50", "100", "3.00"]
 
 
-def test_many_cpus_are_a_map(sample: ModuleType) -> None:
+def test_many_cpus_are_a_map() -> None:
     rows = [[10 * cpu, 1000] for cpu in range(12)]
-    plot = only(sample.small(), {**TREE, "cpus": list(range(12)), "busy_ns": rows, "waiting_ns": [0, 0]})
+    plot = only(samples.small(), {**TREE, "cpus": list(range(12)), "busy_ns": rows, "waiting_ns": [0, 0]})
     assert plot.data[0]["type"] == "heatmap" and plot.data[0]["z"][11] == [11, 100]
 
 
@@ -64,8 +65,8 @@ def test_the_words_of_a_parallel_run() -> None:
     )
 
 
-def test_where_none_was_recorded_the_reason_is_told(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_where_none_was_recorded_the_reason_is_told() -> None:
+    findings = samples.small()
     assert missing_timeline(findings) == ""
     findings.timelines = []
     findings.degraded = [DegradedRuns(what="switch records", why="EACCES", fix="run as root", n_runs=3)]
@@ -76,8 +77,8 @@ def test_where_none_was_recorded_the_reason_is_told(sample: ModuleType) -> None:
     assert missing_timeline(findings) == ""
 
 
-def test_what_was_not_measured_is_shaded(sample: ModuleType) -> None:
-    findings = sample.small()
+def test_what_was_not_measured_is_shaded() -> None:
+    findings = samples.small()
     timeline = {**TREE, "cpus": [0], "busy_ns": [[1000] * 10], "waiting_ns": [0] * 10}
     findings.timelines = [TimelineDoc(run="r", configuration={}, timeline=timeline, window_ns=(2000, 90_000))]
     (plot,) = figures(findings, Factors(findings))[0].views[0].plots

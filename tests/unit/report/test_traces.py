@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.unit.report import even_sample as sample
+from tests.kit import samples
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings, TaskTrace
@@ -15,7 +15,7 @@ WHOLE: dict[str, Any] = {"start_us": [0, 1, 6], "end_us": [5, 10, 9], "worker": 
 
 
 def with_trace(**changes: Any) -> Findings:
-    found = sample.two_factors()
+    found = samples.two_factors()
     found.traces = [TaskTrace(run="r7", configuration={"workers": 2}, **(WHOLE | changes))]
     return found
 
