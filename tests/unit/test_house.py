@@ -103,15 +103,12 @@ def test_the_root_holds_floors_only() -> None:
     assert entries == {*HOUSE.FLOOR, "__init__", "__main__"}
 
 
-@pytest.mark.parametrize(
-    ("room", "known"),
-    [
-        ("analysis", {"analysis"}),
-        ("simulate", {"simulate", "analysis"}),
-        ("study", {"study", "protocol", "text"}),
-        ("report", {"report", "protocol", "text"}),
-    ],
-)
+@pytest.mark.parametrize(("room", "known"), [
+    ("analysis", {"analysis"}),
+    ("simulate", {"simulate", "analysis"}),
+    ("study", {"study", "protocol", "text"}),
+    ("report", {"report", "protocol", "text"}),
+])  # fmt: skip
 def test_a_room_knows_few_others(room: str, known: set[str]) -> None:
     found = {other for name in graph() if HOUSE.room(name) == room for other in direct(name) - HOUSE.STRINGS - VALUES}
     assert {HOUSE.room(other) for other in found} - {*known, "errors", ""} == set()

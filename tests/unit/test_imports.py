@@ -37,18 +37,14 @@ def imported(*arguments: str) -> set[str]:
     return {line.rsplit("|", 1)[1].strip().partition(".")[0] for line in lines}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--help",),
-        ("--version",),
-        ("check", "studies/thread-scaling/study.toml"),
-        ("study", "--list"),
-        ("reproduce", "--help"),
-        ("reproduce", "--list"),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("arguments", [
+    ("--help",),
+    ("--version",),
+    ("check", "studies/thread-scaling/study.toml"),
+    ("study", "--list"),
+    ("reproduce", "--help"),
+    ("reproduce", "--list"),
+], ids=" ".join)  # fmt: skip
 def test_a_quick_command_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
     found = imported(*arguments)
     assert "typer" in found

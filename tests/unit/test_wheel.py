@@ -45,13 +45,10 @@ def built(project: Path, version: str = "standard") -> tuple[dict[str, Any], lis
     return data, told
 
 
-@pytest.mark.parametrize(
-    ("content", "tag"),
-    [
-        (b"\x7fELF static", "manylinux_2_17_{0}.musllinux_1_1_{0}"),
-        (b"\x7fELF /lib64/ld-linux-x86-64.so.2", "linux_{0}"),
-    ],
-)
+@pytest.mark.parametrize(("content", "tag"), [
+    (b"\x7fELF static", "manylinux_2_17_{0}.musllinux_1_1_{0}"),
+    (b"\x7fELF /lib64/ld-linux-x86-64.so.2", "linux_{0}"),
+])  # fmt: skip
 def test_the_probe_is_a_script_of_the_wheel(
     project: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, tag: str
 ) -> None:

@@ -31,12 +31,7 @@ def test_extremes() -> None:
     assert iterations_per_run(1.0, 1.0, 0.02, 0.0, most=50).iterations == 50
     assert iterations_per_run(1.0, 1.0, 0.02, 0.0).warnings
     assert iterations_per_run(1e9, 1.0, 0.02, 0.02, most=50).iterations == 50
-    for wrong in (
-        (-1.0, 1.0, 0.1, 0.1),
-        (1.0, 0.0, 0.1, 0.1),
-        (1.0, 1.0, -0.1, 0.1),
-        (1.0, 1.0, 0.1, math.nan),
-    ):
+    for wrong in ((-1.0, 1.0, 0.1, 0.1), (1.0, 0.0, 0.1, 0.1), (1.0, 1.0, -0.1, 0.1), (1.0, 1.0, 0.1, math.nan)):
         with pytest.raises(ValueError, match="found"):
             iterations_per_run(*wrong)
 

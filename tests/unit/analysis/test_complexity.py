@@ -82,16 +82,13 @@ def test_a_prediction_holds_the_truth_and_ends_at_twice_the_largest() -> None:
     assert "up to 2 times the largest" in predict_time(fit, 40000).warnings[0]
 
 
-@pytest.mark.parametrize(
-    ("n", "took", "why"),
-    [
-        ([1, 2, 3], [1, 2, 3], "found 3 different sizes, expected at least 4"),
-        ([1000, 1200, 1500, 3000], [1, 2, 3, 4], "from 1,000 to 3,000, a factor of 3; expected a factor of 4 or more"),
-        ([0.5, 1, 2, 3], [1, 2, 3, 4], "found a size below 1"),
-        ([1, 2, 3, 4], [1, 2, 0, 4], "a time of 0 or less"),
-        ([1, 2, 3, 4], [1, 2, 3], "expected two lists of one length"),
-    ],
-)
+@pytest.mark.parametrize(("n", "took", "why"), [
+    ([1, 2, 3], [1, 2, 3], "found 3 different sizes, expected at least 4"),
+    ([1000, 1200, 1500, 3000], [1, 2, 3, 4], "from 1,000 to 3,000, a factor of 3; expected a factor of 4 or more"),
+    ([0.5, 1, 2, 3], [1, 2, 3, 4], "found a size below 1"),
+    ([1, 2, 3, 4], [1, 2, 0, 4], "a time of 0 or less"),
+    ([1, 2, 3, 4], [1, 2, 3], "expected two lists of one length"),
+])  # fmt: skip
 def test_what_has_no_growth(n: list[float], took: list[float], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         fit_complexity(n, took)

@@ -96,9 +96,7 @@ def test_single_intervals_are_those_of_ratio() -> None:
 
 
 @pytest.mark.parametrize("blocks", [None, BLOCKS])
-def test_simultaneous_intervals_are_wider_but_not_past_bonferroni(
-    blocks: dict[int, list[int]] | None,
-) -> None:
+def test_simultaneous_intervals_are_wider_but_not_past_bonferroni(blocks: dict[int, list[int]] | None) -> None:
     points, bonferroni = speedup(TIMES, blocks=blocks), speedup(TIMES, blocks=blocks, confidence=0.975)
     for n in (2, 4):
         p = at(points, n)
@@ -190,16 +188,13 @@ def test_correlated_errors_are_noted() -> None:
     assert all("correlated" in p.note for p in speedup(TIMES))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "found"),
-    [
-        ({"work": "shared"}, "work"),
-        ({"better": "none"}, "better"),
-        ({"cpus": 0}, "cpus"),
-        ({"baseline": 0}, "level"),
-        ({"confidence": 0.0}, "confidence"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "found"), [
+    ({"work": "shared"}, "work"),
+    ({"better": "none"}, "better"),
+    ({"cpus": 0}, "cpus"),
+    ({"baseline": 0}, "level"),
+    ({"confidence": 0.0}, "confidence"),
+])  # fmt: skip
 def test_meaningless_arguments_are_refused(arguments: dict[str, object], found: str) -> None:
     with pytest.raises(ValueError, match=f"{found}: found"):
         speedup(TIMES, **arguments)  # type: ignore[arg-type]

@@ -83,11 +83,10 @@ def test_flags() -> None:
     assert any("but one was measured at" in flag for flag in texts(fit_usl(SIZES, slow).flags))
 
 
-@pytest.mark.parametrize(
-    ("n", "rates"),
-    [([1, 2], [1, 2]), ([1, 2, 2, 2], [1, 2, 2, 2]), ([0, 1, 2], [1, 1, 1]), ([1, 2, 3], [1, 0, 1]),
-     ([1, 2, 3], [1, math.nan, 1]), ([1, 2, 3], [1, 2])],
-)  # fmt: skip
+@pytest.mark.parametrize(("n", "rates"), [
+    ([1, 2], [1, 2]), ([1, 2, 2, 2], [1, 2, 2, 2]), ([0, 1, 2], [1, 1, 1]), ([1, 2, 3], [1, 0, 1]),
+    ([1, 2, 3], [1, math.nan, 1]), ([1, 2, 3], [1, 2]),
+])  # fmt: skip
 def test_what_no_law_can_be_fitted_to(n: list[float], rates: list[float]) -> None:
     with pytest.raises(ValueError, match="expected"):
         fit_usl(n, rates)
@@ -112,11 +111,10 @@ def test_a_prediction_is_a_bracket_that_holds_the_truth() -> None:
     assert refused <= 5 and held >= 0.9 * (100 - refused)
 
 
-@pytest.mark.parametrize(
-    ("n", "boundaries", "why"),
-    [(65, (), "more than 2 times the largest size measured (32)"), (48, (32,), "beyond 32 a cache begins"),
-     (48, (64, 40), "beyond 40 a cache begins; nothing was measured there"), (1, (), "above 1")],
-)  # fmt: skip
+@pytest.mark.parametrize(("n", "boundaries", "why"), [
+    (65, (), "more than 2 times the largest size measured (32)"), (48, (32,), "beyond 32 a cache begins"),
+    (48, (64, 40), "beyond 40 a cache begins; nothing was measured there"), (1, (), "above 1"),
+])  # fmt: skip
 def test_a_prediction_is_refused(n: float, boundaries: tuple[int, ...], why: str) -> None:
     made = predict(
         fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), n, [Boundary(after, "a cache begins") for after in boundaries]

@@ -12,12 +12,7 @@ from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
-from scalograph.study.workload import (
-    Parameter,
-    Requirement,
-    Workload,
-    refusals,
-)
+from scalograph.study.workload import Parameter, Requirement, Workload, refusals
 from tests.kit.studies import VALID, facts_of
 
 HOST = facts_of(4)

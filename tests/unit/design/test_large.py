@@ -59,17 +59,14 @@ def test_thousands_of_exclusions_cost_each_configuration_one_look() -> None:
     assert 10_000 < int(planned(f"{study}{factors}{exclude}").strip()) < 100_000
 
 
-@pytest.mark.parametrize(
-    ("exclude", "left"),
-    [
-        ([], {(1, "a"), (1, "b"), (2, "a"), (2, "b")}),
-        ([{}], {(1, "a"), (1, "b"), (2, "a"), (2, "b")}),
-        ([{"n": [1]}], {(2, "a"), (2, "b")}),
-        ([{"n": [1], "m": ["a"]}], {(1, "b"), (2, "a"), (2, "b")}),
-        ([{"n": [1], "m": ["a"]}, {"m": ["b"]}], {(2, "a")}),
-        ([{"n": []}, {"n": [3]}], {(1, "a"), (1, "b"), (2, "a"), (2, "b")}),
-    ],
-)
+@pytest.mark.parametrize(("exclude", "left"), [
+    ([], {(1, "a"), (1, "b"), (2, "a"), (2, "b")}),
+    ([{}], {(1, "a"), (1, "b"), (2, "a"), (2, "b")}),
+    ([{"n": [1]}], {(2, "a"), (2, "b")}),
+    ([{"n": [1], "m": ["a"]}], {(1, "b"), (2, "a"), (2, "b")}),
+    ([{"n": [1], "m": ["a"]}, {"m": ["b"]}], {(2, "a")}),
+    ([{"n": []}, {"n": [3]}], {(1, "a"), (1, "b"), (2, "a"), (2, "b")}),
+])  # fmt: skip
 def test_what_is_left_out(exclude: list[dict[str, list[object]]], left: set[tuple[int, str]]) -> None:
     excluded = Exclusions(exclude)  # type: ignore[arg-type]
     grid = [(n, m) for n in (1, 2) for m in ("a", "b")]

@@ -106,11 +106,7 @@ def test_a_replay_without_asking_decides_the_same() -> None:
 def test_a_disturbed_run_is_asked_for_again_and_its_value_is_not_used() -> None:
     disturbed = {"e0001", "e0006"}
     made = planner()
-    told = conducted(
-        made,
-        lambda k: 1 / min(k, 5),
-        lambda run: "disturbed" if run.run in disturbed else "clean",
-    )
+    told = conducted(made, lambda k: 1 / min(k, 5), lambda run: "disturbed" if run.run in disturbed else "clean")
     names = [run.run for run, _, _ in told]
     assert names[1:3] == ["e0001", "e0001r1"]
     assert threads(told[1][0]) == threads(told[2][0])
@@ -245,13 +241,10 @@ def test_it_ends_at_the_most_runs() -> None:
     assert len(told) <= 9 < MOST
 
 
-@pytest.mark.parametrize(
-    ("text", "where", "expected"),
-    [
-        (TEXT.replace("[baseline]", f"{LOCK}\n[baseline]"), "factors", "one: one program is searched"),
-        (TEXT.replace('levels = "1:12"', "levels = [1]"), "factors.threads.levels", "at least two counts from 1 on"),
-    ],
-)
+@pytest.mark.parametrize(("text", "where", "expected"), [
+    (TEXT.replace("[baseline]", f"{LOCK}\n[baseline]"), "factors", "one: one program is searched"),
+    (TEXT.replace('levels = "1:12"', "levels = [1]"), "factors.threads.levels", "at least two counts from 1 on"),
+])  # fmt: skip
 def test_refusals(text: str, where: str, expected: str) -> None:
     with pytest.raises(StudyError) as refused:
         planner(text)

@@ -107,17 +107,14 @@ def other(n: int) -> Stack:
     return Stack(frames=("a.E.f", "a.b.C.d"), n=n, share=n / 200)
 
 
-@pytest.mark.parametrize(
-    ("seen", "decision"),
-    [
-        (sampled(150), "holds"),
-        (sampled(110), "not resolved"),
-        (sampled(10), "not resolved"),  # the others may be of this stack, too
-        (sampled(10).model_copy(update={"stacks": (*sampled(10).stacks, other(190))}), "does not hold"),
-        (RecordedTasks(), "not measured"),
-        (None, "not measured"),
-    ],
-)
+@pytest.mark.parametrize(("seen", "decision"), [
+    (sampled(150), "holds"),
+    (sampled(110), "not resolved"),
+    (sampled(10), "not resolved"),  # the others may be of this stack, too
+    (sampled(10).model_copy(update={"stacks": (*sampled(10).stacks, other(190))}), "does not hold"),
+    (RecordedTasks(), "not measured"),
+    (None, "not measured"),
+])  # fmt: skip
 def test_a_claim_about_a_stack_is_decided_by_its_share_of_the_samples(
     seen: RecordedTasks | None, decision: str, study: Findings, table: Table, tmp_path: Path
 ) -> None:

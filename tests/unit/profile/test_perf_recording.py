@@ -25,10 +25,7 @@ PRINTED = """\
 def test_frames_end_where_functions_are_not_known() -> None:
     assert [*parse_perf_samples(PRINTED.splitlines(keepends=True))] == [
         PerfSample(75264.659587123, ("[dash]",)),
-        PerfSample(
-            75264.669706001,
-            ("update_load_avg", "std::vector<int, std::allocator<int> >::at(unsigned long)"),
-        ),
+        PerfSample(75264.669706001, ("update_load_avg", "std::vector<int, std::allocator<int> >::at(unsigned long)")),
     ]
 
 

@@ -69,14 +69,10 @@ def test_events_that_nobody_asks_for_are_not_read() -> None:
     assert len(list(islice(parse_events(read), 2))) == 2
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "{}", "jfr: no such file", TEXT[:-300], '{"events": [nonsense]}', '{"events": [' + "[" * 100_000,
-        "x" * (3 << 20),
-    ],
-    ids=["nothing", "no events", "a complaint", "torn", "no JSON", "deep", "long"],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "", "{}", "jfr: no such file", TEXT[:-300], '{"events": [nonsense]}', '{"events": [' + "[" * 100_000,
+    "x" * (3 << 20),
+], ids=["nothing", "no events", "a complaint", "torn", "no JSON", "deep", "long"])  # fmt: skip
 def test_what_is_no_print_is_refused(text: str) -> None:
     with pytest.raises(ProtocolError, match="jfr print"):
         list(parse_events(io.StringIO(text).read))

@@ -91,21 +91,18 @@ def test_a_compressed_journal_reads_the_same(tmp_path: Path) -> None:
     assert list(read(packed)) == list(read(plain))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "empty"),
-        (b"[]\n", "no event"),
-        (b"hello\n", "journal.jsonl:1: not JSON"),
-        (b'{"event":"note"}\n', "a `study` event of protocol 1"),
-        (b'{"event":"study","protocol":3}\n', "protocol 3"),
-        (b'{"event":"study","protocol":1}\n{"x":1}\n', "journal.jsonl:2"),
-        (b'{"event":"study","protocol":1}\n' + b"[" * 100_000 + b"\n", "journal.jsonl:2"),
-        (b'{"event":"study","protocol":1,"machine":' + b"[" * 32 + b"]" * 32 + b"}\n", "journal.jsonl:1: nested"),
-        (b'{"event":"study","protocol":1}\n' + b"x" * (5 << 20) + b"\n", "a line over 4 MiB"),
-        (b'{"event":"study","protocol":1}\n\xff\n', "journal.jsonl:2"),
-    ],
-)
+@pytest.mark.parametrize(("content", "message"), [
+    (b"", "empty"),
+    (b"[]\n", "no event"),
+    (b"hello\n", "journal.jsonl:1: not JSON"),
+    (b'{"event":"note"}\n', "a `study` event of protocol 1"),
+    (b'{"event":"study","protocol":3}\n', "protocol 3"),
+    (b'{"event":"study","protocol":1}\n{"x":1}\n', "journal.jsonl:2"),
+    (b'{"event":"study","protocol":1}\n' + b"[" * 100_000 + b"\n", "journal.jsonl:2"),
+    (b'{"event":"study","protocol":1,"machine":' + b"[" * 32 + b"]" * 32 + b"}\n", "journal.jsonl:1: nested"),
+    (b'{"event":"study","protocol":1}\n' + b"x" * (5 << 20) + b"\n", "a line over 4 MiB"),
+    (b'{"event":"study","protocol":1}\n\xff\n', "journal.jsonl:2"),
+])  # fmt: skip
 def test_what_is_no_journal(tmp_path: Path, content: bytes, message: str) -> None:
     file = tmp_path / "journal.jsonl"
     file.write_bytes(content)
@@ -187,14 +184,11 @@ def exchanged(folder: Path) -> None:
     (folder / "journal.jsonl").touch()
 
 
-@pytest.mark.parametrize(
-    ("lose", "message"),
-    [
-        (shutil.rmtree, "was removed while the study ran, expected results that stay in their place; start it anew"),
-        (moved, "was moved while the study ran, .*; move it back, and go on with --resume"),
-        (exchanged, "was moved while the study ran"),
-    ],
-)
+@pytest.mark.parametrize(("lose", "message"), [
+    (shutil.rmtree, "was removed while the study ran, expected results that stay in their place; start it anew"),
+    (moved, "was moved while the study ran, .*; move it back, and go on with --resume"),
+    (exchanged, "was moved while the study ran"),
+])  # fmt: skip
 def test_a_journal_that_lost_its_place_is_told_with_the_next_event(
     tmp_path: Path, lose: Callable[[Path], None], message: str
 ) -> None:

@@ -19,16 +19,13 @@ from tests.kit import ROOT
 KEPT = ROOT / "tests" / "recorded" / "before-rename"
 
 
-@pytest.mark.parametrize(
-    ("line", "renamed"),
-    [
-        (b'{"event":"ask","run":"a","treatment":{"n":1}}', b'{"event":"ask","run":"a","configuration":{"n":1}}'),
-        # A factor of either name is people's own.
-        (b'{"event":"ask","configuration":{"treatment":1}}', b'{"event":"ask","configuration":{"treatment":1}}'),
-        (b'{"event":"ask","treatment":{"treatment":1}}', b'{"event":"ask","configuration":{"treatment":1}}'),
-        (b'{"event":"note","text":"' + b"x" * 300 + b'"treatment":"}', None),
-    ],
-)
+@pytest.mark.parametrize(("line", "renamed"), [
+    (b'{"event":"ask","run":"a","treatment":{"n":1}}', b'{"event":"ask","run":"a","configuration":{"n":1}}'),
+    # A factor of either name is people's own.
+    (b'{"event":"ask","configuration":{"treatment":1}}', b'{"event":"ask","configuration":{"treatment":1}}'),
+    (b'{"event":"ask","treatment":{"treatment":1}}', b'{"event":"ask","configuration":{"treatment":1}}'),
+    (b'{"event":"note","text":"' + b"x" * 300 + b'"treatment":"}', None),
+])  # fmt: skip
 def test_a_line_is_renamed_before_it_is_decoded(line: bytes, renamed: bytes | None) -> None:
     assert rename_in_line(line) == (line if renamed is None else renamed)
 

@@ -30,34 +30,31 @@ def test_the_unchanged_run_is_accepted() -> None:
     assert parse_events(events(), "r1").run.wall_ns == 530000000
 
 
-@pytest.mark.parametrize(
-    ("event", "fields", "where"),
-    [
-        ("header", {"protocol": 2}, "header.protocol"),
-        ("header", {"kind": "wooden"}, "header.kind"),
-        ("header", {"cgroup": "../../elsewhere"}, "header.cgroup"),
-        ("header", {"degraded": [{"what": "x"}]}, "header.degraded[0].why"),
-        ("copy", {"copy": 1}, "copy"),
-        ("copy", {"copy": "0"}, "copy.copy"),
-        ("copy", {"start_ns": 1.5}, "copy.start_ns"),
-        ("copy", {"in_force": {"cpus": [0]}}, "copy.in_force.policy"),
-        ("iterations", {"work": [1, 2]}, "iterations"),
-        ("iterations", {"cpu_ns": [1, 2, -3]}, "iterations.cpu_ns[2]"),
-        ("iterations", {"copy": 1}, "copy"),
-        ("values", {"values": {"Upper": [1]}}, "values.values"),
-        ("values", {"values": {"a": ["1"]}}, "values.values"),
-        ("timeline", {"bin_ns": 0}, "timeline.bin_ns"),
-        ("timeline", {"busy_ns": [[1]]}, "timeline"),
-        ("timeline", {"waiting_ns": [0] * 513}, "timeline.waiting_ns"),
-        ("run", {"status": "splendid"}, "run.status"),
-        ("run", {"wall_ns": -1}, "run.wall_ns"),
-        ("run", {"wall_ns": True}, "run.wall_ns"),
-        ("run", {"wall_ns": 10**30}, "run.wall_ns"),
-        ("run", {"run": "r2"}, "run"),
-        ("run", {"run": None}, "run"),
-        ("run", {"run": 1}, "run.run"),
-    ],
-)
+@pytest.mark.parametrize(("event", "fields", "where"), [
+    ("header", {"protocol": 2}, "header.protocol"),
+    ("header", {"kind": "wooden"}, "header.kind"),
+    ("header", {"cgroup": "../../elsewhere"}, "header.cgroup"),
+    ("header", {"degraded": [{"what": "x"}]}, "header.degraded[0].why"),
+    ("copy", {"copy": 1}, "copy"),
+    ("copy", {"copy": "0"}, "copy.copy"),
+    ("copy", {"start_ns": 1.5}, "copy.start_ns"),
+    ("copy", {"in_force": {"cpus": [0]}}, "copy.in_force.policy"),
+    ("iterations", {"work": [1, 2]}, "iterations"),
+    ("iterations", {"cpu_ns": [1, 2, -3]}, "iterations.cpu_ns[2]"),
+    ("iterations", {"copy": 1}, "copy"),
+    ("values", {"values": {"Upper": [1]}}, "values.values"),
+    ("values", {"values": {"a": ["1"]}}, "values.values"),
+    ("timeline", {"bin_ns": 0}, "timeline.bin_ns"),
+    ("timeline", {"busy_ns": [[1]]}, "timeline"),
+    ("timeline", {"waiting_ns": [0] * 513}, "timeline.waiting_ns"),
+    ("run", {"status": "splendid"}, "run.status"),
+    ("run", {"wall_ns": -1}, "run.wall_ns"),
+    ("run", {"wall_ns": True}, "run.wall_ns"),
+    ("run", {"wall_ns": 10**30}, "run.wall_ns"),
+    ("run", {"run": "r2"}, "run"),
+    ("run", {"run": None}, "run"),
+    ("run", {"run": 1}, "run.run"),
+])  # fmt: skip
 def test_a_broken_field_is_named(event: str, fields: dict[str, Any], where: str) -> None:
     message = refused(events(**{event: fields}))
     assert where in message.partition(", expected")[0]
@@ -73,33 +70,28 @@ def test_no_answer_is_refused() -> None:
     assert "no event" in refused([])
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [(0, 0), (1, 1), (4, 4), (5, 5), (1, 0), (2, 1), (5, 4)],
-    ids=["header twice", "copy twice", "timeline twice", "run twice", "no header", "no copy", "after the run"],
-)
+@pytest.mark.parametrize(("first", "second"), [
+    (0, 0), (1, 1), (4, 4), (5, 5), (1, 0), (2, 1), (5, 4),
+], ids=["header twice", "copy twice", "bins twice", "run twice", "no header", "no copy", "after the run"])  # fmt: skip
 def test_events_out_of_order_are_refused(first: int, second: int) -> None:
     lines = events()
     refused([*lines[:second], lines[first], *lines[second:]])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"\xff\xfe",
-        b"",
-        b"[]",
-        b"{",
-        b'{"event":"header"',
-        b'{"event":"dance","run":"r1"}',
-        b'{"event":["header"],"run":"r1"}',
-        b'{"event":"run","run":"r1","status":"ok","wall_ns":NaN}',
-        b'{"event":"values","run":"r1","copy":0,"values":{"a":[1e999]}}',
-        b'{"event":"values","run":"r1","copy":0,"values":{"a":[Infinity]}}',
-        b'{"event":"header","run":"\xff"}',
-        b"[" * 100_000,
-    ],
-)
+@pytest.mark.parametrize("line", [
+    b"\xff\xfe",
+    b"",
+    b"[]",
+    b"{",
+    b'{"event":"header"',
+    b'{"event":"dance","run":"r1"}',
+    b'{"event":["header"],"run":"r1"}',
+    b'{"event":"run","run":"r1","status":"ok","wall_ns":NaN}',
+    b'{"event":"values","run":"r1","copy":0,"values":{"a":[1e999]}}',
+    b'{"event":"values","run":"r1","copy":0,"values":{"a":[Infinity]}}',
+    b'{"event":"header","run":"\xff"}',
+    b"[" * 100_000,
+])  # fmt: skip
 def test_a_broken_line_is_refused(line: bytes) -> None:
     with pytest.raises(ProtocolError):
         parse_event(line)

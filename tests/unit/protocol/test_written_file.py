@@ -13,14 +13,11 @@ from scalograph.protocol.written_file import is_at, open_to_append, replace_file
 pytestmark = pytest.mark.guarantee
 
 
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda file: file.symlink_to("victim"), "it is a link, expected a plain file; remove it, or choose another"),
-        (lambda file: os.mkfifo(file), "it is no plain file"),
-        (lambda file: file.mkdir(), "Is a directory"),
-    ],
-)
+@pytest.mark.parametrize(("spoil", "message"), [
+    (lambda file: file.symlink_to("victim"), "it is a link, expected a plain file; remove it, or choose another"),
+    (lambda file: os.mkfifo(file), "it is no plain file"),
+    (lambda file: file.mkdir(), "Is a directory"),
+])  # fmt: skip
 @pytest.mark.parametrize("victim", ["", "kept"])
 def test_a_journal_is_a_plain_file(tmp_path: Path, spoil: Callable[[Path], None], message: str, victim: str) -> None:
     if victim:

@@ -92,16 +92,13 @@ def test_studies_lie_beside_their_catalogue_and_some_are_chosen_by_id_or_name(tm
         assert [part.study for _, part in found.parts] == ["one"] and not found.is_shipped
 
 
-@pytest.mark.parametrize(
-    ("claims", "more", "message"),
-    [
-        (CLAIM.format(id="P0-2"), OPEN.format(id="P0-2", decision="not yet"), "claim P0-2: in one and in `open`"),
-        (CLAIM.format(id="P0-7"), "", "claim P0-7: in one, in no list of claims"),
-        ("", OPEN.format(id="P0-2", decision="holds"), r"published.toml:\d+: studies.0.open.0.decision: "),
-        ("", "[studies.verses]\n", "studies.0.verses: "),
-        ("", "[", "published.toml: not TOML"),
-    ],
-)
+@pytest.mark.parametrize(("claims", "more", "message"), [
+    (CLAIM.format(id="P0-2"), OPEN.format(id="P0-2", decision="not yet"), "claim P0-2: in one and in `open`"),
+    (CLAIM.format(id="P0-7"), "", "claim P0-7: in one, in no list of claims"),
+    ("", OPEN.format(id="P0-2", decision="holds"), r"published.toml:\d+: studies.0.open.0.decision: "),
+    ("", "[studies.verses]\n", "studies.0.verses: "),
+    ("", "[", "published.toml: not TOML"),
+])  # fmt: skip
 def test_what_is_no_catalogue_is_refused_where_it_is_wrong(
     tmp_path: Path, claims: str, more: str, message: str
 ) -> None:

@@ -45,49 +45,34 @@ def valid(folder: Path, text: str) -> None:
     check(folder)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (', "{kind}"', "", "study.toml:10: factors.kind: a factor that nothing uses: the command does not take it"),
-        (', "{kind}"', ', "{{kind}}"', "study.toml:10: factors.kind: a factor that nothing uses"),
-        ("-t{threads}", "-t{thread}", 'study.toml:7: workload.command: unknown name {thread} in "-t{thread}"'),
-        ("-t{threads}", "-t{threads} {build}", "study.toml:7: workload.command: unknown name {build}"),
-        ("-t{threads}", "-t{threads} {jvm_options}", "study.toml:7: workload.command: unknown name {jvm_options}"),
-        ("-t{threads}", "-t{threads} {", 'study.toml:7: workload.command: a lone brace in "-t{threads} {"'),
-        ('"prog"', '""', "study.toml:7: workload.command: no program"),
-        ('"prog"', '"../prog"', 'study.toml:7: workload.command: "../prog" leads outside'),
-        ("[factors.t", "parameters = { n = 1 }\n[factors.t", "study.toml:8: workload.parameters: parameters of a"),
-        ("[factors.kind]", "[factors.here]\nlevels = [1]\n[factors.kind]", "study.toml:10: factors.here: {here} is"),
-        (
-            "[factors.kind]",
-            '[factors.vm]\ncontrol = "jvm"\nlevels = ["default"]\n[factors.kind]',
-            "study.toml:10: factors.vm: a factor that nothing uses: the command starts no JVM by {java}",
-        ),
-        (
-            "[factors.kind]",
-            '[factors.think_ns]\ncontrol = "nice"\nlevels = [1]\n[protocol]\nthink = "1s"\n[factors.kind]',
-            "study.toml:10: factors.think_ns: {think_ns} is filled by protocol.think already",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "message"), [
+    (', "{kind}"', "", "study.toml:10: factors.kind: a factor that nothing uses: the command does not take it"),
+    (', "{kind}"', ', "{{kind}}"', "study.toml:10: factors.kind: a factor that nothing uses"),
+    ("-t{threads}", "-t{thread}", 'study.toml:7: workload.command: unknown name {thread} in "-t{thread}"'),
+    ("-t{threads}", "-t{threads} {build}", "study.toml:7: workload.command: unknown name {build}"),
+    ("-t{threads}", "-t{threads} {jvm_options}", "study.toml:7: workload.command: unknown name {jvm_options}"),
+    ("-t{threads}", "-t{threads} {", 'study.toml:7: workload.command: a lone brace in "-t{threads} {"'),
+    ('"prog"', '""', "study.toml:7: workload.command: no program"),
+    ('"prog"', '"../prog"', 'study.toml:7: workload.command: "../prog" leads outside'),
+    ("[factors.t", "parameters = { n = 1 }\n[factors.t", "study.toml:8: workload.parameters: parameters of a"),
+    ("[factors.kind]", "[factors.here]\nlevels = [1]\n[factors.kind]", "study.toml:10: factors.here: {here} is"),
+    ("[factors.kind]", '[factors.vm]\ncontrol = "jvm"\nlevels = ["default"]\n[factors.kind]',
+     "study.toml:10: factors.vm: a factor that nothing uses: the command starts no JVM by {java}"),
+    ("[factors.kind]", '[factors.think_ns]\ncontrol = "nice"\nlevels = [1]\n[protocol]\nthink = "1s"\n[factors.kind]',
+     "study.toml:10: factors.think_ns: {think_ns} is filled by protocol.think already"),
+])  # fmt: skip
 def test_a_command_that_does_not_fit(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in STUDY
     (found,) = mistakes(tmp_path, STUDY.replace(old, new, 1))
     assert found.startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("response", "message"),
-    [
-        (
-            'from = "window.wall"\nunit = "ms"',
-            'responses.r.unit: found "ms", expected "s", which window.wall is told in',
-        ),
-        ('from = "run.max_rss"\nunit = "MiB"', 'responses.r.unit: found "MiB", expected "bytes", which run.max_rss is'),
-        ('from = "run.n_switches"\nunit = "s"', 'responses.r.unit: found "s", expected "", which run.n_switches is'),
-        ('from = "run.max_rs"', 'responses.r.from: found "run.max_rs", expected run. and one of '),
-    ],
-)
+@pytest.mark.parametrize(("response", "message"), [
+    ('from = "window.wall"\nunit = "ms"', 'responses.r.unit: found "ms", expected "s", which window.wall is told in'),
+    ('from = "run.max_rss"\nunit = "MiB"', 'responses.r.unit: found "MiB", expected "bytes", which run.max_rss is'),
+    ('from = "run.n_switches"\nunit = "s"', 'responses.r.unit: found "s", expected "", which run.n_switches is'),
+    ('from = "run.max_rs"', 'responses.r.from: found "run.max_rs", expected run. and one of '),
+])  # fmt: skip
 def test_a_response_that_no_run_has_or_in_another_unit(tmp_path: Path, response: str, message: str) -> None:
     (said,) = mistakes(tmp_path, f"{STUDY}[responses.r]\n{response}\n")
     assert message in said
@@ -106,31 +91,25 @@ def test_a_misspelled_name_is_one_mistake_and_says_what_was_meant(tmp_path: Path
     assert found.endswith('did you mean "threads"?')
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        '["prog", "{threads}", "{kind}", "{here}/x", "{python}", "{iterations}{warmup}{think_ns}"]',
-        '["{java}", "{jvm_options}", "{threads}", "{kind}"]',
-        '["prog", "{kind}"]\ncopies = "{threads}"',
-    ],
-)
+@pytest.mark.parametrize("command", [
+    '["prog", "{threads}", "{kind}", "{here}/x", "{python}", "{iterations}{warmup}{think_ns}"]',
+    '["{java}", "{jvm_options}", "{threads}", "{kind}"]',
+    '["prog", "{kind}"]\ncopies = "{threads}"',
+])  # fmt: skip
 def test_commands_that_fit(tmp_path: Path, command: str) -> None:
     valid(tmp_path, STUDY.replace('["prog", "-t{threads}", "{kind}"]', command))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("java-threads", "java-thread", 'study.toml:7: workload.use: no workload "java-thread", expected one of'),
-        ("java-threads", "../x", 'study.toml:7: workload.use: no workload "../x"'),
-        ("[factors.t", "parameters = { unit = 1 }\n[factors.t", "study.toml:8: workload.parameters.unit: java-thre"),
-        ("[factors.t", "parameters = { units = 0 }\n[factors.t", "study.toml:8: workload.parameters.units: found 0"),
-        ("[factors.t", "parameters = { kind = 'virtual' }\n[factors.t", "study.toml:8: workload.parameters.kind: fix"),
-        ("[factors.kind]", "[factors.kinds]", "study.toml:10: factors.kinds: a factor that nothing uses: java-threads"),
-        ('"virtual"', '"green"', "study.toml:11: factors.kind.levels: found level 'green', expected one of platform"),
-        ("[factors.kind]", "[quick]\nfactors = { threads = '1,0' }\n[factors.kind]", "study.toml:11: quick.factors"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("java-threads", "java-thread", 'study.toml:7: workload.use: no workload "java-thread", expected one of'),
+    ("java-threads", "../x", 'study.toml:7: workload.use: no workload "../x"'),
+    ("[factors.t", "parameters = { unit = 1 }\n[factors.t", "study.toml:8: workload.parameters.unit: java-thre"),
+    ("[factors.t", "parameters = { units = 0 }\n[factors.t", "study.toml:8: workload.parameters.units: found 0"),
+    ("[factors.t", "parameters = { kind = 'virtual' }\n[factors.t", "study.toml:8: workload.parameters.kind: fix"),
+    ("[factors.kind]", "[factors.kinds]", "study.toml:10: factors.kinds: a factor that nothing uses: java-threads"),
+    ('"virtual"', '"green"', "study.toml:11: factors.kind.levels: found level 'green', expected one of platform"),
+    ("[factors.kind]", "[quick]\nfactors = { threads = '1,0' }\n[factors.kind]", "study.toml:11: quick.factors"),
+])  # fmt: skip
 def test_a_study_that_does_not_fit_its_workload(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in USED
     (found,) = mistakes(tmp_path, USED.replace(old, new, 1))
@@ -149,18 +128,15 @@ def test_mistakes_of_every_kind_come_together(tmp_path: Path) -> None:
     assert [line.split(": ")[1] for line in mistakes(tmp_path, text)] == ["seed", "workload.use", "published.file"]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "messages"),
-    [
-        ("../paper.csv", None, ['study.toml:13: published.file: "../paper.csv" leads outside']),
-        ("a\\u0000b", None, ["study.toml:13: published.file"]),
-        ("none.csv", None, ['study.toml:13: published.file: no file "none.csv"']),
-        ("sub/report.html", b"t,s\n", ['study.toml:13: published.file: "sub/report.html", expected a name']),
-        ("paper.csv", b"T,s\n", ['study.toml:14: published.match.t: no column "t" in paper.csv']),
-        ("paper.csv", b"", ["study.toml:14: published.match.t: no", "study.toml:15: published.values.s"]),
-        ("paper.csv", b"\xff", ["study.toml:13: published.file: paper.csv cannot be read"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content", "messages"), [
+    ("../paper.csv", None, ['study.toml:13: published.file: "../paper.csv" leads outside']),
+    ("a\\u0000b", None, ["study.toml:13: published.file"]),
+    ("none.csv", None, ['study.toml:13: published.file: no file "none.csv"']),
+    ("sub/report.html", b"t,s\n", ['study.toml:13: published.file: "sub/report.html", expected a name']),
+    ("paper.csv", b"T,s\n", ['study.toml:14: published.match.t: no column "t" in paper.csv']),
+    ("paper.csv", b"", ["study.toml:14: published.match.t: no", "study.toml:15: published.values.s"]),
+    ("paper.csv", b"\xff", ["study.toml:13: published.file: paper.csv cannot be read"]),
+])  # fmt: skip
 def test_published_figures_that_cannot_be_shown(
     tmp_path: Path, name: str, content: bytes | None, messages: list[str]
 ) -> None:
@@ -172,15 +148,12 @@ def test_published_figures_that_cannot_be_shown(
     assert all(line.startswith(message) for line, message in zip(found, messages, strict=True)), found
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ('ranges = { s = ["low", "high"] }', 'study.toml:16: published.ranges.s: no column "low" in paper.csv'),
-        ('ranges = { t = ["t", "s"] }', "study.toml:16: published.ranges.t: a range of no value"),
-        ('[[published.unlike]]\nwhere = { ox = "x" }\nwhy = "y"',
-         'study.toml:17: published.unlike[0].where.ox: no column "ox" in paper.csv'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("more", "message"), [
+    ('ranges = { s = ["low", "high"] }', 'study.toml:16: published.ranges.s: no column "low" in paper.csv'),
+    ('ranges = { t = ["t", "s"] }', "study.toml:16: published.ranges.t: a range of no value"),
+    ('[[published.unlike]]\nwhere = { ox = "x" }\nwhy = "y"',
+     'study.toml:17: published.unlike[0].where.ox: no column "ox" in paper.csv'),
+])  # fmt: skip
 def test_ranges_and_rows_of_columns_that_are_not_there(tmp_path: Path, more: str, message: str) -> None:
     (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
     assert any(line.startswith(message) for line in mistakes(tmp_path, f"{STUDY}{PUBLISHED}{more}\n"))

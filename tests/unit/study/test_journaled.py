@@ -41,20 +41,17 @@ def test_a_host_may_lack_what_is_excluded_or_claimed() -> None:
     assert parse_journaled_study(document).exclude == [{"threads": [4]}]
 
 
-@pytest.mark.parametrize(
-    ("changes", "where"),
-    [
-        ({"question": "break-even", "baseline": {}}, "baseline"),
-        ({"question": "break-even"}, "factors.threads.levels"),
-        ({"question": "cliff"}, "factors"),
-        ({"baseline": {"core": 1}}, "baseline.core"),
-        ({"baseline": {"threads": 3}}, "baseline.threads"),
-        ({"reference": {"core": 1}}, "reference.core"),
-        ({"exclude": [{"core": [1]}]}, r"exclude\[0\].core"),
-        ({"tables": [{"title": "t", "rows": "core", "response": "wall"}]}, r"tables\[0\].rows"),
-        ({"tables": [{"title": "t", "rows": "lock", "response": "speed"}]}, r"tables\[0\].response"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "where"), [
+    ({"question": "break-even", "baseline": {}}, "baseline"),
+    ({"question": "break-even"}, "factors.threads.levels"),
+    ({"question": "cliff"}, "factors"),
+    ({"baseline": {"core": 1}}, "baseline.core"),
+    ({"baseline": {"threads": 3}}, "baseline.threads"),
+    ({"reference": {"core": 1}}, "reference.core"),
+    ({"exclude": [{"core": [1]}]}, r"exclude\[0\].core"),
+    ({"tables": [{"title": "t", "rows": "core", "response": "wall"}]}, r"tables\[0\].rows"),
+    ({"tables": [{"title": "t", "rows": "lock", "response": "speed"}]}, r"tables\[0\].response"),
+])  # fmt: skip
 def test_what_could_not_be_declared_is_refused_by_its_place(changes: dict[str, Any], where: str) -> None:
     with pytest.raises(ValueError, match=rf"^study\.{where}: "):
         parse_journaled_study({**dump_study(parse(VALID)), **changes})

@@ -17,19 +17,15 @@ from scalograph.study.shipped import shipped_study, shipped_workload
 from tests.kit.studies import VALID
 
 
-@pytest.mark.parametrize(
-    ("look_up", "near"),
-    [
-        (lambda: declare_shipped("thread-scalin"), "thread-scaling"),
-        (lambda: shipped_study("thread-scalin"), "thread-scaling"),
-        (lambda: shipped_workload("java-thread"), "java-threads"),
-        (lambda: find_control("placment"), "placement"),
-        (lambda: parse(f'question = "clif"\n{VALID}'), "cliff"),
-        (lambda: parse(VALID.replace('[factors.lock]', '[factors.lock]\ncontrol = "polcy"')), "policy"),
-        (lambda: parse(VALID + '\n[conditions]\ngoverno = "performance"\n'), "governor"),
-    ],
-    ids=["study", "folder of a study", "workload", "control", "question", "control in a study", "condition"],
-)  # fmt: skip
+@pytest.mark.parametrize(("look_up", "near"), [
+    (lambda: declare_shipped("thread-scalin"), "thread-scaling"),
+    (lambda: shipped_study("thread-scalin"), "thread-scaling"),
+    (lambda: shipped_workload("java-thread"), "java-threads"),
+    (lambda: find_control("placment"), "placement"),
+    (lambda: parse(f'question = "clif"\n{VALID}'), "cliff"),
+    (lambda: parse(VALID.replace('[factors.lock]', '[factors.lock]\ncontrol = "polcy"')), "policy"),
+    (lambda: parse(VALID + '\n[conditions]\ngoverno = "performance"\n'), "governor"),
+], ids=["study", "its folder", "workload", "control", "question", "control in a study", "condition"])  # fmt: skip
 def test_a_name_that_does_not_exist_is_asked_back_as_the_nearest_one(look_up: Callable[[], object], near: str) -> None:
     with pytest.raises(StudyError) as refused:
         look_up()
@@ -45,16 +41,13 @@ def test_so_is_a_level_of_a_control(name: str, level: str, near: str) -> None:
     assert refused.value.fix == f'did you mean "{near}"?'
 
 
-@pytest.mark.parametrize(
-    ("words", "near"),
-    [
-        (["find", "clif", "--", "true"], "cliff"),
-        (["run", "study.toml", "--when-busy", "cpu-tim"], "cpu-time"),
-        (["plan", "study.toml", "--host", "gest"], "guest"),
-        (["import", "hyperfin", "study.toml"], "hyperfine"),
-        (["fit", "study.toml", "--law", "ulsl"], "usl"),
-    ],
-)
+@pytest.mark.parametrize(("words", "near"), [
+    (["find", "clif", "--", "true"], "cliff"),
+    (["run", "study.toml", "--when-busy", "cpu-tim"], "cpu-time"),
+    (["plan", "study.toml", "--host", "gest"], "guest"),
+    (["import", "hyperfin", "study.toml"], "hyperfine"),
+    (["fit", "study.toml", "--law", "ulsl"], "usl"),
+])  # fmt: skip
 def test_so_is_the_value_of_an_option(
     words: list[str], near: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

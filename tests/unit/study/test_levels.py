@@ -9,19 +9,16 @@ from scalograph.study.levels import LevelsError, check_levels, is_possible_level
 from scalograph.study.scalars import Level
 
 
-@pytest.mark.parametrize(
-    ("text", "levels"),
-    [
-        ("1,2,8", [1, 2, 8]),
-        ("1:8", [1, 2, 3, 4, 5, 6, 7, 8]),
-        ("1:512:*2", [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]),
-        ("0:30:+10", [0, 10, 20, 30]),
-        ("0", [0]),
-        ("1.5, 2", [1.5, 2]),
-        ("none,method", ["none", "method"]),
-        ("1:3,8", [1, 2, 3, 8]),
-    ],
-)
+@pytest.mark.parametrize(("text", "levels"), [
+    ("1,2,8", [1, 2, 8]),
+    ("1:8", [1, 2, 3, 4, 5, 6, 7, 8]),
+    ("1:512:*2", [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]),
+    ("0:30:+10", [0, 10, 20, 30]),
+    ("0", [0]),
+    ("1.5, 2", [1.5, 2]),
+    ("none,method", ["none", "method"]),
+    ("1:3,8", [1, 2, 3, 8]),
+])  # fmt: skip
 def test_grammar(text: str, levels: list[object]) -> None:
     assert parse_levels(text) == levels
 
@@ -52,11 +49,7 @@ def test_a_range_is_the_list_it_stands_for(first: int, more: int) -> None:
     assert parse_levels(f"{first}:{first + more}") == parse_levels(spelled_out)
 
 
-@pytest.mark.parametrize(
-    "levels",
-    [[1, True], [1, 1.0], [0, False], [2, "2"], [True, "true"], ["a", "a"]],
-    ids=repr,
-)
+@pytest.mark.parametrize("levels", [[1, True], [1, 1.0], [0, False], [2, "2"], [True, "true"], ["a", "a"]], ids=repr)
 def test_levels_that_are_equal_or_read_alike_are_one(levels: list[Level]) -> None:
     with pytest.raises(LevelsError, match="expected each once"):
         check_levels(levels)
@@ -85,11 +78,10 @@ def test_many_ranges_are_not_spelled_out() -> None:
         parse_levels(",".join(["1:4096"] * 100_000))
 
 
-@pytest.mark.parametrize(
-    ("level", "text", "is_possible"),
-    [(7, "1:all", True), (3000, "1:all", True), (0, "1:all", False), (-1, "1:all", False), ("x", "1:all", False),
-     (True, "1:all", False), (7, "1,all", True), (3, "1:all:*2", False), (2000, "100:all", True)],
-)  # fmt: skip
+@pytest.mark.parametrize(("level", "text", "is_possible"), [
+    (7, "1:all", True), (3000, "1:all", True), (0, "1:all", False), (-1, "1:all", False), ("x", "1:all", False),
+    (True, "1:all", False), (7, "1,all", True), (3, "1:all:*2", False), (2000, "100:all", True),
+])  # fmt: skip
 def test_which_levels_a_host_may_have(level: Level, text: str, is_possible: bool) -> None:
     assert is_possible_level(level, text) is is_possible
 

@@ -23,18 +23,15 @@ def driven(**more: Any) -> Record:
     return read({**made, "processes": processes, "timeline": TIMELINE, **more})
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("process.web.cpu", [0.6]),
-        ("process.web.cpu_percent", [60.0]),
-        ("process.web.ready", [7.0]),
-        ("process.web.max_rss", []),
-        ("process.web.wait", []),
-        ("process.driver.cpu_percent", []),
-        ("process.nobody.cpu", []),
-    ],
-)
+@pytest.mark.parametrize(("source", "expected"), [
+    ("process.web.cpu", [0.6]),
+    ("process.web.cpu_percent", [60.0]),
+    ("process.web.ready", [7.0]),
+    ("process.web.max_rss", []),
+    ("process.web.wait", []),
+    ("process.driver.cpu_percent", []),
+    ("process.nobody.cpu", []),
+])  # fmt: skip
 def test_a_figure_of_a_process_is_that_of_its_copies_or_of_none(source: str, expected: list[float]) -> None:
     record = driven()
     assert list(observe(source, record, windows(record), 0)) == pytest.approx(expected)

@@ -15,40 +15,34 @@ def refused(text: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a = 1\nb = " + "[" * 17 + "]" * 17, "x.toml:2: values nested too deeply, expected at most 16"),
-        ("a = " + "{b = " * 17 + "1" + "}" * 17, "x.toml:1: values nested too deeply"),
-        ("a.b.c.d.e.f.g.h.i = 1", "x.toml:1: a key of more than 8 parts"),
-        ("\n[" + "a . " * 20_000 + "a]", "x.toml:2: a key of more than 8 parts"),
-        ('a = 0\n"a"."b".c.d.e.f.g.h."i" = 1', "x.toml:2: a key of more than 8 parts"),
-        ("a = 0x" + "f" * 5000, "x.toml:1: a word above 256 characters"),
-        ("a = '" + "b" * 70_000 + "'", "x.toml:1: a text above 65536 characters"),
-        ("a = [" + "1," * 80_001 + "]", "x.toml: 80001 values, expected at most 80000"),
-        ("[[a]]\n" * 20_000, "x.toml: 40000 keys, tables and lists, expected at most 20000"),
-        ("\n" * 50_001, "x.toml: 50001 lines, expected at most 50000"),
-        ("a = ", "x.toml: not TOML: Invalid value"),
-        ("a = 2026-02-30", "x.toml: not TOML: "),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("a = 1\nb = " + "[" * 17 + "]" * 17, "x.toml:2: values nested too deeply, expected at most 16"),
+    ("a = " + "{b = " * 17 + "1" + "}" * 17, "x.toml:1: values nested too deeply"),
+    ("a.b.c.d.e.f.g.h.i = 1", "x.toml:1: a key of more than 8 parts"),
+    ("\n[" + "a . " * 20_000 + "a]", "x.toml:2: a key of more than 8 parts"),
+    ('a = 0\n"a"."b".c.d.e.f.g.h."i" = 1', "x.toml:2: a key of more than 8 parts"),
+    ("a = 0x" + "f" * 5000, "x.toml:1: a word above 256 characters"),
+    ("a = '" + "b" * 70_000 + "'", "x.toml:1: a text above 65536 characters"),
+    ("a = [" + "1," * 80_001 + "]", "x.toml: 80001 values, expected at most 80000"),
+    ("[[a]]\n" * 20_000, "x.toml: 40000 keys, tables and lists, expected at most 20000"),
+    ("\n" * 50_001, "x.toml: 50001 lines, expected at most 50000"),
+    ("a = ", "x.toml: not TOML: Invalid value"),
+    ("a = 2026-02-30", "x.toml: not TOML: "),
+])  # fmt: skip
 def test_what_is_beyond_a_limit_is_refused_before_it_is_parsed(text: str, message: str) -> None:
     assert refused(text).startswith(message)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'a = "' + "[" * 100 + '"',
-        "a = '''\n" + "[" * 100 + "\n'''",
-        'a = """\n' + "[" * 50 + '\\"""' + "{" * 50 + '""""',
-        "# " + "[" * 100 + " " + "a" * 1000,
-        'a = "x.x.x.x.x.x.x.x.x.x.x"',
-        "a = 1.5 # a.b.c.d.e.f.g.h.i.j",
-        'a = "\\\\" # "' + "[" * 50,
-        "a = ['''" + "''', '''".join("abc") + "''']",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    'a = "' + "[" * 100 + '"',
+    "a = '''\n" + "[" * 100 + "\n'''",
+    'a = """\n' + "[" * 50 + '\\"""' + "{" * 50 + '""""',
+    "# " + "[" * 100 + " " + "a" * 1000,
+    'a = "x.x.x.x.x.x.x.x.x.x.x"',
+    "a = 1.5 # a.b.c.d.e.f.g.h.i.j",
+    'a = "\\\\" # "' + "[" * 50,
+    "a = ['''" + "''', '''".join("abc") + "''']",
+])  # fmt: skip
 def test_what_stands_in_a_text_or_a_comment_is_nothing_of_its_structure(text: str) -> None:
     assert parse(text, "x.toml") == tomllib.loads(text)
 

@@ -20,21 +20,18 @@ def ran(outside_s: float | None, *per_cpu_s: float, changed: dict[str, Any] | No
     return found
 
 
-@pytest.mark.parametrize(
-    ("found", "verdict"),
-    [
-        (ran(0.0, 1.0, 0.0, changed={}), "clean"),
-        (ran(0.07, 0.001, 0.07, changed={"cpus": [1]}), "failed"),
-        (ran(0.02, 0.98, 0.02, changed={}), "failed"),  # a child that went elsewhere
-        (ran(0.019, 0.98, 0.019, changed={}), "clean"),
-        (ran(0.00005, 0.0001, 0.00005, changed={}), "clean"),  # nobody's decision is so short
-        (ran(0.0, 1.0, 0.0, changed={"cpus": [1]}), "clean"),  # it went there to end
-        (ran(None, 1.0, changed={"cpus": [0, 1]}), "failed"),  # nobody saw where it was
-        (ran(None, 1.0, changed={"nice": 5}), "clean"),
-        (ran(None, 1.0), "clean"),  # of a probe that does not ask
-        (ran(1.0, 1.0, 1.0, changed={"cpus": [0, 1]}), "failed"),  # impossible on one CPU, and known why
-    ],
-)
+@pytest.mark.parametrize(("found", "verdict"), [
+    (ran(0.0, 1.0, 0.0, changed={}), "clean"),
+    (ran(0.07, 0.001, 0.07, changed={"cpus": [1]}), "failed"),
+    (ran(0.02, 0.98, 0.02, changed={}), "failed"),  # a child that went elsewhere
+    (ran(0.019, 0.98, 0.019, changed={}), "clean"),
+    (ran(0.00005, 0.0001, 0.00005, changed={}), "clean"),  # nobody's decision is so short
+    (ran(0.0, 1.0, 0.0, changed={"cpus": [1]}), "clean"),  # it went there to end
+    (ran(None, 1.0, changed={"cpus": [0, 1]}), "failed"),  # nobody saw where it was
+    (ran(None, 1.0, changed={"nice": 5}), "clean"),
+    (ran(None, 1.0), "clean"),  # of a probe that does not ask
+    (ran(1.0, 1.0, 1.0, changed={"cpus": [0, 1]}), "failed"),  # impossible on one CPU, and known why
+])  # fmt: skip
 def test_what_ran_outside_its_cpus_is_not_believed(found: dict[str, Any], verdict: str) -> None:
     assert verdict_on(found).verdict == verdict
 
@@ -64,10 +61,9 @@ def test_more_cpu_time_than_there_was_names_what_may_be_behind_it(outside_s: flo
     assert judged.verdict == "invalid" and told in judged.causes[0].text
 
 
-@pytest.mark.parametrize(
-    ("quota", "containment", "verdict"),
-    [(0.5, "cgroup", "failed"), (None, "cgroup", "clean"), (0.5, "namespace", "clean")],
-)
+@pytest.mark.parametrize(("quota", "containment", "verdict"), [
+    (0.5, "cgroup", "failed"), (None, "cgroup", "clean"), (0.5, "namespace", "clean"),
+])  # fmt: skip
 def test_who_leaves_the_cgroup_leaves_the_quota(quota: float | None, containment: str, verdict: str) -> None:
     found = recorded()
     found["header"]["containment"] = containment

@@ -18,31 +18,25 @@ def busy(seconds: float, found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("found", "verdict"),
-    [
-        (recorded(), "clean"),
-        (recorded(cpu_s=0.98, neighbor_s=0.0199), "clean"),
-        (recorded(cpu_s=0.98, neighbor_s=0.02), "disturbed"),
-        (recorded(neighbor_s=0.03, cpus=FOUR), "disturbed"),  # one thread: the other CPUs do not make it less
-        (recorded(cpu_s=4.0, neighbor_s=0.03, cpus=FOUR), "clean"),  # 0.7 % of what four threads wanted
-        (
-            recorded(cpu_s=0.002, neighbor_s=0.001),
-            "clean",
-        ),  # it slept: a third of what it wanted, 0.1 % of its time
-        (recorded(steal_s=0.01), "clean"),  # it may be two ticks: less than 2 % all the same
-        (recorded(steal_s=0.02), "unverified"),  # it may be three
-        (recorded(wall_s=0.2, cpu_s=0.2, steal_s=0.01), "unverified"),
-        (recorded(steal_s=0.03), "disturbed"),
-        (recorded(neighbor_s=None), "unverified"),
-        (recorded(1.0, 1.2), "invalid"),
-        (recorded(1.0, 1.2, cpus=(0, 1)), "clean"),
-        (recorded(status="timeout", reason="still running"), "failed"),
-        (recorded(0.001, 0.02), "clean"),  # CPU time is counted in ticks: a short run may show two too many
-        (recorded(0.0, 0.0), "clean"),
-        (recorded(0.0, 1.0), "invalid"),
-    ],
-)
+@pytest.mark.parametrize(("found", "verdict"), [
+    (recorded(), "clean"),
+    (recorded(cpu_s=0.98, neighbor_s=0.0199), "clean"),
+    (recorded(cpu_s=0.98, neighbor_s=0.02), "disturbed"),
+    (recorded(neighbor_s=0.03, cpus=FOUR), "disturbed"),  # one thread: the other CPUs do not make it less
+    (recorded(cpu_s=4.0, neighbor_s=0.03, cpus=FOUR), "clean"),  # 0.7 % of what four threads wanted
+    (recorded(cpu_s=0.002, neighbor_s=0.001), "clean"),  # it slept: a third of what it wanted, 0.1 % of its time
+    (recorded(steal_s=0.01), "clean"),  # it may be two ticks: less than 2 % all the same
+    (recorded(steal_s=0.02), "unverified"),  # it may be three
+    (recorded(wall_s=0.2, cpu_s=0.2, steal_s=0.01), "unverified"),
+    (recorded(steal_s=0.03), "disturbed"),
+    (recorded(neighbor_s=None), "unverified"),
+    (recorded(1.0, 1.2), "invalid"),
+    (recorded(1.0, 1.2, cpus=(0, 1)), "clean"),
+    (recorded(status="timeout", reason="still running"), "failed"),
+    (recorded(0.001, 0.02), "clean"),  # CPU time is counted in ticks: a short run may show two too many
+    (recorded(0.0, 0.0), "clean"),
+    (recorded(0.0, 1.0), "invalid"),
+])  # fmt: skip
 def test_verdicts(found: dict[str, Any], verdict: str) -> None:
     assert verdict_on(found).verdict == verdict
 
@@ -62,16 +56,13 @@ def test_steal_of_one_cpu_holds_up_the_rest(worst_s: float, verdict: str) -> Non
     assert [c.unit for c in judged.causes] == (["of time"] if verdict == "disturbed" else [])
 
 
-@pytest.mark.parametrize(
-    ("busy_s", "cpu_s", "wait_s", "verdict"),
-    [
-        (6.0, 3.0, 3.0, "disturbed"),  # two threads shared one CPU throughout, and somebody had the other
-        (6.0, 3.0, 0.0, "clean"),  # one thread, which waited for nobody
-        (6.0, 5.95, 900.0, "clean"),  # hundreds of threads, which wait for each other
-        (4.5, 4.0, 1.0, "unverified"),  # a CPU was idle at times: nobody knows whether it waited for that
-        (6.0, 5.7, 900.0, "unverified"),  # the kernel may have done so much for it
-    ],
-)
+@pytest.mark.parametrize(("busy_s", "cpu_s", "wait_s", "verdict"), [
+    (6.0, 3.0, 3.0, "disturbed"),  # two threads shared one CPU throughout, and somebody had the other
+    (6.0, 3.0, 0.0, "clean"),  # one thread, which waited for nobody
+    (6.0, 5.95, 900.0, "clean"),  # hundreds of threads, which wait for each other
+    (4.5, 4.0, 1.0, "unverified"),  # a CPU was idle at times: nobody knows whether it waited for that
+    (6.0, 5.7, 900.0, "unverified"),  # the kernel may have done so much for it
+])  # fmt: skip
 def test_a_neighbor_that_preempts_nobody_keeps_out(busy_s: float, cpu_s: float, wait_s: float, verdict: str) -> None:
     found = busy(busy_s, recorded(3.0, cpu_s, cpus=(0, 1)))
     found["run"]["wait_ns"] = round(wait_s * 1e9)
@@ -89,16 +80,13 @@ def test_a_neighbor_that_was_seen_is_told_once() -> None:
     assert told.text.startswith("preempted by ")
 
 
-@pytest.mark.parametrize(
-    ("busy_s", "figures", "verdict"),
-    [
-        (4.0, {"n_tasks": 1, "n_switches": 40}, "unverified"),  # it slept, and whoever woke it may have kept it waiting
-        (4.0, {"n_tasks": 5, "n_switches": 0}, "unverified"),  # children wait for their first CPU, too
-        (4.0, {"n_tasks": 1, "n_switches": 3, "n_preemptions": 3}, "clean"),  # it never slept
-        (4.0, {"n_tasks": 1, "n_switches": 40, "wait_scope": "preemption and wakeup"}, "clean"),  # such waits are seen
-        (3.0, {"n_tasks": 1, "n_switches": 40}, "clean"),  # a CPU was idle at times, which it would have had
-    ],
-)
+@pytest.mark.parametrize(("busy_s", "figures", "verdict"), [
+    (4.0, {"n_tasks": 1, "n_switches": 40}, "unverified"),  # it slept, and whoever woke it may have kept it waiting
+    (4.0, {"n_tasks": 5, "n_switches": 0}, "unverified"),  # children wait for their first CPU, too
+    (4.0, {"n_tasks": 1, "n_switches": 3, "n_preemptions": 3}, "clean"),  # it never slept
+    (4.0, {"n_tasks": 1, "n_switches": 40, "wait_scope": "preemption and wakeup"}, "clean"),  # such waits are seen
+    (3.0, {"n_tasks": 1, "n_switches": 40}, "clean"),  # a CPU was idle at times, which it would have had
+])  # fmt: skip
 def test_a_wait_after_sleep_that_no_record_shows_leaves_it_open_on_cpus_that_others_fill(
     busy_s: float, figures: dict[str, Any], verdict: str
 ) -> None:
@@ -128,15 +116,11 @@ def test_what_the_hypervisor_took_while_a_program_slept_is_no_share_of_what_it_w
     assert cause.text == "the hypervisor took its CPUs for 50 ms; it used them for 2 ms"
 
 
-@pytest.mark.parametrize(
-    ("wall_s", "cpu_s", "amount", "text"),
-    [
-        (0.12, 0.119, 0.02 / 0.139, "for less than 15 % of the CPU time that it wanted"),
-        (0.2, 0.002, 0.1, "for less than 10 % of its time"),  # it slept: a share of what it wanted tells nothing
-        (0.001, 0.001, 0.02 / 0.021, "for an unknown part of its 1 ms: that is counted in 10 ms"),
-    ],
-    ids=["works", "sleeps", "shorter than a tick"],
-)
+@pytest.mark.parametrize(("wall_s", "cpu_s", "amount", "text"), [
+    (0.12, 0.119, 0.02 / 0.139, "for less than 15 % of the CPU time that it wanted"),
+    (0.2, 0.002, 0.1, "for less than 10 % of its time"),  # it slept: a share of what it wanted tells nothing
+    (0.001, 0.001, 0.02 / 0.021, "for an unknown part of its 1 ms: that is counted in 10 ms"),
+], ids=["works", "sleeps", "shorter than a tick"])  # fmt: skip
 def test_a_tick_of_steal_is_told_as_what_it_may_be_of_the_run(
     wall_s: float, cpu_s: float, amount: float, text: str
 ) -> None:
@@ -163,15 +147,12 @@ def test_an_undecided_run_says_why() -> None:
     assert verdict_on(found).causes[0].text == "too many"
 
 
-@pytest.mark.parametrize(
-    ("found", "verdict"),
-    [
-        (busy(4.0, recorded(4.0, 4.0, neighbor_s=None)), "clean"),  # nobody else used the CPU for long enough to matter
-        (busy(1.0, recorded(1.0, 1.0, neighbor_s=None)), "unverified"),  # two ticks are 2 % of a second
-        (busy(8.0, recorded(4.0, 7.5, neighbor_s=None, cpus=(0, 1))), "disturbed"),  # never idle, half a second gone
-        (busy(6.0, recorded(4.0, 4.0, neighbor_s=None, cpus=(0, 1))), "unverified"),  # it may have run where we did not
-    ],
-)
+@pytest.mark.parametrize(("found", "verdict"), [
+    (busy(4.0, recorded(4.0, 4.0, neighbor_s=None)), "clean"),  # nobody else used the CPU for long enough to matter
+    (busy(1.0, recorded(1.0, 1.0, neighbor_s=None)), "unverified"),  # two ticks are 2 % of a second
+    (busy(8.0, recorded(4.0, 7.5, neighbor_s=None, cpus=(0, 1))), "disturbed"),  # never idle, half a second gone
+    (busy(6.0, recorded(4.0, 4.0, neighbor_s=None, cpus=(0, 1))), "unverified"),  # it may have run where we did not
+])  # fmt: skip
 def test_without_switch_records_the_busy_time_bounds_what_others_had(found: dict[str, Any], verdict: str) -> None:
     assert verdict_on(found).verdict == verdict
 
@@ -189,17 +170,14 @@ def test_cpu_time_of_a_tree_that_lives_on_has_the_whole_time() -> None:
     assert verdict_on(found).verdict == "clean"
 
 
-@pytest.mark.parametrize(
-    ("n", "asked", "verdict"),
-    [
-        (3, Requirements(3, windows=True), "clean"),
-        (2, Requirements(3, windows=True), "failed"),
-        (4, Requirements(3, windows=False), "failed"),
-        (0, Requirements(3, windows=True), "failed"),
-        (0, Requirements(3, windows=False), "clean"),
-        (0, Requirements(1, windows=True), "clean"),  # a program without events: the run is the iteration
-    ],
-)
+@pytest.mark.parametrize(("n", "asked", "verdict"), [
+    (3, Requirements(3, windows=True), "clean"),
+    (2, Requirements(3, windows=True), "failed"),
+    (4, Requirements(3, windows=False), "failed"),
+    (0, Requirements(3, windows=True), "failed"),
+    (0, Requirements(3, windows=False), "clean"),
+    (0, Requirements(1, windows=True), "clean"),  # a program without events: the run is the iteration
+])  # fmt: skip
 def test_a_run_that_did_not_do_what_was_asked_has_failed(n: int, asked: Requirements, verdict: str) -> None:
     found = recorded(1.0, 1.0, iterations=[(0.1, 0.1, 5)] * n)
     assert verdict_on(found, asked).verdict == verdict
@@ -227,31 +205,28 @@ def neighbor(name: str | None, seconds: float, kernel: bool = False) -> dict[str
     return {"pid": None if name is None else 7, "name": name, "kernel": kernel, "taken_ns": round(seconds * 1e9)}
 
 
-@pytest.mark.parametrize(
-    ("figures", "cause"),
-    [
-        ({"throttled_ns": 25_000_000}, "quota"),
-        ({"throttled_ns": 15_000_000}, None),
-        ({"memory_stall_ns": 20_000_000}, "memory pressure"),
-        ({"memory_stall_ns": 19_000_000}, None),
-        ({"machine_memory_stall_ns": 900_000_000, "memory_stall_ns": 0}, None),  # others stood still
-        ({"io_stall_ns": 30_000_000, "disk_bytes": 100_000_000, "n_blocks_in": 10_000}, "I/O"),
-        ({"io_stall_ns": 30_000_000, "disk_bytes": 1_000_000, "n_blocks_in": 1953}, None),  # its own reading
-        ({"io_stall_ns": 30_000_000, "disk_bytes": None}, None),
-        ({"thermal_ns": 40_000_000}, "heat"),
-        ({"stopped_ns": 300_000_000}, "stopped"),
-        ({"n_swapped_in": 500, "n_major_faults": 40, "memory_stall_ns": 50_000_000}, "memory pressure"),
-        ({"n_swapped_in": 500, "n_major_faults": 40}, "swap"),
-        ({"n_swapped_in": 500, "n_major_faults": 2}, None),
-        ({"clock_step_ns": -3_600_000_000_000}, "clock"),
-        ({"clock_step_ns": 40_000_000}, "clock"),
-        ({"clock_step_ns": 300_000}, None),
-        ({"clock_source_changed": True}, "clock"),
-        ({"asleep_ns": 5_000_000_000}, "suspend"),
-        ({"asleep_ns": 800}, None),
-        ({"frequency_hz": 800_000_000}, None),
-    ],
-)
+@pytest.mark.parametrize(("figures", "cause"), [
+    ({"throttled_ns": 25_000_000}, "quota"),
+    ({"throttled_ns": 15_000_000}, None),
+    ({"memory_stall_ns": 20_000_000}, "memory pressure"),
+    ({"memory_stall_ns": 19_000_000}, None),
+    ({"machine_memory_stall_ns": 900_000_000, "memory_stall_ns": 0}, None),  # others stood still
+    ({"io_stall_ns": 30_000_000, "disk_bytes": 100_000_000, "n_blocks_in": 10_000}, "I/O"),
+    ({"io_stall_ns": 30_000_000, "disk_bytes": 1_000_000, "n_blocks_in": 1953}, None),  # its own reading
+    ({"io_stall_ns": 30_000_000, "disk_bytes": None}, None),
+    ({"thermal_ns": 40_000_000}, "heat"),
+    ({"stopped_ns": 300_000_000}, "stopped"),
+    ({"n_swapped_in": 500, "n_major_faults": 40, "memory_stall_ns": 50_000_000}, "memory pressure"),
+    ({"n_swapped_in": 500, "n_major_faults": 40}, "swap"),
+    ({"n_swapped_in": 500, "n_major_faults": 2}, None),
+    ({"clock_step_ns": -3_600_000_000_000}, "clock"),
+    ({"clock_step_ns": 40_000_000}, "clock"),
+    ({"clock_step_ns": 300_000}, None),
+    ({"clock_source_changed": True}, "clock"),
+    ({"asleep_ns": 5_000_000_000}, "suspend"),
+    ({"asleep_ns": 800}, None),
+    ({"frequency_hz": 800_000_000}, None),
+])  # fmt: skip
 def test_what_else_holds_up_a_run(figures: dict[str, Any], cause: str | None) -> None:
     judgment = verdict_on(with_figures(recorded(), **figures))
     assert judgment.verdict == ("disturbed" if cause else "clean")
@@ -354,11 +329,10 @@ def test_without_any_figures_nothing_can_tell() -> None:
     assert verdict_on(with_figures(recorded(), wall_ns=None, cpu_ns=None)).verdict == "unverified"
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "verdict"),
-    [([0, 5], [5, 9], "clean"), ([0, 5], [5, 1000], "invalid"), ([5, 9], [0, 5], "invalid"),
-     ([-9, 0], [0, 5], "invalid")],
-)  # fmt: skip
+@pytest.mark.parametrize(("start", "end", "verdict"), [
+    ([0, 5], [5, 9], "clean"), ([0, 5], [5, 1000], "invalid"), ([5, 9], [0, 5], "invalid"),
+    ([-9, 0], [0, 5], "invalid"),
+])  # fmt: skip
 def test_windows_lie_within_the_life_of_their_copy(start: list[int], end: list[int], verdict: str) -> None:
     found = recorded(iterations=[(0.1, 0.1, 1), (0.1, 0.1, 1)])
     found["iterations"][0] |= {"start_ns": [s * 10**8 for s in start], "end_ns": [e * 10**8 for e in end]}
@@ -387,17 +361,14 @@ def tasks(n: int, each_s: float, steal_s: float) -> dict[str, Any]:
     return recorded(2.0, 0.5, steal_s=steal_s, cpus=(0, 1), iterations=[(each_s, each_s, 1)] * n)
 
 
-@pytest.mark.parametrize(
-    ("found", "asks", "verdict"),
-    [
-        (tasks(100, 0.001, 0.1), True, "unverified"),  # 5 % of the time is measured: the rest is pauses
-        (tasks(100, 0.003, 0.1), True, "disturbed"),  # 15 % of it
-        (tasks(10, 0.001, 0.1), True, "disturbed"),  # of ten, one that was hit may be the median's neighbor
-        (tasks(100, 0.001, 0.1), False, "disturbed"),  # the whole run is what is asked about
-        (tasks(100, 0.001, 0.0), True, "clean"),
-        (tasks(100, 0.001, 1.5), True, "disturbed"),  # three quarters of what it wanted: no window was spared
-    ],
-)
+@pytest.mark.parametrize(("found", "asks", "verdict"), [
+    (tasks(100, 0.001, 0.1), True, "unverified"),  # 5 % of the time is measured: the rest is pauses
+    (tasks(100, 0.003, 0.1), True, "disturbed"),  # 15 % of it
+    (tasks(10, 0.001, 0.1), True, "disturbed"),  # of ten, one that was hit may be the median's neighbor
+    (tasks(100, 0.001, 0.1), False, "disturbed"),  # the whole run is what is asked about
+    (tasks(100, 0.001, 0.0), True, "clean"),
+    (tasks(100, 0.001, 1.5), True, "disturbed"),  # three quarters of what it wanted: no window was spared
+])  # fmt: skip
 def test_what_was_taken_from_short_tasks_with_long_pauses(found: dict[str, Any], asks: bool, verdict: str) -> None:
     n = len(found["iterations"][0]["index"])
     judged = verdict_on(found, Requirements(n, asks))

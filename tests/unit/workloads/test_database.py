@@ -45,18 +45,15 @@ def test_a_statement_is_a_line(statements: list[str]) -> None:
     assert all("\n" not in line and ";" not in line for line in statements)
 
 
-@pytest.mark.parametrize(
-    ("program", "argument", "code", "said"),
-    [
-        ("serve", "database=oracle", 64, "database: found oracle, expected one of h2, postgres, mariadb"),
-        ("serve", "port=x", 64, "port: found x, expected an integer from 1 to 65535"),
-        ("serve", "fsync=maybe", 64, "fsync: found maybe, expected on or off"),
-        ("serve", "max_prepared=-1", 64, "max_prepared: found -1, expected an integer from 0 to 10000"),
-        ("prepare", "rows=tpcc", 64, "rows: found tpcc, expected one of page, pgbench"),
-        ("serve", "disk=1", 64, "arguments: found disk, expected one of port, state, database"),
-        ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("program", "argument", "code", "said"), [
+    ("serve", "database=oracle", 64, "database: found oracle, expected one of h2, postgres, mariadb"),
+    ("serve", "port=x", 64, "port: found x, expected an integer from 1 to 65535"),
+    ("serve", "fsync=maybe", 64, "fsync: found maybe, expected on or off"),
+    ("serve", "max_prepared=-1", 64, "max_prepared: found -1, expected an integer from 0 to 10000"),
+    ("prepare", "rows=tpcc", 64, "rows: found tpcc, expected one of page, pgbench"),
+    ("serve", "disk=1", 64, "arguments: found disk, expected one of port, state, database"),
+    ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb"),
+])  # fmt: skip
 def test_what_is_wrong_or_missing_is_one_sentence(
     tmp_path: Path, program: str, argument: str, code: int, said: str
 ) -> None:
@@ -79,18 +76,15 @@ def test_pgbench_fills_postgresql_alone(tmp_path: Path) -> None:
     assert refused({"rows": "pgbench", "database": "postgres"}) is None
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"fsync": "off"}, "fsync and max_prepared are of PostgreSQL"),
-        ({"database": "mariadb", "max_prepared": 9}, "fsync and max_prepared are of PostgreSQL"),
-        ({"database": "postgres", "fsync": "off", "max_prepared": 9}, None),
-        ({"scale": 3}, "scale is of the rows of pgbench"),
-        ({"database": "postgres", "rows": "pgbench", "scale": 3}, None),
-        ({"database": "postgres", "rows": "pgbench", "seed": 8}, "seed is of the rows of page"),
-        ({"seed": 8, "fsync": "on"}, None),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), [
+    ({"fsync": "off"}, "fsync and max_prepared are of PostgreSQL"),
+    ({"database": "mariadb", "max_prepared": 9}, "fsync and max_prepared are of PostgreSQL"),
+    ({"database": "postgres", "fsync": "off", "max_prepared": 9}, None),
+    ({"scale": 3}, "scale is of the rows of pgbench"),
+    ({"database": "postgres", "rows": "pgbench", "scale": 3}, None),
+    ({"database": "postgres", "rows": "pgbench", "seed": 8}, "seed is of the rows of page"),
+    ({"seed": 8, "fsync": "on"}, None),
+])  # fmt: skip
 def test_what_a_database_would_not_read_is_refused(given: dict[str, int | str], said: str | None) -> None:
     workload = load_workload(HERE)
     defaults = {name: parameter.default for name, parameter in workload.parameters.items()}

@@ -120,24 +120,21 @@ def test_what_is_no_result_is_no_figure(module: Module, tool: str, text: str) ->
         module(tool).read(text)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["tool=wrk"], 69, "wrk: not found; install it with: apt-get install wrk"),
-        (["tool=k6"], 69, "install it with: go install"),
-        (["tool=wrk", "loop=open"], 69, "wrk has no open loop"),
-        (["tool=wrk", "clients=3", "threads=2"], 69, "a divisor of 3 clients"),
-        (["tool=oha", "threads=2"], 69, "oha chooses"),
-        (["tool=k6", "loop=open", "rate=0.5"], 69, "a whole number"),
-        (["tool=oha", "targets=127.0.0.1:1,127.0.0.1:2"], 69, "oha sends to one server"),
-        (["targets=10.1.2.3:80"], 64, "remote=yes"),
-        (["targets=localhost"], 64, "expected HOST:PORT"),
-        (["path=x"], 64, "path: found x"),
-        (["steady_s=nan"], 64, "steady_s: found nan"),
-        (["clients=0"], 64, "expected int from 1 to 100000"),
-        (["cycle=0"], 64, "arguments: found cycle"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "code", "said"), [
+    (["tool=wrk"], 69, "wrk: not found; install it with: apt-get install wrk"),
+    (["tool=k6"], 69, "install it with: go install"),
+    (["tool=wrk", "loop=open"], 69, "wrk has no open loop"),
+    (["tool=wrk", "clients=3", "threads=2"], 69, "a divisor of 3 clients"),
+    (["tool=oha", "threads=2"], 69, "oha chooses"),
+    (["tool=k6", "loop=open", "rate=0.5"], 69, "a whole number"),
+    (["tool=oha", "targets=127.0.0.1:1,127.0.0.1:2"], 69, "oha sends to one server"),
+    (["targets=10.1.2.3:80"], 64, "remote=yes"),
+    (["targets=localhost"], 64, "expected HOST:PORT"),
+    (["path=x"], 64, "path: found x"),
+    (["steady_s=nan"], 64, "steady_s: found nan"),
+    (["clients=0"], 64, "expected int from 1 to 100000"),
+    (["cycle=0"], 64, "arguments: found cycle"),
+])  # fmt: skip
 def test_what_cannot_be_done_is_said_in_a_sentence(
     refused: Callable[..., tuple[int, str]], arguments: list[str], code: int, said: str
 ) -> None:
@@ -151,10 +148,9 @@ def test_a_tool_that_fails_is_quoted(refused: Callable[..., tuple[int, str]], tm
     assert refused("tool=wrk", path=str(tmp_path)) == (70, "wrk: exit code 1: unable to connect\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [("TcpExt: A ListenDrops\nTcpExt: 1 2\n", 2), ("TcpExt: ListenDrops\nTcpExt: x\n", None), ("", None)],
-)
+@pytest.mark.parametrize(("text", "found"), [
+    ("TcpExt: A ListenDrops\nTcpExt: 1 2\n", 2), ("TcpExt: ListenDrops\nTcpExt: x\n", None), ("", None),
+])  # fmt: skip
 def test_connections_that_were_dropped_are_counted(
     module: Module, tmp_path: Path, text: str, found: int | None
 ) -> None:
