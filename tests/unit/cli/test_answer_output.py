@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.cli.answer_output import short_path, study_places
 from tests.golden.command import scalograph
-from tests.unit.report import sample
+from tests.kit import samples
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def test_a_path_is_given_from_here_or_from_home(here: Path) -> None:
     ],
 )
 def test_a_study_is_run_again_from_here(here: Path, again: str, told: str) -> None:
-    found: Any = sample.bare()
+    found: Any = samples.bare()
     found.reproduce = [again]
     Path("out").mkdir()
     assert study_places(Path("out"), found)[-1] == ("again", told.format(here=here))
@@ -46,7 +46,7 @@ def test_a_study_is_run_again_from_here(here: Path, again: str, told: str) -> No
 def test_the_latest_results_have_a_short_name_and_a_page_that_is_not_made_has_a_command(here: Path) -> None:
     made = Path("results/2026")
     made.mkdir(parents=True)
-    found: Any = sample.bare()
+    found: Any = samples.bare()
     assert dict(study_places(made, found))["report"] == "scalograph report results/2026"
     Path("results/latest").symlink_to("2026")
     (made / "report.html").touch()

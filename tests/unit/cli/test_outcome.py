@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.cli import analyze_steps, start
 from scalograph.cli.options import StartOptions
-from tests.unit.report import sample
+from tests.kit import samples
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +17,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def concluded(monkeypatch: pytest.MonkeyPatch, reason: str, folder: str = "out") -> int:
-    found: Any = sample.bare()
+    found: Any = samples.bare()
     Path(folder).mkdir(parents=True)
     monkeypatch.setattr(analyze_steps, "analyze", lambda source: (found, source))
     monkeypatch.setattr(analyze_steps, "exit_code", lambda found: 5)
