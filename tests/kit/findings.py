@@ -10,10 +10,11 @@ from msgspec import structs
 from scalograph.analysis.estimate import Flag
 from scalograph.findings import table
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Findings, Point
+from scalograph.protocol.findings import Findings, Point, TableDoc
 from scalograph.questions.assemble import findings
 from scalograph.study.identity import dump_study
 from scalograph.study.load import parse
+from tests.kit.records import recorded
 from tests.kit.studies import VALID
 
 JITTER = (0.99, 1.0, 1.01)
@@ -44,6 +45,24 @@ def write_journal(
     return file
 
 
+def load_journal(
+    folder: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], text: str = VALID, **changes: Any
+) -> Table:
+    """Load the table of a journal that is written into a folder."""
+    return table.load(write_journal(folder / "journal.jsonl", runs, text, **changes))
+
+
+def runs_of(
+    seconds: Mapping[Any, float], n_blocks: int = 3, *, factor: str = "threads", spread: float = 0.01, **changes: Any
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Make blocks of one run of each level, which takes so many seconds, a little more or less; `changes` of records."""
+    return [
+        ({factor: level}, recorded((1 + spread * (block % 3 - 1)) * wall_s, **{"cpus": (0, 1, 2, 3), **changes}))
+        for block in range(n_blocks)
+        for level, wall_s in seconds.items()
+    ]
+
+
 def table_of(folder: Path, made: Made, text: str) -> Table:
     """Load the table of a journal whose configurations are those of its runs."""
     configurations = [dict(levels) for levels in {tuple(t.items()): t for t, _ in made}.values()]
@@ -69,3 +88,9 @@ def point_at(found: Findings, level: object, curve: int = 0) -> Point:
 def texts(flags: Iterable[Flag]) -> list[str]:
     """Return the words of flags, in order."""
     return [flag.text for flag in flags]
+
+
+def table_named(found: Findings, name: str) -> TableDoc:
+    """Return the only table with this id."""
+    (shown,) = [shown for shown in found.tables if shown.id == name]
+    return shown
