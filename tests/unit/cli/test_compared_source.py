@@ -9,7 +9,7 @@ import pytest
 from scalograph.errors import Exit
 from tests.golden.command import scalograph
 from tests.unit.cli.test_compare import journal
-from tests.unit.exchange.made import result
+from tests.unit.exchange.instruments import result
 
 SCORES = (1.0, 1.01, 0.99, 1.005, 0.995, 1.0, 1.002, 0.998)
 

@@ -12,7 +12,7 @@ from scalograph.exchange.readers.registry import read
 from scalograph.protocol.findings import Claim
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
-from tests.unit.exchange.made import RECORDED, result, written
+from tests.unit.exchange.instruments import FILES, result, written
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> str:
@@ -28,10 +28,10 @@ def results(folder: Path) -> Path:
 
 
 def test_alone_it_tells_a_row_for_each_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = said(capsys, RECORDED, "--tables")
+    shown = said(capsys, FILES["jmh"], "--tables")
     assert "The fastest is ForkJoinBench.shot n=3000" in shown
     assert "ForkJoinBench.shot" in shown and "version=pool" in shown and "p99" in shown
-    told = json.loads(said(capsys, RECORDED, "--json"))
+    told = json.loads(said(capsys, FILES["jmh"], "--json"))
     assert [one["n_forks"] for one in told["benchmarks"]] == [5, 5]
     assert told["benchmarks"][0]["estimate"]["low"] < told["benchmarks"][0]["p50"] < 1e-3
 

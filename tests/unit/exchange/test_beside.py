@@ -15,7 +15,7 @@ from scalograph.findings.table import Table
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 from tests.kit.studies import VALID
-from tests.unit.exchange.made import result, written
+from tests.unit.exchange.instruments import result, written
 
 CAS = {"threads": "2", "lock": "cas"}
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,27 +10,27 @@ import numpy as np
 import pytest
 
 from scalograph.errors import Exit, StudyError
-from scalograph.exchange.csv_points import MAX_ROWS, Points, read_points
+from scalograph.exchange.benchmark import Benchmark, Kind, fork
+from scalograph.exchange.csv_points import MAX_ROWS, Points, parse_params, points_over, read_points
 from scalograph.exchange.fit import laws
 from scalograph.exchange.fit_claim import fit_claim
 from scalograph.protocol.findings import Claim
 from tests.golden.command import scalograph
+from tests.unit.exchange.instruments import FILES, given
 
 RAYS = Points([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310])
+
+
+def data(folder: Path, text: str) -> Path:
+    return given(folder, text, "data.csv")
 
 
 def claim(sizes: Any, rates: Any) -> Claim:
     return fit_claim(laws(Points(list(sizes), list(rates)), "relative", 0.95), "n")
 
 
-def written(folder: Path, text: str) -> Path:
-    file = folder / "data.csv"
-    file.write_text(text)
-    return file
-
-
 def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
-    file = written(tmp_path, "\ufeffusers, note ,rps\n1,a,10\n2,b,19.5\n2,c,20\n")
+    file = data(tmp_path, "\ufeffusers, note ,rps\n1,a,10\n2,b,19.5\n2,c,20\n")
     assert read_points(file, "users", "rps") == ([1, 2, 2], [10, 19.5, 20])
 
 
@@ -54,20 +55,20 @@ def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
 )
 def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(StudyError, match=told):
-        read_points(written(tmp_path, text))
+        read_points(data(tmp_path, text))
 
 
 def test_fields_are_divided_by_what_the_header_has(tmp_path: Path) -> None:
-    assert read_points(written(tmp_path, "n;throughput\n0.5;5\n2;20\n")) == ([0.5, 2], [5, 20])
-    assert read_points(written(tmp_path, "n\tthroughput\n1\t5\n")) == ([1], [5])
+    assert read_points(data(tmp_path, "n;throughput\n0.5;5\n2;20\n")) == ([0.5, 2], [5, 20])
+    assert read_points(data(tmp_path, "n\tthroughput\n1\t5\n")) == ([1], [5])
     with pytest.raises(
         StudyError, match=r"throughput = '10,5', .*divided by semicolons here; write numbers with a point"
     ):
-        read_points(written(tmp_path, "n;throughput\n1;10,5\n"))
+        read_points(data(tmp_path, "n;throughput\n1;10,5\n"))
 
 
 def test_times_become_throughputs(tmp_path: Path) -> None:
-    assert read_points(written(tmp_path, "n,seconds\n1,4\n2,2\n"), "n", "seconds", times=True) == ([1, 2], [0.25, 0.5])
+    assert read_points(data(tmp_path, "n,seconds\n1,4\n2,2\n"), "n", "seconds", times=True) == ([1, 2], [0.25, 0.5])
 
 
 def test_standard_input_is_read_where_no_file_is_named() -> None:
@@ -89,7 +90,7 @@ def test_a_file_that_is_none_or_endless_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="cannot be read"):
         read_points(tmp_path / "none.csv")
     with pytest.raises(StudyError, match=f"more than {MAX_ROWS} rows"):
-        read_points(written(tmp_path, "n,throughput\n" + "1,1\n" * (MAX_ROWS + 1)))
+        read_points(data(tmp_path, "n,throughput\n" + "1,1\n" * (MAX_ROWS + 1)))
     (tmp_path / "data.csv").write_bytes(b"n,throughput\n\xff\xfe,1\n")
     with pytest.raises(StudyError, match="cannot be read"):
         read_points(tmp_path / "data.csv")
@@ -109,7 +110,7 @@ def test_the_laws_say_what_limits_and_how_far() -> None:
 
 
 def test_times_are_not_taken_for_throughputs(tmp_path: Path) -> None:
-    written(tmp_path, "n,time,wall_ms\n1,10,10\n2,6,6\n4,4,4\n8,3,3\n")
+    data(tmp_path, "n,time,wall_ms\n1,10,10\n2,6,6\n4,4,4\n8,3,3\n")
     for column in ("time", "wall_ms"):
         said = scalograph(["fit", "data.csv", "--y", column], tmp_path)
         assert said.code == Exit.STUDY and f'"{column}", which holds times' in said.printed
@@ -168,7 +169,7 @@ def test_figures_of_a_law_that_the_maximum_contradicts_are_not_said() -> None:
 
 
 def test_quoted_numbers_may_be_followed_by_others(tmp_path: Path) -> None:
-    file = written(tmp_path, 'n,note,throughput\n1,"a, b",+1.5e1\n2,c, .5 \n')
+    file = data(tmp_path, 'n,note,throughput\n1,"a, b",+1.5e1\n2,c, .5 \n')
     assert read_points(file) == ([1, 2], [15.0, 0.5])
 
 
@@ -199,3 +200,59 @@ def test_a_device_that_never_ends_fills_no_memory() -> None:
         [sys.executable, "-c", f"{code}; read_points(Path('/dev/zero'))"], capture_output=True, text=True, check=False
     )
     assert done.stderr.endswith("/dev/zero: cannot be read: larger than 16 MiB, expected a CSV file with a header\n")
+
+
+def benchmark(unit: Kind = "1/s", values: tuple[float, ...] = (10.0, 12.0), **params: str) -> Benchmark:
+    return Benchmark("x", "run", params, unit, tuple(fork([value]) for value in values))
+
+
+def test_each_fork_is_a_point_and_times_become_rates() -> None:
+    rates = [benchmark(threads="1"), benchmark(values=(20.0,), threads="2")]
+    assert points_over(rates, "threads", {}) == ([1, 1, 2], [10, 12, 20])
+    assert points_over([benchmark("s", (0.5,), n="4")], "n", {}) == ([4], [2])
+
+
+def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> None:
+    both = [benchmark(clients=str(n), threads=str(n), scale="10") for n in (2, 4)]
+    assert points_over(both, "clients", {}).sizes == [2, 2, 4, 4]
+    sizes = [benchmark(threads=str(n), size=size) for n in (2, 4) for size in ("7", "9")]
+    with pytest.raises(
+        StudyError, match=r"2 benchmarks over threads: x size=7; x size=9, expected one; choose one with"
+    ):
+        points_over(sizes, "threads", {})
+    assert points_over(sizes, "threads", {"size": "9"}).sizes == [2, 2, 4, 4]
+    with pytest.raises(StudyError, match="--where: no benchmark with size=8, expected one of x size=7; x size=9"):
+        points_over(sizes, "threads", {"size": "8"})
+
+
+@pytest.mark.parametrize(
+    ("one", "param", "words"),
+    [
+        (
+            benchmark(threads="2"),
+            "clients",
+            'no benchmark with the param "clients", expected one of these params: threads',
+        ),
+        (benchmark(gc="g1"), "gc", "gc=g1 of x, expected a number above 0"),
+        (benchmark(values=(0.0,), n="1"), "n", "a score of 0 of x"),
+        (benchmark("s", (1e-150,), n="1"), "n", "a score of 1e-150 of x, expected above 0, 1e-100 to 1e\\+100"),
+        (benchmark(n="1" * 300), "n", "expected a number above 0, up to 1e\\+09"),
+    ],
+)
+def test_what_makes_no_point_is_refused(one: Benchmark, param: str, words: str) -> None:
+    with pytest.raises(StudyError, match=words):
+        points_over([one], param, {})
+
+
+def test_a_scaling_law_rests_on_what_succeeded() -> None:
+    failed = replace(benchmark(n="4"), forks=(), failed=(6, 6))
+    assert points_over([benchmark(n="1"), benchmark(n="2"), failed], "n", {}).sizes == [1, 1, 2, 2]
+    with pytest.raises(StudyError, match="no run that succeeded"):
+        points_over([failed], "n", {})
+
+
+def test_the_command_says_what_the_points_carry(tmp_path: Path) -> None:
+    refused = scalograph(["import", "sysbench", str(FILES["sysbench"]), "--over", "threads"], tmp_path)
+    assert refused.code == Exit.STUDY and "found 2 different sizes, expected at least 3" in refused.printed
+    with pytest.raises(StudyError, match="PARAM=LEVEL"):
+        parse_params(["threads"])

@@ -1,14 +1,301 @@
-"""A further format is one file and one row: a toy reader is imported, and held against a study."""
+"""What every reader promises; and a further one is a file and a row."""
 
 import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scalograph.cli.main import _code
+from scalograph.errors import Problem, StudyError
+from scalograph.exchange.benchmark_claim import benchmark_claim
+from scalograph.exchange.benchmark_values import failed_sentence, printed_score, scores, summarize_benchmark
+from scalograph.exchange.compare.benchmark_source import benchmark_source
+from scalograph.exchange.readers import foreign_file
+from scalograph.exchange.readers.registry import read, recognize
 from scalograph.study.reader_names import READERS, Reader
+from tests.kit import ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
+from tests.unit.exchange.instruments import FILES, SMALL, exported, file_of, given, place_of, result, text_of, timed
+
+every_reader = pytest.mark.parametrize("name", READERS)
+# Where the text of an instrument that prints is cut; of the others it is the middle.
+CUTS = {
+    "wrk": "Requests/sec",
+    "sysbench": "General statistics",
+    "pgbench": "tps =",
+    "gobench": " ns/op",
+    "csv": ",unit",
+}
+NOTHING = (b"", b"{}", b"[]", b"x,y\n1,2\n", b"\x00" * 100, b"\x00\xff" * 50, b"value,unit\n", b"[" * 100_000)
+# In place of a number of the file.
+NUMBERS = ("9" * 400, "1e999", "-1", "NaN", "Infinity", "1e-320", "0", "null", '"x"', "true", "[]", "{}", "")
+_NUMBER = re.compile(r"(?<![\w.])\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])")
+_PLACES = 6
+
+
+def refusal(name: str, *sources: Path) -> Problem:
+    """Return the problem of sources that are refused."""
+    with pytest.raises(StudyError) as refused:
+        read(name, *sources)
+    return problem_of(refused.value, sources[-1])
+
+
+def problem_of(error: StudyError, source: Path) -> Problem:
+    """Return the one problem of an error, which names the source, or a file in it."""
+    (problem,) = error.problems
+    assert any(file.name in problem.where for file in (source, *source.rglob("*.json"))), problem
+    assert problem.found and problem.expected and len(str(problem)) < 800
+    return problem
+
+
+@every_reader
+def test_its_files_are_recognized_by_it_alone(tmp_path: Path, name: str) -> None:
+    file = file_of(name, tmp_path)
+    accepted = []
+    for reader in READERS:
+        with suppress(StudyError):
+            accepted.append((reader, read(reader, file)))
+    assert accepted == [(name, read(name, file))] and recognize(file) == accepted[0]
+
+
+def test_what_no_reader_takes_has_no_format(tmp_path: Path) -> None:
+    for content in NOTHING:
+        (tmp_path / "odd").write_bytes(content)
+        assert recognize(tmp_path / "odd") is None
+    assert recognize(tmp_path) is None and recognize(Path("/dev/null")) is None
+
+
+@every_reader
+def test_what_is_no_such_file_is_refused(tmp_path: Path, name: str) -> None:
+    file, source = place_of(name, tmp_path)
+    for content in NOTHING:
+        file.write_bytes(content)
+        refusal(name, source)
+    other = file if name == "criterion" else tmp_path
+    assert refusal(name, other).found.endswith(("no folder", "Is a directory"))
+    assert refusal(name, tmp_path / "none").found.endswith(("no folder", "No such file or directory"))
+
+
+@every_reader
+def test_a_file_that_was_cut_is_refused(tmp_path: Path, name: str) -> None:
+    file, source = place_of(name, tmp_path)
+    text = text_of(name)
+    file.write_text(text[: text.rindex(CUTS[name]) if name in CUTS else len(text) // 2])
+    refusal(name, source)
+
+
+@every_reader
+def test_a_file_that_was_changed_is_read_or_refused(tmp_path: Path, name: str) -> None:
+    file, source = place_of(name, tmp_path)
+    n_read = n_refused = 0
+    for text in changed(text_of(name)):
+        file.write_text(text)
+        try:
+            every = read(name, source)
+        except StudyError as error:
+            problem_of(error, source)
+            n_refused += 1
+        else:
+            assert every and all(isfinite(x) and x >= 0 for one in every for fork in one.forks for x in fork.values)
+            assert all(len(str(summarize_benchmark(one, 0.95))) < 4000 for one in every[:1]), text
+            n_read += 1
+    assert n_read > 2 and n_refused > 5
+
+
+def changed(text: str) -> Iterator[str]:
+    """The text cut, twice, with each of its parts twice, and with each of some numbers replaced by something else."""
+    step = max(1, len(text) // 20)
+    yield from (text[:end] for end in range(0, len(text), step))
+    yield from (text * 2, re.sub(r"(?m)^(.*)$", r"\1\n\1", text), re.sub(r'("\w+":\s*[^,{}\[\]]+)', r"\1,\1", text))
+    places = list(_NUMBER.finditer(text))
+    for place in places[:: max(1, len(places) // _PLACES)]:
+        yield from (f"{text[: place.start()]}{other}{text[place.end() :]}" for other in NUMBERS)
+
+
+@every_reader
+def test_what_is_too_large_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    source = file_of(name, tmp_path)
+    contents = [file.read_bytes() for file in (source, *source.rglob("*.json")) if file.is_file()]
+    signs = b",[{" if contents[0].startswith((b"{", b"[")) else b"\n"
+    n_parts = sum(content.count(sign) for content in contents for sign in signs)
+    limits = {
+        "MAX_TOGETHER": (sum(map(len, contents)), "with the files before it larger than"),
+        "MAX_PARTS": (n_parts, "more than"),
+        "MAX_BYTES": (max(map(len, contents)), "larger than"),
+    }
+    for limit, (most, words) in limits.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(foreign_file, limit, most)
+            read(name, source)
+            if limit != "MAX_BYTES":
+                assert words in refusal(name, source, source).found, "several files together"
+            patch.setattr(foreign_file, limit, most - 1)
+            assert words in refusal(name, source).found
+
+
+@every_reader
+def test_many_files_hold_no_more_benchmarks_than_one_may_ask_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    source = file_of(name, tmp_path)
+    monkeypatch.setattr("scalograph.exchange.readers.registry.MOST_BENCHMARKS", len(read(name, source)))
+    assert "with the files before it more than" in refusal(name, source, source).found
+
+
+# What holds more than a reader takes, or is nothing: 1 to 4 MB each, of which some took a hundred times that.
+LARGE = [
+    ("gobench", r'"BenchmarkX 1 1 ns/op\n" * n', "given: more than 10000 lines"),
+    ("gobench", r'"ab\x0b" * (5 * n)', "given: no line of a benchmark"),
+    ("gobench", r'"BenchmarkX" + "".join(f"/{i:x}=b" for i in range(120)) + " 1 1 ns/op\n"',
+        "given: X: 121 params, expected at most 64"),
+    ("csv", r'"value,unit," + ",".join(f"p{i}" for i in range(900)) + "\n" + "1,s,2\n" * (n // 4)',
+        "given: 900 columns of params, expected at most 64"),
+    ("csv", r'"value,unit,p\n" + "".join(f"1,s,{i}\n" for i in range(n // 4))', "given:10002: more than 10000"),
+    ("csv", r'"value,unit,response\n1,s,a\n" + "".join(f"1,bytes,{i}\n" for i in range(n // 4))', "1 benchmark"),
+    ("hyperfine", """'{"results":[{"command":"x","times":[1.0],"exit_codes":[' + '"x",' * n + '"x"]}]}'""",
+        "given: results[0].exit_codes[0]"),
+    ("hyperfine", """'{"results":[{"command":"x","times":[1.0],"parameters":{' + keys + '"x":1}}]}'""",
+        "given: results[0].parameters"),
+    ("oha", """'{"summary":{"total":1},"statusCodeDistribution":{' + keys + '"x":1}}'""", "given: statusCodeDistr"),
+    ("k6", """'{"metrics":{' + keys + '"x":1}}'""", "given: metrics"),
+    ("k6", """'{"metrics":{"http_reqs":{' + keys + '"count":1,"rate":1}}}'""", "1 benchmark"),
+    ("jmh", """'[' + '{"benchmark":1},' * (n // 4) + '{}]'""", "given: [0].benchmark"),
+    ("jmh", f"'[' + '{json.dumps(result([[1.0]]))},' * 10_000 + '{json.dumps(result([[1.0]]))}]'",
+        "given: List should have at most 10000 items"),
+    ("google-benchmark", """'{"benchmarks":[' + '{"name":1},' * (n // 4) + '{}]}'""", "given: benchmarks[0].name"),
+    ("pyperf", """'{"version":"1.0","benchmarks":[{"runs":[' + '{"values":["x"]},' * (n // 4) + '{}]}]}'""",
+        "given: benchmarks[0].runs[0].values[0]"),
+    ("sysbench", r'"sysbench 1\n" * n', "given: more than 10000 outputs"),
+    ("wrk", r'"Running 1s test @ x\n" * (n // 4)', "given: more than 10000 outputs"),
+]  # fmt: skip
+READ_LARGE = """
+import resource, sys
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+from scalograph.errors import StudyError
+from scalograph.exchange.readers.registry import read
+
+n = 200_000
+keys = "".join(f'"{i}":"x",' for i in range(n))
+for name, text in eval(sys.stdin.read()):
+    file = Path("given")
+    file.write_text(eval(text))
+    try:
+        print(len(read(name, file)), "benchmark")
+    except StudyError as error:
+        (problem,) = error.problems
+        print(problem)
+# What getrusage tells begins with what the parent had.
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+def test_a_large_file_fills_no_memory(tmp_path: Path) -> None:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OPENBLAS_NUM_THREADS": "1"}
+    texts = repr([(name, text) for name, text, _ in LARGE])
+    done = subprocess.run(
+        [sys.executable, "-c", READ_LARGE], input=texts, cwd=tmp_path, env=environ, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    *answers, n_kib = done.stdout.splitlines()
+    assert int(n_kib) < 250 << 10
+    for answer, (_, text, expected) in zip(answers, LARGE, strict=True):
+        assert answer.startswith(expected) and len(answer) < 800, text
+
+
+def test_criterion_follows_no_link_and_waits_for_no_pipe(tmp_path: Path) -> None:
+    home = FILES["criterion"] / SMALL / "new"
+    for name, replaced in {"pipe": "benchmark.json", "pipes": "sample.json", "endless": "sample.json"}.items():
+        shutil.copytree(home, tmp_path / name / "new")
+        (tmp_path / name / "new" / replaced).unlink()
+    os.mkfifo(tmp_path / "pipe/new/benchmark.json")
+    os.mkfifo(tmp_path / "pipes/new/sample.json")
+    (tmp_path / "endless/new/sample.json").symlink_to("/dev/zero")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/new").symlink_to(home)
+    for name in ("pipe", "linked"):
+        assert "no benchmark" in refusal("criterion", tmp_path / name).found
+    for name in ("pipes", "endless"):
+        assert "sample.json: no plain file" in str(refusal("criterion", tmp_path / name))
+
+
+PGBENCH = text_of("pgbench")[text_of("pgbench").rindex("pgbench (") :]
+ABORTED = PGBENCH.replace("actually processed: 6791", "actually processed: 57/1000")
+SYSBENCH = text_of("sysbench")[: text_of("sysbench").index("sysbench 1.0", 9)]
+GO_FAILED = "BenchmarkMax-2  \t--- FAIL: BenchmarkMax-2\n    max_test.go:7: wrong\nFAIL\n"
+FAILED = [
+    ("hyperfine", '{"results": [{"command": "x", "times": [0.1, 0.1], "exit_codes": [127, 1]}]}'),
+    ("hyperfine", '{"results": [{"command": "x", "times": [1.0], "exit_codes": [null]}]}'),
+    ("google-benchmark", '{"benchmarks": [{"name": "B", "error_occurred": true, "error_message": "no disk"}]}'),
+    ("gobench", GO_FAILED),
+    ("k6", '{"metrics": {"http_reqs": {"count": 9, "rate": 3}, "http_req_failed": {"value": 1}}}'),
+    ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"500": 9}}'),
+    ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {}}'),
+    ("wrk", text_of("wrk").replace("Requests/sec", "  Non-2xx or 3xx responses: 66068\nRequests/sec")),
+    ("wrk", text_of("wrk").replace("66068 requests", "0 requests")),
+    ("sysbench", SYSBENCH.replace(" 2276\n", " 0\n")),
+    ("pgbench", PGBENCH.replace("tps = 6986.855534", "tps = 0.000000")),
+    ("pgbench", ABORTED),
+    ("csv", "run,status,value,unit\na,failed,,s\n"),
+    ("csv", "run,status,value,unit\na,timeout,1.5,s\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), FAILED)
+def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, name: str, text: str) -> None:
+    (one,) = read(name, given(tmp_path, text))
+    assert one.forks == () and one.failed[0] == one.failed[1] > 0 and scores(one) == []
+    found = summarize_benchmark(one, 0.95)
+    assert (found.estimate.value, found.p50, found.n_failed) == (None, None, one.failed[0])
+    claim = benchmark_claim([one])
+    assert not claim.answered and claim.sentences == ["Cannot be said: no run succeeded."]
+    assert failed_sentence([one]).startswith(f"Failed, and so without a figure: {one.name}")
+    source = benchmark_source([one], "an instrument", "new")
+    assert source.configurations == () and [lost.runs for lost in source.failed] == [one.failed]
+    with pytest.raises(ValueError, match="failed, expected one that succeeded"):
+        printed_score(text, name, None, one.unit)
+
+
+def test_each_instrument_that_tells_of_failed_runs_has_one() -> None:
+    assert {name for name, _ in FAILED} == {*READERS} - {"jmh", "pyperf", "criterion"}
+
+
+def test_what_is_left_of_a_benchmark_is_of_runs_that_succeeded(tmp_path: Path) -> None:
+    def counts(name: str, text: str) -> list[tuple[Any, ...]]:
+        return [(one.name, len(one.forks), one.failed) for one in read(name, given(tmp_path, text))]
+
+    some = exported(tmp_path, timed("x", [2.0] * 6, exit_codes=[1] * 2 + [0] * 4))
+    (one,) = read("hyperfine", some)
+    assert (len(one.forks), one.failed, summarize_benchmark(one, 0.95).flags) == (4, (2, 6), ["failed: 2 of 6 runs"])
+    (one,) = read("hyperfine", some, exported(tmp_path, timed("x", [2.0] * 6), name="more.json"))
+    assert (len(one.forks), one.failed) == (10, (2, 12))
+    go = "BenchmarkSum-2  \t 10\t 50 ns/op\n" + GO_FAILED
+    assert counts("gobench", go + go) == [("Sum", 1, (0, 2)), ("Max", 0, (2, 2))]
+    table = "run,status,n,response,value,unit\na,ok,1,wall,2,s\nb,ok,1,wall,3,s\nc,failed,1,,,\nd,failed,2,,,\n"
+    assert counts("csv", table) == [("wall", 2, (1, 3)), ("wall", 0, (1, 1))]
+    by_choice = ABORTED.replace("failed transactions: 0", "failed transactions: 943")
+    assert [n_forks for _, n_forks, _ in counts("pgbench", by_choice)] == [1]
+
+
+def test_failed_runs_of_a_table_ask_for_no_more_than_its_benchmarks(tmp_path: Path) -> None:
+    """Each of 4,000 names would get 4,000 configurations."""
+    rows = [f"ok,b{i},{i},1,s" for i in range(4000)] + [f"failed,,{i + 9000},," for i in range(4000)]
+    table = given(tmp_path, "\n".join(["status,benchmark,n,value,unit", *rows]))
+    assert "4000 configurations with failed runs, of 4000 benchmarks" in refusal("csv", table).found
+
 
 TOY = """
 from pathlib import Path
@@ -25,28 +312,20 @@ def read(file: Path) -> list[Benchmark]:
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A reader in a folder of its own, its row, and a file of its format."""
-    (tmp_path / "toy_reader.py").write_text(TOY)
+    given(tmp_path, TOY, "toy_reader.py")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(READERS, "toy", Reader("Toy", "toy_reader"))
-    file = tmp_path / "seconds.txt"
-    file.write_text("0.5 0.51 0.52")
-    return file
+    return given(tmp_path, "0.5 0.51 0.52")
 
 
 def test_a_further_reader_is_a_file_and_a_row(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _code(["import", "toy", str(toy), "--tables"]) == 0
     assert "Times by Toy" in capsys.readouterr().out
-
-
-def test_its_figures_stand_beside_a_study(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
-    write_journal(toy.parent / "journal.jsonl", made)
+    journal = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
+    write_journal(toy.parent / "journal.jsonl", journal)
     assert _code(["import", "toy", str(toy), "--beside", str(toy.parent), "--json"]) == 0
-    (one,) = json.loads(capsys.readouterr().out)["benchmarks"]
-    assert (one["instrument"], one["label"], one["ratio"]["value"]) == ("Toy", "agree", pytest.approx(1.0))
-
-
-def test_an_unknown_format_is_refused_with_those_there_are(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shown,) = json.loads(capsys.readouterr().out)["benchmarks"]
+    assert (shown["instrument"], shown["label"], shown["ratio"]["value"]) == ("Toy", "agree", pytest.approx(1.0))
     assert _code(["import", "tox", str(toy)]) == 2
-    said = capsys.readouterr().err
-    assert 'no format "tox"' in said and "jmh, hyperfine" in said and ", toy" in said
+    message = capsys.readouterr().err
+    assert 'no format "tox"' in message and "jmh, hyperfine" in message and ", toy" in message

@@ -9,7 +9,8 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, fork
 from scalograph.exchange.compare.benchmark_source import benchmark_source
-from tests.kit.sources import ROOT
+from scalograph.exchange.compare.result_answer import compare_sources
+from tests.kit import ROOT
 
 TWICE = """
 import resource
@@ -46,3 +47,16 @@ def test_benchmarks_that_share_few_params_make_no_wide_table() -> None:
     every = [timed("Sum", **{f"p{i}": "1"}) for i in range(MAX_PARAMS + 1)]
     with pytest.raises(StudyError, match=f"A: {MAX_PARAMS + 1} params, expected at most {MAX_PARAMS}"):
         benchmark_source(every, "an instrument", "A")
+
+
+@pytest.mark.parametrize(("n_failed", "answer"), [(0, "same"), (2, "same"), (4, "not measurable")])
+def test_a_benchmark_that_mostly_failed_is_no_measurement(n_failed: int, answer: str) -> None:
+    def six(name: str, n_failed: int = 0) -> Benchmark:
+        forks = tuple(fork([1 + i % 3 / 1000]) for i in range(6 - n_failed))
+        return Benchmark(name, "run", {}, "s", forks, failed=(n_failed, 6))
+
+    old = benchmark_source([six("x"), six("y")], "hyperfine", "old")
+    new = benchmark_source([six("x", n_failed), six("y")], "hyperfine", "new")
+    (found,) = compare_sources(old, [new]).results
+    assert found.answer == answer and [lost.name for lost in found.lost] == ["x"] * (n_failed == 4)
+    assert ("x (2 of 6 runs)" in "".join(found.doubts)) == (n_failed == 2)
