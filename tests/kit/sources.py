@@ -1,29 +1,21 @@
 """The sources as syntax trees: read when a test first looks at them, and once for all tests that do."""
 
 import ast
-import importlib.util
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.kit import ROOT
+from tests.kit.scripts import load_script
+
 SOURCES = ROOT / "src" / "scalograph"
 # One worker reads them.
 readers = pytest.mark.xdist_group("sources")
 
 
-def house() -> ModuleType:
-    """The figures of the house, which `scripts/house.py` prints, as a module."""
-    spec = importlib.util.spec_from_file_location("house", ROOT / "scripts" / "house.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-HOUSE = house()
+# The figures of the house, which `scripts/house.py` prints.
+HOUSE = load_script(ROOT / "scripts" / "house.py")
 FILES: dict[str, Path] = HOUSE.modules(ROOT / "src")
 
 

@@ -1,6 +1,6 @@
 """The page of the Python interface: every public name is on it, with its arguments and what it says of itself."""
 
-import importlib.util
+import importlib
 import inspect
 import re
 from functools import cache
@@ -10,17 +10,14 @@ import pytest
 
 import scalograph
 from scalograph import analysis
-from tests.kit.sources import ROOT
+from tests.kit import ROOT
+from tests.kit.scripts import load_script
 
 
 @cache
 def api() -> ModuleType:
     """The script that makes the page, loaded when a test first looks at it."""
-    spec = importlib.util.spec_from_file_location("api_page", ROOT / "scripts" / "api_page.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "scripts" / "api_page.py")
 
 
 @cache

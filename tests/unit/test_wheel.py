@@ -1,6 +1,5 @@
 """One wheel: what its build hook adds, on a system with a probe and on one without. Builds nothing."""
 
-import importlib.util
 import shutil
 import sys
 from pathlib import Path
@@ -9,18 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.kit.sources import ROOT
+from tests.kit import ROOT
+from tests.kit.scripts import load_script
 
 
 def hook(root: Path, told: list[str]) -> Any:
     """The hook of hatch_build.py, on a project in `root`; `told` collects its warnings."""
     pytest.importorskip("hatchling", reason="hatchling builds wheels: make setup")
-    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     app = SimpleNamespace(display_warning=told.append)
-    return module.CustomBuildHook(str(root), {}, None, None, "", "wheel", app)
+    return load_script(ROOT / "hatch_build.py").CustomBuildHook(str(root), {}, None, None, "", "wheel", app)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The rows that three databases hold, and what its programs say of what they cannot do."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -12,6 +11,7 @@ import pytest
 
 from scalograph.study.workload import load_workload, refusals
 from tests.kit import ROOT
+from tests.kit.scripts import load_script
 from tests.kit.studies import facts_of
 
 HERE = ROOT / "workloads" / "database"
@@ -19,11 +19,7 @@ HERE = ROOT / "workloads" / "database"
 
 @pytest.fixture(scope="module")
 def statements() -> list[str]:
-    spec = importlib.util.spec_from_file_location("page_rows", HERE / "rows.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return [*module.statements(7)]
+    return [*load_script(HERE / "rows.py").statements(7)]
 
 
 def test_what_is_read_of_a_station_is_known_whichever_it_is(statements: list[str]) -> None:

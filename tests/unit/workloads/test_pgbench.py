@@ -1,13 +1,12 @@
 """pgbench's log becomes lines that a probe takes, with the right figures."""
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from tests.kit import ROOT
+from tests.kit.scripts import load_script
 
 HERE = ROOT / "workloads" / "pgbench"
 # Two clients, 1 ms a transaction, one right after the other, and one that failed.
@@ -16,12 +15,7 @@ LOG = "".join(f"{client} {n} 1000 0 1700000000 {client + 1000 * n}\n" for n in r
 
 @pytest.fixture(scope="module")
 def figures() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("figures", HERE / "figures.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script(HERE / "figures.py")
 
 
 @pytest.fixture

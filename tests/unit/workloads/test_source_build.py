@@ -1,7 +1,6 @@
 """The workload source-build on a tree of three files, and how it reads this machine's sources of packages."""
 
 import hashlib
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from scalograph.study.shipped import shipped_workload
+from tests.kit.scripts import load_script
 
 HOME = shipped_workload("source-build")
 MAKEFILE = """all: a.o b.o c.o
@@ -33,14 +33,14 @@ def tree(tmp_path: Path) -> Path:
     return folder
 
 
+def load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(HOME))
+    return load_script(HOME / f"{name}.py")
+
+
 @pytest.fixture
 def fetch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(HOME))
-    spec = importlib.util.spec_from_file_location("source_build_fetch", HOME / "fetch.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("fetch", monkeypatch)
 
 
 def build(folder: Path, **values: object) -> subprocess.CompletedProcess[str]:
@@ -197,16 +197,6 @@ def test_a_file_that_is_not_as_the_index_says(fetch: ModuleType, mirror: Path, t
     (tmp_path / "into").mkdir()
     with pytest.raises(SystemExit, match=r"apt-get source failed: .*; try again later"):
         fetch.fetch(fetch.TREES["lua"], tmp_path / "into")
-
-
-def load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(HOME))
-    spec = importlib.util.spec_from_file_location(f"source_build_{name}", HOME / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_a_synthetic_tree_is_the_same_on_every_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
