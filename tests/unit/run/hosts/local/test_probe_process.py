@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,9 +21,9 @@ from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.local import probe, probe_process
 from scalograph.run.interrupts import Interrupts
-from tests.kit import ROOT
+from tests.kit import EXAMPLES
+from tests.kit.processes import wait_until, write_program
 
-EXAMPLES = ROOT / "protocol" / "examples"
 GOLDEN = (EXAMPLES / "probe_events.jsonl").read_text().splitlines()
 SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])
 ANSWER = "\n".join(GOLDEN[:6]) + "\n"
@@ -32,9 +34,20 @@ def fake(code: str) -> list[str]:
     return [sys.executable, "-S", "-c", f"import os, sys, time\nanswer = {ANSWER!r}\n{code}"]
 
 
-def test_a_right_answer_becomes_a_record() -> None:
-    record = probe.measure(SPEC, fake("sys.stdin.readline(); print(answer, end='')"))
-    assert record.run.wall_ns == 530000000
+READS, ANSWERS = "sys.stdin.readline(); print(answer, end='')", "print(answer, end='')"
+
+
+@pytest.mark.parametrize(
+    ("code", "changes"),
+    [
+        (READS, {}),
+        (READS, {"timeout_ns": 30 * 366 * 86400 * 10**9}),  # thirty years
+        (f"sys.stderr.write('x' * (8 << 20)); {ANSWERS}", {}),  # complaints that are read and not kept
+    ],
+)
+def test_a_right_answer_becomes_a_record(code: str, changes: dict[str, Any]) -> None:
+    run = probe.measure({**SPEC, **changes}, fake(code)).run
+    assert (run.status, run.wall_ns) == ("ok", 530000000)
 
 
 def test_the_specification_arrives_whole() -> None:
@@ -74,10 +87,21 @@ def failed(record: Record) -> str:
     return record.run.reason or ""
 
 
-def test_an_endless_answer_is_cut_off_and_the_run_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("while True: print('x' * 1000)", "at most 1048576 bytes"),
+        ("while True: sys.stderr.write('x' * 1000)", "no end after 0.3 s"),
+    ],
+)
+def test_what_has_no_end_is_cut_off_and_the_run_has_failed(
+    monkeypatch: pytest.MonkeyPatch, code: str, words: str
+) -> None:
     monkeypatch.setattr(probe_process, "MAX_RECORD_BYTES", 1 << 20)
-    record = probe.measure(SPEC, fake("while True: print('x' * 1000)"))
-    assert "at most 1048576 bytes" in failed(record)
+    monkeypatch.setattr(probe, "GRACE_S", 0.2)
+    monkeypatch.setattr(probe_process, "_LATE_S", 0.01)
+    limit_ns = 100_000_000 if "stderr" in code else SPEC["timeout_ns"]
+    assert words in failed(probe.measure({**SPEC, "timeout_ns": limit_ns}, fake(code)))
 
 
 @pytest.mark.guarantee
@@ -157,11 +181,6 @@ def test_a_probe_that_stands_still_for_one_look_goes_on(monkeypatch: pytest.Monk
     assert probe.measure(SPEC, fake(code)).run.status == "ok" and len(stopped) == 1
 
 
-def test_endless_complaints_are_read_and_not_kept() -> None:
-    record = probe.measure(SPEC, fake("sys.stderr.write('x' * (8 << 20)); print(answer, end='')"))
-    assert record.run.status == "ok"
-
-
 def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
     """The deadline has passed when we go on: a part of the answer lies in the pipe, the rest is written as we read."""
     code = (
@@ -187,47 +206,29 @@ def test_a_run_that_ended_while_we_were_stopped_is_no_timeout(tmp_path: Path) ->
     slow = ["sh", "-c", f"touch {began}; sleep 0.3; cat {tmp_path}/answer; touch {tmp_path}/ended"]
     argv = [sys.executable, "-c", STOPPED, spec, *slow]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as runner:
-        while not began.exists():
-            time.sleep(0.01)
+        wait_until(began.exists)
         runner.send_signal(signal.SIGSTOP)
-        while not (tmp_path / "ended").exists():
-            time.sleep(0.01)
+        wait_until((tmp_path / "ended").exists)
         time.sleep(1.6)
         runner.send_signal(signal.SIGCONT)
         assert runner.communicate()[0] == "ok\n"
 
 
-def test_endless_complaints_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "GRACE_S", 0.2)
-    monkeypatch.setattr(probe_process, "_LATE_S", 0.01)
-    record = probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake("while True: sys.stderr.write('x' * 1000)"))
-    assert "no end after 0.3 s" in failed(record)
-
-
-def test_a_run_may_take_thirty_years() -> None:
-    years = {**SPEC, "timeout_ns": 30 * 366 * 86400 * 1_000_000_000}
-    assert probe.measure(years, fake("sys.stdin.readline(); print(answer, end='')")).run.status == "ok"
-
-
 @pytest.mark.parametrize("code", ["time.sleep(600)", "os.close(1); os.close(2); time.sleep(600)"])
 def test_a_silent_probe_is_given_up_and_gone(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "GRACE_S", 0.5)
-    began: list[int] = []
-    monkeypatch.setattr(probe.ProbeProcess, "_end", ended(began, probe.ProbeProcess._end))
+    began, end = list[int](), probe.ProbeProcess._end
+
+    def noted_end(self: probe.ProbeProcess) -> None:
+        began.append(self.process.pid)
+        end(self)
+
+    monkeypatch.setattr(probe.ProbeProcess, "_end", noted_end)
     record = probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake(code))
     assert "no end after 0.6 s" in failed(record)
-    assert began
-    for pid in began:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
-
-
-def ended(pids: list[int], wrapped: Callable[[probe.ProbeProcess], None]) -> Callable[[probe.ProbeProcess], None]:
-    def end(self: probe.ProbeProcess) -> None:
-        pids.append(self.process.pid)
-        wrapped(self)
-
-    return end
+    (pid,) = began
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 def test_a_probe_that_does_not_start_is_a_host_error(tmp_path: Path) -> None:
@@ -235,23 +236,23 @@ def test_a_probe_that_does_not_start_is_a_host_error(tmp_path: Path) -> None:
         probe.measure(SPEC, [str(tmp_path / "nothing")])
 
 
+def at_work(folder: Path, number: int, body: str) -> list[str]:
+    """A probe that does this when a signal comes, until then nothing; `began` and `heard` are files of its folder."""
+    heard = "\n    ".join([f"open({str(folder / 'heard')!r}, 'w').close()", *body.split("; ")])
+    waits = f"signal.signal({int(number)}, hear)\nopen({str(folder / 'began')!r}, 'w').close()"
+    return fake(f"import signal\ndef hear(number, frame):\n    {heard}\n{waits}\nwhile True: time.sleep(60)")
+
+
+INTERRUPTED = "print(answer.replace('\"ok\"', '\"interrupted\"'), end='', flush=True); os._exit(0)"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_goes_to_the_probe_and_its_record_still_comes(number: signal.Signals, tmp_path: Path) -> None:
-    began, sent = tmp_path / "began", signal.SIGTERM if number == signal.SIGHUP else number
-    code = f"""
-import signal
-def interrupted(number, frame):
-    print(answer.replace('"ok"', '"interrupted"'), end='', flush=True)
-    os._exit(0)
-signal.signal({int(sent)}, interrupted)
-open({str(began)!r}, 'w').close()
-time.sleep(60)"""
-    told: list[int] = []
+    told, sent = list[int](), signal.SIGTERM if number == signal.SIGHUP else number
     before = signal.getsignal(number)
-    with sending(number, began.exists):
-        record = probe.measure(SPEC, fake(code), told.append)
-    assert record.run.status == "interrupted"
-    assert told == [sent]
+    with sending(number, tmp_path / "began"):
+        record = probe.measure(SPEC, at_work(tmp_path, sent, INTERRUPTED), told.append)
+    assert (record.run.status, told) == ("interrupted", [sent])
     assert signal.getsignal(number) is before
 
 
@@ -261,92 +262,50 @@ def test_a_signal_while_the_probe_was_started_goes_to_it_too() -> None:
         probe.measure(SPEC, fake("time.sleep(60)"))
 
 
-@pytest.mark.parametrize("late", ["print(answer, end='')", "sys.exit(1)"])
+@pytest.mark.parametrize("late", ["print(answer, end='', flush=True); os._exit(0)", "os._exit(1)"])
 def test_a_signal_at_the_wrong_time_is_not_lost(late: str, tmp_path: Path) -> None:
-    began = tmp_path / "began"
-    code = f"""
-import signal
-def ignore(number, frame):
-    {late}
-    sys.stdout.flush()
-    os._exit(0)
-signal.signal(signal.SIGINT, ignore)
-open({str(began)!r}, 'w').close()
-time.sleep(60)"""
-    with sending(signal.SIGINT, began.exists), pytest.raises(KeyboardInterrupt):
-        probe.measure(SPEC, fake(code))
+    with sending(signal.SIGINT, tmp_path / "began"), pytest.raises(KeyboardInterrupt):
+        probe.measure(SPEC, at_work(tmp_path, signal.SIGINT, late))
 
 
 @pytest.mark.guarantee
 def test_a_second_ctrl_c_kills_the_probe(tmp_path: Path) -> None:
-    began, first = tmp_path / "began", tmp_path / "first"
-    code = f"""
-import signal
-signal.signal(signal.SIGINT, lambda n, f: open({str(first)!r}, 'w').close())
-open({str(began)!r}, 'w').close()
-while True: time.sleep(60)"""
-    with sending(signal.SIGINT, began.exists), sending(signal.SIGINT, first.exists), pytest.raises(KeyboardInterrupt):
-        probe.measure(SPEC, fake(code))
+    twice = sending(signal.SIGINT, tmp_path / "began"), sending(signal.SIGINT, tmp_path / "heard")
+    with twice[0], twice[1], pytest.raises(KeyboardInterrupt):
+        probe.measure(SPEC, at_work(tmp_path, signal.SIGINT, "pass"))
 
 
 @pytest.mark.guarantee
 def test_a_second_sighup_kills_no_probe(tmp_path: Path) -> None:
-    began, first = tmp_path / "began", tmp_path / "first"
-    code = f"""
-import signal
-def interrupted(number, frame):
-    open({str(first)!r}, 'w').close()
-    time.sleep(0.5)
-    print(answer.replace('"ok"', '"interrupted"'), end='', flush=True)
-    os._exit(0)
-signal.signal(signal.SIGTERM, interrupted)
-open({str(began)!r}, 'w').close()
-while True: time.sleep(60)"""
-    with sending(signal.SIGHUP, began.exists), sending(signal.SIGHUP, first.exists):
-        assert probe.measure(SPEC, fake(code)).run.status == "interrupted"
+    with sending(signal.SIGHUP, tmp_path / "began"), sending(signal.SIGHUP, tmp_path / "heard"):
+        record = probe.measure(SPEC, at_work(tmp_path, signal.SIGTERM, f"time.sleep(0.5); {INTERRUPTED}"))
+    assert record.run.status == "interrupted"
 
 
-class sending:  # noqa: N801 (reads as a word where it is used)
-    """Sends this process a signal once something is so."""
+@contextmanager
+def sending(number: int, file: Path) -> Iterator[None]:
+    """Send this process a signal once a file is there."""
 
-    def __init__(self, number: int, when: Callable[[], bool]) -> None:
-        self.thread = threading.Thread(target=self.send, args=(number, when))
-
-    def send(self, number: int, when: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 30
-        while not when() and time.monotonic() < deadline:
-            time.sleep(0.01)
+    def send() -> None:
+        wait_until(file.exists)
         os.kill(os.getpid(), number)
 
-    def __enter__(self) -> None:
-        self.thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.thread.join()
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def test_outside_the_main_thread_a_run_is_carried_out_too() -> None:
-    found: list[str] = []
-
-    def run() -> None:
-        found.append(probe.measure(SPEC, fake("print(answer, end='')")).run.status)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    assert found == ["ok"]
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(probe.measure, SPEC, fake(ANSWERS)).result().run.status == "ok"
 
 
 def test_the_probe_is_in_a_session_of_its_own() -> None:
     code = "print(answer.replace('4711', str(os.getsid(0))), end='')"
     assert probe.measure(SPEC, fake(code)).copies[0].pid != os.getsid(0)
-
-
-def executable(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("#!/bin/sh\n")
-    path.chmod(0o755)
-    return path
 
 
 def test_a_probe_is_found_by_name_then_beside_then_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,11 +314,11 @@ def test_a_probe_is_found_by_name_then_beside_then_on_path(tmp_path: Path, monke
     fallback = probe.find_probe(path)
     assert fallback.argv == probe.DEGRADED
     assert fallback.warning is not None
-    on_path = executable(tmp_path / "path" / probe.PROGRAM)
+    on_path = write_program(tmp_path / "path" / probe.PROGRAM, "")
     assert probe.find_probe(path) == probe.ProbeProgram((str(on_path),))
-    beside = executable(tmp_path / "prefix" / "bin" / probe.PROGRAM)
+    beside = write_program(tmp_path / "prefix" / "bin" / probe.PROGRAM, "")
     assert probe.find_probe(path) == probe.ProbeProgram((str(beside),))
-    named = executable(tmp_path / "named")
+    named = write_program(tmp_path / "named", "")
     assert probe.find_probe({**path, "SCALOGRAPH_PROBE": str(named)}) == probe.ProbeProgram((str(named),))
     with pytest.raises(HostError, match="SCALOGRAPH_PROBE"):
         probe.find_probe({**path, "SCALOGRAPH_PROBE": str(tmp_path)})
