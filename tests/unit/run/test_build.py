@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import stat
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
 from scalograph.study.workload import Build, Workload
 from scalograph.system.build_cache import cache_folder
+from tests.kit.processes import write_program
 
 # Stands for cc: counts its calls, and makes a program from the source or refuses it as compilers do.
 FAKE_CC = """#!/bin/sh
@@ -44,13 +44,6 @@ echo "$words" | tee "$scratch/left" > "$root/bin/main"
 """
 
 
-def program(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return path
-
-
 Words = tuple[str, ...]
 
 
@@ -62,7 +55,7 @@ def workload(sources: Words = ("*.c",), flags: Words = (), tool: str = "cc", rel
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with bin/cc, source/main.c and room for builds."""
-    program(tmp_path / "bin/cc", FAKE_CC)
+    write_program(tmp_path / "bin/cc", FAKE_CC)
     (tmp_path / "source").mkdir()
     (tmp_path / "source/main.c").write_text("one")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
@@ -94,7 +87,7 @@ def test_every_part_of_the_key_matters(place: Path) -> None:
     folders.add(made(place))
     (place / "source/main.c").rename(place / "source/renamed.c")
     folders.add(made(place))
-    program(place / "bin/cc", FAKE_CC.replace("1.0", "1.1"))
+    write_program(place / "bin/cc", FAKE_CC.replace("1.0", "1.1"))
     folders.add(made(place))
     assert len(folders) == 6
 
@@ -133,13 +126,13 @@ def test_a_missing_compiler_is_named_with_its_remedy(place: Path, monkeypatch: p
 
 
 def test_a_compiler_that_cannot_tell_its_version(place: Path) -> None:
-    program(place / "bin/cc", "#!/bin/sh\nexit 3\n")
+    write_program(place / "bin/cc", "#!/bin/sh\nexit 3\n")
     with pytest.raises(HostError, match="exit code 3 when asked for its version"):
         made(place)
 
 
 def test_javac_beside_a_found_jvm_compiles_for_all(place: Path) -> None:
-    javac = program(place / "jdk/bin/javac", FAKE_JAVAC)
+    javac = write_program(place / "jdk/bin/javac", FAKE_JAVAC)
     jvms = (
         Jvm(name="17", java="/j/bin/java", release=17, build="17"),
         Jvm(name="21", java=str(place / "jdk/bin/java"), release=21, build="21", javac=str(javac)),
@@ -150,7 +143,7 @@ def test_javac_beside_a_found_jvm_compiles_for_all(place: Path) -> None:
 
 
 def test_two_languages_share_a_folder(place: Path) -> None:
-    program(place / "bin/javac", FAKE_JAVAC)
+    write_program(place / "bin/javac", FAKE_JAVAC)
     (place / "source/A.java").write_text("a")
     both = [*workload().build, *workload(("*.java",), tool="javac", release=11).build]
     made = build(place / "source", workload().model_copy(update={"build": both}), (), place / "cache")
@@ -213,7 +206,7 @@ def test_what_a_killed_build_left_half_filled_is_removed(place: Path) -> None:
 
 
 def test_cargo_installs_the_crate_and_leaves_its_folder_alone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program(place / "bin/cargo", FAKE_CARGO)
+    write_program(place / "bin/cargo", FAKE_CARGO)
     monkeypatch.setenv("CARGO_HOME", "/crates")
     monkeypatch.setenv("RUSTFLAGS", "-C opt-level=0")
     folder = made(place, workload(tool="cargo"))

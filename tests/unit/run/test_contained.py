@@ -2,39 +2,32 @@
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from scalograph.errors import HostError
 from scalograph.run.build import build
-from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.interrupts import run_contained
 from scalograph.system.stale_processes import MARK, owner_variables
-from tests.unit.run.test_build import program, workload
+from tests.kit.processes import wait_for_end, write_program
+from tests.unit.run.test_build import workload
 
 pytestmark = pytest.mark.guarantee
 
 ENVIRON = {"PATH": "/usr/bin:/bin"}
 
 
-def wait_for_end(pid: str) -> None:
-    stat, limit = Path("/proc", pid.strip(), "stat"), time.monotonic() + 10
-    while stat.exists() and parse_stat(stat.read_text())[1] not in "ZX":  # nobody may have waited for it yet
-        assert time.monotonic() < limit
-
-
 def test_what_it_left_in_its_group_ends_with_it() -> None:
     done = run_contained(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], ENVIRON, 10)
     assert done.returncode == 0
-    wait_for_end(done.stdout)
+    wait_for_end(int(done.stdout))
 
 
 def test_the_limit_ends_all_of_it(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run_contained(["sh", "-c", "sleep 60 & echo $! > pid; wait"], ENVIRON, 0.5, tmp_path)
-    wait_for_end((tmp_path / "pid").read_text())
+    wait_for_end(int((tmp_path / "pid").read_text()))
 
 
 def test_the_next_start_knows_it_by_its_mark() -> None:
@@ -43,18 +36,18 @@ def test_the_next_start_knows_it_by_its_mark() -> None:
 
 def test_a_signal_ends_a_compiler_and_leaves_no_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hangs = f"sleep 60 & echo $! > {tmp_path}/pid; kill -INT {os.getpid()}; wait"
-    program(tmp_path / "bin/cc", f'#!/bin/sh\nif [ "$1" = --version ]; then echo fake; exit; fi\n{hangs}\n')
+    write_program(tmp_path / "bin/cc", f'#!/bin/sh\nif [ "$1" = --version ]; then echo fake; exit; fi\n{hangs}\n')
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    program(tmp_path / "source/main.c", "one")
+    write_program(tmp_path / "source/main.c", "one")
     with pytest.raises(KeyboardInterrupt):
         build(tmp_path / "source", workload(), (), tmp_path / "builds")
-    wait_for_end((tmp_path / "pid").read_text())
+    wait_for_end(int((tmp_path / "pid").read_text()))
     assert not [path for path in (tmp_path / "builds").rglob("*") if path.name == "main"]
 
 
 def test_a_compiler_that_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program(tmp_path / "bin/cc", "\0")
+    write_program(tmp_path / "bin/cc", "\0")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    program(tmp_path / "source/main.c", "one")
+    write_program(tmp_path / "source/main.c", "one")
     with pytest.raises(HostError, match="cc: cannot be started"):
         build(tmp_path / "source", workload(), (), tmp_path / "builds")

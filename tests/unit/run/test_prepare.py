@@ -2,17 +2,16 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.run.hosts.local.prepare_host import build_program
-from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.prepare import prepare, read_preparations
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import Workload
+from tests.kit.processes import wait_for_end
 from tests.kit.studies import facts_of
 
 PROGRAM = """import pathlib, sys
@@ -92,9 +91,7 @@ def test_a_signal_ends_it_with_all_that_it_started(place: Path) -> None:
     (place / "work/get.py").write_text(f"import subprocess\nsubprocess.run(['sh', '-c', {step!r}])\n")
     with pytest.raises(KeyboardInterrupt):
         made(place, "a")
-    stat, limit = Path("/proc", (place / "pid").read_text().strip(), "stat"), time.monotonic() + 10
-    while stat.exists() and parse_stat(stat.read_text())[1] not in "ZX":  # nobody may have waited for it yet
-        assert time.monotonic() < limit
+    wait_for_end(int((place / "pid").read_text()))
 
 
 @pytest.mark.parametrize("name", ["../out", "a/b", ".hidden", ".."])

@@ -5,8 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -18,9 +16,9 @@ from scalograph.errors import HostError, Terminated
 from scalograph.run.hosts.local.local_host import StudySteps
 from scalograph.run.hosts.local.probe import DEGRADED, find_probe
 from scalograph.run.hosts.local.probe_process import ProbeProcess
-from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.interrupts import Interrupts
 from scalograph.system.stale_processes import MARK, owner_variables
+from tests.kit.processes import is_gone, read_pids, wait_for_end
 
 LAUNCH = Launch(env={"PATH": os.environ["PATH"], "WHO": "me"}, values={"n": 3})
 # A step that stays, and has started something that stays; both numbers are in the file `pids`.
@@ -29,27 +27,6 @@ STAYS = "sleep 60 & echo $! $$ > pids; wait"
 
 def steps(timeout_s: float = 10, **templates: list[str]) -> StudySteps:
     return StudySteps(templates, timeout_s, partial(ProbeProcess, find_probe().argv))
-
-
-def begun(folder: Path) -> list[int]:
-    """The processes of a step that stays, once it has started them."""
-    until(lambda: (folder / "pids").exists() and (folder / "pids").read_text().endswith("\n"))
-    return [int(pid) for pid in (folder / "pids").read_text().split()]
-
-
-def until(fulfilled: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 10
-    while not fulfilled():
-        assert time.monotonic() < limit
-        time.sleep(0.01)
-
-
-def is_gone(pid: int) -> bool:
-    """It has ended; nobody may have waited for it yet."""
-    try:
-        return parse_stat(Path(f"/proc/{pid}/stat").read_text())[1] in "ZX"
-    except OSError:
-        return True
 
 
 def test_a_step_is_filled_in_and_has_the_environment_and_folder_of_a_run(tmp_path: Path) -> None:
@@ -89,19 +66,19 @@ def test_a_step_that_ends_its_probe_has_failed(tmp_path: Path) -> None:
 def test_a_step_that_hangs_is_killed_with_all_that_it_started(probe: tuple[str, ...], tmp_path: Path) -> None:
     hangs = StudySteps({"cleanup": ["sh", "-c", f"setsid {STAYS}"]}, 0.5, partial(ProbeProcess, probe))
     assert hangs.carry_out("cleanup", LAUNCH, tmp_path) == "cleanup failed: sh took more than 0.5 s and was killed"
-    until(lambda: all(map(is_gone, begun(tmp_path))))
+    wait_for_end(*read_pids(tmp_path / "pids"))
 
 
 def test_what_runs_on_in_the_background_is_ended_as_after_a_run(tmp_path: Path) -> None:
     made = steps(prepare=["sh", "-c", "setsid sleep 60 & echo $! > pids"])
     assert (made.carry_out("prepare", LAUNCH, tmp_path), made.n_ended) == (None, 1)
-    until(lambda: all(map(is_gone, begun(tmp_path))))
+    wait_for_end(*read_pids(tmp_path / "pids"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_setup_and_what_it_started(number: signal.Signals, tmp_path: Path) -> None:
     def send() -> None:
-        begun(tmp_path)
+        read_pids(tmp_path / "pids")
         os.kill(os.getpid(), number)
 
     sender = threading.Thread(target=send)
@@ -114,7 +91,7 @@ def test_a_signal_ends_setup_and_what_it_started(number: signal.Signals, tmp_pat
         sender.join()
         signal.signal(number, before)
     assert isinstance(raised.value, Terminated) is (number == signal.SIGTERM)
-    assert all(map(is_gone, begun(tmp_path)))
+    assert all(map(is_gone, read_pids(tmp_path / "pids")))
 
 
 def test_cleanup_is_carried_out_after_a_signal(tmp_path: Path) -> None:
@@ -139,9 +116,9 @@ steps.carry_out("prepare", Launch(env={"PATH": os.environ["PATH"]}, values={}), 
 @pytest.mark.guarantee
 def test_a_step_ends_with_a_start_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", KILLED, STAYS, str(tmp_path)]) as start:
-        found = begun(tmp_path)
+        pids = read_pids(tmp_path / "pids")
         start.kill()
-    until(lambda: all(map(is_gone, found)))
+    wait_for_end(*pids)
 
 
 @pytest.mark.parametrize("probe", [find_probe().argv, DEGRADED])
