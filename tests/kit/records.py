@@ -39,8 +39,12 @@ def recorded(
     values: dict[str, list[float]] | None = None,
     per_cpu_s: tuple[float, ...] = (),
     kind: str = "native",
+    **figures: Any,
 ) -> dict[str, Any]:
-    """What the journal keeps of a run; `iterations`: (wall in s, CPU in s, work), one after the other."""
+    """What the journal keeps of a run; `iterations`: (wall in s, CPU in s, work), one after the other.
+
+    Further figures are fields of its run event, as they stand there.
+    """
     copy = {
         "copy": 0, "command": 0, "pid": 1, "exit_code": 0, "signal": None, "start_ns": 0, "end_ns": _ns(wall_s),
         "in_force": {"cpus": list(cpus), "policy": "other", "priority": 0, "nice": 0},
@@ -50,6 +54,7 @@ def recorded(
         "wall_outer_ns": _ns(wall_s), "cpu_ns": _ns(cpu_s), "user_ns": _ns(cpu_s), "system_ns": 0,
         "cpu_source": "records", "neighbor_ns": None if neighbor_s is None else _ns(neighbor_s),
         "steal_ns": _ns(steal_s), "per_cpu_ns": [_ns(s) for s in per_cpu_s], "degraded": [],
+        **figures,
     }  # fmt: skip
     header = {
         "protocol": 1, "probe": "0.1.0", "kind": kind, "containment": "best effort", "cgroup": None,
