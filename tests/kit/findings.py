@@ -3,20 +3,22 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import structs
 
 from scalograph.analysis.estimate import Flag
 from scalograph.findings import table
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Findings, Point, TableDoc
+from scalograph.protocol.findings import Claim, Findings, Point, TableDoc
+from scalograph.protocol.plain import Model
 from scalograph.questions.assemble import findings
 from scalograph.study.identity import dump_study
 from scalograph.study.load import parse
 from tests.kit.records import recorded
 from tests.kit.studies import VALID
 
+M = TypeVar("M", bound=Model)
 JITTER = (0.99, 1.0, 1.01)
 Made = Sequence[tuple[Mapping[str, Any], dict[str, Any]]]
 CONFIGURATIONS = [{"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")]
@@ -55,7 +57,7 @@ def load_journal(
 def runs_of(
     seconds: Mapping[Any, float], n_blocks: int = 3, *, factor: str = "threads", spread: float = 0.01, **changes: Any
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Make blocks of one run of each level, which takes so many seconds, a little more or less; `changes` of records."""
+    """Make blocks of one run of each level, which takes its seconds, a little more or less; `changes` of records."""
     return [
         ({factor: level}, recorded((1 + spread * (block % 3 - 1)) * wall_s, **{"cpus": (0, 1, 2, 3), **changes}))
         for block in range(n_blocks)
@@ -83,6 +85,24 @@ def findings_of(folder: Path, made: Made, text: str) -> Findings:
 def point_at(found: Findings, level: object, curve: int = 0) -> Point:
     """Return the point of a curve at a level."""
     return next(point for point in found.curves[curve].points if point.level == level)
+
+
+def claim_of(found: Findings) -> Claim:
+    """Return what a study says first."""
+    assert found.claim is not None
+    return found.claim
+
+
+def sentences_of(found: Findings) -> list[str]:
+    """Return the sentences of what a study says first."""
+    return claim_of(found).sentences
+
+
+def part_of(found: Findings, name: str, kind: type[M]) -> M:
+    """Return the document of a question or a reading."""
+    part = found.document(name, kind)
+    assert part is not None
+    return part
 
 
 def texts(flags: Iterable[Flag]) -> list[str]:
