@@ -12,8 +12,6 @@ from tests.kit.scripts import load_script
 SOURCES = ROOT / "src" / "scalograph"
 # One worker reads them.
 readers = pytest.mark.xdist_group("sources")
-
-
 # The figures of the house, which `scripts/house.py` prints.
 HOUSE = load_script(ROOT / "scripts" / "house.py")
 FILES: dict[str, Path] = HOUSE.modules(ROOT / "src")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.sources import ROOT
+from tests.kit import ROOT
 
 LOCKS = [file.name for file in ROOT.glob("requirements/*.lock")]
 CRATES = [file.parent.name for file in (ROOT / "probe" / "Cargo.lock", *ROOT.glob("workloads/*/Cargo.lock"))]

@@ -9,7 +9,8 @@ from functools import cache
 
 import pytest
 
-from tests.kit.sources import FILES, ROOT, readers, trees
+from tests.kit import ROOT
+from tests.kit.sources import FILES, readers, trees
 
 pytestmark = readers
 HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.app import COMMANDS
-from tests.kit.sources import ROOT
+from tests.kit import ROOT
 from tests.unit.cli.offered import known
 
 WHERE = ("*.md", "docs/*.md", "docs/*/*.md", "protocol/*.md", "benchmarks/*.md", "studies/*.md", "studies/*/*.md")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.sources import ROOT
+from tests.kit import ROOT
 
 CRATES = [ROOT / "probe", *sorted(path.parent for path in (ROOT / "workloads").glob("*/Cargo.toml"))]
 # Kept journals rest on the bytes of a workload's sources, so the circles of `load` stay.

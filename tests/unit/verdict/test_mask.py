@@ -14,8 +14,8 @@ def verdict_on(found: dict[str, Any]) -> Judgment:
 
 def ran(outside_s: float | None, *per_cpu_s: float, changed: dict[str, Any] | None = None) -> dict[str, Any]:
     """A run that was given CPU 0."""
-    found = recorded(cpu_s=sum(per_cpu_s), per_cpu_s=per_cpu_s)
-    found["run"]["outside_ns"] = None if outside_s is None else round(outside_s * 1e9)
+    outside_ns = None if outside_s is None else round(outside_s * 1e9)
+    found = recorded(cpu_s=sum(per_cpu_s), per_cpu_s=per_cpu_s, outside_ns=outside_ns)
     found["copies"][0]["changed"] = changed
     return found
 
@@ -65,8 +65,7 @@ def test_more_cpu_time_than_there_was_names_what_may_be_behind_it(outside_s: flo
     (0.5, "cgroup", "failed"), (None, "cgroup", "clean"), (0.5, "namespace", "clean"),
 ])  # fmt: skip
 def test_who_leaves_the_cgroup_leaves_the_quota(quota: float | None, containment: str, verdict: str) -> None:
-    found = recorded()
+    left = {"what": "cgroup leaf", "why": "processes left it", "fix": "start no container"}
+    found = recorded(degraded=[left], quota_cpus=quota)
     found["header"]["containment"] = containment
-    found["run"]["degraded"] = [{"what": "cgroup leaf", "why": "processes left it", "fix": "start no container"}]
-    found["run"]["quota_cpus"] = quota
     assert verdict_on(found).verdict == verdict
