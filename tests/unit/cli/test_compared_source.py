@@ -100,19 +100,3 @@ def test_a_table_that_we_wrote_has_the_answer_of_its_results(tmp_path: Path, dis
         said = scalograph(["compare", "old", other], tmp_path)
         assert said.code == code and ("of 36 runs were disturbed" in said.printed) == (code == Exit.NOT_MEASURABLE)
     assert "only which runs were disturbed is known" in " ".join(said.printed.split())
-
-
-def test_what_has_no_known_format_or_another_one_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "odd.json").write_text('{"results": [{"command": "x"}]}')
-    (tmp_path / "odd.txt").write_text("nothing\n")
-    hyperfine(tmp_path / "twice.json", "x", {1: 1.0})
-    twice = json.loads((tmp_path / "twice.json").read_text())["results"] * 2
-    (tmp_path / "twice.json").write_text(json.dumps({"results": twice}))
-    for source, code, message in (
-        ("odd.json", Exit.UNREADABLE, "odd.json: none of the known formats"),
-        ("odd.txt", Exit.UNREADABLE, "name one to see why it is none: FORMAT:odd.txt"),
-        ("hyperfine:odd.json", Exit.STUDY, "results[0].times: Field required"),
-        ("twice.json", Exit.STUDY, "several benchmarks are x -t 1 threads=1"),
-    ):
-        said = scalograph(["compare", source, source], tmp_path)
-        assert said.code == code and message in said.printed

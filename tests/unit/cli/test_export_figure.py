@@ -19,11 +19,3 @@ def test_one_figure_is_written_and_the_others_are_named(tmp_path: Path) -> None:
         assert said.code == Exit.DONE and f"figure {name};" in " ".join(said.printed.split())
     first, named, other = ((tmp_path / f"{name}.svg").read_text() for name in ("first", "speedup", "wall"))
     assert first == named != other
-
-
-def test_a_figure_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    journal(tmp_path, "a")
-    said = scalograph(["export", "a", "--to", "x.svg", "--figure", "heat"], tmp_path)
-    assert said.code == Exit.STUDY and '"heat", expected one of speedup, ' in " ".join(said.printed.split())
-    said = scalograph(["export", "a", "--to", "x.csv", "--figure", "speedup"], tmp_path)
-    assert said.code == Exit.STUDY and '--figure: beside the form "observations"' in " ".join(said.printed.split())

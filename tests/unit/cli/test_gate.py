@@ -52,13 +52,6 @@ def test_the_last_line_tells_what_becomes_of_the_build(
     assert said.printed.rstrip().splitlines()[-1] == ending
 
 
-def test_mistakes_are_refused(kept: Path) -> None:
-    said = scalograph(["gate", "slow", "--against", "kept", "--format", "xml"], kept)
-    assert said.code == Exit.STUDY and "one of text, md, json" in said.printed
-    said = scalograph(["gate", "slow", "--against", "kept", "--summary", "no/folder.md"], kept)
-    assert said.code == Exit.HOST and "cannot be written" in said.printed
-
-
 def timed(folder: Path, name: str, **commands: tuple[float, int]) -> str:
     """A file of hyperfine: seconds and exit code of ten runs of each command."""
     every: list[dict[str, Any]] = [

@@ -7,9 +7,6 @@ import pytest
 
 from scalograph.cli.main import _code
 from scalograph.errors import Exit
-from scalograph.exchange.benchmark_claim import benchmark_claim
-from scalograph.exchange.readers.registry import read
-from scalograph.protocol.findings import Claim
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 from tests.unit.exchange.instruments import FILES, result, written
@@ -44,27 +41,6 @@ def test_beside_a_study_it_says_whether_both_agree(tmp_path: Path, capsys: pytes
     (one,) = told["benchmarks"]
     assert (told["study"], told["response"], one["label"]) == ("hello", "wall", "agree")
     assert one["ratio"]["value"] == pytest.approx(1.0) and one["sentence"] in shown
-
-
-def test_the_fastest_is_named_only_where_forks_tell_it(tmp_path: Path) -> None:
-    def claim(*forks: list[float]) -> Claim:
-        results = [result([[x] for x in times], params={"p": str(i)}) for i, times in enumerate(forks)]
-        return benchmark_claim(read("jmh", written(tmp_path, *results)))
-
-    clear = claim([10.0, 10.1, 9.9], [12.0, 12.1, 11.9], [20.0, 20.5, 19.5])
-    assert clear.answered and "Sum.run p=0; the next, Sum.run p=1, takes 20" in clear.sentences[0]
-    assert clear.matrix is not None and len(clear.matrix.rows) == 3
-    assert not claim([10.0, 10.1, 9.9], [10.02, 10.1, 9.9]).answered
-    assert not claim([10.0], [20.0]).answered and claim([10.0, 10.1]).answered
-
-
-def test_what_is_wrong_has_a_code_and_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = written(tmp_path, result([[1.0]]))
-    assert "neither --beside nor --over" in said(capsys, file, "--where", "lock=cas", code=2)
-    assert said(capsys, tmp_path / "none", code=2).count("\n") == 1
-    assert "run the study first" in said(capsys, file, "--beside", tmp_path, code=6)
-    (tmp_path / "journal.jsonl").write_text("{}\n")
-    assert said(capsys, file, "--beside", tmp_path, code=6).count("\n") == 1
 
 
 def test_a_name_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

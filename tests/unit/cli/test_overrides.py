@@ -36,39 +36,9 @@ def test_runs_are_those_of_a_study_in_blocks() -> None:
         override_protocol(Declared(DECLARED.study.model_copy(update={"protocol": precise}), Path("study.toml")), runs=9)
 
 
-@pytest.mark.parametrize(
-    ("options", "where"),
-    [({"budget": "soon"}, "--budget"), ({"wait_quiet": "-1s"}, "--wait-quiet"), ({"when_busy": "pray"}, "--when-busy")],
-)
-def test_what_is_no_such_option_is_refused_by_its_name(options: dict[str, str], where: str) -> None:
-    with pytest.raises(StudyError, match=where):
-        override_protocol(DECLARED, **options)  # type: ignore[arg-type]
-
-
 def test_the_choices_are_those_of_the_study() -> None:
     for choice in CHOICES:
         assert Protocol.model_validate({"when_busy": choice}).when_busy == choice
-
-
-@pytest.mark.parametrize(
-    ("pilot", "accepted", "max_runs", "ceiling", "said"),
-    [
-        (True, ["kernel"], None, False, r"--pilot: --accept-difference with it"),
-        (True, None, 4, False, r"--pilot: --max-runs with it"),
-        (True, None, None, True, r"--pilot: --ceiling with it"),
-        (False, ["kernel"], None, False, r"--accept-difference: no --resume"),
-    ],
-)
-def test_an_option_without_effect_is_refused(
-    pilot: bool, accepted: list[str] | None, max_runs: int | None, ceiling: bool, said: str
-) -> None:
-    with pytest.raises(StudyError, match=said):
-        refuse_unused(pilot, False, accepted, max_runs, ceiling)
-
-
-def test_a_pilot_has_runs_of_its_own() -> None:
-    with pytest.raises(StudyError, match="--pilot: --runs with it"):
-        refuse_unused(True, False, None, None, False, 9)
 
 
 def test_options_with_effect_are_not() -> None:

@@ -15,7 +15,7 @@ from scalograph.cli import pipeline, plan_command
 from scalograph.cli.options import StartOptions
 from scalograph.cli.pipeline import StudyStart
 from scalograph.cli.start import start
-from scalograph.errors import Exit, StudyError
+from scalograph.errors import Exit
 from scalograph.protocol import journal
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.local.local_host import LocalHost
@@ -143,11 +143,6 @@ def test_the_budget_chooses_the_lines(study: Path, capsys: pytest.CaptureFixture
     assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
     command(study, budget="1ms")
     assert "For +-5 %, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
-
-
-def test_a_pilot_is_not_resumed(study: Path) -> None:
-    with pytest.raises(StudyError, match="start it anew"):
-        command(study, resume=True)
 
 
 def test_configurations_that_fail_are_no_proposal(

@@ -3,9 +3,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from scalograph.errors import HostError, StudyError
+from scalograph.errors import HostError
 from scalograph.exchange.benchmark_values import scores
-from scalograph.exchange.export import Columns, csv_text, observations, polars_frame, write, write_text
+from scalograph.exchange.export import Columns, csv_text, observations, polars_frame, write
 from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
 from scalograph.findings.sample import samples_by_configuration
@@ -71,13 +71,6 @@ def test_a_factor_may_be_called_like_a_column(tmp_path: Path) -> None:
     assert made["factor.run"] == ["none", "none"] and made["run"] == ["r0", "r0"]
 
 
-def test_another_ending_and_a_missing_folder(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"one of \.csv, \.parquet"):
-        write(columns(tmp_path), tmp_path / "out.xlsx")
-    with pytest.raises(HostError, match="cannot be written"):
-        write(columns(tmp_path), tmp_path / "none" / "out.csv")
-
-
 def test_levels_that_are_numbers_stay_numbers(tmp_path: Path) -> None:
     text = TWICE.replace('levels = ["none", "cas"]', "levels = [0.5, 2]")
     configurations = [{"threads": 1, "lock": level} for level in (0.5, 2)]
@@ -120,17 +113,3 @@ def test_what_is_written_is_read_again_as_the_study_tells_it(tmp_path: Path) -> 
         sample.scores("wall") for sample in samples_by_configuration(loaded).values()
     ]
     assert imported[0].notes == ("1 of 4 runs disturbed, left out", "neither times nor rates, left out: kept (bytes)")
-
-
-def test_where_all_runs_were_disturbed_that_is_told(tmp_path: Path) -> None:
-    (tmp_path / "out.csv").write_text("run,verdict,value,unit\na,disturbed,1,s\nb,clean,2,s\nc,impossible,3,s\n")
-    (one,) = read("csv", tmp_path / "out.csv")
-    assert scores(one) == [1.0, 2.0, 3.0] and one.notes == ("rests on disturbed runs: 2 of 3",)
-
-
-def test_a_folder_that_is_missing_is_told_without_a_name_of_ours(tmp_path: Path) -> None:
-    file = tmp_path / "none" / "x.csv"
-    with pytest.raises(HostError) as refused:
-        write_text("", file)
-    told = f"{file}: cannot be written: No such file or directory, expected a folder that exists"
-    assert str(refused.value) == told

@@ -62,23 +62,6 @@ def test_markdown_holds_claim_verdict_and_tables_escaped(results: Path) -> None:
     assert plain("<b>[x](y) | `z`") == r"\<b\>\[x\](y) \| \`z\`"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--to", "x.xlsx"], 'x.xlsx: ending ".xlsx", expected one of .csv, .parquet, .md, .adoc, .svg, .jsonl'),
-        (["--to", "x.csv", "--as", "other"], '--as: "other", expected one of observations'),
-        (["--to", "x.txt", "--as", "runs"], 'ending ".txt", expected one of .csv, .parquet'),
-        (["--to", "x.svg", "--as", "tables"], 'x.svg: ending ".svg" of --as tables, expected one of .md, .adoc'),
-        (["--to", "x.md", "--as", "points"], 'x.md: ending ".md" of --as points, expected one of .csv, .parquet'),
-    ],
-)
-def test_what_cannot_be_written_is_refused(
-    results: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _code(["export", str(results), *arguments]) == 2
-    assert told in capsys.readouterr().err
-
-
 def test_a_matrix_is_written_alike_in_a_page_and_in_a_summary(results: Path) -> None:
     found = load_findings(results)
     assert found.claim and found.claim.matrix

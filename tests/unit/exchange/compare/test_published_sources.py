@@ -2,7 +2,6 @@
 
 import pytest
 
-from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim
 from scalograph.exchange.compare.published_source import published_source
 from scalograph.exchange.compare.result_answer import compare_sources
@@ -37,19 +36,3 @@ def test_rows_are_chosen_by_their_columns() -> None:
     found = published_source("published:parallel-build:smp=smp,scheduler=ule,tree=full")
     assert [configuration.levels["jobs"] for configuration in found.configurations] == [1, 2, 4, 8]
     assert found.response.name == "wall" and found.is_printed
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("published:99", "no study that ships has a published table 99"),
-        ("published:nowhere", 'no published table of "nowhere"'),
-        ("published:thread-scaling", "several rows with"),
-        ("published:parallel-build:kernel=1", "no column kernel"),
-        ("published:parallel-build:smp", "published:TABLE"),
-        ("published:parallel-build:tree=none", "no row with a figure"),
-    ],
-)
-def test_what_is_no_table_is_refused(text: str, message: str) -> None:
-    with pytest.raises(StudyError, match=message):
-        published_source(text)
