@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.examples import MADE, Example, example
+from tests.golden.kept import MADE, Example, example
 
 Told = Callable[[Path, str], Example]
 

@@ -30,8 +30,7 @@ from scalograph.study.reader_names import READERS
 from scalograph.study.shipped import shipped_studies, shipped_workloads
 from tests.golden.answers import COMMANDS as ANSWERED
 from tests.golden.answers import RECORDED, lay_out
-from tests.golden.examples import JOURNALS, NAMES
-from tests.golden.kept import kept_findings
+from tests.golden.kept import JOURNALS, NAMES, kept_findings
 from tests.kit.command import in_process, simulated
 
 FILE = Path(__file__).resolve().parent / "inventory.json"

@@ -8,8 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.golden import answers, inventory
-from tests.golden.examples import JOURNALS, NAMES, example
-from tests.golden.kept import FOLDER, KEEP
+from tests.golden.kept import ENDINGS, FOLDER, JOURNALS, NAMES, example, keep
 
 
 def remake(kinds: list[str]) -> None:
@@ -20,7 +19,7 @@ def remake(kinds: list[str]) -> None:
         for name in NAMES:
             found = example(JOURNALS / name, name, Path(folder))
             for kind in kinds:
-                KEEP[kind](name, found)
+                keep(kind, name, found)
 
 
 def remake_answers() -> None:
@@ -40,9 +39,9 @@ OTHERS = {"answers": remake_answers, "inventory": remake_inventory}
 
 if __name__ == "__main__":
     wanted = sys.argv[1:]
-    if not wanted or not set(wanted) <= {*KEEP, *OTHERS}:
-        sys.exit(f"found {wanted}, expected one or more of {', '.join([*KEEP, *OTHERS])}")
+    if not wanted or not set(wanted) <= {*ENDINGS, *OTHERS}:
+        sys.exit(f"found {wanted}, expected one or more of {', '.join([*ENDINGS, *OTHERS])}")
     for other in filter(OTHERS.__contains__, wanted):
         OTHERS[other]()
-    if kinds := [kind for kind in wanted if kind in KEEP]:
+    if kinds := [kind for kind in wanted if kind in ENDINGS]:
         remake(kinds)

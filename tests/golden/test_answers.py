@@ -6,7 +6,7 @@ import pytest
 
 from tests.golden.answers import COMMANDS, GOLDENS, Answer, answer, golden
 from tests.golden.differences import same_text, shown
-from tests.golden.examples import kept_journals
+from tests.golden.kept import kept_journals
 
 pytestmark = kept_journals
 AGAIN = "where that is meant, see tests/golden/README.md"

@@ -7,7 +7,7 @@ import pytest
 from scalograph.protocol.findings import Findings
 from tests.golden.command import Said, scalograph
 from tests.golden.conftest import Told
-from tests.golden.examples import JOURNALS, NAMES, Example, kept_journals
+from tests.golden.kept import JOURNALS, NAMES, Example, kept_journals
 
 pytestmark = kept_journals
 SCREEN = 25

@@ -6,8 +6,16 @@ import pytest
 
 from tests.golden.conftest import Told
 from tests.golden.differences import ALIKE, differences, same_text, shown
-from tests.golden.examples import JOURNALS, NAMES, Example, kept_journals
-from tests.golden.kept import FOLDER, kept_findings, kept_numbers, kept_terminal
+from tests.golden.kept import (
+    FOLDER,
+    JOURNALS,
+    NAMES,
+    Example,
+    kept_findings,
+    kept_journals,
+    kept_numbers,
+    kept_terminal,
+)
 from tests.golden.numbers import numbers
 
 pytestmark = kept_journals

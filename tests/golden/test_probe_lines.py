@@ -8,9 +8,7 @@ import pytest
 from scalograph.protocol.events import EVENTS, parse_event, parse_events, parse_record
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.python_probe import lines, spec
-from tests.kit import ROOT
-
-EXAMPLES = ROOT / "protocol" / "examples"
+from tests.kit import EXAMPLES
 
 
 def rows(name: str) -> list[str]:
@@ -24,14 +22,11 @@ def test_a_golden_specification_is_accepted_as_written(line: str) -> None:
     given = json.loads(line)
     found = spec.parse(given)
     assert (found.run, found.timeout_ns) == (given["run"], given["timeout_ns"])
-    assert found.events == given.get("events", False)
-    assert found.stdout == given.get("stdout", "null")
+    assert (found.events, found.stdout) == (given.get("events", False), given.get("stdout", "null"))
     for command, asked in zip(found.commands, given["commands"], strict=True):
-        assert list(command.argv) == asked["argv"]
+        assert (list(command.argv), dict(command.env)) == (asked["argv"], asked["env"])
+        assert (command.nice, command.name) == (asked.get("nice"), asked.get("name", ""))
         assert command.copies == asked.get("copies", 1) == len(command.masks)
-        assert dict(command.env) == asked["env"]
-        assert command.nice == asked.get("nice")
-        assert command.name == asked.get("name", "")
         assert (command.ports is not None) == (asked.get("role") == "service")
 
 
@@ -40,8 +35,7 @@ def test_a_golden_mistake_is_refused_where_it_is(line: str) -> None:
     golden = json.loads(line)
     with pytest.raises(spec.RefusalError) as caught:
         spec.parse(golden["spec"])
-    assert caught.value.fields["where"] == golden["where"]
-    assert caught.value.code == 2
+    assert (caught.value.fields["where"], caught.value.code) == (golden["where"], 2)
     assert all(caught.value.fields.values())
 
 
@@ -65,8 +59,7 @@ def test_golden_events_group_into_records_that_the_journal_can_keep() -> None:
     records = {name: parse_events(found, name) for name, found in golden_runs().items()}
     assert {name: record.run.status for name, record in records.items()} == {"r1": "ok", "r2": "timeout", "r6": "ok"}
     assert records["r1"].iterations[0].index == [0, 1, 2]
-    assert records["r1"].timeline is not None
-    assert records["r2"].timeline is None
+    assert records["r1"].timeline is not None and records["r2"].timeline is None
     served = records["r6"]
     assert [(process.name, process.role) for process in served.processes] == [("app", "service"), ("driver", "driver")]
     assert [phase.name for phase in served.phases[0].phases] == ["warmup", "steady"]

@@ -13,8 +13,7 @@ from scalograph.questions.registry import has_curves, is_search
 from scalograph.questions.surface.document import Surfaces
 from scalograph.text.reproduction_words import headline
 from tests.golden.conftest import Told
-from tests.golden.examples import MADE, kept_journals
-from tests.golden.kept import kept_findings
+from tests.golden.kept import MADE, kept_findings, kept_journals
 from tests.kit import ROOT
 
 pytestmark = kept_journals

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.golden.command import scalograph
-from tests.kit import ROOT
+from tests.kit import EXAMPLES
 
-EXAMPLES = ROOT / "protocol" / "examples"
 ACCEPTED = sorted((EXAMPLES / "study_accepted").glob("*.toml"))
 REJECTED = sorted((EXAMPLES / "study_rejected").glob("*.toml"))
 
