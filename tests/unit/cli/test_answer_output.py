@@ -25,21 +25,18 @@ def test_a_path_is_given_from_here_or_from_home(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("again", "told"),
+    ("again", "shown"),
     [
-        ("scalograph run study.toml --quick", "scalograph run out/study.toml --quick"),
-        (
-            "scalograph run RESULTS/study.toml    # from there",
-            "scalograph run {here}/here/out/study.toml    # from there",
-        ),
-        ("scalograph study fork-join", "scalograph study fork-join"),
+        ("run study.toml --quick", "run out/study.toml --quick"),
+        ("run RESULTS/study.toml    # from there", "run {here}/here/out/study.toml    # from there"),
+        ("study fork-join", "study fork-join"),
     ],
 )
-def test_a_study_is_run_again_from_here(here: Path, again: str, told: str) -> None:
+def test_a_study_is_run_again_from_here(here: Path, again: str, shown: str) -> None:
     found: Any = samples.bare()
-    found.reproduce = [again]
+    found.reproduce = [f"scalograph {again}"]
     Path("out").mkdir()
-    assert study_places(Path("out"), found)[-1] == ("again", told.format(here=here))
+    assert study_places(Path("out"), found)[-1] == ("again", f"scalograph {shown.format(here=here)}")
     assert study_places(Path("out"), found, "as it was")[-1] == ("again", "as it was")
 
 

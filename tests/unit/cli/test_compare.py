@@ -1,7 +1,7 @@
 """`scalograph compare` from results to its exit code, in this process."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,21 @@ from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.comparing import compare_sources
 from scalograph.errors import Exit
 from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
-from tests.golden.command import scalograph
+from tests.golden.command import Said, scalograph
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 
 
 def journal(folder: Path, name: str, slower: float = 1.0, disturbed: int = 0) -> str:
     """Six configurations of six runs; `disturbed` of each had a neighbor."""
-    made: list[tuple[Mapping[str, Any], Any]] = []
-    for configuration in CONFIGURATIONS:
-        for run in range(6):
-            wall = slower * (1 + run % 3 / 200) / int(configuration["threads"])
-            made.append((configuration, recorded(wall, wall, neighbor_s=wall / 2 if run < disturbed else 0.0)))
+    runs = [
+        (levels, recorded(wall, wall, neighbor_s=wall / 2 if run < disturbed else 0.0))
+        for levels in CONFIGURATIONS
+        for run in range(6)
+        for wall in (slower * (1 + run % 3 / 200) / int(levels["threads"]),)
+    ]
     (folder / name).mkdir()
-    write_journal(folder / name / "journal.jsonl", made)
+    write_journal(folder / name / "journal.jsonl", runs)
     return name
 
 
@@ -48,9 +49,9 @@ def test_each_answer_has_its_exit_code(tmp_path: Path, other: dict[str, Any], co
 
 def test_one_document_for_machines(tmp_path: Path) -> None:
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
-    told = json.loads(scalograph(["compare", *sources, "--json"], tmp_path).printed)
-    (found,) = told["results"]
-    assert told["answer"] == found["answer"] == "slower" and len(found["configurations"]) == len(CONFIGURATIONS)
+    document = json.loads(scalograph(["compare", *sources, "--json"], tmp_path).printed)
+    (found,) = document["results"]
+    assert document["answer"] == found["answer"] == "slower" and len(found["configurations"]) == len(CONFIGURATIONS)
     assert found["shift"]["value"] == pytest.approx(1.2)
 
 
@@ -67,10 +68,8 @@ def test_the_margin_is_no_smaller_than_the_noise_floor_of_the_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str | None, asked: list[str], margin: float, told: str
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    study, at = "noise-floor", "2026-01-02T03:04:05Z"
-    save_noise(
-        SavedNoise(study=study, at=at, sd_log_percent=3, minimum_detectable_percent=4, n=10, cpu_model=model, n_cpus=2)
-    )
+    about = {"study": "noise-floor", "at": "2026-01-02T03:04:05Z", "n": 10, "cpu_model": model, "n_cpus": 2}
+    save_noise(SavedNoise(sd_log_percent=3, minimum_detectable_percent=4, **about))
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.03)]
     said = scalograph(["compare", *sources, *asked], tmp_path)
     assert said.code == (Exit.DONE if margin > 0.03 else Exit.SLOWER), said.printed
@@ -87,29 +86,30 @@ def test_laws_of_another_response_are_not_compared(tmp_path: Path) -> None:
     assert not own.laws_left_out and other.laws_left_out and other.laws == []
 
 
+def compare_with_changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Said:
+    """Compare results with findings of the same that are changed."""
+    journal(folder, "a")
+    document = load_findings(folder / "a").model_dump(mode="json")
+    change(document)
+    (folder / "odd.json").write_text(json.dumps(document))
+    return scalograph(["compare", "a", "odd.json"], folder)
+
+
 def test_findings_whose_points_lack_a_factor_are_refused(tmp_path: Path) -> None:
-    journal(tmp_path, "a")
-    made = load_findings(tmp_path / "a").model_dump(mode="json")
-    del made["curves"][0]["group"]["lock"]
-    (tmp_path / "odd.json").write_text(json.dumps(made))
-    said = scalograph(["compare", "a", "odd.json"], tmp_path)
+    said = compare_with_changed(tmp_path, lambda document: document["curves"][0]["group"].pop("lock"))
     assert said.code == Exit.UNREADABLE and 'odd.json: a point of a curve without a level of "lock"' in said.printed
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "reason"),
     [
-        (
-            "break-even",
-            'results of question "break-even": its runs were compared in pairs, expected results with curves',
-        ),
+        ("break-even", "its runs were compared in pairs, expected results with curves"),
         ("sweep", "no configuration with a run that counts"),
     ],
 )
-def test_results_without_curves_are_refused_with_the_reason(tmp_path: Path, question: str, told: str) -> None:
-    journal(tmp_path, "a")
-    made = load_findings(tmp_path / "a").model_dump(mode="json")
-    made["curves"], made["study"]["question"] = [], question
-    (tmp_path / "search.json").write_text(json.dumps(made))
-    said = scalograph(["compare", "a", "search.json"], tmp_path)
-    assert said.code == Exit.STUDY and told in " ".join(said.printed.split())
+def test_results_without_curves_are_refused_with_the_reason(tmp_path: Path, question: str, reason: str) -> None:
+    def change(document: dict[str, Any]) -> None:
+        document["curves"], document["study"]["question"] = [], question
+
+    said = compare_with_changed(tmp_path, change)
+    assert said.code == Exit.STUDY and reason in " ".join(said.printed.split())

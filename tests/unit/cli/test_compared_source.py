@@ -9,18 +9,17 @@ import pytest
 from scalograph.errors import Exit
 from tests.golden.command import scalograph
 from tests.unit.cli.test_compare import journal
-from tests.unit.exchange.instruments import result
+from tests.unit.exchange.instruments import exported, result, timed, written
 
 SCORES = (1.0, 1.01, 0.99, 1.005, 0.995, 1.0, 1.002, 0.998)
 
 
-def hyperfine(file: Path, command: str, times: dict[int, float], scores: Sequence[float] = SCORES) -> Path:
-    timed = [
-        {"command": f"{command} -t {n}", "times": [took * s for s in scores], "parameters": {"threads": str(n)}}
+def hyperfine(file: Path, command: str, times: dict[int, float], scores: Sequence[float] = SCORES) -> None:
+    every = [
+        timed(f"{command} -t {n}", [took * score for score in scores], parameters={"threads": str(n)})
         for n, took in times.items()
     ]
-    file.write_text(json.dumps({"results": timed}))
-    return file
+    exported(file.parent, *every, name=file.name)
 
 
 @pytest.mark.parametrize(
@@ -32,13 +31,10 @@ def test_two_files_of_hyperfine_are_answered_with_care(tmp_path: Path, factor: f
     hyperfine(tmp_path / "old.json", "./old", {1: 4.0, 2: 2.1, 4: 1.2})
     hyperfine(tmp_path / "new.json", "./new", {n: t * factor for n, t in {1: 4.0, 2: 2.1, 4: 1.2}.items()})
     said = scalograph(["compare", "old.json", "new.json"], tmp_path)
-    told = " ".join(said.printed.split())
-    assert said.code == code and word in told, said.printed
-    assert (
-        "Of old.json and new.json: No verdict of the machine is known: runs that others disturbed count like all"
-        in told
-    )
-    assert "command ./old -t 1 and 2 more \N{RIGHTWARDS ARROW} ./new -t 1 and 2 more" in told
+    shown = " ".join(said.printed.split())
+    assert said.code == code and word in shown, said.printed
+    assert "Of old.json and new.json: No verdict of the machine is known: runs that others disturbed count" in shown
+    assert "command ./old -t 1 and 2 more \N{RIGHTWARDS ARROW} ./new -t 1 and 2 more" in shown
     if factor > 1:
         assert scalograph(["compare", "old.json", "new.json", "--page", "both.html"], tmp_path).code == code
         assert "new.json is slower" in (tmp_path / "both.html").read_text()
@@ -47,20 +43,20 @@ def test_two_files_of_hyperfine_are_answered_with_care(tmp_path: Path, factor: f
 
 
 def test_forks_of_jmh_are_runs_and_its_modes_are_chosen(tmp_path: Path) -> None:
-    for name, factor in (("a.json", 1.0), ("b.json", 1.2)):
+    for name, factor in (("a", 1.0), ("b", 1.2)):
+        (tmp_path / name).mkdir()
         every = [
             result([[x * factor * n] for x in SCORES], unit, mode, {"n": str(n)})
             for unit, mode in (("ms/op", "ss"), ("ops/ms", "thrpt"))
             for n in (1, 10)
         ]
-        (tmp_path / name).write_text(json.dumps(every))
-    assert scalograph(["compare", "a.json", "b.json"], tmp_path).code == Exit.SLOWER
-    rates = json.loads(
-        scalograph(["compare", "jmh:a.json", "b.json", "--response", "thrpt", "--json"], tmp_path).printed
-    )
+        written(tmp_path / name, *every)
+    asked = ["compare", "jmh:a/jmh.json", "b/jmh.json", "--response"]
+    assert scalograph(["compare", "a/jmh.json", "b/jmh.json"], tmp_path).code == Exit.SLOWER
+    rates = json.loads(scalograph([*asked, "thrpt", "--json"], tmp_path).printed)
     assert rates["answer"] == "faster" and rates["results"][0]["unit"] == "1/s"
-    assert [one["levels"] for one in rates["results"][0]["configurations"]][1]["n"] == 10
-    refused = scalograph(["compare", "a.json", "b.json", "--response", "wall"], tmp_path)
+    assert rates["results"][0]["configurations"][1]["levels"]["n"] == 10
+    refused = scalograph([*asked, "wall"], tmp_path)
     assert refused.code == Exit.STUDY and "one of ss, thrpt" in refused.printed
 
 
@@ -70,12 +66,9 @@ def test_one_process_says_nothing_and_several_do(tmp_path: Path) -> None:
             lines = [f"BenchmarkSum-2 1000 {100 * factor * score * (1 + k / 500):.3f} ns/op\n" for k in range(5)]
             (tmp_path / f"{name}{i}.txt").write_text("".join(lines))
     one = scalograph(["compare", "a0.txt", "b0.txt"], tmp_path)
-    told = " ".join(one.printed.split())
-    assert (
-        one.code == Exit.NOT_MEASURABLE
-        and "one process has no interval" in told
-        and "b0.txt takes with benchmark Sum 1.20x" in told
-    )
+    shown = " ".join(one.printed.split())
+    assert one.code == Exit.NOT_MEASURABLE
+    assert "one process has no interval" in shown and "b0.txt takes with benchmark Sum 1.20x" in shown
     several = ["gobench:" + ",".join(f"{name}{i}.txt" for i in range(5)) for name in "ab"]
     found = scalograph(["compare", *several], tmp_path)
     assert found.code == Exit.SLOWER and "B is slower: it takes 20.0 % more time" in " ".join(found.printed.split())

@@ -1,8 +1,6 @@
 """`scalograph gate` in a build: its exit code, and what it writes for people."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,6 +9,7 @@ from tests.golden.command import scalograph
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 from tests.unit.cli.test_compare import journal
+from tests.unit.exchange.instruments import exported, timed
 
 
 @pytest.fixture
@@ -52,14 +51,13 @@ def test_the_last_line_tells_what_becomes_of_the_build(
     assert said.printed.rstrip().splitlines()[-1] == ending
 
 
-def timed(folder: Path, name: str, **commands: tuple[float, int]) -> str:
-    """A file of hyperfine: seconds and exit code of ten runs of each command."""
-    every: list[dict[str, Any]] = [
-        {"command": command, "times": [seconds * (1 + i % 3 / 1000) for i in range(10)], "exit_codes": [code] * 10}
+def write_timed(folder: Path, name: str, **commands: tuple[float, int]) -> None:
+    """Write a file of hyperfine: seconds and exit code of ten runs of each command."""
+    every = [
+        timed(command, [seconds * (1 + i % 3 / 1000) for i in range(10)], exit_codes=[code] * 10)
         for command, (seconds, code) in commands.items()
     ]
-    (folder / name).write_text(json.dumps({"results": every}))
-    return name
+    exported(folder, *every, name=name)
 
 
 GOOD, BROKEN = (0.02, 0), (0.0006, 127)
@@ -83,8 +81,8 @@ GOOD, BROKEN = (0.02, 0), (0.0006, 127)
 def test_what_failed_or_is_missing_fails_the_build(
     tmp_path: Path, new: dict[str, tuple[float, int]], more: tuple[str, ...], code: Exit, told: str
 ) -> None:
-    timed(tmp_path, "old.json", prog=GOOD, other=GOOD)
-    timed(tmp_path, "new.json", **new)
+    write_timed(tmp_path, "old.json", prog=GOOD, other=GOOD)
+    write_timed(tmp_path, "new.json", **new)
     said = scalograph(["gate", "new.json", "--against", "old.json", "--summary", "s.md", *more], tmp_path)
     assert said.code == code, said.printed
     assert told in " ".join(" ".join(said.printed.splitlines()[:6]).split())
@@ -94,16 +92,12 @@ def test_what_failed_or_is_missing_fails_the_build(
 
 
 def test_a_configuration_of_ours_that_failed_or_was_not_run_fails_the_build(tmp_path: Path) -> None:
-    for name in ("kept", "failed", "fewer"):
+    failed = [(CONFIGURATIONS[3], recorded(status="failed", reason="exit code 1"))] * 6
+    others = [(t, recorded(1 + i / 100)) for t in CONFIGURATIONS if t != CONFIGURATIONS[3] for i in range(6)]
+    kept = [(CONFIGURATIONS[3], recorded(1 + i / 100)) for i in range(6)]
+    for name, runs in (("kept", [*others, *kept]), ("failed", [*others, *failed]), ("fewer", others)):
         (tmp_path / name).mkdir()
-        made = [
-            (t, recorded(status="failed", reason="exit code 1") if lost and name == "failed" else recorded(1 + i / 100))
-            for t in CONFIGURATIONS
-            for lost in (t == CONFIGURATIONS[3],)
-            if not (lost and name == "fewer")
-            for i in range(6)
-        ]
-        write_journal(tmp_path / name / "journal.jsonl", made)
+        write_journal(tmp_path / name / "journal.jsonl", runs)
     for name, told in (("failed", "failed in 6 of 6 runs."), ("fewer", "is missing.")):
         asked = ["gate", name, "--against", "kept", "--margin", "50%"]
         said = scalograph(asked, tmp_path)

@@ -9,22 +9,22 @@ from scalograph.cli.main import _code
 from scalograph.errors import Exit
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
-from tests.unit.exchange.instruments import FILES, result, written
+from tests.unit.exchange.instruments import FILES, exported, given, result, timed, written
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> str:
-    assert _code(["import", "jmh", *map(str, arguments)]) == code
-    captured = capsys.readouterr()
-    return captured.err if code else captured.out
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert _code(["import", "jmh", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
 
 
 def results(folder: Path) -> Path:
-    made = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
-    write_journal(folder / "journal.jsonl", made)
+    runs = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
+    write_journal(folder / "journal.jsonl", runs)
     return folder
 
 
 def test_alone_it_tells_a_row_for_each_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "jmh" in said(capsys, "--help")
     shown = said(capsys, FILES["jmh"], "--tables")
     assert "The fastest is ForkJoinBench.shot n=3000" in shown
     assert "ForkJoinBench.shot" in shown and "version=pool" in shown and "p99" in shown
@@ -50,30 +50,23 @@ def test_a_name_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.Capture
     assert "\x1b" not in shown and "\x07" not in shown and "[red]" in shown
 
 
-def test_help_names_the_instrument(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _code(["import", "--help"]) == 0
-    assert "jmh" in capsys.readouterr().out
-
-
 def test_a_command_that_failed_is_named_first_and_is_no_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, times = tmp_path / "h.json", [0.5, 0.51, 0.52]
-    broken = {"command": "broken", "times": [0.001] * 3, "exit_codes": [127] * 3}
-    file.write_text(json.dumps({"results": [broken, {"command": "b", "times": times, "exit_codes": [0] * 3}]}))
+    broken = timed("broken", [0.001] * 3, exit_codes=[127] * 3)
+    file = exported(tmp_path, broken, timed("b", [0.5, 0.51, 0.52], exit_codes=[0] * 3))
     assert _code(["import", "hyperfine", str(file)]) == Exit.DONE
     told = " ".join(" ".join(capsys.readouterr().out.splitlines()[:5]).split())
     assert "b: 510" in told and "Failed, and so without a figure: broken (3 of 3 runs)." in told
-    file.write_text(json.dumps({"results": [broken]}))
-    assert _code(["import", "hyperfine", str(file), "--json"]) == Exit.CONFIGURATION_FAILED
+    assert _code(["import", "hyperfine", str(exported(tmp_path, broken)), "--json"]) == Exit.CONFIGURATION_FAILED
     (one,) = json.loads(capsys.readouterr().out)["benchmarks"]
     assert (one["n_failed"], one["n_forks"], one["p50"], one["estimate"]["value"]) == (3, 0, None, None)
 
 
 def test_a_benchmark_that_failed_agrees_with_no_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [f"{i},{'ok' if n == 1 else 'failed'},{n},{'0.51' if n == 1 else ''},s" for n in (1, 2) for i in range(3)]
-    (tmp_path / "t.csv").write_text("\n".join(["run,status,threads,value,unit", *rows]))
-    asked = ["import", "csv", tmp_path / "t.csv", "--beside", results(tmp_path), "--where", "lock=cas"]
+    file = given(tmp_path, "\n".join(["run,status,threads,value,unit", *rows]))
+    asked = ["import", "csv", file, "--beside", results(tmp_path), "--where", "lock=cas"]
     assert _code([*map(str, asked)]) == Exit.DONE
     told = " ".join(capsys.readouterr().out.split())
     assert "threads=2: not compared: failed in 3 of 3 runs." in told

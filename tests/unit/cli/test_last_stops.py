@@ -101,9 +101,7 @@ def test_what_is_made_is_written_elsewhere_or_shown_alone(capsys: pytest.Capture
     with TemporaryDirectory() as place:  # where another user may look
         page, folder = Path(place, "page.html"), Path(place, "results")
         folder.mkdir()
-        file = write_journal(
-            folder / "journal.jsonl", [(configuration, recorded()) for configuration in CONFIGURATIONS]
-        )
+        file = write_journal(folder / "journal.jsonl", [(levels, recorded()) for levels in CONFIGURATIONS])
         assert steps_command.report(folder, to=page) == 0 and page.stat().st_size > 100_000
         assert [*folder.iterdir()] == [file]
         capsys.readouterr()

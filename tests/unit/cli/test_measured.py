@@ -12,15 +12,16 @@ from scalograph.cli.options import CommandOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import HostError, StudyError
 
-TRUE = CommandStudy(("true",))
+
+def measure(output: Path) -> None:
+    options = CommandOptions(command=["true"], output=output)
+    measure_output.run_measurement(CommandStudy(("true",)), SweepOptions(), options)
 
 
 def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text("{}\n")
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$"):
-        measure_output.run_measurement(
-            CommandStudy(("true",)), SweepOptions(), CommandOptions(command=["true"], output=tmp_path)
-        )
+        measure(tmp_path)
 
 
 def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
@@ -35,9 +36,7 @@ def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
     monkeypatch.setattr(measure_output, "refuse_taken", refuse)
     monkeypatch.setattr(measure_output, "_run", run)
     with pytest.raises(HostError, match="cannot be made"):
-        measure_output.run_measurement(
-            CommandStudy(("true",)), SweepOptions(), CommandOptions(command=["true"], output=tmp_path)
-        )
+        measure(tmp_path)
 
 
 def test_a_command_alone_waits_for_no_scipy() -> None:

@@ -43,8 +43,8 @@ assert _code(["run", "study.toml"]) == 3
 
 
 def test_results_are_read_on_any_system(tmp_path: Path) -> None:
-    made = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
-    write_journal(tmp_path / "journal.jsonl", made)
+    runs = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
+    write_journal(tmp_path / "journal.jsonl", runs)
     done = subprocess.run([sys.executable, "-c", ELSEWHERE, tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").exists() and (tmp_path / "x.svg").exists()

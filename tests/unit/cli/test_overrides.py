@@ -14,11 +14,8 @@ from tests.kit.studies import VALID
 DECLARED = Declared(parse(VALID), Path("study.toml"))
 
 
-def test_without_options_a_study_stays_as_declared() -> None:
-    assert override_protocol(DECLARED) is DECLARED
-
-
 def test_each_option_changes_its_key_and_no_other() -> None:
+    assert override_protocol(DECLARED) is DECLARED
     changed = override_protocol(DECLARED, "90s", 12, "10m", "stop").study
     found = changed.protocol
     assert (found.budget_s, found.budget_runs, found.wait_quiet_s, found.when_busy) == (90.0, 12, 600.0, "stop")
@@ -28,12 +25,13 @@ def test_each_option_changes_its_key_and_no_other() -> None:
 
 def test_runs_are_those_of_a_study_in_blocks() -> None:
     assert override_protocol(DECLARED, runs=9).study.protocol.runs == 9
-    search = DECLARED.study.model_copy(update={"question": "cliff"})
-    with pytest.raises(StudyError, match=r'--runs: the question "cliff", .*--max-runs'):
-        override_protocol(Declared(search, Path("study.toml")), runs=9)
     precise = DECLARED.study.protocol.model_copy(update={"precision": 0.02})
-    with pytest.raises(StudyError, match=r"--runs: precision = 0.02, "):
-        override_protocol(Declared(DECLARED.study.model_copy(update={"protocol": precise}), Path("study.toml")), runs=9)
+    for changed, words in (
+        ({"question": "cliff"}, r'--runs: the question "cliff", .*--max-runs'),
+        ({"protocol": precise}, r"--runs: precision = 0.02, "),
+    ):
+        with pytest.raises(StudyError, match=words):
+            override_protocol(Declared(DECLARED.study.model_copy(update=changed), Path("study.toml")), runs=9)
 
 
 def test_the_choices_are_those_of_the_study() -> None:

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,43 +16,33 @@ from scalograph.cli.options import StartOptions
 from scalograph.cli.pipeline import StudyStart
 from scalograph.cli.start import start
 from scalograph.errors import Exit
-from scalograph.protocol import journal
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.plan import plan
 from scalograph.run.session import Session, begin, run_session
 from scalograph.study.declare import Declared, declare
 from scalograph.study.levels import Run
-from scalograph.verdict.judge import Judgment
 from tests.kit.records import record
-from tests.kit.studies import facts_of
+from tests.kit.results import records_in
+from tests.kit.simulated import Simulated
+from tests.kit.studies import a_study, facts_of, write_study
 
-STUDY = """\
-version = 1
-name = "small"
-title = "A small study"
-work = "total"
-seed = 1
-[workload]
-command = ["true", "{n}", "{iterations}"]
-events = true
-[factors.n]
-levels = "1,2,4"
-[protocol]
-runs = 7
-iterations = 2
-[baseline]
-n = 1
-"""
+STUDY = a_study(
+    {"n": "1,2,4"}, command="true {n} {iterations}", name="small", workload={"events": True}, baseline={"n": 1},
+    protocol={"runs": 7, "iterations": 2, "timeout": "10s"},
+)  # fmt: skip
 HOST = facts_of()
 
 
-@dataclass
-class Measuring:
+Piloted = Callable[..., tuple[int, Any]]
+
+
+@dataclass(kw_only=True)
+class Measuring(Simulated):
     """A host whose runs differ by 3 % and their iterations by 2 %; also who is told of them."""
 
     iterations: int
-    status: str = "ok"
+    status: str
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2))
 
     def measure(self, run: Run) -> Record:
@@ -60,21 +50,13 @@ class Measuring:
         found = [(float(wall), float(wall), 7) for wall in walls]
         return record(float(walls.sum()), float(walls.sum()), status=self.status, reason="x", iterations=found)
 
-    def run_started(self, run: Run, n_left: int) -> None: ...
-
-    def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
-
-    def run_warned(self, text: str, about: str = "") -> None: ...
-
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(LocalHost, "facts", lambda self: HOST)
     monkeypatch.setattr(pipeline, "run_declared", run_declared())
-    file = tmp_path / "study.toml"
-    file.write_text(STUDY)
-    return file
+    return write_study(tmp_path, STUDY)
 
 
 def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Session]:
@@ -82,8 +64,9 @@ def run_declared(status: str = "ok", reason: str | None = None) -> Callable[...,
 
     def run(declared: Declared, start: StudyStart) -> Session:
         planned = plan(declared, HOST)
-        made, machine = begin(planned, start.folder), Measuring(declared.study.protocol.iterations, status)
-        done = run_session(planned, made, machine, "probe", lambda *_: nullcontext(machine), None)
+        session = begin(planned, start.folder)
+        machine = Measuring(iterations=declared.study.protocol.iterations, status=status)
+        done = run_session(planned, session, machine, "probe", lambda *_: nullcontext(machine), None)
         return replace(done, reason=reason or done.reason)
 
     return run
@@ -94,24 +77,26 @@ def command(file: Path, **options: Any) -> int:
     return start(declare(file), StartOptions(pilot=True, **options), ["scalograph", "run", str(file)], report=False)
 
 
-def piloted(study: Path, capsys: pytest.CaptureFixture[str], **options: Any) -> tuple[int, Any]:
-    code = command(study, json=True, **options)
-    return code, json.loads(capsys.readouterr().out)
+@pytest.fixture
+def piloted(study: Path, capsys: pytest.CaptureFixture[str]) -> Piloted:
+    """`run --pilot --json` of a study: its exit code and the document."""
+
+    def run(**options: Any) -> tuple[int, Any]:
+        code = command(study, json=True, **options)
+        return code, json.loads(capsys.readouterr().out)
+
+    return run
 
 
-def test_it_runs_a_few_in_results_of_their_own_and_proposes(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, document = piloted(study, capsys)
+def test_it_runs_a_few_in_results_of_their_own_and_proposes(piloted: Piloted) -> None:
+    code, document = piloted()
     assert code == Exit.DONE
     folder = Path(document["results"])
     assert folder.parent == Path("scalograph-results/small-pilot")
-    runs = [event for event in journal.read(folder / "journal.jsonl") if event["event"] == "run"]
-    assert len(runs) == 10 == document["n_runs"]
-    assert {len(run["record"].iterations[0].index) for run in runs} == {5}
+    records = records_in(folder)
+    assert len(records) == 10 == document["n_runs"]
+    assert {len(record["iterations"][0]["index"]) for record in records} == {5}
     assert [offer["precision"] for offer in document["offers"]] == [0.01, 0.02, 0.05]
-
-
-def test_its_lines_are_a_protocol(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, document = piloted(study, capsys)
     narrowest = document["offers"][0]
     assert tomllib.loads(document["toml"]) == {"protocol": {key: narrowest[key] for key in ("runs", "iterations")}}
 
@@ -124,8 +109,12 @@ def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFix
     assert "[protocol]\nruns = " in out
 
 
-def test_plan_proposes_the_same_from_its_journal(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, document = piloted(study, capsys)
+def test_plan_proposes_the_same_from_its_journal(
+    study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan_command.command(study, json=True)
+    assert "proposal" not in json.loads(capsys.readouterr().out)
+    _, document = piloted()
     plan_command.command(study, earlier=Path(document["results"]), json=True)
     proposal = json.loads(capsys.readouterr().out)["proposal"]
     assert proposal == {key: value for key, value in document.items() if key != "results"}
@@ -133,25 +122,17 @@ def test_plan_proposes_the_same_from_its_journal(study: Path, capsys: pytest.Cap
     assert document["toml"] in capsys.readouterr().out
 
 
-def test_a_plan_without_an_earlier_run_proposes_nothing(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plan_command.command(study, json=True)
-    assert "proposal" not in json.loads(capsys.readouterr().out)
-
-
-def test_the_budget_chooses_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, document = piloted(study, capsys, budget="1ms")
+def test_the_budget_chooses_the_lines(study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]) -> None:
+    _, document = piloted(budget="1ms")
     assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
     command(study, budget="1ms")
     assert "For +-5 %, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
 
 
-def test_configurations_that_fail_are_no_proposal(
-    study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_configurations_that_fail_are_no_proposal(piloted: Piloted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "run_declared", run_declared("failed"))
-    code, document = piloted(study, capsys)
-    assert code == Exit.CONFIGURATION_FAILED
-    assert (document["offers"], document["toml"]) == ([], None)
+    code, document = piloted()
+    assert (code, document["offers"], document["toml"]) == (Exit.CONFIGURATION_FAILED, [], None)
     left_out, few = document["warnings"]
     assert left_out == "10 of 10 runs were disturbed or failed and are left out"
     assert few.startswith("need >= 2 undisturbed runs")

@@ -1,7 +1,9 @@
 """What a person sees while a study runs: one live line on a terminal, a few lines elsewhere."""
 
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -10,15 +12,11 @@ from scalograph.analysis.stopping import Stopping
 from scalograph.cli import pipeline
 from scalograph.cli.pipeline import LiveProgress, left_text
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design, Planner
-from scalograph.design.resolve import design
+from scalograph.design.planner import Planner
 from scalograph.design.sequential import SequentialPlanner
-from scalograph.study.load import parse
 from scalograph.verdict.judge import Judgment
-from tests.kit.studies import VALID, facts_of
+from tests.kit.studies import a_study, design_of
 
-HOST = facts_of(4)
-ONE_FACTOR = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
 CLEAN = Judgment("clean", [])
 # Scores by threads and block: 1 and 2 are still, 4 is noisy.
 STILL, NOISY = (1.0, 1.001), (1.0, 1.1)
@@ -34,12 +32,24 @@ def still(threads: int, block: int) -> float:
     return STILL[block % 2]
 
 
-def planned(runs: int) -> Design:
-    return design(parse(ONE_FACTOR.replace("runs = 3", f"runs = {runs}")), HOST)
+def study_of(runs: int, levels: object = "1,2,4", **tables: Any) -> str:
+    tables = {"baseline": {"threads": 1}, **tables}
+    return a_study({"threads": levels}, protocol={"runs": runs, "timeout": "10s"}, **tables)
 
 
-def sequential(made: Design) -> SequentialPlanner:
-    return SequentialPlanner(made, Stopping(0.01, made.study.protocol.runs), lambda record: record["score"])
+def grid(text: str, n_done: int = 0, left_s: float | None = None) -> tuple[LiveProgress, GridPlanner]:
+    """Plan a study in blocks, with who tells of it."""
+    laid_out = design_of(text, 4)
+    planner = GridPlanner(laid_out)
+    return LiveProgress(laid_out, n_done, left_s, planner), planner
+
+
+def sequential(text: str) -> tuple[LiveProgress, SequentialPlanner]:
+    """Plan a study that ends where it is precise to 1 %, with who tells of it."""
+    laid_out = design_of(text, 4)
+    stopping = Stopping(0.01, laid_out.study.protocol.runs)
+    planner = SequentialPlanner(laid_out, stopping, lambda record: record["score"])
+    return LiveProgress(laid_out, 0, None, planner), planner
 
 
 def conduct(
@@ -56,12 +66,10 @@ def conduct(
     return n
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    return capsys.readouterr().err.splitlines()
-
-
-def plain(made: Design, planner: Planner, n_done: int = 0, budget_s: float | None = None) -> LiveProgress:
-    return LiveProgress(made, n_done, budget_s, planner)
+@pytest.fixture
+def lines(capsys: pytest.CaptureFixture[str]) -> Callable[[], list[str]]:
+    """What was told elsewhere than on a terminal since the last call."""
+    return lambda: capsys.readouterr().err.splitlines()
 
 
 @pytest.fixture
@@ -73,102 +81,95 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> StringIO:
     return file
 
 
-def slow(monkeypatch: pytest.MonkeyPatch, seconds: float, scores: Score = score) -> Score:
-    """Scores of runs that take so long."""
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Score]:
+    """Scores of runs that take so many seconds."""
     now = [0.0]
     monkeypatch.setattr(pipeline.time, "monotonic", lambda: now[0])
 
-    def takes(threads: int, block: int) -> float:
+    def takes(seconds: float, threads: int, block: int) -> float:
         now[0] += seconds
-        return scores(threads, block)
+        return score(threads, block)
 
-    return takes
+    return lambda seconds: partial(takes, seconds)
 
 
-def test_a_study_of_seconds_needs_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    made = planned(3)
-    with plain(made, planner := GridPlanner(made)) as shown:
+Lines = Callable[[], list[str]]
+Slow = Callable[[float], Score]
+
+
+def test_a_study_of_seconds_needs_no_line(lines: Lines) -> None:
+    shown, planner = grid(study_of(3))
+    with shown:
         assert conduct(shown, planner) == 9
-    assert said(capsys) == []
+    assert lines() == []
 
 
-def test_a_line_every_half_minute(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    takes = slow(monkeypatch, 20)
-    made = planned(2)
-    with plain(made, planner := GridPlanner(made)) as shown:
-        conduct(shown, planner, takes)
-    assert said(capsys) == ["run 2 of 6, about 1 min 20 s left", "run 4 of 6, about 40 s left", "run 6 of 6"]
+def test_a_line_every_half_minute(lines: Lines, slow: Slow) -> None:
+    shown, planner = grid(study_of(2))
+    with shown:
+        conduct(shown, planner, slow(20))
+    assert lines() == ["run 2 of 6, about 1 min 20 s left", "run 4 of 6, about 40 s left", "run 6 of 6"]
 
 
-def test_a_line_counts_what_went_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    takes = slow(monkeypatch, 30)
-    made = planned(2)
-    planner = GridPlanner(made)
-    with plain(made, planner) as shown:
-        conduct(shown, planner, takes, Judgment("disturbed", []), most=1)
-        conduct(shown, planner, takes, Judgment("failed", []), most=2)
-    assert said(capsys)[-1] == "run 3 of 6, about 1 min 30 s left, 1 disturbed, 2 failed"
+def test_a_line_counts_what_went_wrong(lines: Lines, slow: Slow) -> None:
+    shown, planner = grid(study_of(2))
+    with shown:
+        conduct(shown, planner, slow(30), Judgment("disturbed", []), most=1)
+        conduct(shown, planner, slow(30), Judgment("failed", []), most=2)
+    assert lines()[-1] == "run 3 of 6, about 1 min 30 s left, 1 disturbed, 2 failed"
 
 
-def test_a_resumed_study_counts_the_runs_before(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    takes = slow(monkeypatch, 30)
-    made = planned(3)
-    planner = GridPlanner(made)
+def test_a_resumed_study_counts_the_runs_before(lines: Lines, slow: Slow) -> None:
+    shown, planner = grid(study_of(3), n_done=1)
     run = planner.ask()
     assert run is not None
     planner.tell(run, {}, "clean")
-    with plain(made, planner, n_done=1) as shown:
-        conduct(shown, planner, takes)
-    assert said(capsys)[0] == "run 2 of 9, about 3 min 30 s left"
+    with shown:
+        conduct(shown, planner, slow(30))
+    assert lines()[0] == "run 2 of 9, about 3 min 30 s left"
 
 
-@pytest.mark.parametrize("budget_s", [70.0, None])
-def test_past_its_time_a_study_says_how_far(monkeypatch: pytest.MonkeyPatch, budget_s: float | None) -> None:
-    takes = slow(monkeypatch, 30)
-    made = planned(1)
-    shown = plain(made, planner := GridPlanner(made), budget_s=budget_s)
+@pytest.mark.parametrize(
+    ("left_s", "left"),
+    [(70.0, ["over the budget by 20 s", "over the budget by 50 s"]), (None, ["about 1 s left", "over by 30 s"])],
+)
+def test_past_its_time_a_study_says_how_far(slow: Slow, left_s: float | None, left: list[str]) -> None:
+    takes = slow(30)
+    shown, planner = grid(study_of(1), left_s=left_s)
     conduct(shown, planner, takes, most=2)
-    takes(1, 0)
-    assert shown._line() == f"run 2 of 3, {'over the budget by 20 s' if budget_s else 'about 1 s left'}"
-    takes(1, 0)
-    assert shown._line() == f"run 2 of 3, {'over the budget by 50 s' if budget_s else 'over by 30 s'}"
+    for text in left:
+        takes(1, 0)
+        assert shown._line() == f"run 2 of 3, {text}"
 
 
 def test_nothing_is_known_before_the_first_run() -> None:
-    made = planned(1)
-    assert plain(made, GridPlanner(made))._line() == "run 0 of 3"
+    assert grid(study_of(1))[0]._line() == "run 0 of 3"
     assert left_text(None, 60.0) == "at most 1 min left"
 
 
-def test_a_wish_for_precision_is_told_in_figures(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    takes = slow(monkeypatch, 30)
-    made = planned(16)
-    with plain(made, planner := sequential(made)) as shown:
-        conduct(shown, planner, takes)
-    lines = said(capsys)
-    assert lines[2].endswith("no interval yet (asked 1 %), 0 of 3 precise")
+def test_a_wish_for_precision_is_told_in_figures(lines: Lines, slow: Slow) -> None:
+    shown, planner = sequential(study_of(16))
+    with shown:
+        conduct(shown, planner, slow(30))
+    told = lines()
+    assert told[2].endswith("no interval yet (asked 1 %), 0 of 3 precise")
     # 4 threads differ by 10 % from run to run: t(0.95, 7) s / sqrt(8) = 4.3 % of half-width.
-    assert lines[23].endswith("+-4.3 % (asked 1 %), 0 of 3 precise")
+    assert told[23].endswith("+-4.3 % (asked 1 %), 0 of 3 precise")
     # The baseline is precise too, and goes on until the others are.
-    assert "block 9: precise enough, no further runs of threads=2" in lines
-    assert "+-3.9 % (asked 1 %), 2 of 3 precise" in "".join(lines)
+    assert "block 9: precise enough, no further runs of threads=2" in told
+    assert "+-3.9 % (asked 1 %), 2 of 3 precise" in "".join(told)
 
 
 def test_an_interval_without_bounds_is_no_percentage() -> None:
-    made = planned(16)
-    conduct(shown := plain(made, planner := sequential(made)), planner, lambda n, block: float(1 + 9 * block), most=6)
+    shown, planner = sequential(study_of(16))
+    conduct(shown, planner, lambda n, block: float(1 + 9 * block), most=6)
     assert "beyond +-100 % (asked 1 %)" in shown._line()
 
 
-def test_what_is_noted_again_and_again_is_said_once_and_counted(
-    capsys: pytest.CaptureFixture[str], terminal: StringIO
-) -> None:
-    made = planned(3)
-    with plain(made, GridPlanner(made)) as shown:
+def test_what_is_noted_again_and_again_is_said_once_and_counted(lines: Lines, terminal: StringIO) -> None:
+    shown, _ = grid(study_of(3))
+    with shown:
         for block in range(1, 9):
             shown.run_warned(f"block {block} began on a busy machine: \x1b[31m[red]", "busy")
         shown.run_warned("other")
@@ -176,36 +177,32 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(
     seen = terminal.getvalue()
     assert "block 1 began on a busy machine: \N{REPLACEMENT CHARACTER}[31m[red]\n" in seen
     assert "block 2" not in seen and "other\n" in seen
-    assert said(capsys) == []
+    assert lines() == []
 
 
-def test_all_configurations_that_become_precise_at_once_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    text = ONE_FACTOR.replace("runs = 3", "runs = 16").replace('"1,2,4"', '"1,2,3,4,5,6"')
-    made = design(parse(text), HOST)
-    with plain(made, planner := sequential(made)) as shown:
+def test_all_configurations_that_become_precise_at_once_are_named(lines: Lines) -> None:
+    shown, planner = sequential(study_of(16, "1,2,3,4,5,6"))
+    with shown:
         conduct(shown, planner, still)
     named = "threads=1, threads=2, threads=3 and 3 more"
-    assert said(capsys)[-1] == f"block 9: precise enough, no further runs of {named}"
+    assert lines()[-1] == f"block 9: precise enough, no further runs of {named}"
     assert pipeline._near(planner.progress) == "all 6 precise (asked 1 %)"
 
 
-def test_what_an_earlier_start_has_forgone_is_not_said_again(capsys: pytest.CaptureFixture[str]) -> None:
-    made = planned(16)
-    planner = sequential(made)
-    before = conduct(plain(made, GridPlanner(made)), planner, most=27)
+def test_what_an_earlier_start_has_forgone_is_not_said_again(lines: Lines) -> None:
+    _, planner = sequential(study_of(16))
+    n_done = conduct(grid(study_of(16))[0], planner, most=27)
     assert len(planner.progress.skipped) == 1
-    said(capsys)
-    with plain(made, planner, n_done=before) as shown:
+    lines()
+    with LiveProgress(design_of(study_of(16), 4), n_done, None, planner) as shown:
         conduct(shown, planner)
-    assert not [line for line in said(capsys) if "no further runs" in line]
+    assert not [line for line in lines() if "no further runs" in line]
 
 
-def test_the_live_line_shows_the_run_and_what_is_left(terminal: StringIO, capsys: pytest.CaptureFixture[str]) -> None:
-    text = ONE_FACTOR.replace('"1,2,4"', '["[red]a", "b\\u001bc"]').replace("[baseline]\nthreads = 1\n", "")
-    made = design(parse(text), HOST)
-    planner = GridPlanner(made)
-    with plain(made, planner) as shown:
-        for _ in made.configurations:
+def test_the_live_line_shows_the_run_and_what_is_left(lines: Lines, terminal: StringIO) -> None:
+    shown, planner = grid(study_of(3, ["[red]a", "b\u001bc"], baseline={}))
+    with shown:
+        for _ in range(2):
             run = planner.ask()
             assert run is not None and shown._live is not None
             shown.run_started(run, planner.n_left)
@@ -213,12 +210,11 @@ def test_the_live_line_shows_the_run_and_what_is_left(terminal: StringIO, capsys
             planner.tell(run, {}, "clean")
     assert "run 0 of 6  threads=[red]a" in terminal.getvalue()
     assert "threads=b\N{REPLACEMENT CHARACTER}c" in terminal.getvalue()
-    assert said(capsys) == []
+    assert lines() == []
 
 
 def test_the_live_line_is_one_line_however_narrow_the_terminal() -> None:
-    made = planned(1)
-    shown = plain(made, planner := GridPlanner(made))
+    shown, planner = grid(study_of(1))
     run = planner.ask()
     assert run is not None
     shown.run_started(run, planner.n_left)
@@ -226,6 +222,5 @@ def test_the_live_line_is_one_line_however_narrow_the_terminal() -> None:
 
 
 def test_a_part_of_several_says_which_it_is() -> None:
-    made = planned(2)
-    shown = LiveProgress(made, 0, None, None, "part 3 of 12: cpu-surface")
-    assert str(shown.__rich__()).startswith(f"part 3 of 12: cpu-surface, run 0 of {made.n_runs}")
+    shown = LiveProgress(design_of(study_of(2), 4), 0, None, None, "part 3 of 12: cpu-surface")
+    assert str(shown.__rich__()).startswith("part 3 of 12: cpu-surface, run 0 of 6")

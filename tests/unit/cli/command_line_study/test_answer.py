@@ -19,7 +19,7 @@ from scalograph.cli.command_line_study.show import (
 )
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve
+from scalograph.protocol.findings import Curve, StudyDoc
 from scalograph.questions.assemble import findings
 from scalograph.questions.scaling.model_boundaries import next_gain
 from scalograph.study.load import parse
@@ -41,8 +41,8 @@ def table(
     jitter: float = 0.01,
 ) -> Table:
     """Runs of a program with so large a serial share, on so many CPUs (or on as many as the level says)."""
-    text = ",".join(map(str, levels))
-    study = parse(study_text(CommandStudy(("p", "{threads}"), {factor: text}, responses=responses)))
+    every = {factor: ",".join(map(str, levels))}
+    study = parse(study_text(CommandStudy(("p", "{threads}"), every, responses=responses)))
     rng = np.random.default_rng(3)
     configurations: list[dict[str, Any]] = [{factor: n} for n in levels]
 
@@ -50,37 +50,41 @@ def table(
         at_once = n if factor == "cpus" else min(n, cpus)
         took = wall_s * (1 + sigma * (at_once - 1)) / at_once * float(np.exp(jitter * rng.standard_normal()))
         scores = {"wall": took, "cpu": wall_s, "cpu_percent": 100 * wall_s / took, "ops": 1000 / took}
-        scores = {name: score for name, score in scores.items() if name in study.responses}
-        status, n_cpus = "failed" if n in failing else "ok", n if factor == "cpus" else cpus
-        verdict = "failed" if n in failing else "clean"
-        kept = {} if n in failing else scores
-        return Row(
-            f"b{block}-{n}", block, block, False, {factor: n}, status, None, verdict, (), {}, kept, n_cpus=n_cpus,
-            wall_s=took, setup=SETUP,
-        )  # fmt: skip
+        scores = {name: score for name, score in scores.items() if name in study.responses and n not in failing}
+        return row_of({factor: n}, block, scores, took, n_cpus=n if factor == "cpus" else cpus)
 
     rows = [row(n, block) for block in range(8) for n in levels]
     return Table(study, "hash", {}, list(configurations), [8] * len(levels), rows)
 
 
-def only(given: Table) -> Curve:
-    (curve,) = findings(given).curves
-    return curve
+def row_of(levels: dict[str, Any], block: int, scores: dict[str, float], wall_s: float, **more: Any) -> Row:
+    """Make the row of a run, which has failed where it has no scores."""
+    status, verdict = ("ok", "clean") if scores else ("failed", "failed")
+    name = f"b{block}-{levels}"
+    ends = {"wall_s": wall_s, "setup": SETUP, **more}
+    return Row(name, block, block, False, levels, status, None, verdict, (), {}, scores, **ends)
 
 
-def said(given: Table, target: float = 0.8) -> str:
+def only(given: Table) -> tuple[StudyDoc, Curve]:
     found = findings(given)
-    return sentence(found.study, found.curves[0], target)
+    (curve,) = found.curves
+    return found.study, curve
 
 
-def warned(given: Table) -> str:
-    found = findings(given)
-    return ask_if_unused(found.study, found.curves[0])
+def curve_of(given: Table) -> Curve:
+    return only(given)[1]
+
+
+def answer(given: Table) -> str:
+    return sentence(*only(given), 0.8)
+
+
+def question(given: Table) -> str:
+    return ask_if_unused(*only(given))
 
 
 def costs(given: Table, cost: float) -> dict[Any, Estimate]:
-    found = findings(given)
-    return gains_per_cost(found.study, found.curves[0], cost)
+    return gains_per_cost(*only(given), cost)
 
 
 def test_each_step_gains_what_the_law_says() -> None:
@@ -98,38 +102,38 @@ def test_each_step_gains_what_the_law_says() -> None:
 
 @pytest.mark.parametrize("responses", [(), (OPS,)])
 def test_the_serial_share_is_found_again(responses: tuple[PrintedFigure, ...]) -> None:
-    along = only(table(responses=responses))
+    along = curve_of(table(responses=responses))
     assert along.law is not None and along.serial == along.law.sigma
     assert along.serial.low is not None and along.serial.low < 0.05 < float(along.serial.high or 0)
 
 
 def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_third() -> None:
     given = table((1, 2), factor="cpus")
-    along = only(given)
+    along = curve_of(given)
     assert along.law is None and along.serial is not None and along.serial.contains(0.05)
     assert along.next_size == 3 and along.next is not None
     amdahl = (3 / 1.1) / (2 / 1.05) - 1
     assert along.next.contains(amdahl)
-    assert "serial share" in said(given) and "a third would gain" in said(given)
+    assert "serial share" in answer(given) and "a third would gain" in answer(given)
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1, 2, 4), (1, 2, 4, 8)])
 def test_more_workers_than_cpus_are_no_serial_share(levels: tuple[int, ...]) -> None:
-    along = only(table(levels, sigma=0.05, cpus=2))
+    along = curve_of(table(levels, sigma=0.05, cpus=2))
     assert along.serial is not None and along.serial.contains(0.05) and float(along.serial.high or 1) < 0.08
     assert along.next is None
-    assert only(table((4, 8), cpus=2)).serial is None
+    assert curve_of(table((4, 8), cpus=2)).serial is None
 
 
 def test_nothing_is_said_past_the_cpus_where_a_worker_needs_one() -> None:
-    assert only(table()).next is None
-    assert only(table((1, 2, 4))).next_size == 5
+    assert curve_of(table()).next is None
+    assert curve_of(table((1, 2, 4))).next_size == 5
 
 
 def test_cost_counts_the_cpus_that_a_step_adds() -> None:
     given = table(factor="cpus")
     cheap, dear = costs(given, 0.1), costs(given, 0.2)
-    points = only(given).points
+    points = curve_of(given).points
     assert [*cheap] == [*dear] == [point.level for point in points[1:]]
     for point in points[1:]:
         paid, gain = cheap[point.level].value, point.gain
@@ -140,30 +144,28 @@ def test_cost_counts_the_cpus_that_a_step_adds() -> None:
     assert [*costs(table((1, 8, 16)), 0.1)] == [8]
 
 
-def test_take_the_last_level_that_is_worth_it() -> None:
-    assert "with a target of 80 % efficiency take 4" in said(table(sigma=0.06))
-    assert "take 1" in said(table(sigma=0.9))
-
-
-def test_the_sentence_of_a_known_program() -> None:
-    text = said(table(sigma=0.05))
-    assert text.startswith("Uses 5.95 of 8 CPUs; serial share 4.2 to 5.1 %; ")
-    assert text.endswith(".")
+def test_the_sentence_of_a_known_program_takes_the_last_level_that_is_worth_it() -> None:
+    text = answer(table(sigma=0.05))
+    assert text.startswith("Uses 5.95 of 8 CPUs; serial share 4.2 to 5.1 %; ") and text.endswith(".")
+    assert "with a target of 80 % efficiency take 4" in answer(table(sigma=0.06))
+    assert "take 1" in answer(table(sigma=0.9))
+    one_of_many = answer(table((1, 2, 4, 8, 12), sigma=1.0, factor="cpus"))
+    assert one_of_many.startswith("Uses 1 of 12 CPUs")
 
 
 def test_a_level_that_failed_has_its_row_and_the_others_their_figures() -> None:
     given = table(failing=(4,))
-    along = only(given)
+    along = curve_of(given)
     assert [point.n_failed for point in along.points] == [0, 0, 8, 0]
     assert along.points[1].speedup and along.points[1].speedup.value
     doc = steps_table(findings(given), None)
     assert [row[-1] for row in doc.rows] == ["8", "8", "0, 8 failed", "8"]
-    assert "serial share" in said(given)
+    assert "serial share" in answer(given)
 
 
 def test_a_baseline_that_failed_leaves_times() -> None:
     given = table(failing=(1,))
-    along = only(given)
+    along = curve_of(given)
     assert all(point.speedup is None or point.speedup.value is None for point in along.points[1:])
     doc = steps_table(findings(given), None)
     assert doc.rows[1][1].value == pytest.approx(0.525, rel=0.05)
@@ -171,35 +173,17 @@ def test_a_baseline_that_failed_leaves_times() -> None:
 
 def test_runs_too_short_say_nothing_of_cpus_used() -> None:
     given = table(wall_s=0.001)
-    assert all(point.cpus_used is None for point in only(given).points)
-    assert "Uses" not in said(given)
+    assert all(point.cpus_used is None for point in curve_of(given).points)
+    assert "Uses" not in answer(given)
 
 
-def test_a_factor_that_counts_nothing_has_rows_only() -> None:
+def test_a_factor_that_counts_nothing_has_rows_curve_of() -> None:
     study = parse(study_text(CommandStudy(("p", "{gc}"), {"gc": "a,b"})))
-    rows = [
-        Row(
-            f"{gc}{i}",
-            i,
-            i,
-            False,
-            {"gc": gc},
-            "ok",
-            None,
-            "clean",
-            (),
-            {},
-            {"wall": 1.0 + i / 100},
-            wall_s=1.0,
-            setup=SETUP,
-        )
-        for gc in "ab"
-        for i in range(3)
-    ]
+    rows = [row_of({"gc": gc}, i, {"wall": 1.0 + i / 100}, 1.0) for gc in "ab" for i in range(3)]
     given = Table(study, "hash", {}, [{"gc": "a"}, {"gc": "b"}], [3, 3], rows)
-    along = only(given)
+    along = curve_of(given)
     assert [point.level for point in along.points] == ["a", "b"]
-    assert along.law is None and said(given) == "" and costs(given, 1.0) == {}
+    assert along.law is None and answer(given) == "" and costs(given, 1.0) == {}
 
 
 def test_the_bracket_of_one_more() -> None:
@@ -210,9 +194,9 @@ def test_the_bracket_of_one_more() -> None:
 
 def test_a_command_that_ignores_its_level_is_told() -> None:
     same = table(sigma=1.0, jitter=0.002)
-    assert "does the command use {threads}?" in warned(same)
+    assert "does the command use {threads}?" in question(same)
     for other in (table(), table((1,)), table(factor="cpus", sigma=1.0), table(factor="copies", sigma=1.0)):
-        assert warned(other) == ""
+        assert question(other) == ""
 
 
 def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
@@ -220,17 +204,12 @@ def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
     few.rows[:] = few.rows[: len(few.configurations)]
     for row in wide.rows:
         row.scores["wall"] *= 1 + 0.2 * (row.block % 3 - 1)
-    assert warned(few) == warned(wide) == ""
+    assert question(few) == question(wide) == ""
 
 
 def test_shares_in_words() -> None:
-    assert percents(0.04, 0.06) == "4 to 6 %"
-    assert percents(0.001, 0.002) == "0.1 to 0.2 %"
-    assert percents(1.0, 1.0) == "100 %"
-
-
-def test_a_program_that_uses_one_cpu_of_many_is_told_so() -> None:
-    assert said(table((1, 2, 4, 8, 12), sigma=1.0, factor="cpus")).startswith("Uses 1 of 12 CPUs")
+    shown = {(0.04, 0.06): "4 to 6 %", (0.001, 0.002): "0.1 to 0.2 %", (1.0, 1.0): "100 %"}
+    assert {ends: percents(*ends) for ends in shown} == shown
 
 
 def test_one_document_has_the_scores_that_count() -> None:

@@ -25,6 +25,7 @@ from scalograph.errors import HostError, StudyError
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
 from scalograph.study.model import Study
+from scalograph.study.responses import primary_response
 
 
 def declared(wish: CommandStudy, tmp_path: Path) -> Study:
@@ -36,9 +37,9 @@ def declared(wish: CommandStudy, tmp_path: Path) -> Study:
 
 def test_a_command_alone_is_measured_on_all_cpus(tmp_path: Path) -> None:
     study = declared(CommandStudy(("./prog", "a b")), tmp_path)
-    assert study.workload.command == ["./prog", "a b"] and study.workload.cwd == "caller"
-    assert study.factors["cpus"].levels == "all" and study.factors["cpus"].control == "cpus"
-    assert study.baseline == {} and study.work == "total"
+    cpus = study.factors["cpus"]
+    assert (study.workload.command, study.workload.cwd) == (["./prog", "a b"], "caller")
+    assert (cpus.levels, cpus.control, study.baseline, study.work) == ("all", "cpus", {}, "total")
     assert study.title == "How long does `./prog a b` take?"
 
 
@@ -47,13 +48,20 @@ def test_the_curve_is_along_the_first_factor_that_counts(tmp_path: Path) -> None
     study = declared(wish, tmp_path)
     assert study.baseline == {"threads": 2}
     assert study.factors["gc"].levels == ["g1", "serial"]
-    assert CommandStudy(("p",), {"cpus": "1:all"}).worker_factor == ("cpus", 1)
-    assert CommandStudy(("p",), {"cpus": "2", "size": "1.5,2"}).worker_factor is None
-    assert CommandStudy(("p",), {"processes": "1,2", "cpus": "1:all"}).worker_factor == ("processes", 1)
-    assert CommandStudy(("p",), {"size": "1:512:*2", "cpus": "1:all"}).worker_factor == ("cpus", 1), (
-        "more of a size is more work"
-    )
-    assert CommandStudy(("p",), {"size": "1:512:*2"}).worker_factor is None
+
+
+@pytest.mark.parametrize(
+    ("factors", "worker"),
+    [
+        ({"cpus": "1:all"}, ("cpus", 1)),
+        ({"cpus": "2", "size": "1.5,2"}, None),
+        ({"processes": "1,2", "cpus": "1:all"}, ("processes", 1)),
+        ({"size": "1:512:*2", "cpus": "1:all"}, ("cpus", 1)),
+        ({"size": "1:512:*2"}, None),
+    ],
+)
+def test_more_of_a_size_is_more_work_and_no_worker(factors: dict[str, str], worker: tuple[str, int] | None) -> None:
+    assert CommandStudy(("p",), factors).worker_factor == worker
 
 
 def test_versions_are_held_against_the_first(tmp_path: Path) -> None:
@@ -80,12 +88,8 @@ def test_copies_are_a_count_or_levels(tmp_path: Path) -> None:
 
 
 def test_a_printed_figure_with_a_direction_is_what_the_study_is_about(tmp_path: Path) -> None:
-    from scalograph.study.responses import primary_response
-
-    rate, bytes_ = (
-        PrintedFigure("ops", "ops/s", "higher", r"^(\d+) ops"),
-        PrintedFigure("bytes", "", "none", "/io/bytes"),
-    )
+    rate = PrintedFigure("ops", "ops/s", "higher", r"^(\d+) ops")
+    bytes_ = PrintedFigure("bytes", "", "none", "/io/bytes")
     study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_, rate)), tmp_path)
     assert primary_response(study) == "ops"
     assert study.responses["ops"].pattern == r"^(\d+) ops"
@@ -159,9 +163,8 @@ def test_counts_stay_as_they_were_given(text: str | None) -> None:
 def test_a_pattern_may_begin_with_the_sign_of_a_harness(tmp_path: Path) -> None:
     read = [read_response(f"{name}:lower: {place}") for name, place in (("a", r"@ ([0-9.]+)"), ("b", r"@op: (\d+)"))]
     study = declared(CommandStudy(("p",), responses=(*read, read_response("c:lower: @gobench  Sort n=64"))), tmp_path)
-    assert [(one.pattern, one.reader, one.unit) for one in map(study.responses.get, "ab") if one] == [
-        (r"@ ([0-9.]+)", None, ""),
-        (r"@op: (\d+)", None, ""),
+    assert [(one.pattern, one.reader, one.benchmark, one.unit) for one in map(study.responses.__getitem__, "abc")] == [
+        (r"@ ([0-9.]+)", None, None, ""),
+        (r"@op: (\d+)", None, None, ""),
+        (None, "gobench", "Sort n=64", "s"),
     ]
-    harness = study.responses["c"]
-    assert (harness.reader, harness.benchmark, harness.unit) == ("gobench", "Sort n=64", "s")

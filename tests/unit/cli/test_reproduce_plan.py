@@ -1,4 +1,4 @@
-"""How a part of which claims are not resolved goes on, and one of which that was interrupted."""
+"""How a part of which claims are inconclusive goes on, and which of two results of a part stays."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from scalograph.cli.reproduce import reproduce_plan
-from scalograph.cli.reproduce.reproduce_plan import extend_part, inconclusive_claims, may_decide, restore_extension
+from scalograph.cli.reproduce.reproduce_plan import (
+    disturbed_share,
+    extend_part,
+    inconclusive_claims,
+    may_decide,
+    restore_extension,
+    run_again,
+    settle,
+)
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.study.declare import Declared
@@ -16,12 +24,10 @@ from scalograph.study.load import parse
 from tests.kit.studies import VALID
 
 
-def declared(**protocol: Any) -> Declared:
+def declared(question: str = "sweep", **protocol: Any) -> Declared:
     study = parse(VALID)
-    protocol = {"runs": 3, **protocol}
-    return Declared(
-        study.model_copy(update={"protocol": study.protocol.model_copy(update=protocol)}), Path("study.toml")
-    )
+    changed = {"question": question, "protocol": study.protocol.model_copy(update={"runs": 3, **protocol})}
+    return Declared(study.model_copy(update=changed), Path("study.toml"))
 
 
 @pytest.fixture
@@ -50,24 +56,21 @@ def test_one_that_its_own_time_ended_is_not_asked_for_fewer_runs(folder: Path) -
 
 
 def test_what_ends_by_itself_or_is_resolved_stays_as_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    search = declared()
-    search = Declared(search.study.model_copy(update={"question": "cliff"}), search.file)
-    assert extend_part(folder, search, 20.0) is None
+    assert extend_part(folder, declared("cliff"), 20.0) is None
     assert extend_part(folder, declared(precision=0.02), 20.0) is None
     monkeypatch.setattr(reproduce_plan, "inconclusive_claims", lambda _: [])
     assert extend_part(folder, declared(), 20.0) is None
 
 
 def test_further_runs_are_offered_for_claims_that_they_may_decide() -> None:
-    search = Declared(declared().study.model_copy(update={"question": "cliff"}), Path("study.toml"))
     for decision, is_open in (("not resolved", True), ("holds", False)):
         found = Findings.model_construct(published_claims=[DecidedClaim.model_construct(id="a", decision=decision)])
         assert may_decide(found, declared()) == is_open
-        assert not may_decide(found, search)
+        assert not may_decide(found, declared("cliff"))
 
 
-def test_results_that_cannot_be_read_have_no_claims(tmp_path: Path) -> None:
-    assert inconclusive_claims(tmp_path) == []
+def test_results_that_cannot_be_read_have_no_claims_and_are_worst(tmp_path: Path) -> None:
+    assert inconclusive_claims(tmp_path) == [] and disturbed_share(tmp_path) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -86,3 +89,46 @@ def test_an_interrupted_one_has_the_runs_and_the_time_of_its_latest_start(
     (tmp_path / "journal.jsonl").write_text("".join(json.dumps({"at": "", **event}) + "\n" for event in events))
     protocol = restore_extension(tmp_path, declared(budget_s=60.0)).study.protocol
     assert (protocol.runs, protocol.budget_s) == (runs, budget_s)
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A part half of whose runs were disturbed; `share` stands for the findings."""
+    monkeypatch.setattr(reproduce_plan, "disturbed_share", lambda folder: float((folder / "share").read_text()))
+    monkeypatch.setattr(reproduce_plan.analyze_steps, "analyze", lambda folder: None)
+    write_share(tmp_path / "part", "0.5")
+    return tmp_path
+
+
+def write_share(folder: Path, share: str) -> None:
+    folder.mkdir()
+    (folder / "share").write_text(share)
+
+
+def share_of(folder: Path) -> str:
+    return (folder / "share").read_text()
+
+
+@pytest.mark.parametrize(("share", "stays"), [("0.4", True), ("0.5", False), ("0.9", False)])
+def test_the_quieter_result_stays(parts: Path, share: str, stays: bool) -> None:
+    message = run_again(parts / "part", lambda new: write_share(new, share), lambda new: True)
+    assert message.startswith(f"the {'new' if stays else 'earlier'} result stays")
+    assert share_of(parts / "part") == (share if stays else "0.5")
+    assert [folder.name for folder in parts.iterdir()] == ["part"]
+
+
+def test_a_few_quiet_runs_do_not_replace_a_whole_result(parts: Path) -> None:
+    message = run_again(parts / "part", lambda new: write_share(new, "0.0"), lambda new: False)
+    assert message.startswith("the earlier result stays")
+    assert share_of(parts / "part") == "0.5"
+    assert (parts / "part.again").is_dir()  # --resume --again goes on there
+
+
+@pytest.mark.guarantee
+def test_one_result_is_whole_after_a_kill_at_any_moment(parts: Path) -> None:
+    (parts / "part").rename(parts / "part.old")
+    settle(parts / "part")
+    assert share_of(parts / "part") == "0.5"
+    write_share(parts / "part.old", "0.9")
+    settle(parts / "part")
+    assert share_of(parts / "part") == "0.5" and not (parts / "part.old").exists()
