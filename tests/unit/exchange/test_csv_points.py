@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,20 +19,34 @@ from scalograph.protocol.findings import Claim
 from tests.golden.command import scalograph
 from tests.unit.exchange.instruments import FILES, given
 
-RAYS = Points([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310])
+RAYS = [1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310]
 
 
 def data(folder: Path, text: str) -> Path:
     return given(folder, text, "data.csv")
 
 
+def laws_of(sizes: Any, rates: Any, weights: str = "relative", predicted: Sequence[float] = ()) -> dict[str, Any]:
+    return laws(Points(list(sizes), list(rates)), weights, 0.95, predicted)
+
+
 def claim(sizes: Any, rates: Any) -> Claim:
-    return fit_claim(laws(Points(list(sizes), list(rates)), "relative", 0.95), "n")
+    return fit_claim(laws_of(sizes, rates), "n")
 
 
-def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
-    file = data(tmp_path, "\ufeffusers, note ,rps\n1,a,10\n2,b,19.5\n2,c,20\n")
-    assert read_points(file, "users", "rps") == ([1, 2, 2], [10, 19.5, 20])
+@pytest.mark.parametrize(
+    ("text", "columns", "points"),
+    [
+        ("\ufeffusers, note ,rps\n1,a,10\n2,b,19.5\n2,c,20\n", ("users", "rps"), ([1, 2, 2], [10, 19.5, 20])),
+        ("n;throughput\n0.5;5\n2;20\n", (), ([0.5, 2], [5, 20])),
+        ("n\tthroughput\n1\t5\n", (), ([1], [5])),
+        ('n,note,throughput\n1,"a, b",+1.5e1\n2,c, .5 \n', (), ([1, 2], [15.0, 0.5])),
+        ("n,seconds\n1,4\n2,2\n", ("n", "seconds", True), ([1, 2], [0.25, 0.5])),
+    ],
+    ids=["by name", "semicolons", "tabs", "quoted", "times"],
+)
+def test_points_are_read(tmp_path: Path, text: str, columns: tuple[Any, ...], points: tuple[list[float], ...]) -> None:
+    assert read_points(data(tmp_path, text), *columns) == points
 
 
 @pytest.mark.parametrize(
@@ -39,7 +54,7 @@ def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
     [
         (
             "n,throughput\n1,x\n0,4\n",
-            r"data.csv:2: throughput = 'x', expected a number above 0, 1e-100 to 1e\+100\ndata.csv:3: n = '0'",
+            r"data.csv:2: throughput = 'x', expected .* 1e\+100\ndata.csv:3: n = '0'",
         ),
         ("n,throughput\n1\n", r"data.csv:2: throughput = ''"),
         ("n,throughput\n1,nan\n", r"data.csv:2: throughput = 'nan'"),
@@ -47,6 +62,7 @@ def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
         ("", r'no column "n" \(columns: none\)'),
         ("n,throughput\n" + "x,1\n" * 9, r"data.csv: 4 further mistakes"),
         ("n,throughput\n1,1,000\n", r"data.csv:2: 3 fields, expected 2, as the header has; write numbers with a point"),
+        ("n;throughput\n1;10,5\n", "throughput = '10,5', .*divided by semicolons here; write numbers with a point"),
         ("n,throughput,throughput\n1,2,3\n", r'2 columns "throughput", expected one'),
         ("n,throughput\n1_0,2\n", r"n = '1_0'"),
         ("n,throughput\n1e200,2\n", r"n = '1e200', expected a number above 0, up to 1e\+09"),
@@ -56,19 +72,6 @@ def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
 def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(StudyError, match=told):
         read_points(data(tmp_path, text))
-
-
-def test_fields_are_divided_by_what_the_header_has(tmp_path: Path) -> None:
-    assert read_points(data(tmp_path, "n;throughput\n0.5;5\n2;20\n")) == ([0.5, 2], [5, 20])
-    assert read_points(data(tmp_path, "n\tthroughput\n1\t5\n")) == ([1], [5])
-    with pytest.raises(
-        StudyError, match=r"throughput = '10,5', .*divided by semicolons here; write numbers with a point"
-    ):
-        read_points(data(tmp_path, "n;throughput\n1;10,5\n"))
-
-
-def test_times_become_throughputs(tmp_path: Path) -> None:
-    assert read_points(data(tmp_path, "n,seconds\n1,4\n2,2\n"), "n", "seconds", times=True) == ([1, 2], [0.25, 0.5])
 
 
 def test_standard_input_is_read_where_no_file_is_named() -> None:
@@ -81,7 +84,7 @@ def test_standard_input_is_read_where_no_file_is_named() -> None:
 def test_the_weights_of_the_book_give_what_it_has() -> None:
     """SPEC SDM 91 on a SPARCcenter 2000, in Gunther (2007); sigma 0.0277 and kappa 0.000104 by the package usl of R."""
     sizes, rates = [1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]
-    found = laws(Points(sizes, rates), "none", 0.95)
+    found = laws_of(sizes, rates, "none")
     assert found["sigma"]["value"] == pytest.approx(0.02773, rel=1e-3)
     assert found["kappa"]["value"] == pytest.approx(0.00010437, rel=1e-3)
 
@@ -97,9 +100,9 @@ def test_a_file_that_is_none_or_endless_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_laws_say_what_limits_and_how_far() -> None:
-    found = laws(RAYS, "none", 0.95, [96.0, 300.0])
+    found = laws_of(*RAYS, "none", [96.0, 300.0])
     assert found["sigma"]["value"] == pytest.approx(0.057771, rel=1e-4)
-    assert [point["size"] for point in found["points"]] == RAYS.sizes
+    assert [point["size"] for point in found["points"]] == RAYS[0]
     first, second = found["points"][:2]
     assert first["speedup"] is None and second["speedup"]["value"] == pytest.approx(3.9)
     assert second["serial_fraction"]["value"] == pytest.approx((1 / 3.9 - 1 / 4) / (1 - 1 / 4))
@@ -116,8 +119,7 @@ def test_a_law_that_does_not_hold_leaves_no_empty_column() -> None:
 
 
 def test_runs_of_a_size_give_its_gain_an_interval() -> None:
-    found = laws(Points([1, 1, 1, 2, 2, 2, 4, 4], [10, 10.1, 9.9, 19, 19.1, 18.9, 36, 35]), "relative", 0.95)
-    gained = found["points"][1]["speedup"]
+    gained = laws_of([1, 1, 1, 2, 2, 2, 4, 4], [10, 10.1, 9.9, 19, 19.1, 18.9, 36, 35])["points"][1]["speedup"]
     assert gained["low"] < 1.9 < gained["high"]
 
 
@@ -155,11 +157,6 @@ def test_figures_of_a_law_that_the_maximum_contradicts_are_not_said() -> None:
         assert not found.answered and not any("serial" in text for text in found.sentences)
 
 
-def test_quoted_numbers_may_be_followed_by_others(tmp_path: Path) -> None:
-    file = data(tmp_path, 'n,note,throughput\n1,"a, b",+1.5e1\n2,c, .5 \n')
-    assert read_points(file) == ([1, 2], [15.0, 0.5])
-
-
 def test_that_more_do_not_help_is_said_only_where_the_interval_says_so() -> None:
     sizes, noise = [1, 1, 2, 2, 4, 4, 8, 8], [1.0, 1.04, 1.01, 0.98, 1.02, 0.99, 1.0, 0.97]
     slower = "more make it slower"
@@ -170,7 +167,7 @@ def test_that_more_do_not_help_is_said_only_where_the_interval_says_so() -> None
 
 
 def test_no_size_below_one_is_the_best() -> None:
-    found = laws(Points([1, 2, 4, 8, 16], [10, 8, 5.1, 3, 2.9]), "relative", 0.95, [])["optimum"]
+    found = laws_of([1, 2, 4, 8, 16], [10, 8, 5.1, 3, 2.9])["optimum"]
     assert all(found[end] is None or found[end] >= 1 for end in ("value", "low", "high"))
 
 
@@ -203,9 +200,7 @@ def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> 
     both = [benchmark(clients=str(n), threads=str(n), scale="10") for n in (2, 4)]
     assert points_over(both, "clients", {}).sizes == [2, 2, 4, 4]
     sizes = [benchmark(threads=str(n), size=size) for n in (2, 4) for size in ("7", "9")]
-    with pytest.raises(
-        StudyError, match=r"2 benchmarks over threads: x size=7; x size=9, expected one; choose one with"
-    ):
+    with pytest.raises(StudyError, match="2 benchmarks over threads: x size=7; x size=9, expected one; choose one"):
         points_over(sizes, "threads", {})
     assert points_over(sizes, "threads", {"size": "9"}).sizes == [2, 2, 4, 4]
     with pytest.raises(StudyError, match="--where: no benchmark with size=8, expected one of x size=7; x size=9"):
@@ -215,11 +210,7 @@ def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> 
 @pytest.mark.parametrize(
     ("one", "param", "words"),
     [
-        (
-            benchmark(threads="2"),
-            "clients",
-            'no benchmark with the param "clients", expected one of these params: threads',
-        ),
+        (benchmark(threads="2"), "clients", 'no benchmark with the param "clients", expected .* params: threads'),
         (benchmark(gc="g1"), "gc", "gc=g1 of x, expected a number above 0"),
         (benchmark(values=(0.0,), n="1"), "n", "a score of 0 of x"),
         (benchmark("s", (1e-150,), n="1"), "n", "a score of 1e-150 of x, expected above 0, 1e-100 to 1e\\+100"),

@@ -18,8 +18,8 @@ from tests.kit.records import recorded
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    made = [(t, recorded(2.0 / int(t["threads"]) + r / 100)) for r in range(3) for t in CONFIGURATIONS]
-    return write_journal(tmp_path / "journal.jsonl", made).parent
+    runs = [(t, recorded(2.0 / int(t["threads"]) + r / 100)) for r in range(3) for t in CONFIGURATIONS]
+    return write_journal(tmp_path / "journal.jsonl", runs).parent
 
 
 def test_numbers_are_parameters_of_extra_p_and_texts_its_call_path(results: Path) -> None:
@@ -27,9 +27,6 @@ def test_numbers_are_parameters_of_extra_p_and_texts_its_call_path(results: Path
     assert {line["callpath"] for line in lines} == {f"lock={t['lock']}" for t in CONFIGURATIONS}
     assert {line["metric"] for line in lines} == {"wall", "cpu"} and set(lines[0]["params"]) == {"threads"}
     assert lines[0]["value"] == pytest.approx(2.0)
-
-
-def test_a_study_without_numbers_has_no_parameter(results: Path) -> None:
     loaded = table.load(results / "journal.jsonl")
     loaded.configurations = [{"threads": "one", "lock": "cas"}, {"threads": True, "lock": "cas"}]
     with pytest.raises(StudyError, match="no factor with numbers"):

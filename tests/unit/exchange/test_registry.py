@@ -29,13 +29,7 @@ from tests.unit.exchange.instruments import FILES, SMALL, exported, file_of, giv
 
 every_reader = pytest.mark.parametrize("name", READERS)
 # Where the text of an instrument that prints is cut; of the others it is the middle.
-CUTS = {
-    "wrk": "Requests/sec",
-    "sysbench": "General statistics",
-    "pgbench": "tps =",
-    "gobench": " ns/op",
-    "csv": ",unit",
-}
+CUTS = {"wrk": "Requests/sec", "sysbench": "General stat", "pgbench": "tps =", "gobench": " ns/op", "csv": ",unit"}
 NOTHING = (b"", b"{}", b"[]", b"x,y\n1,2\n", b"\x00" * 100, b"\x00\xff" * 50, b"value,unit\n", b"[" * 100_000)
 # In place of a number of the file.
 NUMBERS = ("9" * 400, "1e999", "-1", "NaN", "Infinity", "1e-320", "0", "null", '"x"', "true", "[]", "{}", "")

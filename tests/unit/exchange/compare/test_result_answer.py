@@ -15,8 +15,15 @@ from tests.unit.exchange.compare.made import source
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
 
 
-def said(old: MeasuredSource, new: MeasuredSource, margin: float | None = None) -> ResultComparison:
+OLD = source("old", CURVE)
+
+
+def compared(old: MeasuredSource, new: MeasuredSource, margin: float | None = None) -> ResultComparison:
     return compare_sources(old, [new], margin).results[0]
+
+
+def first_sentence(old: MeasuredSource, new: MeasuredSource) -> str:
+    return compare_claim(compare_sources(old, [new])).sentences[0]
 
 
 def grown(by: float, only: int | None = None) -> dict[int, float]:
@@ -24,55 +31,48 @@ def grown(by: float, only: int | None = None) -> dict[int, float]:
 
 
 def test_a_common_factor_is_the_same_shape_at_another_level() -> None:
-    found = said(source("old", CURVE), source("new", grown(1.1)))
+    new = source("new", grown(1.1))
+    found = compared(OLD, new)
     assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(1.1)
     assert found.alike is not None and found.alike < 0.1
-    assert (
-        "same shape at another level"
-        in compare_claim(compare_sources(source("old", CURVE), [source("new", grown(1.1))])).sentences[0]
-    )
+    assert "same shape at another level" in first_sentence(OLD, new)
 
 
 def test_one_level_is_told_by_itself() -> None:
-    found = said(source("old", CURVE), source("new", grown(1.2, only=8)))
+    found = compared(OLD, source("new", grown(1.2, only=8)))
     assert [one.shown for one in found.configurations] == ["same", "same", "same", "slower"]
     assert found.answer == "slower" and found.alike is None
-    faster = said(source("old", CURVE), source("new", grown(0.8, only=8)))
-    assert faster.answer == "faster"
-
-
-def test_slower_somewhere_and_faster_elsewhere_is_slower() -> None:
-    mixed = grown(1.2, only=8) | {1: 6.0}
-    assert said(source("old", CURVE), source("new", mixed)).answer == "slower"
+    assert compared(OLD, source("new", grown(0.8, only=8))).answer == "faster"
+    slower_and_faster = grown(1.2, only=8) | {1: 6.0}
+    assert compared(OLD, source("new", slower_and_faster)).answer == "slower"
 
 
 def test_a_rate_that_falls_is_slower() -> None:
     rate = {"better": "higher", "unit": "1/s", "title": "throughput"}
-    found = said(source("old", CURVE, response=rate), source("new", grown(0.8), response=rate))
+    found = compared(source("old", CURVE, response=rate), source("new", grown(0.8), response=rate))
     assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(0.8)
 
 
 def test_the_same_only_within_the_margin() -> None:
-    old, new = source("old", CURVE), source("new", CURVE)
-    assert said(old, new).answer == said(old, new, 0.05).answer == "same"
-    narrow = said(old, new, 0.001)
+    new, slower = source("new", CURVE), source("new", grown(1.03))
+    assert compared(OLD, new).answer == compared(OLD, new, 0.05).answer == "same"
+    narrow = compared(OLD, new, 0.001)
     assert narrow.answer == "not measurable" and "margin" in narrow.why
     # A difference that is shown, and is within the margin, is none.
-    assert said(old, source("new", grown(1.03))).answer == "slower"
-    assert said(old, source("new", grown(1.03)), 0.10).answer == "same"
+    assert (compared(OLD, slower).answer, compared(OLD, slower, 0.10).answer) == ("slower", "same")
 
 
 @pytest.mark.parametrize("refused", ["old", "new"])
-def test_of_a_study_that_was_disturbed_nothing_is_said(refused: str) -> None:
+def test_of_a_study_that_was_disturbed_nothing_is_compared(refused: str) -> None:
     why = "31 of 60 runs were disturbed"
     sides = [source(n, t, refused=why if n == refused else "") for n, t in (("old", CURVE), ("new", grown(2.0)))]
-    found = said(*sides)
+    found = compared(*sides)
     assert found.answer == "not measurable" and why in found.why
-    assert compare_claim(compare_sources(sides[0], [sides[1]])).sentences[0].startswith("Cannot be said")
+    assert first_sentence(*sides).startswith("Cannot be said")
 
 
 def test_disturbed_configurations_decide_nothing() -> None:
-    found = said(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
+    found = compared(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
     assert found.configurations[0].shown == "not shown" and found.configurations[0].doubt
     assert found.answer == "same" and found.n_blind == 1
 
@@ -81,19 +81,17 @@ def test_disturbed_configurations_decide_nothing() -> None:
 def test_scores_without_a_ratio_decide_nothing(odd: tuple[float, ...]) -> None:
     new = source("new", CURVE)
     first, *others = new.configurations
-    found = said(
-        source("old", CURVE), replace(new, configurations=(first._replace(scores=(*odd, *first.scores[2:])), *others))
-    )
+    strange = first._replace(scores=(*odd, *first.scores[2:]))
+    found = compared(OLD, replace(new, configurations=(strange, *others)))
     assert found.answer == "same" and found.n_blind == 1 and found.configurations[0].ratio.value is None
 
 
 def test_few_runs_are_no_answer() -> None:
-    assert said(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "not measurable"
+    assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "not measurable"
 
 
 def test_the_worst_of_several_is_the_answer() -> None:
-    old = source("old", CURVE)
-    found = compare_sources(old, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
+    found = compare_sources(OLD, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
     assert [one.answer for one in found.results] == ["faster", "same", "slower"] and found.answer == "slower"
 
 
@@ -102,10 +100,8 @@ def test_what_differs_around_the_runs_is_told() -> None:
     old = source("old", CURVE, machine=machine, levels={"version": "a"})
     new = source("new", CURVE, machine={**machine, "kernel": "6.18.4", "clock_mhz": 2001.0}, levels={"version": "b"})
     found = compare_sources(old, [new])
-    assert [(one.what, one.reference, one.other) for one in found.results[0].differences] == [
-        ("kernel", "6.12.1", "6.18.4"),
-        ("version", "a", "b"),
-    ]
+    told = [(one.what, one.reference, one.other) for one in found.results[0].differences]
+    assert told == [("kernel", "6.12.1", "6.18.4"), ("version", "a", "b")]
     assert differences(found).startswith("differs: kernel 6.12.1")
 
 
@@ -114,24 +110,24 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
     facts = ("memory_bytes", "clock_mhz", "n_cpus")
     old = source("old", CURVE, machine=dict.fromkeys(facts, 1000.5))
     new = source("new", CURVE, machine=dict.fromkeys(facts, odd))
-    assert len(said(old, new).differences) == (0 if odd is None else 3)
+    assert len(compared(old, new).differences) == (0 if odd is None else 3)
     with pytest.raises(StudyError, match="does not tell its clock"):
         divide_scores(new, "clock")
 
 
 def test_sources_without_a_common_configuration_are_refused() -> None:
     with pytest.raises(StudyError, match="no configuration that both have"):
-        said(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))
+        compared(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))
     with pytest.raises(StudyError, match="figures of one unit"):
-        said(source("old", CURVE), source("new", CURVE, response={"unit": "bytes"}))
+        compared(OLD, source("new", CURVE, response={"unit": "bytes"}))
     with pytest.raises(StudyError, match="no configuration with threads=3"):
-        select_levels([source("old", CURVE)], ["threads=3"])
+        select_levels([OLD], ["threads=3"])
 
 
 def test_per_clock_counts_cycles() -> None:
     """A processor with a clock that is 16.5 % higher took 40 % less time: 1.43 times as much in a cycle."""
     old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
-    found = said(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
+    found = compared(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
     assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
     with pytest.raises(StudyError, match="does not tell its clock"):
         divide_scores(new, "clock")
@@ -147,13 +143,12 @@ def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:
 @pytest.mark.parametrize(
     ("slower", "margin", "floor", "machine", "warned"),
     [
-        (1.1, None, 0.0, {"cpu_model": "one"}, True),
-        (1.1, None, 0.03, {"cpu_model": "one"}, False),
-        (1.1, 0.05, 0.0, {"cpu_model": "one"}, False),
-        (1.0, None, 0.0, {"cpu_model": "one"}, False),
-        (1.1, None, 0.0, {}, False),
+        (1.1, None, 0.0, {"cpu_model": "one"}, True),  # nothing is known
+        (1.1, None, 0.03, {"cpu_model": "one"}, False),  # a floor is kept
+        (1.1, 0.05, 0.0, {"cpu_model": "one"}, False),  # a margin was asked
+        (1.0, None, 0.0, {"cpu_model": "one"}, False),  # no difference
+        (1.1, None, 0.0, {}, False),  # not measured here
     ],
-    ids=["nothing is known", "a floor is kept", "a margin was asked", "no difference", "not measured here"],
 )
 def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_changes(
     slower: float, margin: float | None, floor: float, machine: dict[str, str], warned: bool
@@ -165,4 +160,4 @@ def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_
 
 def test_doubts_of_the_studies_are_passed_on() -> None:
     new = source("new", CURVE, trust=Trust(level="doubt", sentence="The machine drifted."))
-    assert said(source("old", CURVE), new).doubts == ["Of new: The machine drifted."]
+    assert compared(OLD, new).doubts == ["Of new: The machine drifted."]
