@@ -43,9 +43,7 @@ def test_a_kept_journal_reads_and_its_report_is_of_it(journal: Path, told: Told)
     assert levels < planned if is_search(found.study.question) else levels == planned
 
 
-@pytest.mark.parametrize(
-    "kept", sorted(STUDIES.glob("reproduced/reproduction.json")), ids=lambda path: path.parent.name
-)
+@pytest.mark.parametrize("kept", [*STUDIES.glob("reproduced/reproduction.json")])
 def test_the_kept_page_of_published_studies_is_of_its_document(kept: Path) -> None:
     made, page = saved_documents.read_reproduction(kept.parent), kept.with_name(saved_documents.PAGE).read_text()
     assert len(page) < 3 << 20 and headline(made) in page
@@ -54,9 +52,8 @@ def test_the_kept_page_of_published_studies_is_of_its_document(kept: Path) -> No
 
 
 def test_there_is_an_example_of_each_study_that_stands_for_a_published_one() -> None:
-    assert {"break-even", "cpu-surface", "parallel-build", "thread-scaling"} <= {
-        path.parents[1].name for path in EXAMPLES
-    }
+    names = {path.parents[1].name for path in EXAMPLES}
+    assert {"break-even", "cpu-surface", "parallel-build", "thread-scaling"} <= names
 
 
 # What is said of a journal that stays what it is holds of its golden findings, which its analysis still makes.

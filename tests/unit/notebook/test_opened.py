@@ -19,20 +19,18 @@ from tests.kit.records import recorded
 def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenedResults:
     """A study of two threads counts and two locks, three runs each, one of them failed."""
     folder = tmp_path_factory.mktemp("results")
-    made = [(t, recorded(0.5 / int(t["threads"]) + r / 100)) for r in range(3) for t in CONFIGURATIONS]
-    made[-1] = (CONFIGURATIONS[-1], recorded(status="failed", reason="<b>x"))
-    write_journal(folder / "journal.jsonl", made)
+    runs = [(t, recorded(0.5 / int(t["threads"]) + r / 100)) for r in range(3) for t in CONFIGURATIONS]
+    runs[-1] = (CONFIGURATIONS[-1], recorded(status="failed", reason="<b>x"))
+    write_journal(folder / "journal.jsonl", runs)
     return scalograph.open(str(folder))
 
 
-def test_runs_have_a_row_each_with_scores(opened: OpenedResults) -> None:
+def test_runs_have_a_row_each_with_scores_and_observations_are_what_export_writes(opened: OpenedResults) -> None:
     runs = opened.runs()
-    assert runs.columns[:8] == ["run", "block", "replicate", "warmup", "status", "verdict", "boot", "cause"]
-    assert runs.columns[8:] == ["threads", "lock", "wall", "cpu"] and runs.height == 3 * len(CONFIGURATIONS)
+    names = "run block replicate warmup status verdict boot cause threads lock wall cpu"
+    assert runs.columns == names.split()
+    assert runs.height == 3 * len(CONFIGURATIONS)
     assert runs["wall"].null_count() == 1 and runs.filter(runs["status"] == "failed").height == 1
-
-
-def test_observations_are_what_export_writes(opened: OpenedResults, tmp_path: Path) -> None:
     frame = opened.observations()
     assert frame.columns[-4:] == ["response", "iteration", "value", "unit"]
     assert frame["value"].null_count() == 1
@@ -58,12 +56,9 @@ def test_it_shows_itself_as_html_with_every_text_escaped(opened: OpenedResults) 
     assert repr(opened).startswith(f"<{opened.findings.study.name}: ")
 
 
-def test_opening_writes_nothing(opened: OpenedResults) -> None:
+def test_opening_writes_nothing_and_what_is_no_result_is_refused(opened: OpenedResults, tmp_path: Path) -> None:
     assert opened.findings.runs.n_done
     assert [file.name for file in opened.path.iterdir()] == ["journal.jsonl"]
-
-
-def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ProtocolError, match="no such file"):
         scalograph.open(tmp_path / "none")
 
