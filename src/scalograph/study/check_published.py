@@ -9,16 +9,7 @@ from scalograph.errors import StudyError
 from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.results import RESERVED
 from scalograph.questions.registry import QUESTIONS, SWEEP, publishing_questions, role
-from scalograph.study.cross_checks import (
-    LevelsByFactor,
-    Mistake,
-    check_level,
-    declared_levels,
-    is_unknown,
-    levels_of,
-    table,
-    unknown_name,
-)
+from scalograph.study.cross_checks import Mistake, levels_of, table, unknown_name
 from scalograph.study.published_claim import CONTRAST
 from scalograph.study.scalars import refuse_text, suggest
 from scalograph.study.shipped import inside
@@ -27,8 +18,6 @@ from scalograph.study.toml_text import KeyPath
 Raw = dict[str, Any]
 # Kinds whose figures compare levels with each other: one figure fewer than there are levels.
 COMPARED = ("flat", "order")
-# Questions whose ratios are those of a surface, which lies between its levels, too.
-ON_SURFACE = ("break-even",)
 # What only some kinds read; elsewhere it would say nothing, and a reader would believe that it does.
 READ_BY = {
     "of": ("value", "ratio"),
@@ -51,14 +40,13 @@ def check_claims(raw: Raw) -> Iterator[Mistake]:
         yield from _incomplete(published)
     claims = published.get("claims")
     first: dict[str, int] = {}
-    factors = declared_levels(raw) if claims else {}
     for index, claim in enumerate(claims if isinstance(claims, list) else []):
         if not isinstance(claim, dict):
             continue
         path: KeyPath = ("published", "claims", index)
         if isinstance(name := claim.get("id"), str) and first.setdefault(name, index) != index:
             yield (*path, "id"), f'"{name}" twice', "each once", f"rename it, or claim {first[name] + 1}"
-        yield from _names(raw, claim, path, factors)
+        yield from _names(raw, claim, path)
         yield from _unread(claim, path)
         yield from _range(claim, path)
         yield from _counts(raw, claim, path)
@@ -80,26 +68,12 @@ def _incomplete(published: Raw) -> Iterator[Mistake]:
         yield ("published",), "neither a file nor claims", "one of them", "remove the table, or add them"
 
 
-def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
-    responses = table(raw, "responses") or {"wall": {}, "cpu": {}}
-    for key in ("where", "of", "over"):
-        for name, level in table(claim, key).items():
-            if not _is_elsewhere(raw, name, level, factors):
-                yield from check_level((*path, key, name), name, level, factors)
-    along, levels = claim.get("along"), claim.get("levels")
-    if is_unknown(along, factors):
-        yield unknown_name((*path, "along"), "factor", along, factors)
-    elif isinstance(along, str):
-        for level in levels if isinstance(levels, list) else []:
-            if not _is_elsewhere(raw, along, level, factors):
-                yield from check_level((*path, "levels"), along, level, factors)
-    if is_unknown(claim.get("response"), responses):
-        yield unknown_name((*path, "response"), "response", claim["response"], responses)
+def _names(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
     yield from _groups(raw, claim, path)
     asked = raw.get("question", SWEEP)
     names = publishing_questions(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
     quantities = sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES} - {CONTRAST})
-    if is_unknown(quantity := claim.get("quantity"), quantities):
+    if isinstance(quantity := claim.get("quantity"), str) and quantity not in quantities:
         expected = "one of " + (", ".join(quantities) or "none: its question offers none")
         yield (*path, "quantity"), f'no quantity "{quantity}"', expected, suggest(quantity, quantities)
 
@@ -116,15 +90,6 @@ def _groups(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
             if factor.get("group") == group and (levels := levels_of(factor)) is not None and len(levels) < 2:
                 text = f"{name} of {group}, which has one level"
                 yield (*path, "groups"), text, "factors of several levels", "leave it out of the group"
-
-
-def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> bool:
-    """Return whether an unplanned level is yet known: all CPUs, or between the levels of a surface."""
-    factor = table(raw, "factors").get(name)
-    if level == "all":
-        return isinstance(factor, dict) and factor.get("control") == "cpus"
-    on_surface = isinstance(question := raw.get("question"), str) and question in ON_SURFACE
-    return on_surface and name in factors and factors[name].spans(level)
 
 
 def _unread(claim: Raw, path: KeyPath) -> Iterator[Mistake]:

@@ -8,9 +8,7 @@ from scalograph.study.cross_checks import Mistake, levels_of, table
 from scalograph.study.model import Protocol
 
 RawFactors = dict[str, dict[str, Any]]
-# The one question that reads the limit of a response.
-LIMITED = "within-limit"
-# The one question that has a default of every factor, and a plan by name.
+# The one question that has a default of every factor.
 TUNED = "tunables"
 # Runs at which the rule can end a configuration at the earliest: it looks from eight on, and must pass twice in a row.
 FEWEST = 9
@@ -22,23 +20,9 @@ def check_question_rules(raw: dict[str, Any]) -> Iterator[Mistake]:
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
     question_name = question if isinstance(question, str) and question in QUESTIONS else SWEEP
     yield from role(question_name, "check").mistakes(raw, factors)
-    if question_name != LIMITED:
-        for name, response in table(raw, "responses").items():
-            if isinstance(response, dict) and "limit" in response:
-                yield ("responses", name, "limit"), f"outside {LIMITED}", "none: nothing goes by it", "remove it"
-    if question_name != TUNED:
-        yield from _check_tunables_keys(raw)
-
-
-def _check_tunables_keys(raw: dict[str, Any]) -> Iterator[Mistake]:
-    if (n := len(table(raw, "baseline"))) > 1:
+    if question_name != TUNED and (n := len(table(raw, "baseline"))) > 1:
         fix = f'take one, or ask question = "{TUNED}"'
         yield ("baseline",), f"{n} factors", "one: speedups are taken along it", fix
-    if "plan" in raw:
-        yield ("plan",), f"outside {TUNED}", "none: the question has one plan", "remove it"
-    for name, factor in table(raw, "factors").items():
-        if isinstance(factor, dict) and "group" in factor:
-            yield ("factors", name, "group"), f"outside {TUNED}", "none: nothing goes by it", "remove it"
 
 
 def check_ignored_keys(raw: dict[str, Any], *keys: str) -> Iterator[Mistake]:
@@ -58,14 +42,6 @@ def check_single_factor(factors: RawFactors, controls: Sequence[str | None] | No
         return
     (name,) = many
     yield from _check_counts(name, factors[name], controls)
-
-
-def check_no_role(factors: RawFactors) -> Iterator[Mistake]:
-    """Check for keys that only break-even uses."""
-    for name, factor in factors.items():
-        for key in ("role", "scale"):
-            if key in factor:
-                yield ("factors", name, key), "outside break-even", "none: nothing goes by it", "remove it"
 
 
 def check_precision_runs(raw: dict[str, Any]) -> Iterator[Mistake]:

@@ -1,12 +1,19 @@
 """Check references on the raw document, so that one mistake does not hide another."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
+from scalograph.questions.registry import SWEEP
+from scalograph.study.fields import OnlyFor, Refers, StudyPart
 from scalograph.study.levels import LevelsError, is_possible_level, needs_host, parse_levels
+from scalograph.study.model import Study
 from scalograph.study.scalars import Level, list_words, refuse, short_repr, suggest
 from scalograph.study.toml_text import KeyPath
 
+# The question whose ratios are those of a surface, which lies between its levels, too.
+ON_SURFACE = "break-even"
 # Where, found, expected, what to do.
 Mistake = tuple[KeyPath, str, str, str]
 
@@ -50,20 +57,70 @@ def declared_levels(raw: dict[str, Any]) -> LevelsByFactor:
     return {name: DeclaredLevels(factor) for name, factor in table(raw, "factors").items()}
 
 
+@dataclass(frozen=True)
+class Marked:
+    """A value of the raw document that the study's model marks; `factor` is the one whose level it is."""
+
+    mark: Refers | OnlyFor
+    path: KeyPath
+    value: Any
+    factor: Any
+
+
+def find_marked(kind: Any, value: Any, path: KeyPath = (), beside: Any = None, factor: Any = None) -> Iterator[Marked]:
+    """Visit the values that a type marks; what is of another type is reported elsewhere.
+
+    `beside` is the table that holds the value. Elements of a list have the path of the list, unless they are tables.
+    """
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        for mark in parts[1:]:
+            if isinstance(mark, Refers | OnlyFor):
+                key = getattr(mark, "factor_key", "")
+                yield Marked(mark, path, value, beside.get(key) if key else factor)
+        yield from find_marked(parts[0], value, path, beside, factor)
+    elif origin in (Union, UnionType):
+        for part in parts:
+            yield from find_marked(part, value, path, beside, factor)
+    elif origin is list and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from find_marked(parts[0], item, (*path, index) if isinstance(item, dict) else path, beside, factor)
+    elif origin is dict and isinstance(value, dict):
+        for name, item in value.items():
+            yield from find_marked(parts[0], name, (*path, name), value)
+            yield from find_marked(parts[1], item, (*path, name), value, name)
+    elif isinstance(kind, type) and issubclass(kind, StudyPart) and isinstance(value, dict):
+        for name, field in kind.model_fields.items():
+            if (key := field.alias or name) in value:
+                inner = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+                yield from find_marked(inner, value[key], (*path, key), value, factor)
+
+
 def check_references(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Check every reference to a factor, level or response."""
+    """Check every name of a factor, level, response or column, and keys that only another question reads."""
     factors, responses = declared_levels(raw), table(raw, "responses") or {"wall": {}, "cpu": {}}
-    yield from _check_levels(raw, "baseline", factors)
-    yield from _check_levels(raw, "reference", factors)
-    yield from _check_exclusions(raw.get("exclude"), ("exclude",), factors)
-    yield from _check_tables(raw.get("tables"), factors, responses)
-    yield from _check_published(table(raw, "published"), factors, responses)
-    item = table(raw, "quick")
-    for name in table(item, "factors"):
-        if name not in factors:
-            yield unknown_name(("quick", "factors", name), "factor", name, factors)
-    yield from _check_exclusions(item.get("exclude"), ("quick", "exclude"), factors)
-    yield from _check_optional(raw, factors)
+    names: dict[str, Collection[str]] = {
+        "factor": factors, "response": responses, "shown response": {*responses, "speedup"},
+        "column": table(table(raw, "published"), "match"),
+    }  # fmt: skip
+    for it in find_marked(Study, raw):
+        if isinstance(it.mark, OnlyFor):
+            if raw.get("question", SWEEP) != it.mark.question:
+                yield it.path, f"outside {it.mark.question}", f"none: {it.mark.elsewhere}", "remove it"
+        elif it.mark.to == "level":
+            # An unknown factor is a mistake of its own.
+            declared = isinstance(it.factor, str) and it.factor in factors
+            if declared and not (it.mark.beyond and _is_known(raw, it, factors)):
+                yield from check_level(it.path, it.factor, it.value, factors)
+        elif isinstance(it.value, str) and it.value not in names[it.mark.to]:
+            yield unknown_name(it.path, it.mark.to.rpartition(" ")[2], it.value, names[it.mark.to])
+
+
+def _is_known(raw: dict[str, Any], it: Marked, factors: LevelsByFactor) -> bool:
+    """Return whether an unplanned level is known yet: all CPUs, or between the levels of a surface."""
+    if it.value == "all":
+        return bool(table(table(raw, "factors"), it.factor).get("control") == "cpus")
+    return raw.get("question") == ON_SURFACE and factors[it.factor].spans(it.value)
 
 
 def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
@@ -103,21 +160,6 @@ def check_level(path: KeyPath, name: str, level: Any, factors: LevelsByFactor) -
         yield path, f"level {short_repr(level)} is not among the levels of {name}", factors[name].expected_text, near
 
 
-def _check_levels(raw: dict[str, Any], key: str, factors: LevelsByFactor) -> Iterator[Mistake]:
-    for name, level in table(raw, key).items():
-        yield from check_level((key, name), name, level, factors)
-
-
-def is_unknown(name: Any, names: Collection[str]) -> bool:
-    """Return whether a text is unknown; what is no text is reported elsewhere."""
-    return isinstance(name, str) and name not in names
-
-
-def _check_exclusions(items: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
-    for index, item in enumerate(items if isinstance(items, list) else []):
-        yield from check_selection(item, (*path, index), factors)
-
-
 def check_selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
     """Check factors and levels of a table factor -> list of levels."""
     for name, levels in (item if isinstance(item, dict) else {}).items():
@@ -125,38 +167,3 @@ def check_selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterat
             yield from check_level((*path, name), name, level, factors)
         if name not in factors:
             yield unknown_name((*path, name), "factor", name, factors)
-
-
-def _check_tables(items: Any, factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Mistake]:
-    shown = {*responses, "speedup"}
-    for index, item in enumerate(items if isinstance(items, list) else []):
-        if not isinstance(item, dict):
-            continue
-        for key in ("rows", "columns"):
-            if is_unknown(item.get(key), factors):
-                yield unknown_name(("tables", index, key), "factor", item[key], factors)
-        for name in names if isinstance(names := item.get("response"), list) else [names]:
-            if is_unknown(name, shown):
-                yield unknown_name(("tables", index, "response"), "response", name, shown)
-        for name, level in table(item, "where").items():
-            yield from check_level(("tables", index, "where", name), name, level, factors)
-
-
-def _check_published(item: dict[str, Any], factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Mistake]:
-    for column, name in table(item, "match").items():
-        if is_unknown(name, factors):
-            yield unknown_name(("published", "match", column), "factor", name, factors)
-    for column in table(item, "levels"):
-        if column not in table(item, "match"):
-            yield unknown_name(("published", "levels", column), "column", column, table(item, "match"))
-    for column, name in table(item, "values").items():
-        if is_unknown(name, {*responses, "speedup"}):
-            yield unknown_name(("published", "values", column), "response", name, {*responses, "speedup"})
-
-
-def _check_optional(raw: dict[str, Any], factors: LevelsByFactor) -> Iterator[Mistake]:
-    for name, factor in table(raw, "factors").items():
-        optional = factor.get("if_granted") if isinstance(factor, dict) else None
-        for level in optional if isinstance(optional, list) else []:
-            for _, what, expected, fix in check_level((), name, level, factors):
-                yield ("factors", name, "if_granted"), what, expected, fix

@@ -1,8 +1,9 @@
 """Types of values in a study, with one message per mistake."""
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo
 
@@ -68,9 +69,33 @@ def _copies(copies: Any) -> Any:
     return copies
 
 
+@dataclass(frozen=True)
+class Refers:
+    """Marks a value of the study that names what is declared elsewhere in it; `cross_checks` looks it up.
+
+    Attributes:
+        to: `level`: of the factor whose key holds the value, or of the factor that `factor_key` beside it names.
+        beyond: whether a level that no run has will do: all CPUs, or one between the levels of a surface.
+    """
+
+    to: Literal["factor", "level", "response", "shown response", "column"]
+    factor_key: str = ""
+    beyond: bool = False
+
+
+@dataclass(frozen=True)
+class OnlyFor:
+    """Marks a key that one question reads, with what holds for the others."""
+
+    question: str
+    elsewhere: str = "nothing goes by it"
+
+
 Text = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_text)]
 Variable = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_variable)]
 Scalar = Annotated[Level, BeforeValidator(_scalar)]  # strict, like all of `Part`: true is no number, "1" is text
+FactorName = Annotated[Name, Refers("factor")]
+FactorLevel = Annotated[Scalar, Refers("level")]
 ParameterValue = Annotated[Scalar | list[Scalar], BeforeValidator(_value)]
 Copies = Annotated[Annotated[int, Field(ge=1, le=MAX_COPIES)] | Text, BeforeValidator(_copies)]
 # A script may be an argument.

@@ -14,12 +14,16 @@ from scalograph.study.fields import (
     Argv,
     Copies,
     Duration,
+    FactorLevel,
     FactorLevels,
+    FactorName,
     Name,
+    OnlyFor,
     ParameterValue,
     Pattern,
     Percent,
     Pointer,
+    Refers,
     Scalar,
     StudyPart,
     Text,
@@ -45,6 +49,10 @@ ControlName = Annotated[
 ]
 _PRINTING = {name: row for name, row in READERS.items() if row.to_output}
 ReaderName = Annotated[str, BeforeValidator(lambda value: _check_choice(value, _PRINTING))]
+
+
+# A response, or what is calculated of the primary one.
+ShownResponse = Annotated[Name, Refers("shown response")]
 
 
 def _is_none(value: object) -> bool:
@@ -104,10 +112,10 @@ class Factor(StudyPart):
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
     unit: Text = ""
-    if_granted: list[Scalar] = []
-    role: Literal["size", "workers", "clients"] | None = None
-    scale: Literal["log", "linear"] = "log"
-    group: Text = Field(default="", exclude_if=lambda named: not named)
+    if_granted: list[FactorLevel] = []
+    role: Annotated[Literal["size", "workers", "clients"] | None, OnlyFor("break-even")] = None
+    scale: Annotated[Literal["log", "linear"], OnlyFor("break-even")] = "log"
+    group: Annotated[Text, OnlyFor("tunables")] = Field(default="", exclude_if=lambda named: not named)
 
     @property
     def kind(self) -> str:
@@ -128,7 +136,9 @@ class Response(StudyPart):
     unit: Text = ""
     better: Literal["lower", "higher", "none"] = "lower"
     title: Text = ""
-    limit: Annotated[float, Field(gt=0)] | None = Field(default=None, exclude_if=_is_none)
+    limit: Annotated[Annotated[float, Field(gt=0)] | None, OnlyFor("within-limit")] = Field(
+        default=None, exclude_if=_is_none
+    )
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -182,10 +192,10 @@ class ReportTable(StudyPart):
     """A table of the report: one response, rows by columns; or several, one column each."""
 
     title: Text
-    rows: Name
-    columns: Name | None = None
-    response: Name | list[Name]
-    where: dict[Name, Scalar] = {}
+    rows: FactorName
+    columns: FactorName | None = None
+    response: ShownResponse | list[ShownResponse]
+    where: dict[FactorName, FactorLevel] = {}
 
     @property
     def responses(self) -> list[str]:
@@ -210,9 +220,9 @@ class Published(StudyPart):
     """Values of a paper to show beside measured ones, and its claims."""
 
     file: Text = ""
-    match: dict[str, Name] = {}
-    levels: dict[str, dict[str, Scalar]] = {}
-    values: dict[str, Name] = {}
+    match: dict[str, FactorName] = {}
+    levels: dict[Annotated[str, Refers("column")], dict[str, Scalar]] = {}
+    values: dict[str, ShownResponse] = {}
     ranges: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
     unlike: list[UnlikeRows] = Field(default=[], max_length=64)
     machine_cpus: Annotated[int, Field(ge=1)] | None = None
@@ -224,8 +234,8 @@ class Quick(StudyPart):
     """What `--quick` changes."""
 
     protocol: dict[str, Any] = {}
-    factors: dict[Name, FactorLevels] = {}
-    exclude: list[dict[Name, list[Scalar]]] = []
+    factors: dict[FactorName, FactorLevels] = {}
+    exclude: list[dict[FactorName, list[FactorLevel]]] = []
 
 
 class Study(StudyPart):
@@ -239,7 +249,7 @@ class Study(StudyPart):
     seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
     workload: WorkloadUse
     factors: dict[Name, Factor] = Field(min_length=1, max_length=16)
-    exclude: list[dict[Name, list[Scalar]]] = []
+    exclude: list[dict[FactorName, list[FactorLevel]]] = []
     responses: dict[Name, Response] = {
         "wall": Response(source="window.wall", unit="s", title="wall time"),
         "cpu": Response(source="window.cpu", unit="s", title="CPU time"),
@@ -247,9 +257,11 @@ class Study(StudyPart):
     protocol: Protocol = Protocol()
     reset: Reset = Field(default=NO_RESET, exclude_if=lambda reset: reset == NO_RESET)
     conditions: dict[str, Scalar] = Field(default={}, max_length=64, exclude_if=lambda listed: not listed)
-    plan: PlanKind | None = Field(default=None, exclude_if=lambda plan: plan is None)
-    baseline: dict[Name, Scalar] = Field(default={}, max_length=16)
-    reference: dict[Name, Scalar] = {}
+    plan: Annotated[PlanKind | None, OnlyFor("tunables", "the question has one plan")] = Field(
+        default=None, exclude_if=lambda plan: plan is None
+    )
+    baseline: dict[FactorName, FactorLevel] = Field(default={}, max_length=16)
+    reference: dict[FactorName, FactorLevel] = {}
     tables: list[ReportTable] = []
     published: Published | None = None
     quick: Quick = Quick()

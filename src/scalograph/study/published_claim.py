@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from scalograph.study.fields import Name, Scalar, StudyPart, Text
+from scalograph.study.fields import FactorName, Name, Refers, Scalar, StudyPart, Text
 
 # The kind that compares groups of factors; a question offers its figures under the same name.
 CONTRAST = "contrast"
-Selection = dict[Name, Scalar]
+Selection = dict[FactorName, Annotated[Scalar, Refers("level", beyond=True)]]
 MethodName = Annotated[str, StringConstraints(pattern=r"^[^\s.]+(\.[^\s.]+)+$", max_length=256)]
 # Where a claim of this kind holds if it does not say so itself.
 _HOLDS: dict[str, tuple[float | None, float | None]] = {"order": (1.0, None), "flat": (0.95, 1.05)}
@@ -21,15 +21,15 @@ class PublishedClaim(StudyPart):
     sentence: Text
     place: Text = ""
     kind: Literal["value", "ratio", "flat", "order", "location", "count", "contrast", "profile"]
-    response: Name | None = None
+    response: Annotated[Name, Refers("response")] | None = None
     quantity: Name | None = None
     groups: Annotated[list[Text], Field(max_length=2, exclude_if=lambda listed: not listed)] = []
     stack: Annotated[list[MethodName], Field(max_length=5)] = []
     where: Selection = {}
     of: Selection = {}
     over: Selection = {}
-    along: Name | None = None
-    levels: list[Scalar] = []
+    along: FactorName | None = None
+    levels: list[Annotated[Scalar, Refers("level", factor_key="along", beyond=True)]] = []
     published: float | list[float] | None = None
     spread: Annotated[float, Field(ge=0, lt=10)] = 0.0
     said: Text = ""

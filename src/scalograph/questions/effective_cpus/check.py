@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, check_ignored_keys, check_no_role, check_single_factor
+from scalograph.study.check_question import RawFactors, check_ignored_keys, check_single_factor
 from scalograph.study.cross_checks import Mistake
 
 BASIS: Basis = "levels"
@@ -12,6 +12,5 @@ BASIS: Basis = "levels"
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     """Find why effective CPUs cannot be searched, which needs one factor that counts CPUs, or workers."""
-    yield from check_no_role(factors)
     yield from check_single_factor(factors, controls=(None, "cpus"))
     yield from check_ignored_keys(raw, "precision", "runs", "warmup_runs")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, check_no_role, check_precision_runs
+from scalograph.study.check_question import RawFactors, check_precision_runs
 from scalograph.study.cross_checks import Mistake
 
 BASIS: Basis = "configurations"
@@ -12,5 +12,4 @@ BASIS: Basis = "configurations"
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     """Find what a sweep cannot use: keys that only a search reads, and a precision that ends nothing."""
-    yield from check_no_role(factors)
     yield from check_precision_runs(raw)

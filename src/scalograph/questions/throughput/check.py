@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, check_no_role, check_precision_runs
+from scalograph.study.check_question import RawFactors, check_precision_runs
 from scalograph.study.cross_checks import Mistake, table
 
 BASIS: Basis = "configurations"
@@ -12,7 +12,6 @@ BASIS: Basis = "configurations"
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     """Find why a study cannot measure the throughput of a service."""
-    yield from check_no_role(factors)
     yield from check_precision_runs(raw)
     responses = [response for response in table(raw, "responses").values() if isinstance(response, dict)]
     rates = [x for x in responses if x.get("from") == "value.rate" and x.get("better") == "higher"]

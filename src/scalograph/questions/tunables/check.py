@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, check_ignored_keys, check_no_role, has_several_levels
+from scalograph.study.check_question import RawFactors, check_ignored_keys, has_several_levels
 from scalograph.study.cross_checks import Mistake, levels_of, table
 from scalograph.study.model import ONE_AT_A_TIME
 
@@ -15,7 +15,6 @@ MOST_LEVELS = 9
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     """Find why the settings of a study cannot be compared."""
-    yield from check_no_role(factors)
     if not any(has_several_levels(factor) for factor in factors.values()):
         yield ("factors",), "no factor of several levels", "one or more: the default, and what may be better", ""
     for name, factor in factors.items():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, check_ignored_keys, check_no_role, check_single_factor
+from scalograph.study.check_question import RawFactors, check_ignored_keys, check_single_factor
 from scalograph.study.cross_checks import Mistake, table
 
 BASIS: Basis = "runs"
@@ -12,7 +12,6 @@ BASIS: Basis = "runs"
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     """Find why no level can be searched, which needs one factor of counts and one response with a limit."""
-    yield from check_no_role(factors)
     yield from check_single_factor(factors)
     yield from check_ignored_keys(raw, "precision", "runs", "warmup_runs")
     responses = {name: response for name, response in table(raw, "responses").items() if isinstance(response, dict)}
