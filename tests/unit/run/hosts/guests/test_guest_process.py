@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ from scalograph.errors import HostError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.guests.guest_process import GuestMachine, GuestProcess, GuestPrograms
 from scalograph.run.hosts.local import probe
-from tests.kit import ROOT
+from tests.kit import EXAMPLES, ROOT
+from tests.kit.processes import is_gone, wait_for_end, wait_until, write_program
 
-EXAMPLES = ROOT / "protocol" / "examples"
 SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])
 ANSWER = EXAMPLES / "probe_events.jsonl"
 UP = "printf '6.1.0\\nconsole=ttyS0 nosmp\\n0\\n' > $boot/up"
@@ -40,17 +39,11 @@ echo $$ > $socket
 """
 
 
-def program(file: Path, text: str) -> str:
-    file.write_text(text)
-    file.chmod(0o700)
-    return str(file)
-
-
 def programs(folder: Path, code: str) -> GuestPrograms:
     """Programs of which QEMU is these lines of shell."""
-    qemu = program(folder / "qemu", QEMU.format(code=code))
-    virtiofsd = program(folder / "virtiofsd", SERVER.format(code="exec sleep 60"))
-    return GuestPrograms(qemu=qemu, virtiofsd=virtiofsd, busybox="/bin/true")
+    qemu = write_program(folder / "qemu", QEMU.format(code=code))
+    virtiofsd = write_program(folder / "virtiofsd", SERVER.format(code="exec sleep 60"))
+    return GuestPrograms(qemu=str(qemu), virtiofsd=str(virtiofsd), busybox="/bin/true")
 
 
 def guest(folder: Path, code: str, limit_s: float = 20.0) -> GuestProcess:
@@ -128,25 +121,15 @@ probe.measure(SPEC, guest(Path(sys.argv[1]), "echo $$ > $boot/pid; exec sleep 60
 
 @pytest.mark.guarantee
 def test_nothing_is_left_of_a_guest_whose_caller_was_killed(tmp_path: Path) -> None:
-    root = ROOT
-    with subprocess.Popen([sys.executable, "-c", CALLER, str(tmp_path)], cwd=root, start_new_session=True) as caller:
+    with subprocess.Popen([sys.executable, "-c", CALLER, str(tmp_path)], cwd=ROOT, start_new_session=True) as caller:
         pid = tmp_path / "boot" / "pid"
-        until = time.monotonic() + 30
-        while not (pid.exists() and pid.read_text()) and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_until(lambda: pid.exists() and pid.read_text() != "")
         mine = [int(file.read_text()) for file in (pid, *(tmp_path / "boot").glob("*.sock"))]
         caller.kill()
     assert len(mine) == 4
-    while any(map(_runs, mine)) and time.monotonic() < until:
-        time.sleep(0.02)
-    left = [one for one in mine if _runs(one)]
-    for one in left:
-        os.kill(one, signal.SIGKILL)
-    assert left == []
-
-
-def _runs(pid: int) -> bool:
     try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
+        wait_for_end(*mine)
+    finally:
+        for process in mine:
+            if not is_gone(process):
+                os.kill(process, signal.SIGKILL)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,12 +20,11 @@ from scalograph.study.declare import Declared
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.program import Program, program
-from tests.kit import ROOT
+from tests.kit import EXAMPLES
+from tests.kit.processes import write_program
 from tests.kit.studies import VALID, facts_of
 
-ANSWER = ROOT / "protocol" / "examples" / "probe_events.jsonl"
-
-
+ANSWER = EXAMPLES / "probe_events.jsonl"
 FACTS = facts_of()
 
 
@@ -44,23 +42,12 @@ def host(tmp_path: Path, probe: Path) -> tuple[Runner, Run]:
     return runner(design, program(command, tmp_path), probe), run
 
 
-def test_only_a_probe_that_never_starts_ends_the_study(tmp_path: Path) -> None:
-    probe = tmp_path / "probe"
-    here, run = host(tmp_path, probe)
-    for _ in range(2):
-        failed = here.measure(run).run
-        assert failed.status == "failed" and "No such file" in (failed.reason or "")
-    with pytest.raises(HostError, match="No such file"):
-        here.measure(run)
-
-
 def test_one_that_starts_again_is_forgiven(tmp_path: Path) -> None:
     probe = tmp_path / "probe"
     here, run = host(tmp_path, probe)
     for _ in range(2):
         here.measure(run)
-    probe.write_text(f"#!/bin/sh\ncat >/dev/null\nhead -6 {ANSWER}\n")
-    probe.chmod(stat.S_IRWXU)
+    write_program(probe, f"cat >/dev/null\nhead -6 {ANSWER}")
     assert here.measure(run).run.status == "ok"
     probe.unlink()
     assert here.measure(run).run.status == "failed"
@@ -103,11 +90,11 @@ def test_a_caller_s_program_is_found_from_where_he_stands(tmp_path: Path, monkey
 def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Runner, Run]:
     """A host whose runs leave `prepared` and `cleaned` behind, and `run` where the probe was started for the run."""
     steps_probe = " ".join(find_probe().argv)
-    (tmp_path / "probe").write_text(
-        f'#!/bin/sh\nIFS= read -r line\ncase $line in *\'"run": "r1"\'*) touch {tmp_path}/run\n{probe}\n;;\n'
-        f"*) printf '%s\\n' \"$line\" > {tmp_path}/probe.line; exec {steps_probe} < {tmp_path}/probe.line;; esac\n"
+    write_program(
+        tmp_path / "probe",
+        f'IFS= read -r line\ncase $line in *\'"run": "r1"\'*) touch {tmp_path}/run\n{probe}\n;;\n'
+        f"*) printf '%s\\n' \"$line\" > {tmp_path}/probe.line; exec {steps_probe} < {tmp_path}/probe.line;; esac",
     )
-    (tmp_path / "probe").chmod(stat.S_IRWXU)
     steps = (
         f'command = ["true"]\nprepare = ["sh", "-c", "touch {tmp_path}/prepared; {prepare}"]\n'
         f'cleanup = ["touch", "{tmp_path}/cleaned"]'
@@ -140,18 +127,20 @@ def test_what_was_prepared_is_cleaned_up_after_a_run_that_ends_the_study(tmp_pat
     assert left(tmp_path) == {"prepared", "run", "cleaned"}
 
 
-def test_a_signal_during_prepare_ends_it_and_starts_no_run(tmp_path: Path) -> None:
-    here, run = between_steps(tmp_path, ANSWERS, f"kill -TERM {os.getpid()}; sleep 60")
+@pytest.mark.parametrize(
+    ("prepare", "status", "reason"),
+    [
+        ("kill -TERM {us}; sleep 60", "interrupted", "a signal came before it was started"),
+        ("exit 3", "failed", "prepare failed: sh: exit code 3"),
+    ],
+)
+def test_a_prepare_that_ends_badly_starts_no_run_and_is_cleaned_up(
+    tmp_path: Path, prepare: str, status: str, reason: str
+) -> None:
+    here, run = between_steps(tmp_path, ANSWERS, prepare.format(us=os.getpid()))
     with Interrupts():
         stopped = here.measure(run).run
-    assert (stopped.status, stopped.reason) == ("interrupted", "a signal came before it was started")
-    assert left(tmp_path) == {"prepared", "cleaned"}
-
-
-def test_a_prepare_that_fails_starts_no_run_and_is_cleaned_up(tmp_path: Path) -> None:
-    here, run = between_steps(tmp_path, ANSWERS, "exit 3")
-    failed = here.measure(run).run
-    assert (failed.status, failed.reason) == ("failed", "prepare failed: sh: exit code 3")
+    assert (stopped.status, stopped.reason) == (status, reason)
     assert left(tmp_path) == {"prepared", "cleaned"}
 
 
@@ -188,8 +177,7 @@ def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) ->
         '{"event":"error","run":"r1","where":"%s","found":"CPU 0","expected":"a CPU of this host: 1","fix":"lower it"}'
     )
     for where in ("commands[0].cpus", "commands[0].policy"):
-        probe.write_text(f"#!/bin/sh\ncat >/dev/null\necho '{said % where}'\nexit 3\n")
-        probe.chmod(stat.S_IRWXU)
+        write_program(probe, f"cat >/dev/null\necho '{said % where}'\nexit 3")
         if where.endswith("cpus"):
             failed = here.measure(run).run
             assert failed.status == "failed" and "expected a CPU of this host: 1" in (failed.reason or "")

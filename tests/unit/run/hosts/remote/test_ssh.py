@@ -190,15 +190,6 @@ def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeyp
                 plan(declare(tmp_path / "study.toml"), host.facts(), starts=False)
 
 
-def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
-    with (
-        pytest.raises(HostError, match='no program "no-such-program", expected on PATH'),
-        planned(tmp_path, '["no-such-program"]'),
-    ):
-        pass
-
-
 def test_a_name_of_a_machine_is_asked_for() -> None:
     with pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, ssh:NAME'), open_host("ssh"):
         pass
