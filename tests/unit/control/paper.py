@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import scalograph
 from scalograph.control.settings import Setting, delegation_change, leaf_change
 from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.system.cgroups import CgroupTree
@@ -61,6 +62,12 @@ def machine(root: Path) -> Path:
 def store(folder: Path, root: Path) -> Store:
     """A store whose changes are on paper; processes and the boot are those of this machine."""
     return Store(folder, PaperTree(root / "sys/fs/cgroup", root))
+
+
+def child_environment() -> dict[str, str]:
+    """Return an environment in which another Python imports what this one does."""
+    home = str(Path(scalograph.__file__).parents[1])
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
 
 
 def put_right(kept: Store) -> list[str]:

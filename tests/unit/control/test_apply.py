@@ -5,15 +5,12 @@ from dataclasses import replace
 import pytest
 
 from scalograph.control.apply import apply, configuration_refusals, find_wrong_masks, hold
-from scalograph.control.control import Launch, LevelError, find_control
-from scalograph.errors import StudyError
+from scalograph.control.control import Launch, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
-from scalograph.study.control_names import CONTROLS
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 from scalograph.system.topology import read_topology
-from tests.kit import ROOT
 from tests.kit.records import placed
 from tests.unit.control.trees import grown, two_sockets
 
@@ -42,22 +39,6 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> HostFacts:
 
 def record(*masks: tuple[int, ...]) -> Record:
     return placed(*({"cpus": list(mask)} for mask in masks))
-
-
-def test_every_control_of_the_protocol_is_registered() -> None:
-    page = (ROOT / "protocol/study.md").read_text()
-    line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
-    assert all(f"`{name}`" in line for name in CONTROLS)
-    placed, tuned = {"cpus", "placement", "isolation"}, {"quota", "tasks", "policy", "nice", "jvm"}
-    machine = {"online", "sysctl:NAME", "io-scheduler:NAME", "thp", "governor", "turbo", "scheduler"}
-    more = {"jvm-options", "arguments", "env:NAME", "kernel", "boot-options"}
-    assert set(CONTROLS) == placed | tuned | machine | more
-    assert {name for name, row in CONTROLS.items() if row.machine_wide} == machine
-
-
-def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, online, quota'):
-        find_control("cpu")
 
 
 def test_count_and_placement_make_the_mask_whatever_their_order(host: HostFacts) -> None:

@@ -9,9 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import scalograph
-from scalograph.control.control import Launch, LevelError
 from scalograph.control.isolation import (
-    IsolationControl,
     Refusal,
     find_isolation_refusal,
     find_write_refusal,
@@ -27,18 +25,6 @@ from tests.unit.control.trees import planted, write
 pytestmark = pytest.mark.guarantee
 
 FREE, BOUND = facts_of(0), facts_of(0, refused={"isolation": "no cgroup v2 is mounted"})
-
-
-def test_levels() -> None:
-    control = IsolationControl()
-    assert control.resolve(["shared", "exclusive"], FREE) == ["shared", "exclusive"]
-    assert control.resolve(["shared"], BOUND) == ["shared"]
-    assert control.apply(Launch(), "exclusive", FREE).exclusive is True
-    assert control.apply(Launch(exclusive=True), "shared", FREE).exclusive is False
-    with pytest.raises(LevelError, match=r"isolation exclusive is refused here \(no cgroup v2 is mounted\), expected"):
-        control.resolve(["exclusive"], BOUND)
-    with pytest.raises(LevelError, match="isolation 'own', expected one of shared, exclusive"):
-        control.resolve(["own"], FREE)
 
 
 def test_a_machine_that_grants_it(tmp_path: Path) -> None:

@@ -1,104 +1,75 @@
-"""The controls `jvm` and `jvm-options`."""
+"""The JVM that is taken where no factor says which, and the environment variables that a control sets."""
 
-from typing import Any
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
-from scalograph.control.control import Launch, Level, LevelError
-from scalograph.control.jvm import JvmControl, JvmOptionsControl, default_values
+from scalograph.control.apply import apply
+from scalograph.control.control import Launch
+from scalograph.control.jvm import default_values
 from scalograph.errors import HostError
-from scalograph.protocol.facts import HostFacts, Jvm
-from scalograph.study.control_names import CONTROLS
-from tests.kit.studies import facts_of
+from scalograph.protocol.facts import Jvm
+from scalograph.protocol.plain import Level
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import find_probe
+from scalograph.run.launches import launches
+from scalograph.run.plan import Plan
+from scalograph.run.runner import Runner
+from scalograph.study.control_names import control_row, environment_variable
+from scalograph.study.levels import Run
+from scalograph.study.load import parse
+from tests.kit.studies import a_study, facts_of, plan_of
 
-TWO = HostFacts(
-    cpus=(),
-    jvms=(
-        Jvm(name="17", java="/j17/bin/java", release=17, build="17.0.1+2"),
-        Jvm(name="25", java="/j25/bin/java", release=25, build="25.0.1+3"),
-    ),
-)
-NONE = facts_of(0)
-
-
-@pytest.mark.parametrize(
-    ("levels", "resolved"),
-    [
-        (["all"], ["17", "25"]),
-        (["default"], ["17"]),
-        (["default", "25"], ["17", "25"]),
-        ([25, 17], [25, 17]),
-        (["/other/bin/java", "17"], ["/other/bin/java", "17"]),
-    ],
-)
-def test_levels_of_jvm(levels: list[Level], resolved: list[Level]) -> None:
-    assert JvmControl().resolve(levels, TWO) == resolved
+WORKLOAD = {"command": ["sh", "-c", 'test "${{SWITCH-unset}}" = four'], "env": {"OTHER": "kept"}}
 
 
-@pytest.mark.parametrize(
-    ("levels", "said"),
-    [
-        (["11"], r'no JVM is named "11", expected one of 17 \(17.0.1\+2\), 25'),
-        ([True], 'no JVM is named "True"'),
-        ([""], "no JVM is named"),
-        (["relative/java"], "no JVM is named"),
-        (["17", 17], 'the JVM "17" twice'),
-        (["all", "25"], 'the JVM "25" twice'),
-        (["default", "/j17/bin/java"], "twice"),
-    ],
-)
-def test_levels_of_jvm_refused(levels: list[Level], said: str) -> None:
-    with pytest.raises(LevelError, match=said):
-        JvmControl().resolve(levels, TWO)
-
-
-@pytest.mark.parametrize("level", ["all", "default", "17"])
-def test_a_host_without_a_jvm(level: str) -> None:
-    with pytest.raises(LevelError, match="JVM"):
-        JvmControl().resolve([level], NONE)
-
-
-@pytest.mark.parametrize(
-    ("level", "java"), [("17", "/j17/bin/java"), (25, "/j25/bin/java"), ("/x/bin/java", "/x/bin/java")]
-)
-def test_jvm_fills_the_launcher(level: Level, java: str) -> None:
-    before = Launch(values={"java": "/default", "threads": 2})
-    after = JvmControl().apply(before, level, TWO)
-    assert after.values == {"java": java, "threads": 2}
-    assert before.values["java"] == "/default"
-
-
-@pytest.mark.parametrize(
-    ("level", "words"),
-    [("", []), ("-Xmx64m", ["-Xmx64m"]), ('-Da="b c" -Xint', ["-Da=b c", "-Xint"]), ("@file", ["@file"])],
-)
-def test_options_are_split_as_a_shell_does(level: str, words: list[str]) -> None:
-    assert JvmOptionsControl().resolve([level], TWO) == [level]
-    assert JvmOptionsControl().apply(Launch(), level, TWO).values == {"jvm_options": words}
-
-
-def test_options_of_two_factors_add_up() -> None:
-    launch = JvmOptionsControl().apply(Launch(values={"jvm_options": ["-Xint"]}), "-Xmx64m", TWO)
-    assert launch.values["jvm_options"] == ["-Xint", "-Xmx64m"]
-
-
-@pytest.mark.parametrize(
-    ("level", "said"), [('-Da="b', "close the quotes"), (64, "text"), ("Main", '"Main"'), ("-cp x", '"x"')]
-)
-def test_options_refused(level: Any, said: str) -> None:
-    with pytest.raises(LevelError, match=said):
-        JvmOptionsControl().resolve([level], TWO)
+def planned(folder: Path, levels: list[Level]) -> Plan:
+    return plan_of(folder, a_study({"switch": {"control": "env:SWITCH", "levels": levels}}, workload=WORKLOAD))
 
 
 def test_defaults() -> None:
-    assert default_values(TWO) == {"java": "/j17/bin/java", "jvm_options": []}
+    jvms = tuple(Jvm(name=f"{n}", java=f"/j{n}/bin/java", release=n, build=f"{n}.0.1") for n in (17, 25))
+    assert default_values(facts_of(0, jvms=jvms)) == {"java": "/j17/bin/java", "jvm_options": []}
     with pytest.raises(HostError, match=r"java: no JVM found, expected a Java of release 11.*; apt install"):
-        default_values(NONE)
+        default_values(facts_of(0))
 
 
-def test_nothing_is_held_and_nothing_to_read_back() -> None:
-    assert CONTROLS["jvm"].kind == CONTROLS["jvm-options"].kind == "tunable"
-    for control in (JvmControl(), JvmOptionsControl()):
-        assert control.read_back("17", TWO, {}) == []
-        with control.apply_settings("17", TWO):
-            pass
+def test_each_level_is_in_the_environment_of_its_run(tmp_path: Path) -> None:
+    plan = planned(tmp_path, [False, "", "four", 4, 0.5])
+    environments = [launches(plan, configuration)[0].env for configuration in plan.design.configurations]
+    assert [env.get("SWITCH") for env in environments] == [None, "", "four", "4", "0.5"]
+    assert all(env["OTHER"] == "kept" for env in environments)
+    assert plan.first_event("0")["study"]["factors"]["switch"]["control"] == "env:SWITCH"
+
+
+def test_the_program_sees_it(tmp_path: Path) -> None:
+    runner = Runner(planned(tmp_path, [False, "four"]), LocalHost(find_probe()))
+    status = {level: runner.measure(Run("r1", 0, {"switch": level}, 0)).run.status for level in (False, "four")}
+    assert status == {False: "failed", "four": "ok"}
+
+
+def test_two_variables_are_two_controls() -> None:
+    factors = {"switch": {"control": "env:SWITCH", "levels": [1]}, "more": {"control": "env:MORE", "levels": ["x"]}}
+    launch = apply(parse(a_study(factors)), {"switch": 1, "more": "x"}, Launch(), facts_of())
+    assert launch.env == {"SWITCH": "1", "MORE": "x"}
+
+
+@pytest.mark.parametrize("name", ["env", "env:", "cpus:2", "fan", ""])
+def test_other_names_are_no_control(name: str) -> None:
+    assert control_row(name) is None and environment_variable(name) is None
+
+
+def test_files_that_a_variable_names_are_part_of_what_was_run(tmp_path: Path) -> None:
+    library = tmp_path / "lib.so"
+    library.write_text("one")
+
+    def used(*levels: Level) -> object:
+        return planned(tmp_path, [*levels]).first_event("0")["uses"].get("files")
+
+    levels = (False, str(library), f"/no/such.so:{library}", "relative.so")
+    first = used(*levels)
+    assert first == {str(library): {"bytes": 3, "sha256": sha256(b"one").hexdigest()}}
+    library.write_text("two")
+    assert used(*levels) != first
+    assert used("1") is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scalograph.control.control import Launch, LevelError
+from scalograph.control.control import LevelError
 from scalograph.control.placement import PLACEMENTS, PlacementControl, choose_cpus, count_available
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.system.topology import read_topology
@@ -141,12 +141,3 @@ def test_every_machine_has_every_placement_but_siblings(machine: tuple[CpuFact, 
     facts = HostFacts(cpus=machine)
     levels = list(PLACEMENTS[:3])
     assert PlacementControl().resolve(levels, facts) == levels
-
-
-def test_levels(tmp_path: Path) -> None:
-    control, facts = PlacementControl(), HostFacts(cpus=on(tmp_path, "chiplets"))
-    with pytest.raises(LevelError, match="siblings on a host without SMT"):
-        control.resolve(["siblings"], facts)
-    with pytest.raises(LevelError, match="placement '3', expected one of"):
-        control.resolve([3], facts)
-    assert control.apply(Launch(), "scatter", facts).placement == "scatter"

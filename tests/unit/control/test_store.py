@@ -11,279 +11,252 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import scalograph
 from scalograph.control.settings import Setting, SettingChange, delegation_change, leaf_change
 from scalograph.control.store import CHANGES, Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.system.lock import find_holder, shared_lock_file
 from scalograph.system.private_dir import MAX_BYTES, PrivateDir, _is_ours, state_folder
-from tests.unit.control.paper import LEAF, PaperTree, machine, put_right, store
+from tests.unit.control import paper
+from tests.unit.control.paper import LEAF, PaperTree, child_environment, put_right
 
 pytestmark = pytest.mark.guarantee
 
 DELEGATION = "cpuset in cgroup.subtree_control of the cgroup v2 root: off"
 REMOVED = f"cgroup {LEAF} with its exclusive CPUs: removed"
 
-Start = Callable[[str], subprocess.Popen[str]]
 
+class Machine:
+    """A machine of paper, the changes that are recorded of it, and processes that hold it."""
 
-@pytest.fixture
-def kept(tmp_path: Path) -> Store:
-    machine(tmp_path / "root")
-    return store(tmp_path / "state", tmp_path / "root")
+    def __init__(self, folder: Path) -> None:
+        paper.machine(folder / "root")
+        self.folder, self.root = folder / "state", folder / "root"
+        self.store = paper.store(self.folder, self.root)
+        assert isinstance(self.store.tree, PaperTree)
+        self.tree, self.changes = self.store.tree, self.folder / CHANGES
+        self.processes: list[subprocess.Popen[str]] = []
 
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a process that holds the machine and waits to be killed."""
-    started: list[subprocess.Popen[str]] = []
-
-    def begin(when: str) -> subprocess.Popen[str]:
-        home = str(Path(scalograph.__file__).parents[1])
-        environment = {"PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
-        program = str(Path(__file__).parent / "paper.py")
-        argv = [sys.executable, "-B", program, str(tmp_path / "state"), str(tmp_path / "root"), when]
-        process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True)
-        started.append(process)
+    def start(self) -> subprocess.Popen[str]:
+        """Start a process that holds the machine and waits to be killed."""
+        process = self._start("middle")
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
         return process
 
-    yield begin
-    for process in started:
-        process.kill()
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
+    def start_killed(self, when: str = "before") -> None:
+        """Start one and kill it, in the middle or before its last change was made."""
+        process = self._start("before") if when == "before" else self.start()
+        if when == "middle":
+            process.kill()
+        assert process.wait() == -signal.SIGKILL
+
+    def _start(self, when: str) -> subprocess.Popen[str]:
+        argv = [sys.executable, "-B", paper.__file__, str(self.folder), str(self.root), when]
+        process = subprocess.Popen(argv, env=child_environment(), stdout=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        return process
+
+    def recorded(self) -> list[str]:
+        return [change["setting"] for change in json.loads(self.changes.read_text())["changes"]]
+
+    def is_untouched(self) -> bool:
+        return not self.tree.is_delegated() and not self.tree.has_leaf(LEAF)
+
+    def lock(self) -> AbstractContextManager[list[str]]:
+        return lock_machine(store=self.store)
+
+    def change(self, make: Callable[[], object] | None = None) -> AbstractContextManager[None]:
+        return apply_change(delegation_change(), make or (lambda: self.tree.delegate(True)), self.store)
+
+    def leaf(self, make: Callable[[], object], *beside: SettingChange) -> AbstractContextManager[None]:
+        return apply_change(leaf_change(Setting.EXCLUSIVE_LEAF, LEAF), make, self.store, beside)
+
+    def hold(self) -> ExitStack:
+        """Lock the machine, delegate the controller and make a leaf."""
+        with ExitStack() as held:
+            held.enter_context(self.lock())
+            held.enter_context(self.change())
+            held.enter_context(self.leaf(lambda: self.tree.make_leaf(LEAF)))
+            return held.pop_all()
 
 
-def tree(kept: Store) -> PaperTree:
-    assert isinstance(kept.tree, PaperTree)
-    return kept.tree
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    made = Machine(tmp_path)
+    yield made
+    for process in made.processes:
+        with process:
+            process.kill()
 
 
-def wait_until_held(process: subprocess.Popen[str]) -> None:
-    assert process.stdout is not None and process.stdout.readline() == "held\n"
+def refusing(monkeypatch: pytest.MonkeyPatch, of: object, name: str, number: int = errno.EBUSY) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(of, name, refuse)
 
 
-def untouched(kept: Store) -> bool:
-    return not tree(kept).is_delegated() and not tree(kept).has_leaf(LEAF)
-
-
-def test_what_a_killed_start_left_is_put_back_in_reverse_and_told(kept: Store, start: Start) -> None:
-    process = start("middle")
-    wait_until_held(process)
-    assert tree(kept).is_delegated() and tree(kept).has_leaf(LEAF)
-    os.kill(process.pid, signal.SIGKILL)
+def test_what_a_killed_start_left_is_put_back_in_reverse_and_told(machine: Machine) -> None:
+    process = machine.start()
+    assert machine.tree.is_delegated() and machine.tree.has_leaf(LEAF)
+    process.kill()
     process.wait()
-    assert not untouched(kept), "nobody has put it back yet"
-    assert put_right(kept) == [REMOVED, DELEGATION]
-    assert untouched(kept)
-    assert put_right(kept) == []
+    assert not machine.is_untouched(), "nobody has put it back yet"
+    assert put_right(machine.store) == [REMOVED, DELEGATION]
+    assert machine.is_untouched()
+    assert put_right(machine.store) == []
 
 
-def test_a_change_is_on_the_disk_before_it_is_made(kept: Store, start: Start) -> None:
-    process = start("before")
-    assert process.wait() == -signal.SIGKILL
-    assert kept.folder is not None
-    assert [c["setting"] for c in json.loads((kept.folder / CHANGES).read_text())["changes"]] == [
-        "cpuset-delegation",
-        "exclusive-leaf",
-    ]
-    assert not tree(kept).has_leaf(LEAF)
-    assert put_right(kept) == [REMOVED, DELEGATION]
-    assert untouched(kept)
+def test_a_change_is_on_the_disk_before_it_is_made(machine: Machine) -> None:
+    machine.start_killed()
+    assert machine.recorded() == ["cpuset-delegation", "exclusive-leaf"]
+    assert not machine.tree.has_leaf(LEAF)
+    assert put_right(machine.store) == [REMOVED, DELEGATION]
+    assert machine.is_untouched()
 
 
-def test_a_living_owner_is_left_alone_and_a_second_start_is_refused(kept: Store, start: Start) -> None:
-    process = start("middle")
-    wait_until_held(process)
-    said = f"process {process.pid} measures on this machine, expected one at a time"
-    with pytest.raises(HostError, match=said), lock_machine(store=kept):
+def test_a_living_owner_is_left_alone_and_a_second_start_is_refused(machine: Machine) -> None:
+    process = machine.start()
+    refusal = f"process {process.pid} measures on this machine, expected one at a time"
+    with pytest.raises(HostError, match=refusal), machine.lock():
         pass
-    assert tree(kept).has_leaf(LEAF)
+    assert machine.tree.has_leaf(LEAF)
 
 
-def test_a_second_start_waits_when_told_to_and_puts_right_what_the_first_left(kept: Store, start: Start) -> None:
-    process = start("middle")
-    wait_until_held(process)
+def test_a_second_start_waits_when_told_to_and_puts_right_what_the_first_left(machine: Machine) -> None:
+    process = machine.start()
     subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {process.pid}"]).wait()
-    told: list[str] = []
-    with lock_machine(wait_s=30, store=kept, tell=told.append) as restored:
+    messages: list[str] = []
+    with lock_machine(wait_s=30, store=machine.store, tell=messages.append) as restored:
         assert restored == [REMOVED, DELEGATION]
-        assert untouched(kept)
-    assert told == [], "a wait of less than a second is not worth a line"
+        assert machine.is_untouched()
+    assert messages == [], "a wait of less than a second is not worth a line"
 
 
-def test_a_longer_wait_is_told_once(kept: Store, start: Start) -> None:
-    process = start("middle")
-    wait_until_held(process)
-    told: list[str] = []
-    with pytest.raises(HostError, match="wait for its end"), lock_machine(1.5, kept, told.append):
+def test_a_longer_wait_is_told_once(machine: Machine) -> None:
+    process = machine.start()
+    messages: list[str] = []
+    with pytest.raises(HostError, match="wait for its end"), lock_machine(1.5, machine.store, messages.append):
         pass
-    (line,) = told
-    assert line.startswith(f"waiting for process {process.pid}, which measures on this machine, at most")
+    (message,) = messages
+    assert message.startswith(f"waiting for process {process.pid}, which measures on this machine, at most")
 
 
-def test_after_a_reboot_nothing_is_touched(kept: Store, start: Start) -> None:
-    start("before").wait()
-    assert kept.folder is not None
-    file = kept.folder / CHANGES
-    file.write_text(json.dumps({**json.loads(file.read_text()), "boot_id": "another"}))
-    assert put_right(kept) == []
-    assert tree(kept).is_delegated(), "what was set since is somebody else's"
-    assert not file.exists()
+def test_after_a_reboot_nothing_is_touched(machine: Machine) -> None:
+    machine.start_killed()
+    machine.changes.write_text(json.dumps({**json.loads(machine.changes.read_text()), "boot_id": "another"}))
+    assert put_right(machine.store) == []
+    assert machine.tree.is_delegated(), "what was set since is somebody else's"
+    assert not machine.changes.exists()
 
 
-def test_a_later_process_with_the_owners_number_is_not_the_owner(kept: Store, start: Start) -> None:
-    start("before").wait()
-    assert kept.folder is not None
-    file = kept.folder / CHANGES
-    record = json.loads(file.read_text())
+def test_a_later_process_with_the_owners_number_is_not_the_owner(machine: Machine) -> None:
+    machine.start_killed()
+    record = json.loads(machine.changes.read_text())
     record["owner"]["pid"] = os.getpid()
-    file.write_text(json.dumps(record))
-    assert put_right(kept) == [REMOVED, DELEGATION]
+    machine.changes.write_text(json.dumps(record))
+    assert put_right(machine.store) == [REMOVED, DELEGATION]
 
 
 def test_a_value_that_does_not_come_back_is_told_and_the_record_kept(
-    kept: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start("before").wait()
+    machine.start_killed()
     monkeypatch.setattr(PaperTree, "delegate", lambda self, on: None)
     with pytest.raises(HostError, match="not in force after it was written, expected off; put it right by hand"):
-        put_right(kept)
-    assert kept.folder is not None and (kept.folder / CHANGES).exists()
+        put_right(machine.store)
+    assert machine.changes.exists()
 
 
-def test_changes_are_undone_at_the_end_also_after_an_error(kept: Store) -> None:
-    delegate = apply_change(delegation_change(), lambda: tree(kept).delegate(True), kept)
-    with pytest.raises(ZeroDivisionError), lock_machine(store=kept), delegate:
-        assert tree(kept).is_delegated()
+def test_changes_are_undone_at_the_end_also_after_an_error(machine: Machine) -> None:
+    with pytest.raises(ZeroDivisionError), machine.lock(), machine.change():
+        assert machine.tree.is_delegated()
         raise ZeroDivisionError
-    assert untouched(kept)
-    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+    assert machine.is_untouched() and not machine.changes.exists()
 
 
-def both(kept: Store) -> ExitStack:
-    """The machine is locked, the controller delegated, and a leaf made."""
-    with ExitStack() as held:
-        held.enter_context(lock_machine(store=kept))
-        held.enter_context(apply_change(delegation_change(), lambda: tree(kept).delegate(True), kept))
-        held.enter_context(
-            apply_change(leaf_change(Setting.EXCLUSIVE_LEAF, LEAF), lambda: tree(kept).make_leaf(LEAF), kept)
-        )
-        return held.pop_all()
-
-
-def test_a_change_that_could_not_be_undone_stays_in_the_record(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: PaperTree, name: str) -> None:
-        raise OSError(errno.EBUSY, "Device or resource busy")
-
-    with pytest.raises(HostError, match="the kernel refuses: Device or resource busy"), both(kept):
-        monkeypatch.setattr(PaperTree, "remove_leaf", refuse)
-    assert kept.folder is not None
-    (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
+def test_a_change_that_could_not_be_undone_stays_in_the_record(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(HostError, match="the kernel refuses: Device or resource busy"), machine.hold():
+        refusing(monkeypatch, PaperTree, "remove_leaf")
+    (left,) = json.loads(machine.changes.read_text())["changes"]
     assert (left["setting"], left["leaf"]) == ("exclusive-leaf", LEAF)
 
 
-def test_of_equal_changes_the_first_stays_recorded_while_it_is_held(kept: Store) -> None:
-    def recorded() -> list[str]:
-        assert kept.folder is not None
-        return [one["setting"] for one in json.loads((kept.folder / CHANGES).read_text())["changes"]]
-
-    leaf = leaf_change(Setting.EXCLUSIVE_LEAF, LEAF)
-    with both(kept):
-        with apply_change(leaf, lambda: None, kept):
-            assert recorded().count("exclusive-leaf") == 2
-        assert recorded().count("exclusive-leaf") == 1
+def test_of_equal_changes_the_first_stays_recorded_while_it_is_held(machine: Machine) -> None:
+    with machine.hold():
+        with machine.leaf(lambda: None):
+            assert machine.recorded().count("exclusive-leaf") == 2
+        assert machine.recorded().count("exclusive-leaf") == 1
 
 
-def test_a_change_that_is_not_undone_keeps_no_other_from_it(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: PaperTree, name: str) -> None:
-        raise OSError(errno.EBUSY, "Device or resource busy")
-
-    monkeypatch.setattr(PaperTree, "remove_leaf", refuse)
-    with pytest.raises(HostError, match="busy"), lock_machine(store=kept):
-        beside = delegation_change()
-        with apply_change(
-            leaf_change(Setting.EXCLUSIVE_LEAF, LEAF), lambda: tree(kept).delegate(True), kept, (beside,)
-        ):
-            tree(kept).make_leaf(LEAF)
-    assert kept.folder is not None
-    (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
-    assert left["setting"] == "exclusive-leaf"
+def test_a_change_that_is_not_undone_keeps_no_other_from_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, PaperTree, "remove_leaf")
+    held = machine.leaf(lambda: machine.tree.delegate(True), delegation_change())
+    with pytest.raises(HostError, match="busy"), machine.lock(), held:
+        machine.tree.make_leaf(LEAF)
+    assert machine.recorded() == ["exclusive-leaf"]
 
 
 def test_of_what_a_killed_start_left_all_is_put_back_that_can_be(
-    kept: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(self: PaperTree, name: str) -> None:
-        raise OSError(errno.EBUSY, "Device or resource busy")
-
-    process = start("middle")
-    wait_until_held(process)
-    process.kill()
-    process.wait()
+    machine.start_killed("middle")
     with monkeypatch.context() as patch, pytest.raises(HostError, match="busy, expected absent; put it right by hand"):
-        patch.setattr(PaperTree, "remove_leaf", refuse)
-        put_right(kept)
-    assert not tree(kept).is_delegated() and tree(kept).has_leaf(LEAF)
+        refusing(patch, PaperTree, "remove_leaf")
+        put_right(machine.store)
+    assert not machine.tree.is_delegated() and machine.tree.has_leaf(LEAF)
     # What was put back is somebody else's to change by now.
-    tree(kept).delegate(True)
-    assert put_right(kept) == [REMOVED]
-    assert tree(kept).is_delegated()
+    machine.tree.delegate(True)
+    assert put_right(machine.store) == [REMOVED]
+    assert machine.tree.is_delegated()
 
 
-def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(kept: Store) -> None:
+def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(machine: Machine) -> None:
     beside = SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
-    assert kept.folder is not None and kept.tree_of(beside) is None
-    held = apply_change(leaf_change(Setting.EXCLUSIVE_LEAF, LEAF), lambda: None, kept, (beside,))
-    with pytest.raises(HostError, match="a cgroup tree that is not mounted"), lock_machine(store=kept), held:
+    assert machine.store.tree_of(beside) is None
+    held = machine.leaf(lambda: None, beside)
+    with pytest.raises(HostError, match="a cgroup tree that is not mounted"), machine.lock(), held:
         pass
-    (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
-    assert left["setting"] == "tasks-delegation"
+    assert machine.recorded() == ["tasks-delegation"]
 
 
 @pytest.mark.parametrize(
     ("file", "text"), [("cgroup.subtree_control", "cpuset cpu\n"), ("cpuset.cpus", "0-1\n"), ("cpuset.mems", "0\n")]
 )
-def test_a_delegation_that_others_use_meanwhile_is_left_to_them(kept: Store, file: str, text: str) -> None:
-    with both(kept):
-        (tree(kept).mount / "user.slice" / file).write_text(text)
-    assert tree(kept).is_delegated() and not tree(kept).has_leaf(LEAF)
-    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+def test_a_delegation_that_others_use_meanwhile_is_left_to_them(machine: Machine, file: str, text: str) -> None:
+    with machine.hold():
+        (machine.tree.mount / "user.slice" / file).write_text(text)
+    assert machine.tree.is_delegated() and not machine.tree.has_leaf(LEAF)
+    assert not machine.changes.exists()
 
 
-def test_a_delegation_that_the_kernel_holds_on_to_is_left_on(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: PaperTree, on: bool) -> None:
-        raise OSError(errno.EBUSY, "Device or resource busy")
-
-    with both(kept):
-        monkeypatch.setattr(PaperTree, "delegate", refuse)
-    assert tree(kept).is_delegated()
-    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+def test_a_delegation_that_the_kernel_holds_on_to_is_left_on(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with machine.hold():
+        refusing(monkeypatch, PaperTree, "delegate")
+    assert machine.tree.is_delegated() and not machine.changes.exists()
 
 
-def test_a_delegation_that_others_use_after_a_crash_is_left_on_and_told(kept: Store, start: Start) -> None:
-    start("before").wait()
-    others = tree(kept).mount / "user.slice"
-    (others / "cgroup.subtree_control").write_text("cpuset\n")
+def test_a_delegation_that_others_use_after_a_crash_is_left_on_and_told(machine: Machine) -> None:
+    machine.start_killed()
+    (machine.tree.mount / "user.slice/cgroup.subtree_control").write_text("cpuset\n")
     left_on = "cpuset in cgroup.subtree_control of the cgroup v2 root: left on, other cgroups use it by now"
-    assert put_right(kept) == [REMOVED, left_on]
-    assert put_right(kept) == [] and tree(kept).is_delegated()
+    assert put_right(machine.store) == [REMOVED, left_on]
+    assert put_right(machine.store) == [] and machine.tree.is_delegated()
 
 
-def test_cgroups_with_the_values_they_had_from_the_start_use_nothing(kept: Store) -> None:
-    others = tree(kept).mount / "user.slice"
+def test_cgroups_with_the_values_they_had_from_the_start_use_nothing(machine: Machine) -> None:
     for file, text in {"cgroup.subtree_control": "cpu\n", "cpuset.cpus": "\n", "cpuset.mems": "\n"}.items():
-        (others / file).write_text(text)
-    with both(kept):
+        (machine.tree.mount / "user.slice" / file).write_text(text)
+    with machine.hold():
         pass
-    assert untouched(kept)
+    assert machine.is_untouched()
 
 
 def test_two_users_have_two_folders_and_one_lock(tmp_path: Path) -> None:
@@ -300,9 +273,9 @@ def test_two_users_have_two_folders_and_one_lock(tmp_path: Path) -> None:
 def test_a_user_with_two_folders_has_one_lock(tmp_path: Path) -> None:
     """Another XDG_RUNTIME_DIR, as under cron, is no second machine."""
     file = tmp_path / "scalograph.lock"
-    one, other = (Store(tmp_path / name, None, shared=file) for name in ("one", "other"))
-    said = f"scalograph.lock: process {os.getpid()} measures on this machine, expected one at a time"
-    with lock_machine(store=one), pytest.raises(HostError, match=said), lock_machine(store=other):
+    first, second = (Store(tmp_path / name, None, shared=file) for name in ("first", "second"))
+    refusal = f"scalograph.lock: process {os.getpid()} measures on this machine, expected one at a time"
+    with lock_machine(store=first), pytest.raises(HostError, match=refusal), lock_machine(store=second):
         pass
 
 
@@ -316,17 +289,17 @@ time.sleep(60)"""
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_another_user_keeps_nobody_from_measuring_and_is_named(tmp_path: Path) -> None:
-    file, told = tmp_path / "scalograph.lock", list[str]()
+    file, messages = tmp_path / "scalograph.lock", list[str]()
     fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
     argv = [sys.executable, "-S", "-c", LOCKED.format(fd)]
     with subprocess.Popen(argv, pass_fds=[fd], stdout=subprocess.PIPE, text=True) as holder:
         os.close(fd)
-        wait_until_held(holder)
-        with lock_machine(0.2, Store(tmp_path / "mine", None, shared=file), told.append) as restored:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        with lock_machine(0.2, Store(tmp_path / "mine", None, shared=file), messages.append) as restored:
             assert restored == []
         holder.kill()
     who = f"process {holder.pid} of user {pwd.getpwuid(65534).pw_name}"
-    assert told == [f"{who} still measures on this machine: both measurements are disturbed"]
+    assert messages == [f"{who} still measures on this machine: both measurements are disturbed"]
 
 
 def test_a_holder_of_another_container_is_not_named(tmp_path: Path) -> None:
@@ -335,26 +308,32 @@ def test_a_holder_of_another_container_is_not_named(tmp_path: Path) -> None:
     assert find_holder(file) is None
 
 
-@pytest.mark.parametrize(
-    ("spoil", "kind"),
-    [
-        (lambda file: file.symlink_to(file.with_name("victim")), "a link"),
-        (lambda file: file.hardlink_to(file.with_name("victim")), "a file with several names"),
-        (Path.mkdir, "a folder"),
-        (os.mkfifo, "a FIFO"),
-    ],
-)
+# How a file is no plain one of ours, and what is said of it.
+SPOILED: list[tuple[Callable[[Path], object], str]] = [
+    (lambda file: file.symlink_to(victim_of(file)), "a link"),
+    (lambda file: file.hardlink_to(victim_of(file)), "a file with several names"),
+    (Path.mkdir, "a folder"),
+    (lambda file: os.mkfifo(file, 0o600), "a FIFO"),
+]
+
+
+def victim_of(file: Path) -> Path:
+    victim = file.with_name("victim")
+    victim.write_text("precious")
+    return victim
+
+
+@pytest.mark.parametrize(("spoil", "kind"), SPOILED)
 def test_a_spoiled_lock_of_the_machine_is_told_once_and_left_alone(
     tmp_path: Path, spoil: Callable[[Path], object], kind: str
 ) -> None:
-    (tmp_path / "victim").write_text("precious")
-    file, told = tmp_path / "scalograph.lock", list[str]()
+    file, messages, victim = tmp_path / "scalograph.lock", list[str](), victim_of(tmp_path / "file")
     spoil(file)
-    with lock_machine(0, Store(tmp_path / "mine", None, shared=file), told.append) as restored:
+    with lock_machine(0, Store(tmp_path / "mine", None, shared=file), messages.append) as restored:
         assert restored == []
     expected = "expected a plain file; remove it: until then nobody sees who else measures here"
-    assert told == [f"{file}: {kind}, {expected}"]
-    assert (tmp_path / "victim").read_text() == "precious"
+    assert messages == [f"{file}: {kind}, {expected}"]
+    assert victim.read_text() == "precious"
 
 
 def test_only_a_sticky_folder_that_is_open_to_all_holds_the_shared_lock(tmp_path: Path) -> None:
@@ -363,66 +342,49 @@ def test_only_a_sticky_folder_that_is_open_to_all_holds_the_shared_lock(tmp_path
         assert shared_lock_file([tmp_path]) is None
 
 
-def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:
-    with lock_machine(store=kept), lock_machine(store=kept):
-        assert put_right(kept) == []
-    with lock_machine(store=kept):
+def test_the_lock_may_be_taken_again_by_its_holder_only(machine: Machine) -> None:
+    with machine.lock(), machine.lock():
+        assert put_right(machine.store) == []
+    with machine.lock():
         pass
-    with (
-        pytest.raises(HostError, match="the machine is not locked"),
-        apply_change(delegation_change(), lambda: None, kept),
-    ):
+    with pytest.raises(HostError, match="the machine is not locked"), machine.change(lambda: None):
         pass
 
 
-def refusing(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, number: int) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(module, name, refuse)
-
-
-def test_a_full_disk_keeps_nobody_from_the_lock(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_keeps_nobody_from_the_lock(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     refusing(monkeypatch, os, "pwrite", errno.ENOSPC)
-    with lock_machine(store=kept):
+    with machine.lock():
         pass
 
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
 def test_a_file_system_without_locks_is_done_without_them(
-    kept: Store, number: int, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusing(monkeypatch, fcntl, "flock", number)
-    with lock_machine(store=kept) as told:
-        assert told == []
+    with machine.lock() as restored:
+        assert restored == []
 
 
-def test_a_lock_that_is_refused_is_told_and_its_file_closed(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_is_refused_is_told_and_its_file_closed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     refusing(monkeypatch, fcntl, "flock", errno.EIO)
     before = len(list(Path("/proc/self/fd").iterdir()))
-    with pytest.raises(HostError, match=r"state/lock: cannot be locked: Input/output error"), lock_machine(store=kept):
+    with pytest.raises(HostError, match=r"state/lock: cannot be locked: Input/output error"), machine.lock():
         pass
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def test_a_kernel_that_refuses_is_quoted(kept: Store) -> None:
-    def refuse() -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    said = "the kernel refuses: Operation not permitted"
-    with (
-        lock_machine(store=kept),
-        pytest.raises(HostError, match=said),
-        apply_change(delegation_change(), refuse, kept),
-    ):
+def test_a_kernel_that_refuses_is_quoted(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, PaperTree, "delegate", errno.EPERM)
+    refusal = "the kernel refuses: Operation not permitted"
+    with machine.lock(), pytest.raises(HostError, match=refusal), machine.change():
         pass
-    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+    assert not machine.changes.exists()
 
 
 def valid(**changes: Any) -> dict[str, Any]:
     boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    leaf = {"setting": "exclusive-leaf", "old": "absent", "leaf": LEAF}
-    return {"version": 1, "boot_id": boot_id, "owner": {"pid": 1, "start_ticks": 1}, "changes": [leaf]} | changes
+    return {"version": 1, "boot_id": boot_id, "owner": {"pid": 1, "start_ticks": 1}, "changes": leaf()} | changes
 
 
 def leaf(**changes: Any) -> list[dict[str, Any]]:
@@ -433,91 +395,57 @@ def sysctl(name: str, **changes: Any) -> list[dict[str, Any]]:
     return [{"setting": "sysctl", "old": "1", "name": name} | changes]
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        valid(changes=leaf(setting="drop-caches")),
-        valid(changes=leaf(setting="cpuset-delegation")),
-        valid(changes=leaf(leaf="../scalograph-00")),
-        valid(changes=leaf(leaf="scalograph-00/../../etc")),
-        valid(changes=leaf(leaf="scalograph-00\n")),
-        valid(changes=leaf(leaf="/etc")),
-        valid(changes=leaf(leaf="")),
-        valid(changes=leaf(leaf="user.slice")),
-        valid(changes=leaf(old="1")),
-        valid(changes=leaf(path="/etc/passwd")),
-        valid(changes=leaf() * 257),
-        valid(changes=sysctl("kernel.core_pattern/../../etc")),
-        valid(changes=sysctl("../etc/passwd")),
-        valid(changes=sysctl("vm..swappiness")),
-        valid(changes=sysctl("vm/swappiness")),
-        valid(changes=sysctl("")),
-        valid(changes=sysctl("vm.swappiness", setting="io-queue")),
-        valid(changes=sysctl("sda/../../x", setting="io-queue")),
-        valid(changes=sysctl("sda", setting="thp")),
-        valid(changes=sysctl("vm.swappiness", old="1" * 1001)),
-        valid(owner={"pid": -1, "start_ticks": 1}),
-        valid(owner={"pid": "1", "start_ticks": 1}),
-        valid(version=2),
-        valid(more=1),
-        {},
-        [],
-        "text",
-    ],
-)
-def test_tampered_records_are_refused_and_nothing_is_done(kept: Store, record: object) -> None:
-    with lock_machine(store=kept):
-        pass
-    assert kept.folder is not None
-    victim = tree(kept).mount / "user.slice"
-    (kept.folder / CHANGES).write_text(json.dumps(record))
+TAMPERED = [
+    leaf(setting="drop-caches"), leaf(setting="cpuset-delegation"), leaf(leaf="../scalograph-00"),
+    leaf(leaf="scalograph-00/../../etc"), leaf(leaf="scalograph-00\n"), leaf(leaf="/etc"), leaf(leaf=""),
+    leaf(leaf="user.slice"), leaf(old="1"), leaf(path="/etc/passwd"), leaf() * 257,
+    sysctl("kernel.core_pattern/../../etc"), sysctl("../etc/passwd"), sysctl("vm..swappiness"),
+    sysctl("vm/swappiness"), sysctl(""), sysctl("vm.swappiness", setting="io-queue"),
+    sysctl("sda/../../x", setting="io-queue"), sysctl("sda", setting="thp"), sysctl("vm.swappiness", old="1" * 1001),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("record", [
+    *(valid(changes=changes) for changes in TAMPERED), valid(owner={"pid": -1, "start_ticks": 1}),
+    valid(owner={"pid": "1", "start_ticks": 1}), valid(version=2), valid(more=1), {}, [], "text",
+])  # fmt: skip
+def test_tampered_records_are_refused_and_nothing_is_done(machine: Machine, record: object) -> None:
+    with machine.lock():
+        machine.changes.write_text(json.dumps(record))
     with pytest.raises(HostError, match=r"changes\.json: .*expected changes as Scalograph writes them; look at"):
-        put_right(kept)
-    assert victim.is_dir() and (kept.folder / CHANGES).exists()
+        put_right(machine.store)
+    assert (machine.tree.mount / "user.slice").is_dir() and machine.changes.exists()
 
 
-def test_the_valid_record_of_these_tests_is_valid(kept: Store) -> None:
-    with lock_machine(store=kept):
+def test_the_valid_record_of_these_tests_is_valid(machine: Machine) -> None:
+    with machine.lock():
+        machine.changes.write_text(json.dumps(valid()))
+    assert put_right(machine.store) == [REMOVED]
+
+
+TOO_LONG = json.dumps(valid()).encode().ljust(MAX_BYTES + 1)  # though its beginning is valid
+
+
+@pytest.mark.parametrize(("content", "refusal"), [
+    (b"{", "expected"), (b"\xff", "expected"), (b"", "expected"), (b" " * (MAX_BYTES + 1), "expected"),
+    (TOO_LONG, "a longer file, expected at most 65536 bytes"),
+])  # fmt: skip
+def test_garbage_is_refused(machine: Machine, content: bytes, refusal: str) -> None:
+    with machine.lock():
+        machine.changes.write_bytes(content)
+    with pytest.raises(HostError, match=refusal):
+        put_right(machine.store)
+
+
+def test_a_living_owner_without_its_lock_is_left_alone(machine: Machine) -> None:
+    process = machine.start()
+    (machine.folder / "lock").unlink()
+    assert put_right(machine.store) == []
+    assert machine.tree.has_leaf(LEAF)
+    refusal = f"changes of process {process.pid}, which is still there, expected one owner at a time"
+    with machine.lock(), pytest.raises(HostError, match=refusal), machine.change(lambda: None):
         pass
-    assert kept.folder is not None
-    (kept.folder / CHANGES).write_text(json.dumps(valid()))
-    assert put_right(kept) == [REMOVED]
-
-
-@pytest.mark.parametrize("content", [b"{", b"\xff", b"", b" " * (MAX_BYTES + 1)])
-def test_garbage_is_refused(kept: Store, content: bytes) -> None:
-    with lock_machine(store=kept):
-        pass
-    assert kept.folder is not None
-    (kept.folder / CHANGES).write_bytes(content)
-    with pytest.raises(HostError, match="expected"):
-        put_right(kept)
-
-
-def test_a_record_that_is_too_long_is_refused_though_its_beginning_is_valid(kept: Store) -> None:
-    with lock_machine(store=kept):
-        pass
-    assert kept.folder is not None
-    (kept.folder / CHANGES).write_bytes(json.dumps(valid()).encode().ljust(MAX_BYTES + 1))
-    with pytest.raises(HostError, match="a longer file, expected at most 65536 bytes"):
-        put_right(kept)
-
-
-def test_a_living_owner_without_its_lock_is_left_alone(kept: Store, start: Start) -> None:
-    process = start("middle")
-    wait_until_held(process)
-    assert kept.folder is not None
-    (kept.folder / "lock").unlink()
-    assert put_right(kept) == []
-    assert tree(kept).has_leaf(LEAF)
-    said = f"changes of process {process.pid}, which is still there, expected one owner at a time"
-    with (
-        lock_machine(store=kept),
-        pytest.raises(HostError, match=said),
-        apply_change(delegation_change(), lambda: None, kept),
-    ):
-        pass
-    assert str(process.pid) in (kept.folder / CHANGES).read_text()
+    assert str(process.pid) in machine.changes.read_text()
 
 
 def test_without_a_folder_there_is_no_lock() -> None:
@@ -562,36 +490,24 @@ def test_anothers_folder_is_refused(tmp_path: Path) -> None:
         PrivateDir(tmp_path / "state")
 
 
+def write_open(file: Path) -> None:
+    file.write_text("{}")
+    file.chmod(0o666)
+
+
 @pytest.mark.parametrize("name", ["lock", CHANGES])
-@pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "folder", "writable"])
-def test_files_that_are_not_plainly_ours_are_refused(kept: Store, tmp_path: Path, name: str, kind: str) -> None:
-    with lock_machine(store=kept):
+@pytest.mark.parametrize(("spoil", "kind"), [*SPOILED, (write_open, "mode 0666")])
+def test_files_that_are_not_plainly_ours_are_refused(
+    machine: Machine, name: str, spoil: Callable[[Path], object], kind: str
+) -> None:
+    with machine.lock():
         pass
-    assert kept.folder is not None
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    file = kept.folder / name
+    file = machine.folder / name
     file.unlink(missing_ok=True)
-    if kind == "symbolic link":
-        file.symlink_to(victim)
-    elif kind == "hard link":
-        file.hardlink_to(victim)
-    elif kind == "pipe":
-        os.mkfifo(file, 0o600)
-    elif kind == "folder":
-        file.mkdir()
-    else:
-        file.write_text("{}")
-        file.chmod(0o666)
-    found = {
-        "symbolic link": "a link",
-        "hard link": "a file with several names",
-        "pipe": "a FIFO",
-        "folder": "a folder",
-        "writable": "mode 0666",
-    }[kind]
-    with pytest.raises(HostError, match=f"{name}: {found}, expected"):
-        put_right(kept)
+    victim = victim_of(file)
+    spoil(file)
+    with pytest.raises(HostError, match=f"{name}: {kind}, expected"):
+        put_right(machine.store)
     assert victim.read_text() == "precious"
 
 

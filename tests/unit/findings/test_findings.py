@@ -1,23 +1,38 @@
+"""Findings of runs whose truth is known: what is answered, counted, flagged, left over and listed."""
+
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import structs
+from pydantic import ValidationError
 
-from scalograph.findings import table
+from scalograph.findings import overview
 from scalograph.findings.run_notes import Note
-from scalograph.protocol.findings import Findings
+from scalograph.findings.table import load
+from scalograph.protocol.findings import Findings, RunLog
 from scalograph.questions.assemble import findings
-from tests.kit.findings import CONFIGURATIONS, ONE_FACTOR, table_of, texts, write_journal
+from tests.kit.findings import (
+    CONFIGURATIONS,
+    JITTER,
+    ONE_FACTOR,
+    load_journal,
+    runs_of,
+    table_named,
+    table_of,
+    texts,
+    write_journal,
+)
 from tests.kit.records import recorded
 from tests.kit.studies import VALID
 
 # Seconds by (threads, lock): `none` scales, `cas` collapses.
 TRUTH = {(1, "none"): 1.0, (2, "none"): 0.5, (4, "none"): 0.25, (1, "cas"): 1.0, (2, "cas"): 2.0, (4, "cas"): 4.0}
-JITTER = (0.99, 1.0, 1.01)
+Runs = list[tuple[dict[str, Any], dict[str, Any]]]
 
 
-def runs(**changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def runs(**changes: Any) -> Runs:
+    """Make three blocks that take the true times, with other figures in each record."""
     return [
         (t, recorded(j * TRUTH[t["threads"], t["lock"]], cpus=(0, 1, 2, 3), **changes))
         for j in JITTER
@@ -25,8 +40,8 @@ def runs(**changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     ]
 
 
-def of(tmp_path: Path, made: list[tuple[dict[str, Any], dict[str, Any]]], text: str = VALID) -> Findings:
-    return findings(table.load(write_journal(tmp_path / "journal.jsonl", made, text)), tmp_path)
+def of(folder: Path, made: Runs, text: str = VALID, **changes: Any) -> Findings:
+    return findings(load_journal(folder, made, text, **changes), folder)
 
 
 def point(found: Findings, lock: str, threads: int) -> Any:
@@ -35,62 +50,56 @@ def point(found: Findings, lock: str, threads: int) -> Any:
     return chosen
 
 
-def test_speedups_are_the_declared_truth(tmp_path: Path) -> None:
+def test_speedups_and_the_answer_are_the_declared_truth(tmp_path: Path) -> None:
     found = of(tmp_path, runs())
-    assert point(found, "none", 4).speedup.value == pytest.approx(4.0)
-    assert point(found, "cas", 4).speedup.value == pytest.approx(0.25)
-    assert point(found, "none", 4).efficiency.value == pytest.approx(1.0)
-    assert point(found, "none", 1).speedup.value == 1.0
-    assert found.trust.level == "believe"
+    scaling, collapsed, first = (point(found, *at) for at in (("none", 4), ("cas", 4), ("none", 1)))
+    speedups = [scaling.speedup.value, scaling.efficiency.value, collapsed.speedup.value, first.speedup.value]
+    assert speedups == pytest.approx([4.0, 1.0, 0.25, 1.0]) and found.trust.level == "believe"
+    assert all(
+        words in found.answer[0] for words in ("4 threads are 4", "but not with lock cas", "only make it slower")
+    )
 
 
-def test_the_answer_says_what_scales_and_what_collapses(tmp_path: Path) -> None:
-    first, *_ = of(tmp_path, runs()).answer
-    assert "4 threads are 4" in first and "but not with lock cas" in first and "only make it slower" in first
-
-
-def test_contaminated_runs_leave_by_cause_and_stay_in_sight(tmp_path: Path) -> None:
-    made = runs()
-    slow = (CONFIGURATIONS[0], recorded(9.0, neighbor_s=4.0))
-    shown = point(of(tmp_path, [*made, slow]), "none", 1)
-    assert shown.responses["wall"].estimate.value == pytest.approx(1.0, rel=0.01)
-    assert shown.responses["wall"].verdicts.count("disturbed") == 1
-    assert 9.0 in shown.responses["wall"].scores
+def test_disturbed_runs_leave_by_cause_and_stay_in_sight(tmp_path: Path) -> None:
+    shown = point(of(tmp_path, [*runs(), (CONFIGURATIONS[0], recorded(9.0, neighbor_s=4.0))]), "none", 1)
+    wall = shown.responses["wall"]
+    assert wall.estimate.value == pytest.approx(1.0, rel=0.01)
+    assert wall.verdicts.count("disturbed") == 1 and 9.0 in wall.scores
     assert texts(shown.flags) == ["1 of 4 runs disturbed, left out"]
 
 
 def test_where_too_few_clean_runs_remain_all_count_under_a_flag(tmp_path: Path) -> None:
     found = of(tmp_path, runs(neighbor_s=1.0))
-    assert found.trust.level == "reject"
-    assert "18 of 18 runs were disturbed" in found.trust.sentence
+    assert found.trust.level == "reject" and "18 of 18 runs were disturbed" in found.trust.sentence
     shown = point(found, "none", 1)
     assert shown.responses["wall"].estimate.n == 3
     assert texts(shown.flags) == ["rests on disturbed runs: 3 of 3"]
 
 
 def test_failed_runs_are_counted_and_a_configuration_without_success_is_empty(tmp_path: Path) -> None:
-    made = [(t, recorded(status="failed", reason="exit code 3") if t == CONFIGURATIONS[0] else r) for t, r in runs()]
-    found = of(tmp_path, made)
+    found = of(
+        tmp_path,
+        [(t, recorded(status="failed", reason="exit code 3") if t == CONFIGURATIONS[0] else r) for t, r in runs()],
+    )
     assert (found.runs.n_failed, found.runs.n_empty, found.runs.failures) == (3, 1, {"exit code 3": 3})
-    assert found.trust.level == "doubt"
-    assert point(found, "none", 2).speedup.value is None
-    assert any("need runs of the baseline" in w for w in point(found, "none", 2).speedup.warnings)
+    speedup = point(found, "none", 2).speedup
+    assert found.trust.level == "doubt" and speedup.value is None
+    assert any("need runs of the baseline" in warning for warning in speedup.warnings)
 
 
 def test_no_run_at_all_is_an_answer(tmp_path: Path) -> None:
     found = of(tmp_path, [])
-    assert found.trust.level == "reject"
-    assert found.runs.n_short == 6
+    assert (found.trust.level, found.runs.n_short) == ("reject", 6)
     assert found.answer == ["Cannot be said: no run was made."]
 
 
-def test_undecided_runs_make_one_careful(tmp_path: Path) -> None:
+def test_unverified_runs_are_a_doubt(tmp_path: Path) -> None:
     assert of(tmp_path, runs(neighbor_s=None)).trust.level == "doubt"
 
 
 def test_work_is_compared_as_numbers(tmp_path: Path) -> None:
-    made = [({**CONFIGURATIONS[0]}, recorded(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 1_900_000_000, 20)]
-    found = of(tmp_path, [*made, (CONFIGURATIONS[0], recorded(1.0))])
+    records = [recorded(1.0, iterations=[(1.0, 1.0, work)]) for work in (9, 1_900_000_000, 20)]
+    found = of(tmp_path, [(CONFIGURATIONS[0], record) for record in (*records, recorded(1.0))])
     assert texts(point(found, "none", 1).flags) == [
         "the work differs between runs: 9 to 1,900,000,000 units", "1 of 4 runs did not count their work",
     ]  # fmt: skip
@@ -101,13 +110,6 @@ def test_the_detectable_effect_grows_with_the_confidence(tmp_path: Path) -> None
     usual = of(tmp_path, runs()).noise
     assert sure and usual and sure.sd_log_percent == usual.sd_log_percent
     assert sure.minimum_detectable_percent > 1.3 * usual.minimum_detectable_percent
-
-
-def test_work_that_differs_is_residue(tmp_path: Path) -> None:
-    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in CONFIGURATIONS]
-    assert of(tmp_path, made).residue == [
-        "work: 1,000 to 4,000 units counted, though the study declares it the same in all configurations"
-    ]
 
 
 DRIVEN = """
@@ -122,55 +124,106 @@ argv = ["driver", "{threads}"]
 """
 
 
-def test_what_a_driver_sends_is_no_residue(tmp_path: Path) -> None:
+def test_work_that_differs_is_residue_unless_a_driver_sends_it(tmp_path: Path) -> None:
     made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in CONFIGURATIONS]
+    (residue,) = of(tmp_path, made).residue
+    assert residue.startswith("work: 1,000 to 4,000 units counted, though the study declares it the same ")
     start, end = VALID.index("[workload]"), VALID.index("[factors")
     assert of(tmp_path, made, VALID[:start] + DRIVEN + VALID[end:]).residue == []
 
 
 def test_two_instruments_are_residue(tmp_path: Path) -> None:
     made = runs()
-    made[0] = (made[0][0], recorded(1.0, kind="degraded"))
-    (text,) = of(tmp_path, made).residue
-    assert text.startswith("probe: degraded 0.1.0, native 0.1.0 in one study")
+    (residue,) = of(tmp_path, [(made[0][0], recorded(1.0, kind="degraded")), *made[1:]]).residue
+    assert residue.startswith("probe: degraded 0.1.0, native 0.1.0 in one study")
 
 
 def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
-    text = VALID.replace(
-        '[factors.lock]\nlevels = ["none", "cas"]', '[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 2]'
-    )
+    cpus = '[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 2]'
+    text = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]', cpus)
     grid = [{"threads": n, "cpus": m} for n in (1, 2, 4) for m in (1, 2)]
-    made = [
-        (t, recorded(j * (1.5 if t["cpus"] == 2 else 1.0), cpus=tuple(range(t["cpus"])))) for j in JITTER for t in grid
-    ]
-    file = write_journal(tmp_path / "journal.jsonl", made, text, design={"configurations": grid, "runs": [3] * 6})
-    (shown,) = [t for t in findings(table.load(file)).tables if t.id == "baseline-across-cpus"]
-    assert shown.rows[0][:2] == [2, 1]
-    assert shown.rows[0][2].value == pytest.approx(1.5)
-    assert shown.rows[0][3] == "slower on more CPUs"
+    made = [(t, recorded(j * (1.0, 1.5)[t["cpus"] - 1], cpus=tuple(range(t["cpus"])))) for j in JITTER for t in grid]
+    found = of(tmp_path, made, text, design={"configurations": grid, "runs": [3] * 6})
+    (*pair, ratio, words), *_ = table_named(found, "baseline-across-cpus").rows
+    assert (pair, ratio.value, words) == ([2, 1], pytest.approx(1.5), "slower on more CPUs")
+
+
+def test_a_pivot_needs_one_configuration_in_each_cell(tmp_path: Path) -> None:
+    wish = '[[tables]]\ntitle = "t"\nrows = "threads"\nresponse = "wall"\n'
+    made = [(t, recorded(t["threads"] * factor)) for t in CONFIGURATIONS for factor in (1.0, 1.01)]
+    for more, cells in (('columns = "lock"\n', 2), ('where = { lock = "cas" }\n', 1), ("", 0)):
+        pivot, *_ = of(tmp_path, made, VALID + wish + more).tables
+        assert [row[0] for row in pivot.rows] == [1, 2, 4]
+        values = [[cell.value for cell in row[1:]] for row in pivot.rows]
+        assert values == [[pytest.approx(n, rel=0.01)] * cells or [None] for n in (1, 2, 4)]
 
 
 def test_repeated_runs_are_counted_apart(tmp_path: Path) -> None:
-    read = table_of(tmp_path, [({"threads": 1}, recorded(1.0)) for _ in range(4)], ONE_FACTOR)
-    read.n_asked[:] = [3]
-    read.rows[:] = [structs.replace(row, is_planned=index < 3) for index, row in enumerate(read.rows)]
-    runs = findings(read).runs
-    assert (runs.n_asked, runs.n_done, runs.n_repeated) == (3, 3, 1)
+    loaded = table_of(tmp_path, runs_of({1: 1.0}, 4), ONE_FACTOR)
+    loaded.n_asked[:] = [3]
+    loaded.rows[:] = [structs.replace(row, is_planned=index < 3) for index, row in enumerate(loaded.rows)]
+    counts = findings(loaded).runs
+    assert (counts.n_asked, counts.n_done, counts.n_repeated) == (3, 3, 1)
 
 
 def test_no_time_has_an_interval_that_begins_below_zero(tmp_path: Path) -> None:
     """CPU time is counted in ticks: a run of a few milliseconds may have none, and 0 has no log."""
-    read = table_of(tmp_path, [({"threads": n}, recorded(1.0, 1.0)) for _ in range(3) for n in (1, 2)], ONE_FACTOR)
-    read.rows[:] = [
-        structs.replace(row, scores={**row.scores, "cpu": 0.01 * (i < 2)}) for i, row in enumerate(read.rows)
+    loaded = table_of(tmp_path, runs_of({1: 1.0, 2: 1.0}), ONE_FACTOR)
+    loaded.rows[:] = [
+        structs.replace(row, scores={**row.scores, "cpu": 0.01 * (i < 2)}) for i, row in enumerate(loaded.rows)
     ]
-    for point in findings(read).curves[0].points:
-        cpu = point.responses["cpu"].estimate
+    for shown in findings(loaded).curves[0].points:
+        cpu = shown.responses["cpu"].estimate
         assert cpu.value is not None and cpu.low == 0.0 < (cpu.high or 0.0)
 
 
 def test_a_text_longer_than_the_findings_hold_is_cut(tmp_path: Path) -> None:
-    read = table_of(tmp_path, runs(), VALID)
-    read.notes.append(Note("x" * 10_000))
-    long = next(text for text in findings(read, tmp_path).warnings if text.startswith("xxx"))
+    loaded = table_of(tmp_path, runs(), VALID)
+    loaded.notes.append(Note("x" * 10_000))
+    long = next(text for text in findings(loaded, tmp_path).warnings if text.startswith("xxx"))
     assert len(long) == 4096 and long.endswith("x ...")
+
+
+LISTED = [
+    *((CONFIGURATIONS[0], recorded(wall_s, neighbor_s=taken_s)) for wall_s, taken_s in ((1.0, 0), (2.5, 1), (1.2, 0))),
+    (CONFIGURATIONS[1], recorded(status="failed", reason="exit code 1")),
+]
+
+
+def test_runs_are_listed_in_their_order_with_what_became_of_them(tmp_path: Path) -> None:
+    log = of(tmp_path, LISTED).log
+    assert log is not None and log.configurations == CONFIGURATIONS[:2]
+    assert [*zip(log.run, log.configuration, log.verdict, log.counted, log.cause, strict=True)] == [
+        ("r0", 0, "clean", True, ""), ("r1", 0, "disturbed", False, "neighbor"), ("r2", 0, "clean", True, ""),
+        ("r3", 1, "failed", False, log.cause[3]),
+    ]  # fmt: skip
+    assert log.relative == [*map(pytest.approx, (1.0 / 1.1, 2.5 / 1.1, 1.2 / 1.1)), None]
+    assert log.amount[1] == pytest.approx(0.5)
+
+
+def test_a_run_started_before_its_line_was_written(tmp_path: Path) -> None:
+    file = write_journal(tmp_path / "journal.jsonl", LISTED)
+    head, *lines = file.read_text().splitlines()
+    late = [line.replace("00:00:01.000Z", f"00:01:{10 * n:02d}.500Z") for n, line in enumerate(lines)]
+    file.write_text("\n".join([head, *late]) + "\n")
+    log = findings(load(file)).log
+    assert log is not None and log.start_s == [59.5, 68.0, 79.3, 89.5]
+
+
+def test_more_runs_than_a_page_can_draw_are_not_listed_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "MAX_RUNS", 3)
+    found = of(tmp_path, LISTED)
+    assert found.log is None and any("list of runs" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize("broken", [{"status": []}, {"configuration": [1]}, {"configuration": [-1]}])
+def test_a_list_whose_columns_do_not_fit_is_refused(broken: dict[str, Any]) -> None:
+    columns: dict[str, Any] = {
+        "configurations": [{"n": 1}], "run": ["r"], "configuration": [0], "start_s": [0.0], "status": ["ok"],
+        "verdict": ["clean"], "cause": [""], "amount": [None], "counted": [True], "relative": [1.0],
+    }  # fmt: skip
+    assert RunLog(**columns).run == ["r"]
+    with pytest.raises(ValidationError):
+        RunLog(**columns | broken)

@@ -1,0 +1,158 @@
+"""What is told of runs beside their numbers: notes of the journal, changes by programs, traces of subtasks, noise."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.findings.overview import list_undeclared_differences
+from scalograph.findings.row import Row
+from scalograph.findings.run_notes import explain_fewer_cpus, find_trace, own_changes, parse_note, summarize_notes
+from scalograph.findings.table import Table
+from scalograph.protocol.noise_floor import Recheck
+from scalograph.protocol.record import Record
+from scalograph.study.load import parse
+from tests.kit.findings import CONFIGURATIONS, ONE_FACTOR, findings_of, load_journal, point_at, texts
+from tests.kit.records import read, record, recorded
+from tests.kit.studies import VALID
+
+BUSY = "block 2 began on a busy machine: used by others: CPU 0 50 %"
+MANY = "2 blocks and rounds of repeats began on a busy machine; first: "
+
+
+@pytest.mark.parametrize(
+    ("notes", "about", "told"),
+    [
+        (["first", BUSY], None, ["first", BUSY]),
+        (["block 1 began on a quiet machine after waiting 9 s"], None, []),
+        ([BUSY, "first", BUSY.replace("2", "3")], None, [MANY + BUSY, "first"]),
+        # What a note is about is read from no words.
+        (["A", "B"], "busy", [MANY + "A"]),
+        (["A", "B"], "disturbed", ["2 blocks had mostly disturbed runs; first: A"]),
+        (["A", "B"], "quiet", []),
+    ],
+)
+def test_one_busy_block_is_told_as_it_is_and_many_in_one_sentence(
+    notes: list[str], about: str | None, told: list[str]
+) -> None:
+    more = {"about": about} if about else {}
+    assert [*summarize_notes([parse_note({"text": text, **more}) for text in notes], None)] == told
+
+
+@pytest.mark.parametrize(
+    ("changes", "n"), [({}, 0), ({"changed": "higher"}, 1), ({"moved": "faster"}, 1), ({"changed": "unknown"}, 0)]
+)
+def test_noise_that_changed_since_it_was_kept_is_told(changes: dict[str, Any], n: int) -> None:
+    fields = {
+        "sd_log_percent": 4.0, "df": 9.0, "median_s": 0.2, "n": 10, "kept_sd_log_percent": 2.0, "kept_median_s": 0.2,
+        "kept_at": "2026-01-01T00:00:00Z", "changed": "no", "moved": "no", "sentence": "the noise is another",
+    }  # fmt: skip
+    assert [*summarize_notes([], Recheck.model_validate(fields | changes))] == ["the noise is another"] * n
+
+
+@pytest.mark.parametrize(("frequencies", "is_told"), [([3e9, 2e9], True), ([3e9, 2.8e9], False), ([None, 1e9], False)])
+def test_frequencies_that_differ_by_a_tenth_are_residue(frequencies: list[Any], is_told: bool) -> None:
+    rows = [
+        Row("r", 0, 0, False, {}, "ok", None, "clean", (), {}, {}, setup=("p", "b", "c", "o", "0"), frequency_hz=hertz)
+        for hertz in frequencies
+    ]
+    residue = list_undeclared_differences(Table(parse(VALID), "hash", {}, [], [], rows))
+    assert residue == ["frequency: 2.00 to 3.00 GHz at the end of runs; fix the governor"] * is_told
+
+
+def with_change(change: dict[str, Any] | None, *per_cpu_s: float, wall_s: float = 1.0) -> dict[str, Any]:
+    """Return a run on four CPUs whose program changed its own settings."""
+    run = recorded(wall_s, cpu_s=sum(per_cpu_s), per_cpu_s=per_cpu_s, cpus=(0, 1, 2, 3))
+    run["copies"][0]["changed"] = change
+    return run
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (None, ()),
+        ({}, ()),
+        ({"cpus": [1]}, ("its CPUs from 0-3 to 1",)),
+        ({"nice": 5}, ("its nice value from 0 to 5",)),
+        ({"policy": "rr", "priority": 3}, ("its policy from other to rr:3",)),
+        ({"policy": "batch", "nice": -1}, ("its policy from other to batch", "its nice value from 0 to -1")),
+    ],
+)
+def test_changes_are_told_with_what_was_set(change: dict[str, Any] | None, told: tuple[str, ...]) -> None:
+    assert own_changes(read(with_change(change, 1.0))) == told
+
+
+@pytest.mark.parametrize(
+    ("cpus", "per_cpu_s", "kept"),
+    [
+        ([1], (0.0, 1.0, 0.0, 0.0), "it kept to CPU 1 of 0-3"),
+        ([0, 1], (0.5, 0.5, 0.005, 0.0), "it kept to CPUs 0-1 of 0-3"),
+        ([0], (0.3, 0.3, 0.3, 0.3), ""),  # one thread on each: it bound them
+        ([0, 1, 2, 3, 4], (1.0, 0.0, 0.0, 0.0), ""),
+        (None, (1.0, 0.0, 0.0, 0.0), ""),
+        ([1], (), ""),
+    ],
+)
+def test_who_keeps_to_fewer_cpus(cpus: list[int] | None, per_cpu_s: tuple[float, ...], kept: str) -> None:
+    assert explain_fewer_cpus(read(with_change({"cpus": cpus} if cpus else {}, *per_cpu_s))) == kept
+
+
+def test_findings_tell_at_its_point_what_a_program_changed(tmp_path: Path) -> None:
+    runs = [
+        ({"threads": n}, with_change(change, 0.0, 1.0, 0.0, 0.0, wall_s=(1 + block / 100) / n))
+        for block in range(6)
+        for n, change in ((1, {}), (2, {"cpus": [1]}))
+    ]
+    found = findings_of(tmp_path, runs, ONE_FACTOR)
+    assert texts(point_at(found, 2).flags) == ["in 6 of 6 runs the program changed its CPUs from 0-3 to 1"]
+    assert (point_at(found, 1).doubt, point_at(found, 2).doubt) == ("", "it kept to CPU 1 of 0-3")
+
+
+TRACE: dict[str, Any] = {
+    "trace_start_ns": [0, 1000, 5000], "trace_end_ns": [4000, 3000, 5000], "trace_worker": [0, 1, 1],
+}  # fmt: skip
+
+
+def subtasks(n: int) -> dict[str, Any]:
+    """Return a trace of so many subtasks, the first by another worker than all others."""
+    return {"trace_start_ns": [0] * n, "trace_end_ns": [1] * n, "trace_worker": [0, *[1] * (n - 1)]}
+
+
+def traced(changes: dict[str, Any]) -> Record:
+    return record(values={name: values for name, values in (TRACE | changes).items() if values is not None})
+
+
+def test_a_whole_trace_is_read() -> None:
+    trace = find_trace(traced({}))
+    assert trace is not None and trace.n_workers == 2
+    assert (trace.start_ns, trace.end_ns, trace.worker) == ((0, 1000, 5000), (4000, 3000, 5000), (0, 1, 1))
+    assert find_trace(traced(subtasks(512))) is not None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"trace_worker": None},
+        {"trace_end_ns": [4000, 3000]},
+        {"trace_end_ns": [4000, 999, 5000]},
+        {"trace_start_ns": [-1, 1000, 5000]},
+        {"trace_worker": [0, 1, 0.5]},
+        {"trace_worker": [0, 1, -1]},
+        subtasks(513),
+    ],
+)
+def test_lists_that_disagree_are_no_trace(changes: dict[str, Any]) -> None:
+    assert find_trace(traced(changes)) is None
+
+
+def test_what_is_not_finite_is_no_trace() -> None:
+    whole = traced({})
+    whole.values[0].values["trace_end_ns"][0] = math.inf
+    assert find_trace(whole) is None
+
+
+def test_a_row_knows_the_line_of_a_trace_of_several_workers(tmp_path: Path) -> None:
+    every = [TRACE | {"trace_worker": [0.0, 0.0, 0.0]}, TRACE, {"finish_ns": [1.0]}]
+    loaded = load_journal(tmp_path, [(CONFIGURATIONS[0], recorded(values=values)) for values in every])
+    assert [row.trace_line for row in loaded.rows] == [None, 3, None]
