@@ -18,7 +18,8 @@ from scalograph.findings.overview import list_undeclared_differences
 from scalograph.protocol import journal
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
-from tests.kit.command import LONG_S, environment, in_process, machine
+from tests.kit.command import LONG_S, environment, machine
+from tests.kit.results import complete
 from tests.unit.run.hosts.remote.far_machine import KERNELS, booting_stand_in, program, stand_in
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
@@ -104,16 +105,15 @@ def study(folder: Path, command: str, runs: int = 1) -> None:
 @machine
 def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, tmp_path: Path) -> None:
     study(tmp_path, '["sh", "-c", "pwd >&2; sleep 0.2"]')
-    done = in_process("run", "study.toml", "--host", "ssh:far", "--wait-lock", "5m", "-o", "out", cwd=tmp_path)
-    assert done.returncode in (0, 5), done.stderr
+    complete("run", "study.toml", "--host", "ssh:far", "--wait-lock", "5m", "-o", "out", cwd=tmp_path)
     records = [event["record"] for event in journal.read(tmp_path / "out" / "journal.jsonl") if event["event"] == "run"]
     assert [one.run.status for one in records] == ["ok", "ok"]
     folders = {Path(one.copies[0].stderr_tail.strip()).parent for one in records}
     assert len(folders) == 1 and not any(one.exists() for one in folders)
     client = (server / "ssh").read_text()
     (server / "ssh").write_text(client.replace("user.client", "other.client"))
-    refused = in_process("run", "study.toml", "--host", "ssh:far", "-o", "none", cwd=tmp_path)
-    assert refused.returncode == 3 and not (tmp_path / "none").exists()
+    refused = complete("run", "study.toml", "--host", "ssh:far", "-o", "none", cwd=tmp_path, codes=(3,))
+    assert not (tmp_path / "none").exists()
     assert "machine far: " in refused.stderr and "Permission denied" in refused.stderr
 
 
@@ -163,13 +163,12 @@ def test_a_study_goes_on_after_that_machine_was_booted_anew(tmp_path: Path, monk
     stand_in(tmp_path, monkeypatch)
     study(tmp_path, '["true"]')
     options = ("run", "study.toml", "--host", "ssh:there", "-o", "out")
-    assert in_process(*options, "--max-runs", "2", cwd=tmp_path).returncode in (0, 5)
+    complete(*options, "--max-runs", "2", cwd=tmp_path)
     study(tmp_path, '["true"]', runs=2)
     told = "2b1c7a52-0000-4000-8000-0123456789ab"
     program(tmp_path, "cat", f'case $1 in */boot_id) echo {told} ;; *) exec /bin/cat "$@" ;; esac')
     program(tmp_path, "grep", f'/bin/grep "$@" | sed "s|^\\(/proc/sys/kernel/random/boot_id:\\).*|\\1{told}|"')
-    done = in_process(*options, "--resume", "--accept-difference", "study_hash", cwd=tmp_path)
-    assert done.returncode in (0, 5), done.stderr
+    done = complete(*options, "--resume", "--accept-difference", "study_hash", cwd=tmp_path)
     assert "booted anew since the study began" in done.stderr
     read = table.load(tmp_path / "out" / "journal.jsonl")
     assert [row.boot for row in read.rows] == [1, 1, 2, 2]
@@ -187,9 +186,8 @@ def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pyte
     )
     (tmp_path / "study.toml").write_text(text)
     options = ("run", "study.toml", "--host", "reboot:there", "-o", "out")
-    assert in_process(*options, "--max-runs", "2", cwd=tmp_path).returncode in (0, 5)
-    done = in_process(*options, "--resume", cwd=tmp_path)
-    assert done.returncode in (0, 5), done.stderr
+    complete(*options, "--max-runs", "2", cwd=tmp_path)
+    complete(*options, "--resume", cwd=tmp_path)
     read = table.load(tmp_path / "out" / "journal.jsonl")
     rows = read.rows
     assert not [text for text in list_undeclared_differences(read) if text.startswith("boot")]

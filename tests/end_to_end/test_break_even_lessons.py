@@ -18,7 +18,7 @@ from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped_study, shipped_workload
 from scalograph.study.workload import load_workload
 from tests.end_to_end.test_workloads import Said, through_pipes
-from tests.kit.command import in_process
+from tests.kit.results import complete
 
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc: apt install gcc libc6-dev")
 NAMES = (pytest.param("openmp-sum", marks=needs_cc), "process-pool")
@@ -184,8 +184,7 @@ def test_a_study_measures_it(name: str, tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text(SMALL.format(name=name))
     env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    assert done.returncode in (0, 5), done.stderr
+    complete("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
     journal = (tmp_path / "out/journal.jsonl").read_text().splitlines()
     events: list[dict[str, Any]] = [json.loads(line) for line in journal]
     records = [event["record"] for event in events if event["event"] == "run"]
@@ -198,8 +197,7 @@ def test_a_study_measures_it(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", STUDIES)
 @pytest.mark.parametrize("file", ["study.toml", "naive.toml"])
 def test_the_files_of_a_lesson_are_valid(name: str, file: str, tmp_path: Path) -> None:
-    done = in_process("check", shipped_study(name) / file, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    complete("check", shipped_study(name) / file, cwd=tmp_path, codes=(0,))
 
 
 def test_a_pool_whose_process_is_killed_ends_and_says_so(builds: Path) -> None:

@@ -1,6 +1,5 @@
 """A page that reads a database, end to end: fetched, prepared, started, asked, and its answers right."""
 
-import json
 import os
 import re
 import shutil
@@ -14,6 +13,7 @@ import pytest
 from tests.end_to_end.test_postgres import HAS_SERVER
 from tests.end_to_end.test_workloads import QUICK
 from tests.kit.command import in_process
+from tests.kit.results import records_in
 from tests.kit.servers import LOAD, needs_driver, needs_java, needs_probe, one_run
 
 pytestmark = [needs_probe, needs_driver, needs_java]
@@ -141,8 +141,7 @@ def test_a_database_that_is_killed_in_the_window_fails_its_run_and_no_other(
     done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path)
     over.set()
     killer.join()
-    lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
-    first, second = (event["record"] for line in lines if (event := json.loads(line))["event"] == "run")
+    first, second = records_in(tmp_path / "results")
     assert (first["run"]["status"], second["run"]["status"]) == ("failed", "ok"), done.stderr
     assert first["run"]["reason"] == "service database ended while drivers worked (signal 9)"
     assert done.returncode in (0, 5) and first["run"]["n_survivors"] == 0 and not any((tmp_path / "state").iterdir())

@@ -1,13 +1,13 @@
 """A claim of a paper about two groups of settings, as a user has it decided, on a machine whose times are made up."""
 
-import json
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.kit.command import in_process, simulated
+from tests.kit.command import simulated
+from tests.kit.results import complete, findings_in
 
 # Two settings for a factor of swapping, one for a factor of caches: more settings alone look like more of an effect.
 LEVELS = {"swap": (0, 1, 2), "write": (0, 1, 2), "cache": (0, 1), "reserve": (0, 1)}
@@ -65,9 +65,8 @@ def claims(folder: Path, swapping: float, caches: float, *words: str) -> list[di
         for a, b, c, d in product(*LEVELS.values())
     }
     (folder / "study.toml").write_text(STUDY + FACTORS)
-    done = in_process("run", "study.toml", *words, "-o", "results", cwd=folder, env=simulated(folder, walls))
-    assert done.returncode in (0, 5), done.stderr
-    found: dict[str, Any] = json.loads((folder / "results" / "findings.json").read_text())
+    complete("run", "study.toml", *words, "-o", "results", cwd=folder, env=simulated(folder, walls))
+    found: dict[str, Any] = findings_in(folder / "results")
     return list(found["published_claims"])
 
 

@@ -1,19 +1,179 @@
-"""`find effective-cpus` as a user has it. Others run here too: no verdict and no probability is asserted."""
+"""The searches of `find` as a user has them: most on a machine whose times are made up.
+
+Where others run too, no verdict and no probability is asserted.
+"""
 
 import json
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from tests.kit.command import in_process, simulated
+from tests.kit.command import degraded, in_process, simulated
+from tests.kit.results import COMPLETE, complete, findings_in
 
 N_CPUS = len(os.sched_getaffinity(0))
+SIZES = range(1, 201)
+# A level of a gains, one of b loses; c and d do nothing.
+LEVELS = {"a": (1, 2, 3), "b": (1, 2, 3), "c": (0, 1), "d": ("x", "y", "z")}
+SETTINGS = [word for name, levels in LEVELS.items() for word in ("--factor", f"{name}={','.join(map(str, levels))}")]
+# The time jumps at 20 threads; one version takes as many milliseconds as its size, the other always 40.
+WALLS = (
+    {f"true {threads}": 0.16 if threads >= 20 else 0.08 for threads in range(1, 65)}
+    | {f"true {version} {size}": size / 1000 for version in ("plain", "1") for size in SIZES}
+    | {f"true {version} {size}": 0.04 for version in ("other", "2") for size in SIZES}
+    | {f"true {a} {b} {c} {d}": 0.1 * (0.9 if a == 2 else 1.0) * (1.08 if b == 3 else 1.0)
+       for a, b, c, d in product(*LEVELS.values())}
+    | {"true": 0.1}
+)  # fmt: skip
+CLIFF = ("cliff", "--max-reruns", 0, "--range", "1:64")
+EVEN = ("break-even", "--max-reruns", 0, "--versions", "plain,other")
+THREADS, SIZE, ALL = (("--", "true", *words.split()) for words in ("{threads}", "{version} {size}", "{a} {b} {c} {d}"))
+needs_cpus = pytest.mark.skipif(N_CPUS < 2, reason="one CPU: there is nothing to search")
+
+
+def find(folder: Path, *words: object, codes: tuple[int, ...] = COMPLETE) -> "subprocess.CompletedProcess[str]":
+    return complete("find", *words, cwd=folder, env=simulated(folder, WALLS), codes=codes)
+
+
+def answer(folder: Path, *words: object) -> dict[str, Any]:
+    """Return the answer of a search as one document, whose study is kept in `results`."""
+    return dict(json.loads(find(folder, *words[:1], "--json", "-o", "results", *words[1:]).stdout))
+
+
+def kept_study(folder: Path) -> str:
+    return (folder / "results" / "study.toml").read_text()
+
+
+class Search(NamedTuple):
+    """A search of few runs: the title of the table of its levels, and what its plan says."""
+
+    words: tuple[object, ...]
+    table: str
+    plan: str
+
+
+SEARCHES = [
+    Search((*CLIFF, "--max-runs", 14, *THREADS), "Levels that were measured", ""),
+    Search((*EVEN, "--size", "size=20,30,60,90", "--max-runs", 14, *SIZE), "Pairs that were measured",
+           "a pair at a time where it tells most"),
+    Search(("tunables", *SETTINGS, "--max-reruns", 0, *ALL), "Settings against the default", ""),
+    pytest.param(Search(("effective-cpus", "--max-runs", 12, "--", "true"), "Levels that were measured", ""),
+                 marks=needs_cpus),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_search_has_its_table_and_keeps_its_study(tmp_path: Path, search: Search) -> None:
+    question, *words = search.words
+    done = find(tmp_path, question, "--tables", "-o", "results", *words)
+    assert search.table in done.stdout
+    assert done.stdout.splitlines()[-1] == "again   scalograph run results/study.toml"
+    assert f'question = "{question}"' in kept_study(tmp_path)
+    assert search.table in complete("report", "results", "--tables", cwd=tmp_path).stdout
+    plans = [in_process("plan", "results/study.toml", *more, cwd=tmp_path).stdout for more in ((), ("--json",))]
+    assert search.plan in plans[0] and json.loads(plans[1])["question"] == question
+
+
+def test_help_of_the_group_names_what_it_finds(tmp_path: Path) -> None:
+    assert "effective-cpus" in complete("find", "--help", cwd=tmp_path, codes=(0,)).stdout
+
+
+# --- cliff
+
+
+def test_where_the_time_jumps(tmp_path: Path) -> None:
+    cliff = answer(tmp_path, *CLIFF, *THREADS)
+    low, high = cliff["interval"]
+    assert cliff["decided"] and cliff["probability"] >= 0.95 and cliff["runs"] <= 60
+    assert low < 20 <= high and low <= cliff["location"] <= high
+    assert 'levels = "1:64"' in kept_study(tmp_path)
+
+
+def test_a_search_that_runs_out_says_so(tmp_path: Path) -> None:
+    cliff = answer(tmp_path, *CLIFF, "--max-runs", 12, *THREADS)
+    assert not cliff["decided"] and "the search ended after 12 runs" in cliff["answer"][0]
+
+
+# --- break-even
+
+
+def test_the_line_of_two_versions(tmp_path: Path) -> None:
+    even = answer(tmp_path, *EVEN, "--size", "8:200", *SIZE)
+    (line,) = even["lines"]
+    assert (even["factor"], even["baseline"], even["other"]) == ("version", "plain", "other")
+    assert even["decided"] and even["n"] <= 24
+    assert line["kind"] == "from" and line["low"] <= line["location"] <= line["high"]
+    assert 30 < line["location"] < 55
+    assert 'role = "size"' in kept_study(tmp_path) and 'version = "plain"' in kept_study(tmp_path)
+
+
+def test_versions_may_be_numbers(tmp_path: Path) -> None:
+    few = ("--max-reruns", 0, "--versions", "1,2", "--size", "20,30,60,90", "--max-runs", 6)
+    even = json.loads(find(tmp_path, "break-even", "--json", *few, *SIZE).stdout)
+    # Too few pairs: nothing is known, and that is said.
+    assert (even["decided"], even["n"], even["lines"]) == (False, 0, [])
+    assert "too few pairs" in even["answer"][0]
+    assert "version = 1\n" in next((tmp_path / "scalograph-results").glob("*/latest/study.toml")).read_text()
+
+
+# --- tunables
+
+
+def test_two_of_four_matter_and_the_gain_is_confirmed(tmp_path: Path) -> None:
+    tunables = answer(tmp_path, "tunables", *SETTINGS, "--max-reruns", 0, *ALL)
+    assert tunables["matter"] == ["a", "b"] and tunables["decided"]
+    (gain,) = tunables["combinations"]
+    assert gain["levels"] == {"a": 2} and gain["gain"]["low"] < 1 / 0.9 < gain["gain"]["high"]
+
+
+def test_too_few_runs_are_told_before_they_are_made(tmp_path: Path) -> None:
+    done = find(tmp_path, "tunables", *SETTINGS, "--max-runs", 8, *ALL)
+    assert "7 settings; 8 runs at most, too few to compare them: the first block has 10" in done.stderr
+    assert "8 runs, less than a block, cannot compare 7 settings" in done.stdout
+
+
+# The score is the work that was counted, not a time: however busy this machine is, it is the same.
+SOURCE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int is(const char *name, const char *value) { const char *v = getenv(name); return v && !strcmp(v, value); }
+int main(void) {
+    volatile long done = 0;
+    long n = 20000;
+    if (is("POOL", "big")) n /= 8;
+    if (is("CHECKS", "2")) n *= 6;
+    for (long i = 0; i < n; i++) done++;
+    printf("steps %ld\n", done);
+    return is("MODE", "broken") ? 3 : 0;
+}
+"""
+VARIABLES = {"POOL": "small,big", "CHECKS": "0,1,2", "MODE": "plain,broken"} | {f"IDLE_{k}": "a,b" for k in range(5)}
+
+
+def test_a_program_that_two_of_eight_variables_change(tmp_path: Path) -> None:
+    (tmp_path / "prog.c").write_text(SOURCE)
+    subprocess.run(["cc", "-O1", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
+    settings = [word for name, levels in VARIABLES.items() for word in ("--env", f"{name}={levels}")]
+    score = ("--response", "steps(steps):lower: steps ([0-9]+)", "--max-reruns", 0, "--max-runs", 30)
+    words = (*settings, *score, "--json", "-o", "out", "--", "./prog")
+    tunables = json.loads(in_process("find", "tunables", *words, cwd=tmp_path, env=degraded(tmp_path)).stdout)
+    assert {*tunables["matter"]} == {"pool", "checks"}
+    (broken,) = [setting for setting in tunables["settings"] if setting["factor"] == "mode"]
+    assert broken["n_failed"] == broken["n"] > 5 and broken["fails_p"] < 0.001 and broken["left_out"]
+    gains = {(it["factor"], it["level"]): it["gain"] and it["gain"]["value"] for it in tunables["settings"]}
+    assert gains["pool", "big"] == pytest.approx(8) and gains["checks", 2] == pytest.approx(1 / 6)
+
+
+# --- effective-cpus, on this machine
+
 # A search that finds no answer in so many runs says so, as one on a noisy machine does: both are asserted.
-ONCE = ("--max-reruns", 0, "--max-runs", 12)
+ONCE = ("effective-cpus", "--max-reruns", 0, "--max-runs", 12)
 # Divides a fixed work over so many processes, and says how many CPUs it believes in.
 PROGRAM = """\
 import os
@@ -31,101 +191,60 @@ for _ in range(n):
     os.wait()
 """
 
-pytestmark = pytest.mark.skipif(N_CPUS < 2, reason="one CPU: there is nothing to search")
-
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def burn(tmp_path: Path) -> str:
     (tmp_path / "burn.py").write_text(PROGRAM)
-    return tmp_path
+    return "burn.py"
 
 
-def find(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
-    """`scalograph find effective-cpus` in few runs."""
-    done = in_process("find", "effective-cpus", *ONCE, *arguments, cwd=folder)
-    assert done.returncode in expect, done.stderr
-    return done
-
-
-def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def test_one_process_uses_one_cpu_whatever_it_believes(folder: Path) -> None:
-    told = ("--json", "--response", "believed_cpus: using ([0-9]+) cores")
-    found = document(find(folder, *told, "-o", "results", "--", sys.executable, "burn.py", "1", "64"))
+@needs_cpus
+def test_one_process_uses_one_cpu_whatever_it_believes(tmp_path: Path, burn: str) -> None:
+    options = ("--json", "--response", "believed_cpus: using ([0-9]+) cores", "--", sys.executable, burn, "1", "64")
+    effective = json.loads(complete("find", *ONCE, *options, cwd=tmp_path).stdout)
     # Runs that differ too much on a noisy machine end the search without an answer.
-    assert (found["mask"], found["believed"], found["workers"]) == (N_CPUS, 64, None)
-    assert 0 < found["used"]["value"] < 1.5
-    assert found["runs"]["n_done"] >= 8 or not found["decided"]
-    assert found["limit_sentence"] and (found["decided"] or found["limit"] == "not sure")
+    assert (effective["mask"], effective["believed"], effective["workers"]) == (N_CPUS, 64, None)
+    assert 0 < effective["used"]["value"] < 1.5
+    assert effective["runs"]["n_done"] >= 8 or not effective["decided"]
+    assert effective["limit_sentence"] and (effective["decided"] or effective["limit"] == "not sure")
 
 
+@needs_cpus
 def test_what_takes_as_long_on_each_count_uses_one_cpu(tmp_path: Path) -> None:
     """On a machine whose times are made up: on a real one the CPUs may differ in what others leave of them."""
-    done = in_process(
-        "find", "effective-cpus", "--json", "--", "true", cwd=tmp_path, env=simulated(tmp_path, {"true": 0.1})
-    )
-    found = document(done)
-    assert (done.returncode, found["decided"], found["k_eff"]) == (0, True, 1), done.stderr
+    done = find(tmp_path, "effective-cpus", "--json", "--", "true", codes=(0,))
+    effective = json.loads(done.stdout)
+    assert (effective["decided"], effective["k_eff"]) == (True, 1), done.stderr
 
 
-def test_as_many_processes_as_cpus_and_the_answer_on_the_terminal(folder: Path) -> None:
-    command = ("--", sys.executable, "burn.py", "{threads}", "0")
-    done = find(folder, "--threads", N_CPUS, "-o", "results", "--tables", *command)
-    lines = done.stdout.splitlines()
-    assert "Effective CPUs" in done.stdout and "Levels that were measured" in done.stdout
-    assert lines[-1] == "again   scalograph run results/study.toml"
-    (one,) = json.loads((folder / "results" / "findings.json").read_text())["parts"]["effective-cpus"]["data"]["groups"]
-    if one["decided"]:
-        assert 1 <= one["k_eff"] <= N_CPUS
+@needs_cpus
+def test_as_many_processes_as_cpus(tmp_path: Path, burn: str) -> None:
+    command = ("--", sys.executable, burn, "{threads}", "0")
+    done = complete("find", *ONCE, "--threads", N_CPUS, "-o", "results", "--tables", *command, cwd=tmp_path)
+    assert "Effective CPUs" in done.stdout
+    (group,) = findings_in(tmp_path / "results")["parts"]["effective-cpus"]["data"]["groups"]
+    if group["decided"]:
+        assert 1 <= group["k_eff"] <= N_CPUS
     else:  # runs that differ too much on a noisy machine end the search without an answer, which is said
-        assert one["limit"] == "not sure" and one["sentence"]
-    assert one["workers"] == N_CPUS
-    assert 'question = "effective-cpus"' in (folder / "results" / "study.toml").read_text()
+        assert group["limit"] == "not sure" and group["sentence"]
+    assert group["workers"] == N_CPUS
 
 
-def test_the_study_that_it_keeps_is_planned_and_resumed(folder: Path) -> None:
-    find(folder, "--max-runs", 3, "--max-cpus", 4096, "-o", "first", "--", "sleep", "0.02")
-    study = folder / "first" / "study.toml"
-    assert 'levels = "1:all"' in study.read_text()
-    plan = in_process("plan", study, "--json", cwd=folder)
-    assert json.loads(plan.stdout)["question"] == "effective-cpus"
-    more = in_process("run", study, "--resume", "--max-runs", "10", "-o", "first", cwd=folder)
-    assert more.returncode in (0, 5), more.stderr
-    found = json.loads((folder / "first" / "findings.json").read_text())
-    assert 3 < found["runs"]["n_done"] + found["runs"]["n_repeated"] <= 10
-    report = in_process("report", "first", "--tables", cwd=folder)
-    assert report.returncode == 0 and "Effective CPUs" in report.stdout
+@needs_cpus
+def test_the_study_that_it_keeps_is_resumed(tmp_path: Path) -> None:
+    few = ("--max-runs", 3, "--max-cpus", 4096, "-o", "results", "--", "sleep", "0.02")
+    complete("find", *ONCE, *few, cwd=tmp_path)
+    assert 'levels = "1:all"' in kept_study(tmp_path)
+    resume = ("--resume", "--max-runs", "10", "-o", "results")
+    complete("run", "results/study.toml", *resume, cwd=tmp_path)
+    runs = findings_in(tmp_path / "results")["runs"]
+    assert 3 < runs["n_done"] + runs["n_repeated"] <= 10
+    assert "Effective CPUs" in complete("report", "results", "--tables", cwd=tmp_path, codes=(0,)).stdout
 
 
-def test_a_program_that_fails_on_all_cpus(folder: Path) -> None:
+@needs_cpus
+def test_a_program_that_fails_on_all_cpus(tmp_path: Path) -> None:
     script = f"test $(nproc) -ne {N_CPUS}"
-    done = find(folder, "--shell", "--", script, expect=(4,))
+    done = complete("find", *ONCE, "--shell", "--", script, cwd=tmp_path, codes=(4,))
     assert "failed  2 \N{MULTIPLICATION SIGN} the command exited with 1" in done.stdout
     assert f"level {N_CPUS} failed 2 times: left out" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
-    [
-        (("--", "./no-such"), 3, 'command: no program "'),
-        (("--threads", "2", "--", "true"), 2, "--threads: a factor that nothing uses"),
-        (("--max-cpus", "1", "--", "true"), 2, "Invalid value for '--max-cpus'"),
-        (("--response", "x", "--", "true"), 2, "--response: 'x', expected NAME(UNIT):DIRECTION: PLACE"),
-        ((), 2, "Missing argument"),
-    ],
-)
-def test_bad_input_is_one_message_and_nothing_is_left(
-    arguments: tuple[str, ...], code: int, told: str, folder: Path
-) -> None:
-    done = find(folder, *arguments, expect=(code,))
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (folder / "scalograph-results").exists()
-
-
-def test_help_of_the_group_names_what_it_finds(folder: Path) -> None:
-    done = in_process("find", "--help", cwd=folder)
-    assert done.returncode == 0 and "effective-cpus" in done.stdout

@@ -11,7 +11,7 @@ from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
 from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.system.build_cache import cache_folder
-from tests.kit.command import in_process
+from tests.kit.results import complete
 
 # The newest that is offered: the set-up for development has it fetched, or says how.
 KERNEL = DEFAULT_KERNEL
@@ -67,8 +67,7 @@ def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
     if missing := why_not():
         pytest.skip(missing)
     (tmp_path / "study.toml").write_text(STUDY)
-    done = in_process("run", "study.toml", "--host", "guest", "-o", "out", "--json", cwd=tmp_path)
-    assert done.returncode == 4, done.stderr
+    done = complete("run", "study.toml", "--host", "guest", "-o", "out", "--json", cwd=tmp_path, codes=(4,))
     events = [*journal.read(tmp_path / "out" / "journal.jsonl")]
     booted, starved = sorted((e for e in events if e["event"] == "run"), key=lambda e: e["record"].run.status != "ok")
     record = booted["record"]

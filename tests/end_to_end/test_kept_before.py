@@ -25,13 +25,13 @@ from scalograph.study.shipped import shipped_study
 from tests.golden.differences import shown
 from tests.kit import ROOT
 from tests.kit.command import in_process, simulated
+from tests.kit.results import complete
 from tests.unit.control import paper, paper_kernel
 
 KEPT = ROOT / "tests" / "recorded" / "before-rename"
 # Another machine than the one of the fixture; never `study_hash`.
 MACHINE = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
 ACCEPTED = [word for key in MACHINE for word in ("--accept-difference", key)]
-COMPLETE = (0, 5)
 STUDIES = [json.loads(line) for line in gzip.decompress((KEPT / "studies.jsonl.gz").read_bytes()).splitlines()]
 DECLARED = sorted((KEPT / "examples/study_accepted").glob("*.toml"))
 
@@ -86,8 +86,7 @@ def estimates(file: Path) -> dict[str, Any]:
 
 
 def test_a_journal_is_analyzed_to_the_same_estimates(kept: Path, results: Path) -> None:
-    done = in_process("analyze", "results", cwd=kept / "study")
-    assert done.returncode == 0, done.stderr
+    complete("analyze", "results", cwd=kept / "study", codes=(0,))
     differing = shown(estimates(kept / "study/findings.json"), estimates(results / "findings.json"))
     assert not differing, differing
 
@@ -95,12 +94,11 @@ def test_a_journal_is_analyzed_to_the_same_estimates(kept: Path, results: Path) 
 def test_a_study_is_resumed_by_its_one_missing_run(kept: Path, results: Path) -> None:
     journal = results / "journal.jsonl"
     before = run_names(journal)
-    done = in_process("run", "study.toml", "-o", "results", "--resume", *ACCEPTED, cwd=kept / "study")
-    assert done.returncode in COMPLETE, done.stderr
+    complete("run", "study.toml", "-o", "results", "--resume", *ACCEPTED, cwd=kept / "study")
     assert run_names(journal) == [*before, "b0002-0005"]
     accepted = [event["accepted"] for event in lines(journal) if event["event"] == "resume"]
     assert len(accepted) == 1 and set(accepted[0]) <= set(MACHINE)
-    assert in_process("analyze", "results", cwd=kept / "study").returncode in COMPLETE
+    complete("analyze", "results", cwd=kept / "study")
 
 
 @pytest.mark.parametrize(
@@ -112,14 +110,13 @@ def test_a_study_that_differs_is_still_not_resumed(
     edited = kept / "study" / file
     edited.write_text(edited.read_text().replace(*change))
     before = (results / "journal.jsonl").read_bytes()
-    done = in_process("run", "study.toml", "-o", "results", "--resume", *ACCEPTED, cwd=kept / "study")
-    assert done.returncode == 2 and "resume: study_hash" in done.stderr
+    done = complete("run", "study.toml", "-o", "results", "--resume", *ACCEPTED, cwd=kept / "study", codes=(2,))
+    assert "resume: study_hash" in done.stderr
     assert (results / "journal.jsonl").read_bytes() == before
 
 
 def test_the_plan_of_a_study_has_the_same_order_of_runs(kept: Path) -> None:
-    done = in_process("plan", "study.toml", "-o", "planned", cwd=kept / "study")
-    assert done.returncode == 0, done.stderr
+    complete("plan", "study.toml", "-o", "planned", cwd=kept / "study", codes=(0,))
     before, now = (
         [(line["run"], *(level for part in line.values() if isinstance(part, dict) for level in part.values()))
          for line in lines(file)[1:]]
@@ -141,15 +138,13 @@ def test_two_results_are_compared(kept: Path, left: str) -> None:
 
 
 def test_a_folder_of_results_has_a_history(kept: Path) -> None:
-    done = in_process("history", "history", "--json", cwd=kept)
-    assert done.returncode == 0, done.stderr
+    done = complete("history", "history", "--json", cwd=kept, codes=(0,))
     levels = {result["name"]: round(result["level"]["value"], 1) for result in json.loads(done.stdout)["results"]}
     assert levels == {"first": 1.0, "second": 1.0, "third": 1.2, "fourth": 1.2}
 
 
 def test_a_journal_is_exported_with_the_same_numbers(kept: Path, results: Path) -> None:
-    done = in_process("export", "results", "--to", "now.csv", cwd=kept / "study")
-    assert done.returncode == 0, done.stderr
+    complete("export", "results", "--to", "now.csv", cwd=kept / "study", codes=(0,))
     before, now = (numeric_cells((kept / "study" / name).read_text()) for name in ("observations.csv", "now.csv"))
     assert before == now and len(now) > 50
 
@@ -170,8 +165,7 @@ def _numbers(row: list[str]) -> Iterator[float]:
 def test_findings_without_a_journal_are_reported(kept: Path) -> None:
     folder = kept / "history/first"
     (folder / "journal.jsonl").unlink()
-    done = in_process("report", "first", "--tables", cwd=kept / "history")
-    assert done.returncode == 0, done.stderr
+    done = complete("report", "first", "--tables", cwd=kept / "history", codes=(0,))
     assert "How does the time change with threads?" in done.stdout
     assert (
         Findings.model_validate_json((folder / "findings.json").read_text()).study.hash
@@ -181,19 +175,18 @@ def test_findings_without_a_journal_are_reported(kept: Path) -> None:
 
 def test_a_profile_stands_beside_its_study(kept: Path, results: Path) -> None:
     shutil.copy(kept / "study/profile.json", results)
-    assert in_process("analyze", "results", cwd=kept / "study").returncode == 0
-    done = in_process("report", "results", "--table", "profile", cwd=kept / "study")
-    assert done.returncode == 0 and "C.d < E.f" in done.stdout, done.stderr
+    complete("analyze", "results", cwd=kept / "study", codes=(0,))
+    done = complete("report", "results", "--table", "profile", cwd=kept / "study", codes=(0,))
+    assert "C.d < E.f" in done.stdout, done.stderr
 
 
 def test_a_reproduction_is_shown_and_gone_on_with(kept: Path) -> None:
     folder, env = kept / "reproduction", simulated(kept, {f"sleep 0.05{n}": 0.05 for n in (1, 2)})
     before = (folder / "results/one/journal.jsonl").read_bytes()
-    assert in_process("report", "results", cwd=folder).returncode == 0
+    complete("report", "results", cwd=folder, codes=(0,))
     assert 'id="claim-P0-3"' in (folder / "results/reproduce.html").read_text()
     again = ("reproduce", "--resume", "-o", "results", "--catalogue", "published.toml")
-    done = in_process(*again, cwd=folder, env=env)
-    assert done.returncode in COMPLETE, done.stderr
+    complete(*again, cwd=folder, env=env)
     assert (folder / "results/one/journal.jsonl").read_bytes() == before
     document = json.loads((folder / "results/reproduction.json").read_text())
     assert [part["state"] for part in document["parts"]] == ["done", "done"]
@@ -237,8 +230,7 @@ def test_a_kept_noise_floor_and_ceiling_are_read() -> None:
 
 
 def test_a_journal_with_every_event_is_analyzed(kept: Path) -> None:
-    done = in_process("analyze", "journal_events.jsonl", "--json", cwd=kept / "examples")
-    assert done.returncode in COMPLETE, done.stderr
+    done = complete("analyze", "journal_events.jsonl", "--json", cwd=kept / "examples")
     document = Findings.model_validate_json(done.stdout)
     assert document.runs.n_done + document.runs.n_repeated == 5 and document.runs.n_failed == 1
 
@@ -259,8 +251,8 @@ def test_every_golden_reproduction_is_reported(kept: Path) -> None:
         folder = kept / f"document{n}"
         folder.mkdir()
         (folder / "reproduction.json").write_text(text)
-        done = in_process("report", folder.name, cwd=kept)
-        assert done.returncode == 0 and (folder / "reproduce.html").exists(), done.stderr
+        done = complete("report", folder.name, cwd=kept, codes=(0,))
+        assert (folder / "reproduce.html").exists(), done.stderr
 
 
 @pytest.mark.parametrize("file", DECLARED, ids=lambda file: file.stem)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.kit.command import in_process
+from tests.kit.results import complete, findings_in
 
 ONCE = ("--max-reruns", 0, "--runs", 2)
 # Work that can be divided, a figure of it, and a file that tells where it ran.
@@ -54,10 +55,9 @@ def test_the_answer_on_the_terminal(folder: Path) -> None:
 def test_the_study_that_it_keeps_is_checked_and_run_without_retyping(folder: Path) -> None:
     measure(folder, "--threads", "1,2", "-o", "first", "--", "./prog", "{threads}")
     study = folder / "first" / "study.toml"
-    assert in_process("check", study, cwd=folder).returncode == 0
-    done = in_process("run", study, "-o", "second", "--json", cwd=folder)
-    assert done.returncode in (0, 5), done.stderr
-    first = json.loads((folder / "first" / "findings.json").read_text())
+    complete("check", study, cwd=folder, codes=(0,))
+    done = complete("run", study, "-o", "second", "--json", cwd=folder)
+    first = findings_in(folder / "first")
     assert document(done)["study"]["hash"] == first["study"]["hash"]
 
 
@@ -121,30 +121,6 @@ def test_no_response_and_two(output: str, told: str, folder: Path) -> None:
     assert told in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
-    [
-        (("--", "./no-such"), 3, 'command: no program "'),
-        (("--threads", "1,2", "--", "./prog", "1"), 2, "--threads: a factor that nothing uses"),
-        (("--cpus", "1:100000", "--", "./prog", "1"), 2, "found"),
-        (("--cpus", "4096", "--", "./prog", "1"), 2, "level 4096 exceeds the"),
-        (("--shell", "--", "a", "b"), 2, "--shell: 2 words, expected one text"),
-        (("--response", "x", "--", "./prog"), 2, "--response: 'x', expected NAME(UNIT):DIRECTION: PLACE"),
-        (("--target", "80", "--", "./prog"), 2, '--target: found "80", expected a number with a unit'),
-        (("--setup", "false", "--", "./prog", "1"), 3, "--setup: false: exit code 1, expected exit code 0"),
-        (("--copies", "0", "--", "./prog", "1"), 2, "--copies: found 0, expected an integer from 1 to 4096"),
-        ((), 2, "Missing argument"),
-    ],
-)
-def test_bad_input_is_one_message_and_nothing_is_left(
-    arguments: tuple[str, ...], code: int, told: str, folder: Path
-) -> None:
-    done = measure(folder, *arguments, expect=(code,))
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (folder / "scalograph-results").exists()
-
-
 def test_a_prepare_that_fails_is_the_reason_of_its_runs(folder: Path) -> None:
     done = measure(folder, "--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
                    "./prog {threads}", expect=(4,))  # fmt: skip
@@ -163,9 +139,8 @@ def test_revisions_are_built_apart_and_measured_in_one_study(tmp_path: Path, mon
             subprocess.run(["git", "-C", home, *author, "commit", "-qm", code], check=True)
     asked = ("--revisions", "HEAD~2..HEAD", "--build", "install -m 755 source program", "-r", 1, "--max-reruns", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    done = in_process("measure", *asked, "-o", "../out", "--", "{version}/program", cwd=home)
-    assert done.returncode == 4, "the second fails"
-    found = json.loads((tmp_path / "out" / "findings.json").read_text())
+    complete("measure", *asked, "-o", "../out", "--", "{version}/program", cwd=home, codes=(4,))
+    found = findings_in(tmp_path / "out")
     points = {str(p["level"]).partition("-")[0]: p["n_failed"] for p in found["curves"][0]["points"]}
     assert points == {"0": 0, "1": 1, "2": 0} and (home / "source").read_text().endswith("exit 4\n")
     assert sorted(file.name for file in home.iterdir()) == [".git", "source"]

@@ -14,6 +14,7 @@ from scalograph.profile.recording import why_unrecordable
 from scalograph.system.jvms import find_jvms
 from tests.end_to_end.test_workloads import QUICK as QUICK_JVM
 from tests.kit.command import in_process
+from tests.kit.results import complete, findings_in
 
 QUICK = " ".join(QUICK_JVM)
 
@@ -71,14 +72,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"needs a JDK: {why or 'no javac was found'}")
     folder = tmp_path_factory.mktemp("profiled")
     (folder / "study.toml").write_text(STUDY)
-    done = in_process("run", "study.toml", "-o", "results", cwd=folder)
-    assert done.returncode in (0, 5), done.stderr
+    complete("run", "study.toml", "-o", "results", cwd=folder)
     return folder / "results"
 
 
 def profiled(results: Path, *more: str) -> Any:
-    done = in_process("profile", results, "--json", *more, cwd=results.parent)
-    assert done.returncode == 0, done.stderr
+    done = complete("profile", results, "--json", *more, cwd=results.parent, codes=(0,))
     return json.loads(done.stdout)
 
 
@@ -86,8 +85,7 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
     journal = (results / "journal.jsonl").read_bytes()
     (tmp_path / "scratch").mkdir()
     env = {"TMPDIR": str(tmp_path / "scratch")}
-    done = in_process("profile", results, "--period", "1ms", "--iterations", 300, cwd=results.parent, env=env)
-    assert done.returncode == 0, done.stderr
+    done = complete("profile", results, "--period", "1ms", "--iterations", 300, cwd=results.parent, env=env, codes=(0,))
     assert "predominant" in done.stdout and "parks" in done.stdout
     assert (results / "journal.jsonl").read_bytes() == journal
     assert [*(tmp_path / "scratch").iterdir()] == []
@@ -100,8 +98,8 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
         parked = {part["on"]: part["n"] for part in seen["parks"]["on"]}
         assert parked[""] > 0  # the client pauses before each task
         assert parked["java.util.concurrent.ForkJoinPool"] > 0
-    assert in_process("analyze", results, cwd=results.parent).returncode == 0
-    ids = [table["id"] for table in json.loads((results / "findings.json").read_text())["tables"]]
+    complete("analyze", results, cwd=results.parent, codes=(0,))
+    ids = [table["id"] for table in findings_in(results)["tables"]]
     assert {"profile", "profile-waits"} <= set(ids)
 
 
@@ -115,8 +113,7 @@ def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path)
     copy = shutil.copytree(results, tmp_path / "copy")
     (copy / "profile.json").unlink(missing_ok=True)
     (copy / "study.toml").write_text(STUDY.replace("q = 60", "q = 61"))
-    done = in_process("profile", copy, cwd=tmp_path)
-    assert done.returncode == 2
+    done = complete("profile", copy, cwd=tmp_path, codes=(2,))
     assert "another study" in done.stderr and "parameters.q" in done.stderr
     assert not (copy / "profile.json").exists()
 
@@ -127,8 +124,7 @@ def native(folder: Path, more: str = "copies = 1") -> Path:
     (folder / "prog.c").write_text(PROGRAM)
     flags = ("-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
     subprocess.run(["cc", *flags, "-o", folder / "prog", folder / "prog.c"], check=True)
-    done = in_process("run", "study.toml", "-o", "results", cwd=folder)
-    assert done.returncode in (0, 5), done.stderr
+    complete("run", "study.toml", "-o", "results", cwd=folder)
     return folder / "results"
 
 
@@ -140,7 +136,7 @@ def test_a_program_without_java_is_sampled_by_perf(tmp_path: Path) -> None:
     except HostError as error:
         pytest.skip(str(error))
     results = native(tmp_path)
-    assert in_process("profile", results, "--period", "1ms", "--study", "study.toml", cwd=tmp_path).returncode == 0
+    complete("profile", results, "--period", "1ms", "--study", "study.toml", cwd=tmp_path, codes=(0,))
     found = json.loads((results / "profile.json").read_text())
     (seen,) = (one["seen"] for one in found["profiled"])
     assert found["recorder"] == "perf" and seen["stacks"][0]["frames"][:3] == ["inner", "outer", "main"]
@@ -149,8 +145,8 @@ def test_a_program_without_java_is_sampled_by_perf(tmp_path: Path) -> None:
 
 def test_several_programs_without_java_are_refused(tmp_path: Path) -> None:
     results = native(tmp_path, "copies = 2")
-    done = in_process("profile", results, "--study", "study.toml", cwd=tmp_path)
-    assert done.returncode == 2 and "several processes or copies" in done.stderr
+    done = complete("profile", results, "--study", "study.toml", cwd=tmp_path, codes=(2,))
+    assert "several processes or copies" in done.stderr
 
 
 def test_results_without_a_journal(tmp_path: Path) -> None:

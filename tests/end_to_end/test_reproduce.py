@@ -17,8 +17,8 @@ from scalograph.errors import HostError
 from scalograph.study.catalogue import OpenedCatalogue
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
-from tests.end_to_end.test_resume import runs
 from tests.kit.command import LONG_S, environment, in_process, machine, scalograph, simulated
+from tests.kit.results import complete, findings_in, run_names_in
 from tests.unit.cli.reproduced import SLEEP, STUDY, catalogue
 
 PARTS = ("one", "two")
@@ -69,14 +69,13 @@ def test_it_goes_on_where_it_was_and_runs_nothing_twice(
     if number != signal.SIGKILL:
         assert "nothing finished is lost" in said and "scalograph reproduce --resume -o results" in said
         assert "--when-busy report" in said
-    before = {name: runs(results / name) if (results / name).exists() else [] for name in PARTS}
-    again = in_process("reproduce", "--resume", "-o", "results", "--catalogue", "published.toml", cwd=tmp_path)
-    assert again.returncode in (0, 5), again.stderr
+    before = {name: run_names_in(results / name) if (results / name).exists() else [] for name in PARTS}
+    complete("reproduce", "--resume", "-o", "results", "--catalogue", "published.toml", cwd=tmp_path)
     for name in PARTS:
-        after = runs(results / name)
+        after = run_names_in(results / name)
         assert after[: len(before[name])] == before[name] and len(set(after)) == len(after) >= 16
     if part == "two":
-        assert runs(results / "one") == before["one"]
+        assert run_names_in(results / "one") == before["one"]
     assert set(states(results).values()) == {"done"} and made(results)["ended"]
     assert all(f'href="{name}/report.html"' in (results / "reproduce.html").read_text() for name in PARTS)
     assert all((results / name / "report.html").exists() for name in PARTS)
@@ -86,8 +85,7 @@ def test_its_end_is_counts_of_claims_and_places(tmp_path: Path) -> None:
     file = catalogue(tmp_path)
     (tmp_path / "one.old").mkdir()  # somebody's own
     busy = ("--wait-quiet", "1s", "--when-busy", "cpu-time")
-    done = in_process("reproduce", "--quick", "--catalogue", file, *busy, cwd=tmp_path)
-    assert done.returncode in (0, 5), done.stderr
+    done = complete("reproduce", "--quick", "--catalogue", file, *busy, cwd=tmp_path)
     assert (tmp_path / "one.old").is_dir()
     assert "part 1 of 2: one: 2 configurations" in done.stderr and "2 parts to run, at most 2 min" in done.stderr
     lines = done.stdout.splitlines()
@@ -102,13 +100,13 @@ def test_its_end_is_counts_of_claims_and_places(tmp_path: Path) -> None:
     document = made(folder)
     (study,) = document["studies"]
     assert study["outcomes"]["P0-3"] == "not yet" and set(study["outcomes"]) == {"P0-1", "P0-2", "P0-3"}
-    assert len(runs(folder / "one")) >= 4 and document["quick"] is True
+    assert len(run_names_in(folder / "one")) >= 4 and document["quick"] is True
     for part in PARTS:
         protocol = json.loads((folder / part / "journal.jsonl").read_text().splitlines()[0])["study"]["protocol"]
         assert (protocol["wait_quiet_s"], protocol["when_busy"]) == (1.0, "cpu-time")
     page = (folder / "reproduce.html").read_text()
-    shown = in_process("report", folder, cwd=tmp_path)
-    assert shown.returncode == 0 and shown.stdout.splitlines()[0] == lines[0]
+    shown = complete("report", folder, cwd=tmp_path, codes=(0,))
+    assert shown.stdout.splitlines()[0] == lines[0]
     assert (folder / "reproduce.html").read_text() == page
     told = in_process("report", folder, "--json", cwd=tmp_path)
     assert json.loads(told.stdout) == document
@@ -118,19 +116,19 @@ def test_claims_are_read_again_when_it_goes_on(tmp_path: Path) -> None:
     """On a machine whose times are made up: no noise of a few runs decides what the claim comes to."""
     file, env = catalogue(tmp_path), simulated(tmp_path, WALLS)
     begun = ("reproduce", "--catalogue", file, "-o", "results")
-    assert in_process(*begun, cwd=tmp_path, env=env).returncode in (0, 5)
-    before = runs(tmp_path / "results" / "one")
+    complete(*begun, cwd=tmp_path, env=env)
+    before = run_names_in(tmp_path / "results" / "one")
     study, sentence = tmp_path / "one" / "study.toml", "It takes a hundred times as long."
     study.write_text(study.read_text().replace("It takes as long.", sentence) + "holds = [50, 200]\n")
-    assert in_process(*begun, "--resume", cwd=tmp_path, env=env).returncode in (0, 5)
+    complete(*begun, "--resume", cwd=tmp_path, env=env)
     (claim,) = (one for one in made(tmp_path / "results")["studies"][0]["claims"] if one["id"] == "P0-1")
     assert (claim["sentence"], claim["outcome"]) == (sentence, "does not hold")
-    assert runs(tmp_path / "results" / "one") == before
+    assert run_names_in(tmp_path / "results" / "one") == before
 
 
 def said_disturbed(folder: Path) -> None:
     """Let the findings of a part say that all its runs were disturbed."""
-    found = json.loads((folder / "findings.json").read_text())
+    found = findings_in(folder)
     found["runs"]["verdicts"] = {"disturbed": found["runs"]["n_done"]}
     (folder / "findings.json").write_text(json.dumps(found))
 
@@ -145,8 +143,8 @@ def test_a_part_of_a_busy_machine_is_run_once_more(tmp_path: Path) -> None:
     short = in_process(*again, "--budget", "1s", cwd=tmp_path, env=env)
     assert "it ends here" in short.stderr and set(states(tmp_path / "results").values()) == {"done"}
     said_disturbed(tmp_path / "results" / "one")
-    done = in_process(*again, cwd=tmp_path, env=env)
-    assert done.returncode in (0, 5) and "one: once more; " in done.stderr and "the new result stays" in done.stderr
+    done = complete(*again, cwd=tmp_path, env=env)
+    assert "one: once more; " in done.stderr and "the new result stays" in done.stderr
     assert (tmp_path / "results" / "one" / "journal.jsonl").read_bytes() != before["one"]
     assert set(states(tmp_path / "results").values()) == {"done"}
     assert not any(folder.suffix for folder in (tmp_path / "results").iterdir() if folder.is_dir())
@@ -158,15 +156,15 @@ def test_claims_that_are_not_resolved_get_further_runs(tmp_path: Path) -> None:
     first = in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path, env=env)
     command = f"scalograph reproduce --resume -o results --catalogue {file} --more 5min"
     assert first.stdout.splitlines()[-1].split() == ["further", *command.split()]
-    before = {name: runs(tmp_path / "results" / name) for name in PARTS}
+    before = {name: run_names_in(tmp_path / "results" / name) for name in PARTS}
     claims = made(tmp_path / "results")["studies"][0]["claims"]
     assert [claim["outcome"] for claim in claims][:2] == ["not resolved", "not resolved"]
     more = ["reproduce", "--resume", "--more", "1s", "-o", "results", "--catalogue", "published.toml"]
-    done = in_process(*more, cwd=tmp_path, env=env)
-    assert done.returncode in (0, 5) and "one: goes on for P0-1; " in done.stderr, done.stderr
+    done = complete(*more, cwd=tmp_path, env=env)
+    assert "one: goes on for P0-1; " in done.stderr, done.stderr
     assert set(states(tmp_path / "results").values()) == {"done"}
     for name in PARTS:
-        after = runs(tmp_path / "results" / name)
+        after = run_names_in(tmp_path / "results" / name)
         assert after[: len(before[name])] == before[name] and len(set(after)) == len(after) > len(before[name])
     claims = made(tmp_path / "results")["studies"][0]["claims"]
     assert not any("need >= 2 runs" in claim["why"] for claim in claims)
@@ -180,15 +178,16 @@ def test_further_runs_that_were_interrupted_go_on(tmp_path: Path) -> None:
     journal = tmp_path / "results" / "one" / "journal.jsonl"
     text = journal.read_text()
     journal.write_text(text[: text.index('{"event":"ask"', text.index('"event":"resume"'))])
-    before = runs(journal.parent)
-    assert in_process(*begun, "--resume", cwd=tmp_path, env=env).returncode in (0, 5)
-    assert runs(journal.parent)[: len(before)] == before and len(runs(journal.parent)) > len(before) == 2
+    before = run_names_in(journal.parent)
+    complete(*begun, "--resume", cwd=tmp_path, env=env)
+    assert (
+        run_names_in(journal.parent)[: len(before)] == before and len(run_names_in(journal.parent)) > len(before) == 2
+    )
 
 
 def test_a_part_that_cannot_run_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     file = catalogue(tmp_path, '["no-such-program-here", "{n}"]')
-    done = in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
-    assert done.returncode in (0, 5), done.stderr
+    done = complete("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
     assert states(tmp_path / "results") == {"one": "skipped", "two": "done"}
     assert 'one: skipped: workload: no program "no-such-program-here"' in done.stderr
     claims = {claim["id"]: claim for claim in made(tmp_path / "results")["studies"][0]["claims"]}
@@ -202,8 +201,7 @@ def test_a_damaged_journal_is_told_by_its_part_and_the_others_go_on(tmp_path: Pa
     in_process(*begun, cwd=tmp_path, env=env)
     first, *rest = (tmp_path / "results" / "one" / "journal.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "results" / "one" / "journal.jsonl").write_text("".join([first, "{\n", *rest[1:]]))
-    done = in_process(*begun, "--resume", cwd=tmp_path, env=env)
-    assert done.returncode in (0, 5), done.stderr
+    done = complete(*begun, "--resume", cwd=tmp_path, env=env)
     assert states(tmp_path / "results") == {"one": "skipped", "two": "done"}
     assert "one: skipped: journal.jsonl:2: not JSON" in done.stderr
 
@@ -216,9 +214,9 @@ def test_a_part_that_a_busy_machine_ended_goes_on(tmp_path: Path) -> None:
     *lines, end = journal.read_text().splitlines(keepends=True)
     second = next(i for i, line in enumerate(lines) if '"event":"ask"' in line and '"block":1' in line)
     journal.write_text("".join([*lines[:second], end.replace('"complete"', '"busy"')]))
-    before = runs(journal.parent)
-    assert in_process(*begun, "--resume", cwd=tmp_path, env=env).returncode in (0, 5)
-    assert runs(journal.parent)[: len(before)] == before and len(runs(journal.parent)) > len(before) > 0
+    before = run_names_in(journal.parent)
+    complete(*begun, "--resume", cwd=tmp_path, env=env)
+    assert run_names_in(journal.parent)[: len(before)] == before and len(run_names_in(journal.parent)) > len(before) > 0
 
 
 def test_a_budget_is_what_a_part_may_take_beside_what_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,8 +260,7 @@ def test_the_machine_is_held_between_parts(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_part_all_of_whose_runs_fail_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     file = catalogue(tmp_path, '["false", "{n}"]')
-    done = in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
-    assert done.returncode == 4
+    complete("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path, codes=(4,))
     parts = {part["study"]: part for part in made(tmp_path / "results")["parts"]}
     assert parts["one"]["code"] == 4 and parts["one"]["trust"]["level"] == "reject" and parts["two"]["state"] == "done"
 
@@ -272,33 +269,10 @@ def test_a_part_begins_only_where_it_fits_into_the_budget(tmp_path: Path) -> Non
     file = catalogue(tmp_path)
     done = in_process("reproduce", "--catalogue", file, "-o", "results", "--budget", "65s", cwd=tmp_path)
     assert done.returncode in (0, 5)  # what a part leaves of its own time is for the others
-    short = in_process("reproduce", "--catalogue", file, "-o", "short", "--budget", "30s", cwd=tmp_path)
-    assert short.returncode == 5 and "the last ones may not run" in short.stderr
+    short = complete("reproduce", "--catalogue", file, "-o", "short", "--budget", "30s", cwd=tmp_path, codes=(5,))
+    assert "the last ones may not run" in short.stderr
     assert states(tmp_path / "short") == {"one": "not run", "two": "not run"}
     assert not (tmp_path / "short" / "one").exists() and "go on" in short.stdout.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--resume"], "no reproduction, expected one that was begun; start it without --resume"),
-        (["--study", "verse"], '--study: no published study "verse", expected one of'),
-        (["--budget", "soon"], "--budget: "),
-        (["--wait-quiet", "soon"], "--wait-quiet: "),
-        (["--when-busy", "pray"], '--when-busy: "pray"'),
-        (["--again"], "--again: no --resume, expected a reproduction to go on with; add --resume"),
-        (["--more", "5min"], "--more: no --resume, expected a reproduction to go on with; add --resume"),
-        (["--resume", "--more", "soon"], "--more: "),
-        (["--catalogue", "nothing.toml"], "nothing.toml: cannot be read"),
-        (["-o", "taken"], "taken: holds a reproduction, expected a folder without one; choose another -o"),
-        (["-o", "taken", "--resume"], "taken/reproduction.json: quick: Field required"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
-    (tmp_path / "taken").mkdir()
-    (tmp_path / "taken" / "reproduction.json").write_text("{}")
-    done = in_process("reproduce", *arguments, cwd=tmp_path)
-    assert done.returncode == (6 if "required" in message else 2) and message in done.stderr
 
 
 def test_the_published_studies_are_listed(tmp_path: Path) -> None:

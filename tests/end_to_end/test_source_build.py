@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.command import in_process
+from tests.kit.results import complete, findings_in
 
 STUDY = """\
 version = 1
@@ -63,8 +63,7 @@ def study(folder: Path, target: str, iterations: int = 1) -> Path:
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_every_run_compiles_everything_and_counts_it(tmp_path: Path, cache: str) -> None:
     env = {"XDG_CACHE_HOME": cache}
-    done = in_process("run", study(tmp_path, "all"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    assert done.returncode in (0, 5), done.stderr
+    complete("run", study(tmp_path, "all"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
     events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
     runs = [event["record"] for event in events if event["event"] == "run"]
     assert len(runs) >= 5
@@ -82,8 +81,7 @@ def test_setting_up_is_told_of_each_build_alone(tmp_path: Path, cache: str) -> N
     env = {"XDG_CACHE_HOME": cache}
     file = study(tmp_path, "all", iterations=4)
     file.write_text(file.read_text().replace("runs = 2\nwarmup_runs = 1", "runs = 1"))
-    done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    assert done.returncode in (0, 5), done.stderr
+    complete("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
     events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
     records = [event["record"] for event in events if event["event"] == "run"]
     assert len(records) == 2
@@ -100,8 +98,7 @@ def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path) 
     file = study(tmp_path, "all")
     text = file.read_text().replace('tree = "own", ', "")
     file.write_text(text.replace("[baseline]", '[factors.tree]\nlevels = ["own"]\n\n[baseline]'))
-    done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    assert done.returncode in (0, 5), done.stderr
+    done = complete("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert "source-build: prepares own, once" in done.stderr
     assert "own: a tree of one's own" in done.stderr
     first = json.loads((tmp_path / "out/journal.jsonl").read_text().splitlines()[0])
@@ -111,9 +108,8 @@ def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path) 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path, cache: str) -> None:
     env = {"XDG_CACHE_HOME": cache}
-    done = in_process("run", study(tmp_path, "broken"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    assert done.returncode == 4
-    found = json.loads((tmp_path / "out/findings.json").read_text())
+    complete("run", study(tmp_path, "broken"), "-o", tmp_path / "out", cwd=tmp_path, env=env, codes=(4,))
+    found = findings_in(tmp_path / "out")
     ((reason, count),) = found["runs"]["failures"].items()
     assert count == 4
     assert "make ended with exit code 2" in reason
@@ -123,9 +119,8 @@ def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path, cach
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_what_fails_with_one_j_is_measured_with_the_others(tmp_path: Path, cache: str) -> None:
     env = {"XDG_CACHE_HOME": cache}
-    done = in_process("run", study(tmp_path, "alone"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    assert done.returncode == 4
-    found = json.loads((tmp_path / "out/findings.json").read_text())
+    complete("run", study(tmp_path, "alone"), "-o", tmp_path / "out", cwd=tmp_path, env=env, codes=(4,))
+    found = findings_in(tmp_path / "out")
     assert found["runs"]["n_failed"] == 2
     assert found["runs"]["n_empty"] == 1
     ((reason, count),) = found["runs"]["failures"].items()
@@ -143,8 +138,7 @@ def test_a_synthetic_tree_is_made_built_and_its_phases_are_told(tmp_path: Path, 
     # Its phases are the same however well its code is compiled.
     text = text.replace("[factors.jobs]", 'env = { MAKEFLAGS = " -- CFLAGS=-O0" }\n\n[factors.jobs]')
     file.write_text(text.replace("runs = 2\nwarmup_runs = 1", "runs = 1"))
-    done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    assert done.returncode in (0, 5), done.stderr
+    done = complete("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert "synthetic-modules: synthetic tree 90 units" in done.stderr
     events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
     (record,) = (event["record"] for event in events if event["event"] == "run")

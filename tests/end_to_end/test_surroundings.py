@@ -13,6 +13,7 @@ from scalograph.cli.ending import execute
 from scalograph.errors import HostError
 from scalograph.system.build_cache import cache_folder
 from tests.kit.command import environment, in_process, study
+from tests.kit.results import complete
 
 
 @pytest.fixture
@@ -30,8 +31,7 @@ def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("nameless")
 def test_a_user_without_name_and_home_can_measure(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{n}"]', runs=1, more="max_reruns = 0\n")
-    done = in_process("run", file, "-o", "results", cwd=tmp_path)
-    assert done.returncode in (0, 5), done.stderr
+    complete("run", file, "-o", "results", cwd=tmp_path)
 
 
 @pytest.mark.usefixtures("nameless")
@@ -76,8 +76,7 @@ def test_long_arguments_are_shown_cut(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_script_may_be_an_argument(tmp_path: Path) -> None:
     script = f"true {{threads}} # {'x' * 60_000}"
-    done = in_process("measure", "--threads", 1, "--runs", 1, "--max-reruns", 0, "--", "sh", "-c", script, cwd=tmp_path)
-    assert done.returncode in (0, 5), done.stderr
+    done = complete("measure", "--threads", 1, "--runs", 1, "--max-reruns", 0, "--", "sh", "-c", script, cwd=tmp_path)
     assert len(done.stdout + done.stderr) < 5000
     (again,) = [line for line in done.stdout.splitlines() if line.startswith("again")]
     assert again.startswith("again   scalograph run ") and again.endswith("study.toml")
@@ -118,5 +117,4 @@ def test_ctrl_c_during_an_import_ends_in_order(tmp_path: Path) -> None:
 def test_many_copies_may_write_much_to_stderr(tmp_path: Path) -> None:
     """A megabyte of nothing, which takes six bytes for each in a journal."""
     file = study(tmp_path, '["sh", "-c", "head -c 76000 /dev/zero >&2", "{n}"]\ncopies = 70', runs=1)
-    done = in_process("run", file, "-o", "results", cwd=tmp_path)
-    assert done.returncode in (0, 5), done.stderr
+    complete("run", file, "-o", "results", cwd=tmp_path)

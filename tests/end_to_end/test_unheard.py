@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.test_resume import events
 from tests.kit.command import environment, machine, study
+from tests.kit.results import events_in
 
 
 def unheard(folder: Path, *arguments: str | Path, stderr: bool = False) -> subprocess.CompletedProcess[str]:
@@ -27,7 +27,7 @@ def test_progress_that_nobody_reads_ends_no_study(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{n}"]')
     done = unheard(tmp_path, "run", file, "-o", "results", stderr=True)
     assert done.returncode in (0, 5)
-    assert events(tmp_path / "results")[-1]["reason"] == "complete"
+    assert events_in(tmp_path / "results")[-1]["reason"] == "complete"
 
 
 def test_a_complaint_that_nobody_reads_keeps_its_exit_code(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_study_whose_streams_are_closed_and_full_is_whole(tmp_path: Path) -> N
     study(tmp_path, '["true", "{n}"]')
     argv = ["bash", "-c", "exec scalograph run study.toml -o results <&- >/dev/full 2>&-"]
     assert subprocess.run(argv, cwd=tmp_path, env=environment(), check=False).returncode in (3, 5)
-    found = events(tmp_path / "results")
+    found = events_in(tmp_path / "results")
     assert found[0]["event"] == "study" and found[-1]["reason"] == "complete"
     assert (tmp_path / "results" / "findings.json").exists()
 
