@@ -195,7 +195,7 @@ def test_runs_are_listed_in_their_order_with_what_became_of_them(tmp_path: Path)
     assert log is not None and log.configurations == CONFIGURATIONS[:2]
     assert [*zip(log.run, log.configuration, log.verdict, log.counted, log.cause, strict=True)] == [
         ("r0", 0, "clean", True, ""), ("r1", 0, "disturbed", False, "neighbor"), ("r2", 0, "clean", True, ""),
-        ("r3", 1, "failed", False, log.cause[3]),
+        ("r3", 1, "failed", False, "status"),
     ]  # fmt: skip
     assert log.relative == [*map(pytest.approx, (1.0 / 1.1, 2.5 / 1.1, 1.2 / 1.1)), None]
     assert log.amount[1] == pytest.approx(0.5)
