@@ -44,9 +44,11 @@ def test_a_server_is_ready_by_an_answer_a_line_or_a_port(ready: str, expected: d
     assert made(serve="./app", get=PAGE, ready=ready)["workload"]["process"][0]["ready"] == expected
 
 
-def test_a_server_with_a_port_of_its_own_keeps_it() -> None:
+def test_a_server_with_a_port_of_its_own_keeps_it_and_may_stay_up() -> None:
     server = made(serve="./app", get="http://localhost:8080")["workload"]["process"][0]
     assert (server["ports"], server["ready"]) == ([8080], {"port": 8080})
+    assert made(serve="./app", get=PAGE, keep=True)["workload"]["keep"] == "block"
+    assert "keep" not in made(serve="./app", get=PAGE)["workload"]
 
 
 def test_a_server_that_runs_is_asked_at_a_rate() -> None:
@@ -70,21 +72,13 @@ def test_another_program_drives_with_what_it_can_do(name: str) -> None:
 @pytest.mark.parametrize(
     ("where", "option"),
     [
-        ("study.toml:9: workload.process[0].argv", "--serve"),
-        ("study.toml:9: workload.process[0].ready.http", "--ready"),
-        ("study.toml:9: workload.process[0].copies", "--copies"),
-        ("study.toml:9: workload.process[1].parameters.steady_s", "--steady"),
-        ("study.toml:9: factors.cpus.levels", "--cpus"),
-        ("study.toml:9: protocol.max_reruns", "--max-reruns"),
-        ("factors", "levels"),
+        ("workload.process[0].argv", "--serve"), ("workload.process[0].ready.http", "--ready"),
+        ("workload.process[0].copies", "--copies"), ("workload.process[1].parameters.steady_s", "--steady"),
+        ("factors.cpus.levels", "--cpus"), ("protocol.max_reruns", "--max-reruns"), ("factors", "levels"),
         ("real-time policy", "real-time policy"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_the_study_is_told_of_the_options(where: str, option: str) -> None:
-    told = map_load_error(StudyError([Problem(where, "found", "expected", "")]))
-    assert [problem.where for problem in told.problems] == [option]
-
-
-def test_a_server_of_ones_own_may_stay_up() -> None:
-    assert made(serve="./app", get=PAGE, keep=True)["workload"]["keep"] == "block"
-    assert "keep" not in made(serve="./app", get=PAGE)["workload"]
+    at = f"study.toml:9: {where}" if "." in where else where
+    error = map_load_error(StudyError([Problem(at, "found", "expected", "")]))
+    assert [problem.where for problem in error.problems] == [option]

@@ -13,17 +13,15 @@ from scalograph.report.compared_page import compared_plots
 from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
+OLD = source("old", CURVE)
+NOISY = (1.0, 1.6, 0.7, 1.4, 0.8, 1.3)
 UNSAID = "Cannot be said: in new threads=2 failed in 6 of 6 runs, threads=8 is missing."
-
-
-def old() -> MeasuredSource:
-    return source("old", CURVE)
 
 
 def new(by: float = 1.0, failed: tuple[int, ...] = (), missing: tuple[int, ...] = ()) -> MeasuredSource:
     times = {n: t * by for n, t in CURVE.items() if n not in (*failed, *missing)}
     lost = tuple(FailedConfiguration({"threads": n}, (6, 6)) for n in failed)
-    made = source("new", times) if times else replace(old().relabel("new"), configurations=())
+    made = source("new", times) if times else replace(OLD.relabel("new"), configurations=())
     return replace(made, failed=lost)
 
 
@@ -32,7 +30,7 @@ def new(by: float = 1.0, failed: tuple[int, ...] = (), missing: tuple[int, ...] 
     [(1.0, "not measurable", UNSAID), (0.7, "not measurable", UNSAID), (1.3, "slower", "new is slower: ")],
 )
 def test_beside_it_nothing_is_the_same_or_faster(by: float, answer: str, first: str) -> None:
-    found = compare_sources(old(), [new(by, failed=(2,), missing=(8,))])
+    found = compare_sources(OLD, [new(by, failed=(2,), missing=(8,))])
     lost = [(one.name, one.why, one.n_failed, one.n_runs) for one in found.results[0].lost]
     assert (found.answer, lost) == (answer, [("threads=2", "failed", 6, 6), ("threads=8", "missing", 0, 0)])
     claim = compare_claim(found)
@@ -41,43 +39,37 @@ def test_beside_it_nothing_is_the_same_or_faster(by: float, answer: str, first: 
 
 
 def test_what_is_allowed_to_be_missing_decides_nothing() -> None:
-    found = compare_sources(old(), [new(failed=(2,), missing=(8,))], allow_missing=["threads=2", "threads=8"])
+    others = [new(failed=(2,), missing=(8,))]
+    found = compare_sources(OLD, others, allow_missing=["threads=2", "threads=8"])
     assert found.answer == "same" and all(one.allowed for one in found.results[0].lost)
     assert "2 configurations may be missing, and are" in compare_claim(found).sentences[1]
-    one = compare_sources(old(), [new(failed=(2,), missing=(8,))], allow_missing=["threads=8"])
-    assert one.answer == "not measurable" and "threads=8" not in one.results[0].why
+    found = compare_sources(OLD, others, allow_missing=["threads=8"])
+    assert found.answer == "not measurable" and "threads=8" not in found.results[0].why
     with pytest.raises(StudyError, match=r'old has no "threads=3", expected one of threads=1, .* did you mean'):
-        compare_sources(old(), [new()], allow_missing=["threads=3"])
+        compare_sources(OLD, [new()], allow_missing=["threads=3"])
 
 
 def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
-    found = compare_sources(old(), [new(failed=(1, 2, 4, 8))])
+    found = compare_sources(OLD, [new(failed=(1, 2, 4, 8))])
     assert found.answer == "not measurable" and found.results[0].configurations == []
     assert "threads=1 failed in 6 of 6 runs" in compare_claim(found).sentences[0]
     assert compare_claim(found).matrix is None and [table.id for table in compare_tables(found)] == ["lost"]
     assert compared_plots(found.results[0]) == []
     with pytest.raises(StudyError, match="no configuration that both have"):
-        compare_sources(old(), [source("new", {3: 1.0})])
+        compare_sources(OLD, [source("new", {3: 1.0})])
 
 
-def test_what_failed_in_the_reference_too_is_not_lost() -> None:
+def test_what_failed_in_the_reference_too_is_not_lost_nor_what_a_published_table_lacks() -> None:
     reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedConfiguration({"threads": 2}, (6, 6)),))
     found = compare_sources(reference, [new(failed=(2,), missing=(8,))])
     assert found.answer == "same" and found.results[0].lost == []
+    assert compare_sources(replace(OLD, trust=None), [new(missing=(8,))]).results[0].lost == []
 
 
-def test_levels_that_were_not_asked_for_may_fail() -> None:
-    reference, other = select_levels([old(), new(failed=(2,))], ["threads=1", "threads=4", "threads=8"])
-    assert compare_sources(reference, [other]).answer == "same"
-    reference, other = select_levels([old(), new(failed=(2,))], ["threads=2"])
-    assert compare_sources(reference, [other]).answer == "not measurable"
-
-
-def test_published_tables_have_no_runs_that_could_fail() -> None:
-    assert compare_sources(replace(old(), trust=None), [new(missing=(8,))]).results[0].lost == []
-
-
-NOISY = (1.0, 1.6, 0.7, 1.4, 0.8, 1.3)
+@pytest.mark.parametrize(("asked", "answer"), [((1, 4, 8), "same"), ((2,), "not measurable")])
+def test_levels_that_were_not_asked_for_may_fail(asked: tuple[int, ...], answer: str) -> None:
+    reference, other = select_levels([OLD, new(failed=(2,))], [f"threads={n}" for n in asked])
+    assert compare_sources(reference, [other]).answer == answer
 
 
 def test_the_same_is_never_said_of_none() -> None:
@@ -97,8 +89,7 @@ def test_the_sentence_counts_what_the_decision_counts() -> None:
 
     found = compare_sources(made("old"), [made("new")], 3.0)
     (one,) = found.results
-    assert one.answer == "same" and one.n_blind == 0
-    assert one.reach is not None and one.reach > 0.25 and one.reach <= 3.0
+    assert (one.answer, one.n_blind) == ("same", 0) and one.reach is not None and 0.25 < one.reach <= 3.0
     assert "with each of 3 configurations" in compare_claim(found).sentences[0]
     unasked = compare_sources(made("old"), [made("new")])
     assert unasked.answer == "same" and unasked.results[0].n_blind == 1

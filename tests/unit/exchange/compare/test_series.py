@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.measured_source import FailedConfiguration
+from scalograph.exchange.compare.measured_source import FailedConfiguration, MeasuredSource
 from scalograph.exchange.compare.series import DatedSource, series, series_claim, series_tables, series_trust
+from scalograph.protocol.compared_results import ResultSeries
 from scalograph.protocol.findings import Trust
 from tests.unit.exchange.compare.made import source
 
@@ -15,14 +16,17 @@ CURVE = {1: 8.0, 2: 4.2, 4: 2.3}
 
 
 def results(n: int, step_at: int | None = None) -> list[DatedSource]:
-    rng = np.random.default_rng(33)
-    found = []
+    rng, every = np.random.default_rng(33), []
     for i in range(n):
-        level = (1.08 if step_at is not None and i >= step_at else 1.0) * float(np.exp(0.005 * rng.standard_normal()))
-        machine = {"kernel": "6.18" if step_at is not None and i >= step_at else "6.12"}
-        made = source(f"r{i:02}", {n: t * level for n, t in CURVE.items()}, machine=machine)
-        found.append(DatedSource(f"2026-01-{i + 1:02}T00:00:00Z", made))
-    return found
+        ratio, kernel = (1.08, "6.18") if step_at is not None and i >= step_at else (1.0, "6.12")
+        level = ratio * float(np.exp(0.005 * rng.standard_normal()))
+        times = {n: t * level for n, t in CURVE.items()}
+        every.append(dated(i, source(f"r{i:02}", times, machine={"kernel": kernel})))
+    return every
+
+
+def dated(i: int, result: MeasuredSource) -> DatedSource:
+    return DatedSource(f"2026-01-{i + 1:02}T00:00:00Z", result)
 
 
 def test_a_new_level_begins_with_a_result_and_what_differs_is_told() -> None:
@@ -43,8 +47,8 @@ def test_without_a_change_there_is_one_level() -> None:
 
 def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
     every = results(8)
-    every[2] = DatedSource(every[2].started, source("busy", CURVE, refused="9 of 9 runs were disturbed"))
-    every[3] = DatedSource(every[3].started, source("fewer", {1: 8.0}))
+    every[2] = dated(2, source("busy", CURVE, refused="9 of 9 runs were disturbed"))
+    every[3] = dated(3, source("fewer", {1: 8.0}))
     found = series(every, ["torn: no journal"])
     assert len(found.results) == 6
     assert found.left_out == ["torn: no journal", "busy: 9 of 9 runs were disturbed", "fewer: other configurations"]
@@ -54,8 +58,8 @@ def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
 
 def test_what_decides_nothing_in_a_comparison_decides_no_level() -> None:
     every = results(9)
-    every[2] = DatedSource(every[2].started, source("fallen", {**CURVE, 1: 80.0}, doubt="rests on disturbed runs"))
-    every[4] = DatedSource(every[4].started, source("nothing", CURVE, (0.0, 0.0)))
+    every[2] = dated(2, source("fallen", {**CURVE, 1: 80.0}, doubt="rests on disturbed runs"))
+    every[4] = dated(4, source("nothing", CURVE, (0.0, 0.0)))
     found = series(every)
     assert len(found.results) == 7 and not found.steps
     assert found.left_out == [
@@ -65,21 +69,22 @@ def test_what_decides_nothing_in_a_comparison_decides_no_level() -> None:
 
 
 def test_care_that_a_study_asks_for_is_passed_on() -> None:
-    every = results(8)
     care = Trust(level="doubt", sentence="The machine drifted.")
-    every[5] = DatedSource(every[5].started, source("r05", CURVE, trust=care))
-    found = series(every)
+    found = series([*results(7), dated(7, source("r07", CURVE, trust=care))])
     trust, matrix = series_trust(found), series_claim(found).matrix
-    assert trust and trust.level == "doubt" and trust.points == ["Of r05: The machine drifted."]
+    assert trust and trust.level == "doubt" and trust.points == ["Of r07: The machine drifted."]
     assert matrix and [row.cells[0].doubt for row in matrix.rows if row.cells[0].doubt] == ["The machine drifted."]
     assert series_trust(series(results(8))) is None
 
 
+def newest_without_one(*failed: FailedConfiguration) -> ResultSeries:
+    """Eight results, of which the newest lacks four threads."""
+    *every, (_, last) = results(8)
+    return series([*every, dated(7, replace(last, configurations=last.configurations[:2], failed=failed))])
+
+
 def test_a_newest_result_that_failed_is_no_level_and_is_named() -> None:
-    every = results(8)
-    last = every[-1].source
-    lost = replace(last, configurations=last.configurations[:2], failed=(FailedConfiguration({"threads": 4}, (5, 6)),))
-    found = series([*every[:-1], DatedSource(every[-1].started, lost)])
+    found = newest_without_one(FailedConfiguration({"threads": 4}, (5, 6)))
     assert len(found.results) == 7 and found.left_out == ["r07: runs failed with threads=4 (5 of 6)"]
     claim = series_claim(found)
     assert claim.sentences[1] == "The newest result is left out, r07: runs failed with threads=4 (5 of 6)."
@@ -87,9 +92,7 @@ def test_a_newest_result_that_failed_is_no_level_and_is_named() -> None:
 
 
 def test_a_newest_result_that_lacks_a_configuration_says_so() -> None:
-    every = results(8)
-    last = every[-1].source
-    found = series([*every[:-1], DatedSource(every[-1].started, replace(last, configurations=last.configurations[:2]))])
+    found = newest_without_one()
     claim = series_claim(found)
     assert len(found.results) == 8 and not claim.answered
     assert claim.sentences == [
