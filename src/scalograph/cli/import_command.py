@@ -122,12 +122,10 @@ def _compare_with_study(
     from scalograph.cli.analyze_steps import load_table
     from scalograph.exchange.benchmark_claim import agreement_claim, compare_with_study, sentences, tables
     from scalograph.exchange.match import parse_where
-    from scalograph.findings.names import title
     from scalograph.report.screen import Screen
-    from scalograph.study.responses import primary_response
 
     table = load_table(source, keep_observations=False)
-    response = primary_response(table.study)
+    response = table.view.primary
     comparisons = compare_with_study(every, table, parse_where(where, table), name)
     answers = sentences(comparisons)
     documents = [
@@ -137,7 +135,7 @@ def _compare_with_study(
     shown = Screen(
         title=f"Does {name} agree with the study?",
         claim=agreement_claim(comparisons, answers),
-        tables=tables(comparisons, title(table, response)),
+        tables=tables(comparisons, table.view.title(response)),
         remarks={"Answer": answers},
     )
     return shown, {"study": table.study.name, "response": response, "benchmarks": documents}

@@ -149,12 +149,11 @@ def _noise(journal: Path | None) -> tuple[float, str]:
     if journal is None:
         return ASSUMED_SD, "assumed"
     from scalograph.findings import table
-    from scalograph.findings.speedup_rule import primary_response
     from scalograph.findings.visible_effect import estimate_noise
     from scalograph.findings.whole_run import comparable_samples
 
     read = table.load(journal, keep_observations=False)
-    floor = estimate_noise(comparable_samples(read).values(), primary_response(read))
+    floor = estimate_noise(read, comparable_samples(read).values())
     return (floor.sd_log_percent / 100, "the earlier runs") if floor else (ASSUMED_SD, "assumed")
 
 

@@ -24,7 +24,6 @@ from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_unsteady
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
 from scalograph.protocol.plain import Level, Model
-from scalograph.study.responses import primary_response
 from scalograph.text.cell_numbers import cell_number
 from scalograph.text.format import estimate
 from scalograph.text.quantities import change, percent_at_most
@@ -203,7 +202,7 @@ def compare_with_study(
 def _compare_benchmark(
     benchmark: Benchmark, matched: Match, sample: Sample | None, table: Table, instrument: str
 ) -> BenchmarkComparison:
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     ours = summarize_benchmark(benchmark, confidence)
     held = BenchmarkComparison(
         instrument=instrument, figures=ours, unmatched_params=matched.unmatched, why=matched.why, flags=ours.flags
@@ -215,8 +214,8 @@ def _compare_benchmark(
     held = held.model_copy(update={"configuration": dict(sample.configuration), "flags": flags})
     if not benchmark.forks:
         return held.model_copy(update={"why": f"failed in {failures_text(benchmark.failed)}"})
-    name = primary_response(table.study)
-    unit = table.study.responses[name].unit
+    name = table.view.primary
+    unit = table.view.response.unit
     kind, factor = unit_of(unit) or ("", 1.0)
     if kind != benchmark.unit:
         return held.model_copy(update={"why": f'{instrument} has {benchmark.unit}, the study\'s {name} is in "{unit}"'})

@@ -16,7 +16,6 @@ from scalograph.findings.answer import Caveat
 from scalograph.findings.curves import point_key
 from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 
@@ -51,7 +50,7 @@ def flag_cold_runs(table: Table, curves: Sequence[Curve], samples: Mapping[Key, 
     Returns:
         A caveat if the first runs of the study were cold.
     """
-    name = primary_response(table)
+    name = table.view.primary
     starts = {k: cold for k, s in samples.items() if (cold := _find_start(s.rows(name), partial(s.scores, name)))}
     for curve in curves:
         for point in curve.points:
@@ -98,8 +97,8 @@ def drift_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
             enough = f"from {FEWEST_BLOCKS} on they are enough"
             yield Caveat(f"{n} blocks are too few to check for drift", enough, whole=False)
     elif drift.p < RARE and drift.interval_factor > NARROW:
-        factor, confidence = drift.interval_factor, table.study.protocol.confidence
-        half = factor * _typical_half_width(samples, primary_response(table), confidence)
+        factor, confidence = drift.interval_factor, table.view.confidence
+        half = factor * _typical_half_width(samples, table.view.primary, confidence)
         if half > WIDE:
             wide = f"{factor:.2g} times or more (\N{PLUS-MINUS SIGN}{100 * (exp(half) - 1):.2g} % or more)"
             effect = f"intervals of single configurations are too narrow, by {wide}; comparisons within blocks hold"
@@ -108,7 +107,7 @@ def drift_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
 
 def find_drift(table: Table, samples: Sequence[Sample]) -> Drift | None:
     """Test neighboring blocks for drift of the primary response; None where it cannot be tested."""
-    response = primary_response(table)
+    response = table.view.primary
     blocks = sorted(set[int]().union(*(sample.blocks(response) for sample in samples)))
     n = min(len(blocks), MAX_BLOCKS)
     position = {block: index * n // len(blocks) for index, block in enumerate(blocks)}

@@ -7,10 +7,9 @@ from scalograph.analysis.comparisons import Comparison, compare
 from scalograph.analysis.estimate import Estimate, join_flags
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response, point_key
-from scalograph.findings.names import curve_factor, factor_columns, find_cpu_factor, levels_text, title, varying_factors
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule, primary_response, speedup_formula
+from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule, speedup_formula
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import EffectNotes
 from scalograph.findings.whole_run import UNLIKE
@@ -25,7 +24,7 @@ def configuration_tables(
     table: Table, curves: Sequence[Curve], samples: SampleMap, visible: EffectNotes
 ) -> list[TableDoc]:
     """Make tables with a row per configuration, split by as many factors as keep them readable."""
-    factor = curve_factor(table)
+    factor = table.view.curve_factor
     dividers = _dividers(table, factor)
     parts: dict[Key, list[Curve]] = {}
     for curve in curves:
@@ -34,13 +33,13 @@ def configuration_tables(
     for levels, part in parts.items():
         doc = _part_table(table, factor, dict(zip(dividers, levels, strict=True)), part)
         shown = [samples[point_key(table, curve, point)] for curve in part for point in curve.points]
-        docs.append(visible.add_note(doc, shown, primary_response(table)))
+        docs.append(visible.add_note(doc, shown))
     return docs
 
 
 def _dividers(table: Table, factor: str) -> list[str]:
     """Return the fewest factors, fewest levels first, that bring every table to at most `MAX_ROWS` rows."""
-    counts = {name: len({t[name] for t in table.configurations}) for name in varying_factors(table) if name != factor}
+    counts = {name: len({t[name] for t in table.configurations}) for name in table.view.varying if name != factor}
     dividers: list[str] = []
     n_rows = len(table.configurations)
     for name in sorted(counts, key=lambda name: counts[name])[: max(0, len(counts) - 1)]:
@@ -52,16 +51,16 @@ def _dividers(table: Table, factor: str) -> list[str]:
 
 
 def _part_table(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequence[Curve]) -> TableDoc:
-    shown = [name for name in varying_factors(table) if name != factor and name not in fixed]
+    shown = [name for name in table.view.varying if name != factor and name not in fixed]
     has_speedup = any(point.speedup for curve in curves for point in curve.points)
-    columns = factor_columns(table, [*shown, factor])
-    responses = [(title(table, name), table.study.responses[name].unit) for name in responses_with_direction(table)]
+    columns = table.view.factor_columns([*shown, factor])
+    responses = [(table.view.title(name), table.study.responses[name].unit) for name in responses_with_direction(table)]
     columns += [Column(name=name, unit=unit, kind="estimate") for name, unit in responses]
     if has_speedup:
         columns += [Column(name="scaling factor", kind="estimate"), Column(name="efficiency", kind="estimate")]
     columns += [Column(name="runs"), Column(name="flags", kind="text")]
     rows = [_point_row(table, curve, point, shown, has_speedup) for curve in curves for point in curve.points]
-    where, name = levels_text(table, fixed), "-".join(["configurations", *map(str, fixed.values())])
+    where, name = table.view.levels_text(fixed), "-".join(["configurations", *map(str, fixed.values())])
     heading = f"Configurations with {where}" if where else "Configurations"
     return TableDoc(id=name, title=heading, note=speedup_formula(table, factor), columns=columns, rows=rows)
 
@@ -90,7 +89,7 @@ def pivot_tables(table: Table, samples: SampleMap, curves: Sequence[Curve], visi
     docs = []
     for index, wish in enumerate(table.study.tables):
         chosen = {k: s for k, s in samples.items() if wish.where.items() <= s.configuration.items()}
-        first = next((name for name in wish.responses if name in table.study.responses), primary_response(table))
+        first = next((name for name in wish.responses if name in table.study.responses), table.view.primary)
         docs.append(visible.add_note(_pivot(table, chosen, gains, index, wish), chosen.values(), first))
     return docs
 
@@ -109,7 +108,7 @@ def _pivot(
     rows = _present_levels(table, wish.rows, chosen)
     levels = _present_levels(table, wish.columns, chosen) if wish.columns else [None]
     heads: list[_Head] = [(level, response) for response in wish.responses for level in levels]
-    columns = factor_columns(table, [wish.rows])
+    columns = table.view.factor_columns([wish.rows])
     columns += [_pivot_column(table, wish, head) for head in heads]
     members: dict[tuple[Level, Level | None], list[Key]] = {}
     for configuration, sample in chosen.items():
@@ -126,8 +125,8 @@ def _pivot_column(table: Table, wish: ReportTable, head: _Head) -> Column:
     level, response = head
     unit = table.study.responses[response].unit if response in table.study.responses else ""
     if wish.columns is None or level is None:
-        return Column(name=title(table, response), unit=unit, kind="estimate")
-    return Column(name=levels_text(table, {wish.columns: level}), unit=unit, kind="estimate")
+        return Column(name=table.view.title(response), unit=unit, kind="estimate")
+    return Column(name=table.view.levels_text({wish.columns: level}), unit=unit, kind="estimate")
 
 
 def _present_levels(table: Table, name: str, chosen: SampleMap) -> list[Level]:
@@ -160,24 +159,24 @@ _WORDS = {
 
 def baseline_table(table: Table, samples: SampleMap) -> TableDoc | None:
     """Compare the baseline on each CPU count with that on the fewest; None for a single CPU count."""
-    factor = find_cpu_factor(table.study)
-    how = find_speedup_rule(table, curve_factor(table))
-    if how is None or factor is None or factor in table.study.baseline or factor not in varying_factors(table):
+    factor = table.view.cpu_factor
+    how = find_speedup_rule(table, table.view.curve_factor)
+    if how is None or factor is None or factor in table.study.baseline or factor not in table.view.varying:
         return None
     pairs = [(group[0], other) for group in _groups(table, samples, factor) for other in group[1:]]
-    shown = [name for name in varying_factors(table) if name != factor and name not in table.study.baseline]
+    shown = [name for name in table.view.varying if name != factor and name not in table.study.baseline]
     rows: list[list[Cell]] = []
     for reference, other in pairs:
         comparison = compare_baselines(table, how, reference, other)
         levels = [reference.configuration[name] for name in shown]
         levels += [other.configuration[factor], reference.configuration[factor]]
         rows.append([*levels, comparison.ratio, _WORDS[comparison.label]])
-    columns = [Column(name=title(table, name), kind="label") for name in shown]
+    columns = [Column(name=table.view.title(name), kind="label") for name in shown]
     columns += [Column(name="CPUs", kind="label"), Column(name="compared with", kind="label")]
     columns += [Column(name=f"ratio of {how.kind}s", kind="estimate"), Column(name="so the baseline is", kind="text")]
     ((name, level),) = table.study.baseline.items()
-    heading = f"{title(table, name)} = {level} across CPU counts"
-    note = f"{title(table, how.response)} on these CPUs over that on the fewest, paired within blocks"
+    heading = f"{table.view.title(name)} = {level} across CPU counts"
+    note = f"{table.view.title(how.response)} on these CPUs over that on the fewest, paired within blocks"
     if level == 1:
         note += "; a program of one worker should not care how many CPUs it may use"
     return TableDoc(id="baseline-across-cpus", title=heading, note=note, columns=columns, rows=rows)
@@ -197,12 +196,12 @@ def _groups(table: Table, samples: SampleMap, factor: str) -> list[list[Sample]]
 def compare_baselines(table: Table, how: SpeedupRule, reference: Sample, other: Sample) -> Comparison:
     """Compare `other` with `reference` within shared blocks; uncertain if only one is of whole runs."""
     if (how.response in reference.whole) != (how.response in other.whole):
-        refused = Estimate(None, None, None, table.study.protocol.confidence, 0, "", (UNLIKE,))
+        refused = Estimate(None, None, None, table.view.confidence, 0, "", (UNLIKE,))
         return Comparison(refused, None, "uncertain", MARGIN, None)
     by_block = [s.scores_by_block(how.response).items() for s in (other, reference)]
     a, b = ({block: sum(scores) / len(scores) for block, scores in items} for items in by_block)
     shared = [block for block in a if block in b]
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     ratio = partial(compare, better="lower" if how.kind == "time" else "higher", margin=MARGIN, confidence=confidence)
     if len(shared) >= 2:
         return ratio([a[k] for k in shared], [b[k] for k in shared], paired=True)

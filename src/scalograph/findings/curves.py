@@ -13,10 +13,9 @@ from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings import whole_run
 from scalograph.findings.answer import Caveat, SampleMap
-from scalograph.findings.names import curve_factor, find_response
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, group_samples, sample_flags
-from scalograph.findings.speedup_rule import curve_speedups, primary_response, step_gains
+from scalograph.findings.speedup_rule import curve_speedups, step_gains
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING
 from scalograph.protocol.findings import Curve, Point, PointResponse
@@ -46,15 +45,19 @@ def exact_count(scores: Sequence[float], confidence: float) -> Estimate | None:
 MIN_IDENTICAL = 3  # runs with one and the same time are no chance, unless the clock is coarse
 
 
-def score_flags(table: Table, sample: Sample, name: str) -> list[Flag]:
-    """Return flags about the distribution of the scores of a response."""
-    modes = find_modes(sample.values(name))
-    return [Flag("two modes", _modes_text(modes, table, name), 100 * (modes.high / modes.low - 1))] if modes else []
+def score_flags(table: Table, sample: Sample) -> list[Flag]:
+    """Return flags about the distribution of the scores of the primary response."""
+    modes = find_modes(sample.values(table.view.primary))
+    return (
+        [Flag("two modes", _modes_text(modes, table.view.response.unit), 100 * (modes.high / modes.low - 1))]
+        if modes
+        else []
+    )
 
 
-def modes_text(table: Table, sample: Sample, name: str) -> str:
+def modes_text(table: Table, sample: Sample) -> str:
     """Describe the two modes of the scores; empty if they are not bimodal."""
-    return next((flag.text for flag in score_flags(table, sample, name)), "")
+    return next((flag.text for flag in score_flags(table, sample)), "")
 
 
 def identical_score_caveats(samples: Iterable[Sample], name: str) -> Iterator[Caveat]:
@@ -65,8 +68,8 @@ def identical_score_caveats(samples: Iterable[Sample], name: str) -> Iterator[Ca
         yield Caveat(reason, "the clock may be too coarse", whole=2 * n >= len(read))
 
 
-def _modes_text(bimodality: Bimodality, table: Table, name: str) -> str:
-    scale = scale_for(table.study.responses[name].unit, [bimodality.low, bimodality.high])
+def _modes_text(bimodality: Bimodality, unit: str) -> str:
+    scale = scale_for(unit, [bimodality.low, bimodality.high])
     parts = sorted([(1 - bimodality.share_low, bimodality.high), (bimodality.share_low, bimodality.low)], reverse=True)
     shown = (f"{percent(share)} near {significant(at * scale.factor)} {scale.unit}".strip() for share, at in parts)
     return f"two modes: {', '.join(shown)}"
@@ -84,7 +87,7 @@ def point_key(table: Table, curve: Curve, point: Point) -> Key:
 
 def make_curves(table: Table, samples: SampleMap) -> list[Curve]:
     """Make one curve for each combination of levels of the other factors."""
-    factor = curve_factor(table)
+    factor = table.view.curve_factor
     groups = group_samples(samples.values(), factor)
     return [_curve(table, factor, dict(group), members) for group, members in groups.items()]
 
@@ -103,14 +106,14 @@ def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sam
 
 def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None, step: Estimate | None) -> Point:
     of_speedup = (Flag("speedup", text) for text in gain.warnings) if gain else ()
-    shape = score_flags(table, sample, primary_response(table))
     return Point(
         level=level, n_cpus=sample.succeeded[0].n_cpus if sample.succeeded else None,
         responses={name: _response(table, sample, name) for name in table.study.responses},
         speedup=gain.speedup if gain else None, simultaneous=gain.simultaneous if gain else None,
         efficiency=gain.efficiency if gain else None, serial_fraction=gain.serial_fraction if gain else None,
         cpus_used=_cpus_used(table, sample), gain=step, per_cpu_share=_cpu_shares(sample), n_failed=sample.n_failed,
-        flags=[*of_speedup, *sample_flags(sample), *shape, *whole_run.iteration_flags(table.study, sample)],
+        flags=[*of_speedup, *sample_flags(sample), *score_flags(table, sample),
+               *whole_run.iteration_flags(table.study, sample)],
     )  # fmt: skip
 
 
@@ -129,14 +132,15 @@ def _response(table: Table, sample: Sample, name: str) -> PointResponse:
     )  # fmt: skip
 
 
-def estimate_response(table: Table, sample: Sample, name: str) -> Estimate:
-    """Estimate a response of a configuration, by the stopping rule's estimator where one ended the runs."""
-    rule, values, confidence = stopping(table.study), sample.values(name), table.study.protocol.confidence
+def estimate_response(table: Table, sample: Sample, name: str | None = None) -> Estimate:
+    """Estimate a response, else the primary one, by the stopping rule's estimator where one ended the runs."""
+    name = name or table.view.primary
+    rule, values, confidence = stopping(table.study), sample.values(name), table.view.confidence
     if is_count(table.study.responses[name]) and (count := exact_count(sample.scores(name), confidence)):
         return replace(count, warnings=(WARNING,)) if name in sample.whole else count
-    by_rule = rule is not None and name == primary_response(table)
+    by_rule = rule is not None and name == table.view.primary
     estimate = rule.estimate(sample.scores(name)) if rule and by_rule else summarize(values, confidence)
-    if name == primary_response(table) and common_step(values) is not None:  # of one score throughout nothing is known
+    if name == table.view.primary and common_step(values) is not None:  # of one score throughout nothing is known
         estimate = widen_for_rounding(estimate, values)
     if table.study.responses[name].unit in NEVER_NEGATIVE:
         estimate = estimate.clip_at_zero()
@@ -145,12 +149,11 @@ def estimate_response(table: Table, sample: Sample, name: str) -> Estimate:
 
 def _cpus_used(table: Table, sample: Sample) -> Estimate | None:
     """Return None for runs so short that process start and exit are most of their CPU time."""
-    study = table.study
-    scores = sample.scores(find_response(study, "run.cpu_percent"))
+    scores = sample.scores(table.view.find_response("run.cpu_percent"))
     walls = [row.wall_s for row in sample.counted if row.wall_s is not None]
     if not scores or not walls or median(walls) < SHORT_S:
         return None
-    return summarize(scores, study.protocol.confidence).rescale(0.01)
+    return summarize(scores, table.view.confidence).rescale(0.01)
 
 
 def _cpu_shares(sample: Sample) -> list[float]:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import is_mostly_unverified
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 
 QUIET = 0.005  # the share of its time that was taken from a quiet run: quiet machines show as much
@@ -44,7 +43,7 @@ class _Losses(NamedTuple):
 
 def bias_bounds(table: Table, samples: SampleMap) -> dict[Key, float]:
     """Bound the bias of each configuration's primary response, as a share; infinite if unbounded."""
-    name = primary_response(table)
+    name = table.view.primary
     losses = {key: _losses(sample.rows(name)) for key, sample in samples.items() if sample.rows(name)}
     pairs, bounds = [], {}
     for key, lost in losses.items():

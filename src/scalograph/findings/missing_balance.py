@@ -9,10 +9,8 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
 from scalograph.findings.answer import Caveat
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import factor_columns, short_levels, title, varying_factors
 from scalograph.findings.row import Key, Row, row_keys
-from scalograph.findings.sample import Sample, cpu_time_responses
-from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.text.quantities import count_noun
@@ -28,7 +26,7 @@ def compare_losses(table: Table, samples: Iterable[Sample]) -> Fairness | None:
     Repeats are excluded: a disturbed configuration has more of them. None if no run was lost, and
     for studies by CPU time, which count disturbed runs.
     """
-    if primary_response(table) in cpu_time_responses(table.study):
+    if table.view.primary in table.view.cpu_responses:
         return None
     rows = table.successful_rows()
     keyed = zip(row_keys(rows), rows, strict=True)
@@ -92,13 +90,13 @@ def _worst_level(table: Table) -> tuple[str, float, float]:
     n_runs = Counter({key: n for key, n in n_runs.items() if n - lost[key] >= 2})
     if not n_runs:
         return "", 0.0, overall
-    levels = {(name, key[names.index(name)]) for name in varying_factors(table) for key in n_runs}
+    levels = {(name, key[names.index(name)]) for name in table.view.varying for key in n_runs}
     shares = {}
     for name, level in levels:
         of = [key for key in n_runs if key[names.index(name)] == level]
         shares[name, level] = sum(lost[key] for key in of) / (n := sum(n_runs[key] for key in of)), n
     name, level = max(sorted(shares, key=str), key=lambda at: (shares[at][0] - overall) * shares[at][1] ** 0.5)
-    return short_levels(table, {name: level}), shares[name, level][0], overall
+    return table.view.short_levels({name: level}), shares[name, level][0], overall
 
 
 MAX_ROWS = 200
@@ -131,16 +129,16 @@ class ExclusionEffect:
 
 def exclusion_table(table: Table, samples: Sequence[Sample], fair: Fairness | None) -> TableDoc | None:
     """Make the table of configurations with excluded runs, largest change first; None if there are none."""
-    response = primary_response(table)
+    response = table.view.primary
     changes = [change for sample in samples if (change := _exclusion_effect(table, sample, response))]
     if not changes:
         return None
     changes.sort(key=lambda change: -abs(change.percent or 0.0))
-    shown = varying_factors(table)
-    columns = factor_columns(table, shown)
+    shown = table.view.varying
+    columns = table.view.factor_columns(shown)
     columns += [Column(name="runs counted"), Column(name="left out, by cause", kind="text")]
-    unit = table.study.responses[response].unit
-    names = (f"{title(table, response)} {runs}" for runs in ("without them", "of all runs"))
+    unit = table.view.response.unit
+    names = (f"{table.view.title(response)} {runs}" for runs in ("without them", "of all runs"))
     columns += [Column(name=name, unit=unit, kind="estimate") for name in names]
     columns += [Column(name="change", unit="%"), Column(name="beyond the interval", kind="text")]
     rows: list[list[Cell]] = []

@@ -6,37 +6,32 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import curve_factor, shorten, title
 from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.sample import OtherLevels, Sample, count_repeats, other_levels
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.study_verdict import count_short
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, ResponseDoc, RunLog, RunsDoc, StudyDoc
 from scalograph.protocol.plain import Level
-from scalograph.questions.registry import is_search
-from scalograph.study import responses
 from scalograph.study.model import WorkloadUse
 from scalograph.study.processes import DRIVER
+from scalograph.text.short_names import shorten
 from scalograph.text.summaries import merge_degradations
 from scalograph.verdict.cause import COUNTED, Cause
 
 
 def describe_study(table: Table) -> StudyDoc:
     """Describe the study: factors, responses, baseline."""
-    study = table.study
+    study, view = table.study, table.view
     baseline = next((BaselineDoc(factor=f, level=level) for f, level in study.baseline.items()), None)
     return StudyDoc(
         name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
-        seed=study.seed, baseline=baseline, primary=responses.primary_response(study),
+        seed=study.seed, baseline=baseline, primary=view.primary,
         factors=[
-            FactorDoc(
-                name=name, title=title(table, name), unit=f.unit, kind=f.kind, control=f.control, levels=list(f.levels)
-            )
+            FactorDoc(name=name, title=view.title(name), unit=f.unit, kind=f.kind, control=f.control, levels=[*f.levels])
             for name, f in study.factors.items()
         ],
         responses=[
-            ResponseDoc(name=name, title=title(table, name), unit=r.unit, better=r.better)
+            ResponseDoc(name=name, title=view.title(name), unit=r.unit, better=r.better)
             for name, r in study.responses.items()
         ],
     )  # fmt: skip
@@ -91,9 +86,9 @@ def run_log(table: Table, samples: SampleMap) -> RunLog | None:
     rows = [row for row in table.rows if not row.warmup]
     if len(rows) > MAX_RUNS:
         return None
-    name = primary_response(table)
+    name = table.view.primary
     counted = {key: sample.rows(name) for key, sample in samples.items()}
-    if is_search(table.study.question):  # which goes by clean runs alone
+    if table.view.is_search:  # which goes by clean runs alone
         counted = {key: [row for row in rows if row.verdict in COUNTED] for key, rows in counted.items()}
     typical = {key: median(row.scores[name] for row in rows) for key, rows in counted.items() if rows}
     in_estimates = {row.run for rows in counted.values() for row in rows}
@@ -156,7 +151,7 @@ def _work_differences(table: Table, rows: list[Row]) -> Iterable[str]:
     """Compare within a curve only: other kinds of work may come in other amounts."""
     if table.study.work != "total":
         return
-    factor = curve_factor(table)
+    factor = table.view.curve_factor
     curves: dict[OtherLevels, set[int]] = {}
     # Most runs of a configuration do the same: few are left.
     counted = {(key, row.work): row for key, row in zip(row_keys(rows), rows, strict=True) if row.work is not None}

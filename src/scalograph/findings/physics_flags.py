@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.analysis.physics import ObservedLevel, PhysicsFlag, PhysicsGate, cpu_time_across, physics_flags
 from scalograph.findings.curves import point_key
-from scalograph.findings.names import find_cpu_factor, find_response
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample
+from scalograph.findings.study_view import StudyView
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, Point
-from scalograph.study.model import Study
 
 # True of many honest programs (they wait for a disk, or ask another source for the CPUs): no flag of a configuration.
 HARMLESS: tuple[PhysicsGate, ...] = ("baseline off the CPU", "believes in other CPUs")
@@ -25,7 +24,7 @@ def flag_physics(table: Table, curves: Sequence[Curve], samples: Mapping[Key, Sa
     gates: dict[Key, str] = {}
     if not table.study.baseline:
         return gates
-    factor = find_cpu_factor(table.study)
+    factor = table.view.cpu_factor
     for curve in curves:
         alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
         is_whole = {id(c): bool(samples[point_key(table, c, c.points[0])].whole) for c in (curve, *alike)}
@@ -46,37 +45,37 @@ def _curve_objections(table: Table, curve: Curve, samples: Mapping[Key, Sample])
     if is_placed or table.study.is_driven or not isinstance(baseline, int):
         return []
     counted = [p for p in curve.points if isinstance(p.level, int) and p.level >= 1 and p.n_cpus]
-    observed = [_observe(table.study, p, samples[point_key(table, curve, p)]) for p in counted]
+    observed = [_observe(table.view, p, samples[point_key(table, curve, p)]) for p in counted]
     return physics_flags(observed, baseline, table.study.work)
 
 
-def _observe(study: Study, point: Point, sample: Sample) -> ObservedLevel:
+def _observe(view: StudyView, point: Point, sample: Sample) -> ObservedLevel:
     works = {row.work for row in sample.counted}
-    believed = _read_estimate(study, point, "value.believed_cpus")
+    believed = _read_estimate(view, point, "value.believed_cpus")
     return ObservedLevel(
         n=int(point.level), n_cpus=point.n_cpus or 1,
-        wall=_read_estimate(study, point, "window.wall"), cpu=_read_estimate(study, point, "window.cpu"),
+        wall=_read_estimate(view, point, "window.wall"), cpu=_read_estimate(view, point, "window.cpu"),
         speedup=point.simultaneous,  # of many levels one will err: the interval that holds for all of them at once
         work=works.pop() if len(works) == 1 else None,
         believed_cpus=round(believed.value) if believed and believed.value is not None else None,
     )  # fmt: skip
 
 
-def _read_estimate(study: Study, point: Point, source: str) -> Estimate | None:
-    name = find_response(study, source)
+def _read_estimate(view: StudyView, point: Point, source: str) -> Estimate | None:
+    name = view.find_response(source)
     return point.responses[name].estimate if name in point.responses else None
 
 
 def _cpu_count_objections(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[PhysicsFlag]:
     """Check the baseline of this curve against that of its sibling on the fewest CPUs."""
-    factor = find_cpu_factor(table.study)
+    factor = table.view.cpu_factor
     # A baseline of several workers may contend on more CPUs: its CPU time says nothing.
     grows = table.study.baseline[curve.factor] != 1 or table.study.factors[curve.factor].control is not None
     if factor is None or factor not in curve.group or grows:
         return
     level = table.study.baseline[curve.factor]
     points = {int(c.group[factor]): p for c in siblings for p in c.points if p.level == level}
-    times = {n: _read_estimate(table.study, point, "window.cpu") for n, point in points.items()}
+    times = {n: _read_estimate(table.view, point, "window.cpu") for n, point in points.items()}
     by_cpus = cpu_time_across({n: cpu for n, cpu in times.items() if cpu is not None})
     if (objection := by_cpus.get(int(curve.group[factor]))) is not None:
         yield PhysicsFlag(objection.gate, int(level), objection.text)

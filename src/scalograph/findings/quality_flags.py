@@ -11,12 +11,9 @@ from scalograph.findings.answer import Caveat, SampleMap
 from scalograph.findings.curves import point_key
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified
-from scalograph.findings.speedup_rule import primary_response
-from scalograph.findings.speedup_rule import speedup_kind as scale_of
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_late, is_unsteady
 from scalograph.protocol.findings import Claim, Curve
-from scalograph.questions.registry import basis
 from scalograph.text.quantities import count_noun, percent_at_most
 from scalograph.text.scale import SECONDS
 
@@ -79,7 +76,7 @@ def find_flags(
     Returns:
         Kind and text of each flagged configuration; empty where runs do not stand for their configuration.
     """
-    if basis(table.study.question) not in ("configurations", "levels"):
+    if table.view.basis not in ("configurations", "levels"):
         return {}
     points = {point_key(table, curve, point): point for curve in curves for point in curve.points}
     flags = {k: {flag.code for flag in point.flags} for k, point in points.items()}
@@ -103,9 +100,9 @@ def _sample_reasons(table: Table, sample: Sample, off: float | None) -> Iterator
     n = len(sample.succeeded)
     if not n:
         yield "none", "no successful run"
-    elif sample.falls_back and primary_response(table) not in sample.cpu_responses:
+    elif sample.falls_back and table.view.primary not in sample.cpu_responses:
         yield "disturbed", "rests on disturbed runs"
-    elif len(sample.counted) == 1 and basis(table.study.question) == "configurations":
+    elif len(sample.counted) == 1 and table.view.basis == "configurations":
         yield "single", "one run"
     if sample.n_unverified and any(map(is_functional, sample.succeeded)):
         yield "functional", "functional, not timing"
@@ -119,7 +116,7 @@ def _sample_reasons(table: Table, sample: Sample, off: float | None) -> Iterator
     elif is_late(table.study, sample):
         yield "late", "still warming up"
     rule = stopping(table.study)
-    if rule and rule.misses_precision(sample.scores(primary_response(table))):
+    if rule and rule.misses_precision(sample.scores(table.view.primary)):
         yield "imprecise", "less precise than asked"
     if kept := [row.kept_to for row in sample.succeeded if row.kept_to]:
         yield "confined", kept[0]
@@ -148,10 +145,10 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
     """Summarize the flags by kind, and the systematic error of the configurations without one."""
     cells = [cell for row in claim.matrix.rows for cell in row.cells] if claim and claim.matrix else []
     of_claim = sum(bool(cell.doubt) for cell in cells)
-    n = len(table.configurations) if basis(table.study.question) == "configurations" else len({*bound, *flags})
+    n = len(table.configurations) if table.view.basis == "configurations" else len({*bound, *flags})
     whole = len(flags) > MANY * n or of_claim > MANY * len(cells) > 0
-    response, reasons = table.study.responses[primary_response(table)], dict[str, Caveat]()
-    scale = scale_of(response) or ("time" if response.unit in SECONDS else None)
+    response, reasons = table.view.response, dict[str, Caveat]()
+    scale = table.view.kind or ("time" if response.unit in SECONDS else None)
     for kind, count in Counter(kind for kind, _ in flags.values()).most_common():
         singular, several, effect = _KINDS[kind]
         effect = _EFFECT_BY_SCALE[scale].get(kind) or (_EFFECT_ON_ONE.get(kind, effect) if count == 1 else effect)
@@ -159,7 +156,7 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
         reasons[kind] = Caveat(f"{which} {singular if count == 1 else several}", effect, whole)
     caveats, grave = [*reasons.values()], next((reasons[kind] for kind in ("physics", "none") if kind in reasons), None)
     off = [value for key, value in bound.items() if key not in flags]
-    if basis(table.study.question) != "configurations" or not off or len(off) < len(flags):
+    if table.view.basis != "configurations" or not off or len(off) < len(flags):
         return QualityFlags(caveats, grave)
     percent = max(1, math.ceil(round(100 * max(off), 6)))
     but = f", except in {count_noun(len(flags), 'marked configuration')}" if flags else ""

@@ -19,9 +19,6 @@ from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
-from scalograph.questions.registry import is_search
-from scalograph.study.model import Study
-from scalograph.study.responses import CPU_TIMES, primary_response
 from scalograph.verdict.cause import COUNTED, REPEATED
 
 MAX_CHANGES = 3  # of its settings by a program that a flag names
@@ -159,7 +156,7 @@ def samples_by_configuration(table: Table) -> dict[Key, Sample]:
     real = [row for row in table.rows if not row.warmup]
     for key, row in zip(row_keys(real), real, strict=True):
         groups.setdefault(key, []).append(row)
-    names, by_cpu, samples = list(table.study.factors), cpu_time_responses(table.study), {}
+    names, by_cpu, samples = list(table.study.factors), table.view.cpu_responses, {}
     for key, rows in groups.items():
         succeeded = tuple(row for row in rows if row.status == "ok")
         clean = tuple(row for row in succeeded if row.verdict in COUNTED)
@@ -184,24 +181,16 @@ def group_samples(samples: Iterable[Sample], *factors: str) -> dict[OtherLevels,
 
 def drop_unmeasured(table: Table, samples: Mapping[Key, Sample]) -> dict[Key, Sample]:
     """Drop the samples that a search never measured."""
-    search = is_search(table.study.question)
+    search = table.view.is_search
     return {key: sample for key, sample in samples.items() if not search or sample.succeeded or sample.n_failed}
 
 
 def count_repeats(table: Table) -> int:
     """Count the runs that replaced a disturbed one."""
     real = [row for row in table.rows if not row.warmup]
-    if is_search(table.study.question):
+    if table.view.is_search:
         return sum("r" in row.run[1:] for row in real)  # e0007r1 is e0007 again
     return sum(not row.is_planned for row in real)
-
-
-def cpu_time_responses(study: Study) -> frozenset[str]:
-    """Return the responses that read CPU time, if the study continues by CPU time on a busy machine."""
-    # A search looks at clean runs alone.
-    if study.protocol.when_busy != "cpu-time" or is_search(study.question):
-        return frozenset()
-    return frozenset(name for name, response in study.responses.items() if response.source in CPU_TIMES)
 
 
 def sample_flags(sample: Sample) -> Iterator[Flag]:
@@ -277,4 +266,4 @@ def replay_runs(search: Search[C], table: Table) -> C:
 def run_time(table: Table, row: Row) -> float | None:
     """Return the time per work of a counted run, in any unit; None if there is none."""
     counts = row.status == "ok" and row.verdict in COUNTED
-    return work_time(table.study, row.scores.get(primary_response(table.study))) if counts else None
+    return work_time(table.study, row.scores.get(table.view.primary)) if counts else None

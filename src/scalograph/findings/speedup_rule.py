@@ -4,22 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.speedup_points import SpeedupPoint, speedup
-from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
+from scalograph.findings.study_view import Kind
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
-from scalograph.study import responses
-from scalograph.study.model import Response
-from scalograph.text.scale import SECONDS
-
-ELAPSED_SOURCES = ("window.wall", "run.wall", "run.wall_outer", "run.tree_wall")
-
-Kind = Literal["time", "rate"]
 
 
 @dataclass(frozen=True)
@@ -36,21 +28,6 @@ class SpeedupRule:
     per_worker: bool
 
 
-def primary_response(table: Table) -> str:
-    """Return the primary response of the study."""
-    return responses.primary_response(table.study)
-
-
-def speedup_kind(response: Response) -> Kind | None:
-    """Return the kind of response: elapsed time or rate; None for memory, shares and CPU time."""
-    if response.source in ELAPSED_SOURCES:
-        return "time"
-    if response.better == "higher":
-        return None if response.unit in ("%", "percent", "ratio", "fraction") else "rate"
-    reported = response.source.startswith("value.") and response.unit in SECONDS
-    return "time" if reported and response.better == "lower" else None
-
-
 def find_speedup_rule(table: Table, factor: str) -> SpeedupRule | None:
     """Return how speedup is computed along a factor; None where it has no meaning."""
     study = table.study
@@ -60,14 +37,13 @@ def find_speedup_rule(table: Table, factor: str) -> SpeedupRule | None:
         type(level) is int and level >= 1 for level in levels
     ):
         return None
-    response = primary_response(table)
-    kind = speedup_kind(study.responses[response])
+    kind = table.view.kind
     if kind is None:
         return None
     # A rate is that of the run, unless each copy reports its own: then the mean of the copies is read.
     per_worker = study.work == "per-worker" if kind == "time" else study.workload.copies == f"{{{factor}}}"
     # More CPUs are not more workers.
-    return SpeedupRule(response, kind, per_worker and study.factors[factor].control is None)
+    return SpeedupRule(table.view.primary, kind, per_worker and study.factors[factor].control is None)
 
 
 def curve_speedups(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, SpeedupPoint]:
@@ -80,7 +56,7 @@ def curve_speedups(table: Table, factor: str, members: Sequence[Sample]) -> dict
         baseline=int(table.study.baseline[factor]), work="per-worker" if how.per_worker else "total",
         better="lower" if how.kind == "time" else "higher", cpus=_usable_cpus(table, factor, members),
         blocks={int(s.configuration[factor]): s.blocks(how.response) for s in members},
-        confidence=table.study.protocol.confidence,
+        confidence=table.view.confidence,
     )  # fmt: skip
     return {point.n: point for point in points}
 
@@ -91,7 +67,7 @@ def step_gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Lev
     if how is None:
         return {}
     ordered = sorted(members, key=lambda sample: int(sample.configuration[factor]))
-    over = partial(_step_gain, how, factor, table.study.protocol.confidence)
+    over = partial(_step_gain, how, factor, table.view.confidence)
     return {now.configuration[factor]: over(before, now) for before, now in pairwise(ordered)}
 
 
@@ -114,9 +90,9 @@ def speedup_formula(table: Table, factor: str) -> str:
     if factor not in table.study.baseline:
         return ""
     how, level = find_speedup_rule(table, factor), table.study.baseline[factor]
-    response, along = title(table, primary_response(table)), title(table, factor)
+    response, along = table.view.primary_title, table.view.title(factor)
     if how is None:
-        if speedup_kind(table.study.responses[primary_response(table)]) is None:
+        if table.view.kind is None:
             return f"no scaling factor: {response} is neither an elapsed time nor a rate"
         return f"no scaling factor: the levels of {along} count nothing that could do the work"
     times = f"{along} times " if how.per_worker else ""

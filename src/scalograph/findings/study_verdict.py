@@ -11,16 +11,14 @@ from scalograph.analysis.modes import find_common_modes
 from scalograph.design.stopping_rule import block_ratios, pair_stopping, reference_key, stopping
 from scalograph.findings.answer import MAX_WORDS, Caveat, format_sentence
 from scalograph.findings.curves import identical_score_caveats, is_count
-from scalograph.findings.names import shorten
 from scalograph.findings.quality_flags import QualityFlags
 from scalograph.findings.row import Key, Row
-from scalograph.findings.sample import Sample, cpu_time_responses, is_functional
-from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.sample import Sample, is_functional
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import BLIND
 from scalograph.protocol.findings import StudyNoise, Trust
-from scalograph.questions.registry import basis
 from scalograph.text.quantities import count_noun, two_digits
+from scalograph.text.short_names import shorten
 from scalograph.verdict.cause import COUNTED, Cause
 
 # Shares of failed and of unverified runs past which a study is doubted.
@@ -41,10 +39,10 @@ def study_caveats(
             yield Caveat("too noisy to compare", f"runs of one configuration differ by {sd} %")
         else:
             yield Caveat(f"runs differ by {sd} %", "what is typical of them is known only roughly")
-    if basis(table.study.question) == "configurations":
+    if table.view.basis == "configurations":
         yield from _bimodality_caveats(table, samples)
-        if not is_count(table.study.responses[primary_response(table)]):
-            yield from identical_score_caveats(samples, primary_response(table))
+        if not is_count(table.view.response):
+            yield from identical_score_caveats(samples, table.view.primary)
 
 
 def count_disturbed(runs: Iterable[Row]) -> int:
@@ -68,11 +66,11 @@ def _run_caveats(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterab
         effect = "they are left out, but a clock or a counter is wrong"
         yield Caveat(f"{n} of {count_noun(len(ok), 'run')} cannot be as recorded", effect)
     # Of an array failures are an answer.
-    if failed > FAILED * len(runs) and basis(table.study.question) != "array":
+    if failed > FAILED * len(runs) and table.view.basis != "array":
         yield Caveat(f"{failed} of {count_noun(len(runs), 'run')} failed", "the others may not be typical")
     n = verdicts["unverified"]
     # Where configurations stand for themselves, those that rest on such runs are flagged.
-    if basis(table.study.question) != "configurations" and n and n >= UNVERIFIED * len(ok):
+    if table.view.basis != "configurations" and n and n >= UNVERIFIED * len(ok):
         yield Caveat(f"{n} of {count_noun(len(ok), 'run')} are unverified", "they count, and may have been disturbed")
 
 
@@ -87,7 +85,7 @@ def _design_caveats(table: Table, residue: Sequence[str]) -> Iterable[Caveat]:
 
 
 def _bimodality_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
-    every = (sample.values(primary_response(table)) for sample in samples)
+    every = (sample.values(table.view.primary) for sample in samples)
     logs = [np.log(values[values > 0]).tolist() for values in every]
     if common := find_common_modes(logs, table.study.seed % 2**32):
         far = common.apart > log(FAR_APART)
@@ -176,7 +174,7 @@ def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -
 
 def _why_rejected(table: Table, ok: Sequence[Row]) -> str:
     n_failed = sum(not row.warmup for row in table.rows) - len(ok)
-    return ": ".join(text for text in why_unusable(table, ok, n_failed, bool(cpu_time_responses(table.study))) if text)
+    return ": ".join(text for text in why_unusable(table, ok, n_failed, bool(table.view.cpu_responses)) if text)
 
 
 def _is_busy(ok: Sequence[Row]) -> bool:
@@ -202,13 +200,13 @@ def _busy_caveats(ok: Sequence[Row]) -> Iterable[Caveat]:
 
 def _response_verdicts(table: Table) -> dict[str, Literal["believe", "doubt", "reject"]]:
     """CPU times share the doubt of the study; all other responses are rejected."""
-    by_cpu = cpu_time_responses(table.study)
+    by_cpu = table.view.cpu_responses
     return {name: "believe" if name in by_cpu else "reject" for name in table.study.responses} if by_cpu else {}
 
 
 def _fallback_runs(table: Table, samples: Sequence[Sample]) -> set[str]:
     """Return the runs of configurations with fewer than two clean ones: there disturbed ones count."""
-    if basis(table.study.question) not in ("configurations", "levels"):
+    if table.view.basis not in ("configurations", "levels"):
         return set()
     return {row.run for sample in samples if sample.falls_back for row in sample.succeeded}
 
@@ -256,10 +254,10 @@ def count_short(table: Table, samples: Sequence[Sample]) -> int:
     An unverified run counts as clean: repeating it would find no more on a machine that cannot tell. A configuration
     with the requested precision is not short, nor is one of an array, where all runs stand for all.
     """
-    if basis(table.study.question) == "array":
+    if table.view.basis == "array":
         return 0
     asked = {tuple(t.values()): n for t, n in zip(table.configurations, table.n_asked, strict=True)}
-    response = primary_response(table)
+    response = table.view.primary
     short = []
     for sample in samples:
         usable = (*COUNTED, "disturbed") if response in sample.cpu_responses else COUNTED
@@ -270,7 +268,7 @@ def count_short(table: Table, samples: Sequence[Sample]) -> int:
 
 
 def _precise_keys(table: Table, samples: Sequence[Sample]) -> set[Key]:
-    rule, pairs, response = stopping(table.study), pair_stopping(table.study), primary_response(table)
+    rule, pairs, response = stopping(table.study), pair_stopping(table.study), table.view.primary
     by_key = {sample.key: sample for sample in samples}
     scores = {key: [*zip(s.blocks(response), s.scores(response), strict=True)] for key, s in by_key.items()}
     if rule is not None:

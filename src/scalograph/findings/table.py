@@ -28,6 +28,7 @@ from scalograph.findings.run_notes import (
     parse_note,
     settings_changes,
 )
+from scalograph.findings.study_view import StudyView
 from scalograph.protocol import journal
 from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
@@ -97,6 +98,14 @@ class Table:
     accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
     noise: Recheck | None = None
     ceiling: Ceiling | None = None
+    _view: StudyView | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def view(self) -> StudyView:
+        """Return what is asked of the study again and again."""
+        if self._view is None or self._view.study is not self.study:
+            self._view = StudyView(self.study, self.configurations)
+        return self._view
 
     def successful_rows(self) -> list[Row]:
         """Return the successful runs without warm-up."""

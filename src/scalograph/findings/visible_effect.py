@@ -11,31 +11,29 @@ from scalograph.analysis.estimate import MOST_LOG
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.quantiles import chi_square_median, merge_histograms
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import factor_columns, title, varying_factors
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, StudyNoise, TableDoc
-from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 
 BLIND = 50.0  # percent: a study that cannot see smaller effects has little to compare
 
 
-def estimate_noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> StudyNoise | None:
-    """Return the median standard deviation of log scores; None if no configuration has two runs.
+def estimate_noise(table: Table, samples: Iterable[Sample], name: str | None = None) -> StudyNoise | None:
+    """Return the median standard deviation of log scores of a response; None if no configuration has two runs.
 
     The median, because a few contended configurations may vary a hundred times as much. The median of a sample variance
     is below its mean, by that of chi-square over its n - 1 degrees of freedom: corrected.
     """
-    groups = [np.log(s) for s in (sample.values(response) for sample in samples) if len(s) > 1 and s.min() > 0]
+    name = name or table.view.primary
+    groups = [np.log(s) for s in (sample.values(name) for sample in samples) if len(s) > 1 and s.min() > 0]
     if not groups:
         return None
     freedom = [len(group) - 1 for group in groups]
     corrections = [math.sqrt(chi_square_median(n) / n) for n in freedom]
     sd = median(float(group.std(ddof=1) / by) for group, by in zip(groups, corrections, strict=True))
     n = int(median(len(group) for group in groups))
-    detectable = minimum_detectable_effect(sd, n, confidence=confidence)
+    detectable = minimum_detectable_effect(sd, n, confidence=table.view.confidence)
     if detectable is None:
         return None
     least = 100 * math.expm1(min(detectable, MOST_LOG))
@@ -52,11 +50,11 @@ class EffectNotes:
         self._table = table
         self._added: set[str] = set()
 
-    def add_note(self, doc: TableDoc, samples: Iterable[Sample], response: str) -> TableDoc:
+    def add_note(self, doc: TableDoc, samples: Iterable[Sample], response: str | None = None) -> TableDoc:
         """Add the smallest effect that these samples can show to the note of a table."""
         if not any(column.kind == "estimate" for column in doc.columns):
             return doc
-        sentence = self._sentence(list(samples), response)
+        sentence = self._sentence(list(samples), response or self._table.view.primary)
         if not sentence or sentence in self._added:
             return doc
         self._added.add(sentence)
@@ -64,14 +62,14 @@ class EffectNotes:
 
     def _sentence(self, samples: Sequence[Sample], response: str) -> str:
         # A search weighs all its runs together: those of one level are too few to show anything.
-        if is_search(self._table.study.question) or len(samples) < 2:
+        if self._table.view.is_search or len(samples) < 2:
             return ""
-        floor = estimate_noise(samples, response, self._table.study.protocol.confidence)
+        floor = estimate_noise(self._table, samples, response)
         # Values that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:
             return ""
         least = two_digits(floor.minimum_detectable_percent)
-        effect = f"effects on {title(self._table, response)} between two configurations from {least} % are visible"
+        effect = f"effects on {self._table.view.title(response)} between two configurations from {least} % are visible"
         return f"n = {floor.n} runs: {effect}" if floor.minimum_detectable_percent < BLIND else "too noisy to compare"
 
 
@@ -88,14 +86,14 @@ def tails_table(table: Table, samples: SampleMap) -> list[TableDoc]:
     kept = [(sample, [row for row in sample.counted if row.tail]) for sample in samples.values()]
     if not any(rows for _, rows in kept):
         return []
-    name = primary_response(table)
-    response, shown = table.study.responses[name], varying_factors(table)
-    columns = factor_columns(table, shown)
+    name = table.view.primary
+    response, shown = table.view.response, table.view.varying
+    columns = table.view.factor_columns(shown)
     columns += [Column(name=f"{q} of a run", unit=response.unit, kind="estimate") for q in QUANTILES]
     columns += [Column(name=f"{q} of all", unit=response.unit) for q in ("p99", "p99.9")]
     columns += [Column(name="slowest", unit=response.unit), Column(name="iterations")]
     rows = [_row(table, sample, shown) for sample, rows in kept if rows]
-    heading = f"Tails: {title(table, name)} of single iterations"
+    heading = f"Tails: {table.view.title(name)} of single iterations"
     note = "quantiles of runs have intervals between runs; those of all are of the iterations of all runs together"
     return [TableDoc(id="tails", title=heading, note=note, columns=columns, rows=rows)]
 
@@ -107,7 +105,7 @@ def _row(table: Table, sample: Sample, shown: Sequence[str]) -> list[Cell]:
     estimates: list[Cell] = []
     for share in QUANTILES.values():
         quantiles = [part.quantile(share) for part in parts if part.n * (1 - share) >= MIN_BEYOND - 1e-9]
-        estimates.append(summarize(quantiles, table.study.protocol.confidence))
+        estimates.append(summarize(quantiles, table.view.confidence))
     is_enough = [(share, whole.n * (1 - share) >= MIN_BEYOND - 1e-9) for share in (0.99, 0.999)]
     ends = [float(f"{whole.quantile(share):.4g}") if enough else None for share, enough in is_enough]
     return [*(sample.configuration[n] for n in shown), *estimates, *ends, whole.largest, whole.n]

@@ -11,7 +11,6 @@ from msgspec import structs
 
 from scalograph.analysis.estimate import Flag
 from scalograph.findings import sample
-from scalograph.findings.names import curve_factor
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, other_levels
 from scalograph.findings.table import Table
@@ -27,7 +26,7 @@ def comparable_samples(table: Table) -> dict[Key, Sample]:
 
     With think time between iterations a whole run measures its pauses: there iterations are all there is.
     """
-    samples, factor = sample.samples_by_configuration(table), curve_factor(table)
+    samples, factor = sample.samples_by_configuration(table), table.view.curve_factor
     if table.study.protocol.think_s:
         return samples
     unsteady = {other_levels(s.configuration, factor) for s in samples.values() if is_unsteady(s)}

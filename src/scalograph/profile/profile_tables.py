@@ -5,7 +5,6 @@ from pathlib import Path
 
 from scalograph.analysis.estimate import proportion
 from scalograph.errors import ProtocolError
-from scalograph.findings.names import short_levels
 from scalograph.findings.published.claim_texts import describe_profile
 from scalograph.findings.published.measured_values import MeasuredValue
 from scalograph.findings.published.published_claims import decide_claim
@@ -27,7 +26,7 @@ def decide_profile_claims(decided: Sequence[DecidedClaim], table: Table, profile
 def _decide_claim(table: Table, claim: PublishedClaim, profile: Profile) -> DecidedClaim:
     run = next((run for run in profile.profiled if claim.where.items() <= run.configuration.items()), None)
     if run is None:
-        value = MeasuredValue("", missing=f"the profile has no {short_levels(table, claim.where)}")
+        value = MeasuredValue("", missing=f"the profile has no {table.view.short_levels(claim.where)}")
     elif run.seen is None:
         value = MeasuredValue("", missing=f"not profiled: {run.reason}")
     else:

@@ -273,7 +273,7 @@ def _fill_profile(
 def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
     """Add the median score of the study's own runs of this configuration."""
     rows = (row for row in table.successful_rows() if dict(row.configuration) == dict(profile.configuration))
-    scores = [row.scores[name] for row in rows if (name := primary_response(table.study)) in row.scores]
+    scores = [row.scores[name] for row in rows if (name := table.view.primary) in row.scores]
     return profile.model_copy(update={"measured": median(scores)}) if scores else profile
 
 

@@ -14,7 +14,6 @@ from scalograph.findings.configuration_tables import baseline_table, configurati
 from scalograph.findings.curves import make_curves
 from scalograph.findings.error_bound import bias_bounds
 from scalograph.findings.missing_balance import exclusion_table
-from scalograph.findings.names import shorten
 from scalograph.findings.overview import (
     count_runs,
     describe_study,
@@ -29,7 +28,6 @@ from scalograph.findings.published.published_quantities import curve_lookup, mak
 from scalograph.findings.quality_flags import find_flags, summarize_flags
 from scalograph.findings.run_notes import settings_sentences, summarize_notes
 from scalograph.findings.sample import drop_unmeasured
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.study_verdict import judge_study, study_caveats
 from scalograph.findings.table import Table
 from scalograph.findings.timelines import read_timelines, read_traces
@@ -37,9 +35,10 @@ from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tail
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
-from scalograph.questions.registry import answering_questions, has_curves, is_search, publishing_questions, role
+from scalograph.questions.registry import answering_questions, has_curves, publishing_questions, role
 from scalograph.text.load_words import bad_ends
 from scalograph.text.reproduced import outcome
+from scalograph.text.short_names import shorten
 
 LONGEST = 2000  # characters of a sentence: levels may be texts of any length
 
@@ -60,8 +59,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     drawn = [*next((answer.curves for answer in answers.values() if answer.curves is not None), drawn)]
     fair, varying = missing_balance.compare_losses(table, every), list_undeclared_differences(table)
     # A search weighs all its runs together: what those of one level would show says nothing of its answer.
-    confidence = table.study.protocol.confidence
-    floor = None if is_search(asked) else estimate_noise(every, primary_response(table), confidence)
+    floor = None if table.view.is_search else estimate_noise(table, every)
     lookup = next((answer.at_levels for answer in answers.values() if answer.at_levels), None)
     published, missed = make_published_table(table, lookup or curve_lookup(drawn), folder) if folder else (None, [])
     reasons = [*study_caveats(table, every, floor, varying), *missing_balance.imbalance_caveats(table, fair), *cold]
@@ -83,8 +81,8 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         answer=[shorten(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: answer.part() for name, answer in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
-        timelines=read_timelines(every, primary_response(table), table.file, table.study.protocol.warmup),
-        residue=varying, traces=read_traces(every, primary_response(table), table.file),
+        timelines=read_timelines(every, table.view.primary, table.file, table.study.protocol.warmup),
+        residue=varying, traces=read_traces(every, table.view.primary, table.file),
         warnings=[*table.warnings, *table.dropped, *bad_ends(table.services),
                   *summarize_notes(table.notes, table.noise), *settings_sentences(table.rows), *missed, *noted,
                   *warn_too_long(table)],
@@ -151,7 +149,7 @@ def _tables(
     if has_curves(table.study.question):
         shown += [*tails_table(table, taken), *configuration_tables(table, drawn, taken, visible)]
     below = [*_concatenate([*own, *readings], lambda answer: answer.below), *below]
-    return [*shown, *(visible.add_note(doc, every, primary_response(table)) for doc in below)]
+    return [*shown, *(visible.add_note(doc, every) for doc in below)]
 
 
 def _concatenate(answers: Iterable[Answer], part: Callable[[Answer], Sequence[T]]) -> list[T]:

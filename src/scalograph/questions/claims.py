@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.findings.answer import Answer, SampleMap
-from scalograph.findings.names import short_levels, title
-from scalograph.findings.sample import Sample, cpu_time_responses
-from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.sample import Sample
 from scalograph.findings.study_verdict import why_unusable, worst_cause
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
@@ -40,14 +38,14 @@ def why_unanswerable(table: Table, taken: SampleMap) -> str:
     """
     runs = [row for sample in taken.values() for row in sample.succeeded]
     n_failed = sum(sample.n_failed for sample in taken.values())
-    return why_unusable(table, runs, n_failed, primary_response(table) in cpu_time_responses(table.study))[0]
+    return why_unusable(table, runs, n_failed, table.view.primary in table.view.cpu_responses)[0]
 
 
 def missing_response(table: Table, taken: SampleMap, response: str) -> str:
     """Say that no run reports a response, and what runs report instead."""
     measured = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
-    instead = f"; runs tell {join_names([title(table, name) for name in measured])}" if measured else ""
-    return f"no run tells {title(table, response)}{instead}"
+    instead = f"; runs tell {join_names([table.view.title(name) for name in measured])}" if measured else ""
+    return f"no run tells {table.view.title(response)}{instead}"
 
 
 def worst_disturbance(table: Table) -> str:
@@ -58,7 +56,7 @@ def worst_disturbance(table: Table) -> str:
 
 def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Level]) -> str:
     """Say why nothing stands beside its baseline or reference, where nothing does."""
-    shown, n = short_levels(table, base), sum(base.items() <= s.configuration.items() for s in measured)
+    shown, n = table.view.short_levels(base), sum(base.items() <= s.configuration.items() for s in measured)
     if n in (0, len(measured)):
         return f"{'no other run than' if n else 'no run'} with {shown} succeeded"
     return f"no runs with {shown} and with another are alike in all else"

@@ -6,7 +6,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import short_levels, title, varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Matrix, MatrixCell, MatrixRow
@@ -37,7 +36,7 @@ class Line(NamedTuple):
 
 def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tuple[Sample, MatrixCell]]) -> list[Line]:
     """Make the rows, joining those that are alike."""
-    names = [name for name in varying_factors(table) if name != along]
+    names = [name for name in table.view.varying if name != along]
     by_levels: dict[tuple[Level, ...], dict[Level, MatrixCell]] = {}
     for sample, cell in cells:
         if sample.configuration[along] in columns:
@@ -62,7 +61,7 @@ def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts:
     head = words.pop() if is_one and words.isdisjoint("0123456789") else ""
     labels = [label.removeprefix(f"{head} ") if head else label for label in labels]
     matrix_rows = [MatrixRow(label=label, cells=list(line.cells)) for label, line in zip(labels, shown, strict=True)]
-    otherwise = f"otherwise {short_levels(table, usual)}" if usual else ""
+    otherwise = f"otherwise {table.view.short_levels(usual)}" if usual else ""
     note = "; ".join(text for text in (texts.pop("note", ""), otherwise) if text)
     fields = {"rows_are": head, "columns": list(columns), "rows": matrix_rows, "note": note}
     return Matrix.model_validate({**fields, **texts})
@@ -84,7 +83,7 @@ def _labels(
 ) -> list[str]:
     """Name what tells the rows apart, in the first words of each title: "lock none, cas; work 2 units"."""
     between = "; " if any(1 < len(v) < len(every[n]) for line in lines for n, v in line.levels.items()) else ", "
-    first = dict(zip(every, shorten_titles(title(table, name) for name in every), strict=True))
+    first = dict(zip(every, shorten_titles(table.view.title(name) for name in every), strict=True))
     labels = []
     for line in lines:
         # A row of usual levels alone is named by them: the others are not among "all".
@@ -96,7 +95,7 @@ def _labels(
 
 
 def _level_names(table: Table, name: str, first: str, levels: Sequence[Level]) -> str:
-    unit, rest = table.study.factors[name].unit, len(levels) - MOST_NAMED
+    unit, rest = table.view.unit(name), len(levels) - MOST_NAMED
     named = [short_setting(first, level, unit) for level in levels[:MOST_NAMED]]
     return ", ".join([*_drop_repeats(named), *([f"{rest} more"] if rest > 0 else [])])
 

@@ -92,3 +92,16 @@ def join_first(items: Sequence[str], most: int) -> str:
     ('a and b', 'a, b, c and 2 more')
     """
     return join_names(items if len(items) <= most else [*items[:most], f"{len(items) - most} more"])
+
+
+def shorten(text: object, most: int = 200) -> str:
+    """Cut a text after `most` characters: journals and published files are untrusted.
+
+    >>> shorten("kernel 6.1 was in force", 12), shorten("a/path/without/words", 12)
+    ('kernel 6.1...', 'a/path/witho...')
+    """
+    shown = str(text)
+    if len(shown) <= most:
+        return shown
+    words = shown[: max(shown.rfind(" ", 0, most + 1), 0)]
+    return f"{words if most / 2 <= len(words) <= most else shown[:most]}..."

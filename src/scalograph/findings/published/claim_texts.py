@@ -4,15 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
-from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.published.measured_values import MeasuredValue, claim_levels, resolve_level
 from scalograph.findings.row import Row
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.study_verdict import count_disturbed, worst_cause
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue
-from scalograph.questions.registry import is_search
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.quantities import count_noun
 from scalograph.text.short_names import is_counted, join_names
@@ -20,15 +17,15 @@ from scalograph.text.short_names import is_counted, join_names
 
 def describe_values(table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue]) -> str:
     """Describe the values of a claim: "wall time of 1 thread over that of n threads, 1 CPU, lock none"."""
-    response, along = title(table, claim.response or primary_response(table)), claim.along
+    response, along = table.view.title(claim.response or table.view.primary), claim.along
     named = {*claim.where, *claim.of, *claim.over, along}
     groups = [value.group.items() for value in values if value.group] or [{}.items()]
     free = {name: level for name, level in groups[0] if name not in named and all((name, level) in g for g in groups)}
-    levels = {**claim.where, **varying_levels(table, free)}
+    levels = {**claim.where, **table.view.varying_levels(free)}
     where = [_level_names(table, {name: level}) for name, level in levels.items()]
     how, on_side = _describe_comparison(table, claim)
     if along and not on_side and claim.kind in ("ratio", "value"):
-        where.append(f"each {'number of ' * is_counted(title(table, along))}{title(table, along)}")
+        where.append(f"each {'number of ' * is_counted(table.view.title(along))}{table.view.title(along)}")
     return ", ".join([f"{response}{how}", *where])
 
 
@@ -60,11 +57,11 @@ def _describe_comparison(table: Table, claim: PublishedClaim) -> tuple[str, bool
 
 
 def _level_names(table: Table, levels: Mapping[str, Level]) -> str:
-    return short_levels(table, {name: resolve_level(table, name, level) for name, level in levels.items()})
+    return table.view.short_levels({name: resolve_level(table, name, level) for name, level in levels.items()})
 
 
 def _any(table: Table, factor: str) -> str:
-    named = title(table, factor)
+    named = table.view.title(factor)
     return f"n {named}" if is_counted(named) else f"each {named}"
 
 
@@ -156,7 +153,7 @@ def why_inconclusive(
         f"{interval}{who} {'crosses' if len(crossing) == 1 else 'cross'} an end of the range" if crossing else "",
         "; ".join(warned) or "no interval" if bare else "",
         # Of a search more runs are other runs, and what a question offers need not narrow with their number.
-        "" if busy or claim.quantity or is_search(table.study.question) else runs_needed_text(decided, claim.bounds),
+        "" if busy or claim.quantity or table.view.is_search else runs_needed_text(decided, claim.bounds),
     ]
     return "; ".join(filter(None, parts))
 

@@ -20,10 +20,8 @@ from scalograph.analysis.ratios import ratio
 from scalograph.analysis.variance_moderation import moderate_variances
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import exact_count, is_count
-from scalograph.findings.names import short_levels
 from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.study_verdict import count_disturbed
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
@@ -72,7 +70,7 @@ def moderation_contrasts(table: Table, samples: SampleMap, claims: Iterable[Publ
     for claim in claims:
         if claim.quantity or claim.stack or claim.kind == "value":
             continue
-        response = claim.response or primary_response(table)
+        response = claim.response or table.view.primary
         for pair in claim_pairs(table, claim, claim_levels(table, claim)):
             item = _compare_pair(table, samples, response, pair)
             if isinstance(item, _PairedSamples) and item.contrast:
@@ -84,7 +82,7 @@ def measure_values(
     table: Table, samples: SampleMap, claim: PublishedClaim, lending: ModerationContrasts
 ) -> list[MeasuredValue]:
     """Estimate the values of a claim about responses."""
-    levels, response = claim_levels(table, claim), claim.response or primary_response(table)
+    levels, response = claim_levels(table, claim), claim.response or table.view.primary
     if claim.kind == "value":
         return [_single_value(table, samples, claim, level) for level in levels]
     items = [_compare_pair(table, samples, response, pair) for pair in claim_pairs(table, claim, levels)]
@@ -117,11 +115,11 @@ def _sides(claim: PublishedClaim, level: Level | None) -> tuple[WantedLevels, Wa
 
 
 def _label(table: Table, claim: PublishedClaim, level: Level | None) -> str:
-    return short_levels(table, {claim.along: level}) if claim.along and level is not None else ""
+    return table.view.short_levels({claim.along: level}) if claim.along and level is not None else ""
 
 
 def _single_value(table: Table, samples: SampleMap, claim: PublishedClaim, level: Level | None) -> MeasuredValue:
-    response, wanted = claim.response or primary_response(table), _sides(claim, level)[0]
+    response, wanted = claim.response or table.view.primary, _sides(claim, level)[0]
     sample, label = find_sample(table, samples, wanted), _label(table, claim, level)
     if sample is None or not sample.scores(response):
         return replace(why_missing(table, wanted, sample), label=label)
@@ -224,7 +222,7 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Me
     wanted = {name: resolve_level(table, name, level) for name, level in wanted.items()}
     if sample is not None:
         became = "succeeded" if sample.n_failed else "counts"
-        return MeasuredValue("", missing=f"no run of {short_levels(table, wanted)} {became}")
+        return MeasuredValue("", missing=f"no run of {table.view.short_levels(wanted)} {became}")
     for name, level in wanted.items():
         if any(configuration.get(name) == level for configuration in table.configurations):
             continue
@@ -234,7 +232,7 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Me
             return MeasuredValue("", missing=f"it needs {level} CPUs, this machine has {n_cpus}", lacks=True)
         by_quick = name in table.study.quick.factors and level not in table.study.factors[name].levels
         if level in table.study.factors[name].if_granted and not by_quick:
-            reason = f"this machine does not grant {short_levels(table, {name: level})}"
+            reason = f"this machine does not grant {table.view.short_levels({name: level})}"
             return MeasuredValue("", missing=reason, lacks=True)
         return MeasuredValue("", missing=_why_not_planned(table, by_quick, {name: level}))
     is_quick = any(entry in table.study.exclude for entry in table.study.quick.exclude)
@@ -243,5 +241,5 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Me
 
 def _why_not_planned(table: Table, by_quick: bool, levels: WantedLevels) -> str:
     if by_quick:
-        return f"the quick form leaves out {short_levels(table, levels)}: run the full form"
-    return f"{short_levels(table, levels)} was not planned"
+        return f"the quick form leaves out {table.view.short_levels(levels)}: run the full form"
+    return f"{table.view.short_levels(levels)} was not planned"

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.published.claim_texts import (
     describe_groups,
     describe_profile,
@@ -36,11 +35,9 @@ from scalograph.findings.published.measured_values import (
 )
 from scalograph.findings.published.published_quantities import Lookup
 from scalograph.findings.row import Row
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, OfferedValue
-from scalograph.questions.registry import is_search
 from scalograph.study.published_claim import CONTRAST, PublishedClaim
 from scalograph.text.quantities import count_noun
 from scalograph.text.short_names import join_first
@@ -82,14 +79,14 @@ def select_values(
     values = []
     for figure in (figure for figure in offer.figures if where.items() <= {**where, **figure.group}.items()):
         rest = {name: level for name, level in figure.group.items() if name not in claim.where}
-        label = short_levels(table, varying_levels(table, rest))
+        label = table.view.short_levels(table.view.varying_levels(rest))
         if figure.unseen:
             values.append(MeasuredValue(label, missing=figure.unseen, unseen=True))
             continue
         missing = "" if figure.estimate.value is not None else "; ".join(figure.estimate.warnings)
         disturbed = _mostly_disturbed_rows(table, samples, {**where, **figure.group})
         values.append(MeasuredValue(label, lambda _, e=figure.estimate: e, missing, disturbed=disturbed))  # type: ignore[misc]
-    return values or [MeasuredValue("", missing=f"no figure of {short_levels(table, claim.where)}")]
+    return values or [MeasuredValue("", missing=f"no figure of {table.view.short_levels(claim.where)}")]
 
 
 def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) -> list[MeasuredValue]:
@@ -97,7 +94,7 @@ def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) ->
     factors = table.study.factors
     idle = [name for name, item in factors.items() if item.group in claim.groups and len(item.levels) < 2]
     if idle:
-        named = join_first([title(table, name) for name in idle], MAX_IDLE)
+        named = join_first([table.view.title(name) for name in idle], MAX_IDLE)
         return [MeasuredValue("", missing=f"the quick form leaves out settings of {named}: run the full form")]
     estimate = next((item.estimate for item in offer.figures if item.of_groups == (*claim.groups,)), None)
     if estimate is None:
@@ -107,10 +104,10 @@ def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) ->
 
 def _mostly_disturbed_rows(table: Table, samples: SampleMap, levels: Mapping[str, Level]) -> tuple[Row, ...]:
     """Return none for a search: it uses clean runs only."""
-    if is_search(table.study.question):
+    if table.view.is_search:
         return ()
     fitting = [sample for sample in samples.values() if levels.items() <= {**levels, **sample.configuration}.items()]
-    return mostly_disturbed(table, primary_response(table), fitting)
+    return mostly_disturbed(table, table.view.primary, fitting)
 
 
 def surface_values(table: Table, at_levels: Lookup, claim: PublishedClaim) -> list[MeasuredValue]:
@@ -121,7 +118,7 @@ def surface_values(table: Table, at_levels: Lookup, claim: PublishedClaim) -> li
         for side in (pair.top, pair.bottom):
             levels = {name: resolve_level(table, name, level) for name, level in side.items()}
             if (speedup := at_levels(levels).get("speedup")) is None or not speedup.value:
-                reason = f"nothing is known of {short_levels(table, side)}"
+                reason = f"nothing is known of {table.view.short_levels(side)}"
                 values.append(MeasuredValue(pair.label, missing=reason))
                 break
             speedups.append(speedup)
@@ -159,7 +156,7 @@ def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequen
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
     decided = [_decide_value(table, claim, i, value, bounds, len(values)) for i, value in enumerate(values)]
     decision, reason = _decide_whole(table, claim, values, decided)
-    response = table.study.responses.get(claim.response or primary_response(table))
+    response = table.study.responses.get(claim.response or table.view.primary)
     return DecidedClaim(
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
         unit=response.unit if claim.kind == "value" and response else "", said=claim.said,
@@ -228,7 +225,7 @@ def _decide_value(
     printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
     published = printed[0] if printed else None
     spread = None if published is None else abs(published) * claim.spread
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     here = measured.estimate(confidence) if measured.estimate else None
     shared = measured.estimate(1 - (1 - confidence) / n_values) if measured.estimate else None
     decision: Decision = "does not hold" if measured.none else _decide_interval(here, shared, bounds)

@@ -7,7 +7,6 @@ from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
-from scalograph.findings.names import shorten
 from scalograph.findings.published.published_quantities import (
     locate,
     parse_level,
@@ -20,6 +19,7 @@ from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, PublishedCurve, PublishedPoint
 from scalograph.text.reproduced import claim_scale, is_conclusive, select_values, span
 from scalograph.text.scale import SILENT
+from scalograph.text.short_names import shorten
 
 MAX_CURVES, MAX_POINTS = 256, 1000
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import ObservedLevel, physics_flags
 from scalograph.errors import StudyError
-from scalograph.findings.names import find_cpu_factor, find_response, shorten, title
+from scalograph.findings.study_view import StudyView
 from scalograph.findings.table import Table
 from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.findings import Column, Curve, TableDoc
@@ -18,6 +18,7 @@ from scalograph.study.check_published import MAX_BYTES
 from scalograph.study.model import Published, Study
 from scalograph.study.shipped import inside
 from scalograph.text.reproduced import HIGHER, IMPOSSIBLE, LOWER, NOT_RESOLVED, OTHER_CPUS, REPRODUCES, UNLIKE, YES
+from scalograph.text.short_names import shorten
 
 MAX_ROWS = 10_000
 PublishedRow = Mapping[str, str | None]
@@ -143,7 +144,7 @@ def list_objections(
 
     `others` are columns without values: rows that differ in the curve's factor alone are one curve.
     """
-    texts = [""] * len(rows)
+    view, texts = StudyView(study, ()), [""] * len(rows)
     along = _column_of(published.match, next(iter(study.baseline), None))
     baseline = next(iter(study.baseline.values()), None)
     if along is None or type(baseline) is not int:
@@ -154,7 +155,7 @@ def list_objections(
         if type(n) is int and n >= 1:
             curves.setdefault(tuple(row[name] for name in others if name != along), {})[n] = index
     for curve in curves.values():
-        seen = [observed for n, index in curve.items() if (observed := _observe(study, published, rows[index], n))]
+        seen = [observed for n, index in curve.items() if (observed := _observe(view, published, rows[index], n))]
         for objection in physics_flags(seen, baseline, study.work):
             texts[curve[objection.n]] = "; ".join(filter(None, [texts[curve[objection.n]], objection.gate]))
     return texts
@@ -164,19 +165,19 @@ def _column_of(meanings: Mapping[str, str], wanted: str | None) -> str | None:
     return next((column for column, meaning in meanings.items() if meaning == wanted), None)
 
 
-def _observe(study: Study, published: Published, row: PublishedRow, n: int) -> ObservedLevel | None:
+def _observe(view: StudyView, published: Published, row: PublishedRow, n: int) -> ObservedLevel | None:
     """Return None for a row without a CPU count."""
-    column = _column_of(published.match, find_cpu_factor(study))
+    column = _column_of(published.match, view.cpu_factor)
     n_cpus = parse_level(published, column, row[column]) if column else None
     if type(n_cpus) is not int or n_cpus < 1:
         return None
-    wall, cpu = (_read_printed(study, published, row, source) for source in ("window.wall", "window.cpu"))
+    wall, cpu = (_read_printed(view, published, row, source) for source in ("window.wall", "window.cpu"))
     factor = _column_of(published.values, "speedup")
     return ObservedLevel(n, n_cpus, wall, cpu, _rounding_interval(row[factor]) if factor else None)
 
 
-def _read_printed(study: Study, published: Published, row: PublishedRow, source: str) -> Estimate | None:
-    column = _column_of(published.values, find_response(study, source) or None)
+def _read_printed(view: StudyView, published: Published, row: PublishedRow, source: str) -> Estimate | None:
+    column = _column_of(published.values, view.find_response(source) or None)
     return _rounding_interval(row[column]) if column else None
 
 
@@ -221,7 +222,7 @@ def _table(
     for column, response in published.values.items():
         unit = table.study.responses[response].unit if response in table.study.responses else ""
         kind: Literal["estimate", "number"] = "estimate" if column in published.ranges else "number"
-        name = "scaling factor" if response == "speedup" else title(table, response)
+        name = "scaling factor" if response == "speedup" else table.view.title(response)
         columns.append(Column(name=f"{name} published", unit=unit, kind=kind))
         columns.append(Column(name=f"{name} here", unit=unit, kind="estimate"))
     values = [lookup({f: parse_level(published, c, row[c]) for c, f in published.match.items()}) for row in rows]

@@ -6,7 +6,6 @@ from itertools import groupby
 from math import sqrt
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
@@ -29,7 +28,7 @@ def formula_sentence(table: Table, result: BreakEven | None) -> list[str]:
     """State which product of the sizes decides; none for one size, which the claim has stated."""
     if result is None or result.formula is None or len(result.formula.powers) < 2:
         return []
-    powers = [(title(table, name), power) for name, power in result.formula.powers.items()]
+    powers = [(table.view.title(name), power) for name, power in result.formula.powers.items()]
     product = " x ".join(name if abs(power - 1) < 0.005 else f"{name}^{power:.2f}" for name, power in powers)
     limits = [(levels, work) for levels, work in result.formula.work if work is not None]
     shown = limits if len(limits) <= NAMED_LINES else [limits[0], limits[-1]]
@@ -57,7 +56,7 @@ def _misfit_flags(result: BreakEven) -> list[str]:
 
 
 def _levels_text(table: Table, levels: Mapping[str, float]) -> str:
-    named = ", ".join(f"{title(table, name)} {axis_value(level)}" for name, level in levels.items())
+    named = ", ".join(f"{table.view.title(name)} {axis_value(level)}" for name, level in levels.items())
     return f" ({named})" if named else ""
 
 
@@ -107,14 +106,14 @@ def break_even_matrix(
         MatrixRow(label=label, cells=[_cell(m.lines[i]) for i in columns])
         for label, m in zip(labels, maps, strict=True)
     ]
-    x, unit = title(table, first.x), table.study.factors[first.x].unit
-    names = [title(table, first.y)] if first.y else []
+    x, unit = table.view.title(first.x), table.view.unit(first.x)
+    names = [table.view.title(first.y)] if first.y else []
     heads = [level_range(name, "", _plain_level(first.y_levels[i])) for name in names for i in columns] or [""]
     beats = f"{version_name(result.factor, result.other)} beats {version_name(result.factor, result.baseline)}"
     has_never = any(s.line.kind == "never" for s in every)
     return Matrix(
         title=f"{x}{f' ({unit})' if unit else ''} from which {beats}", columns=heads, rows=rows,
-        rows_are=", ".join(title(table, name) for name in first.group),
+        rows_are=", ".join(table.view.title(name) for name in first.group),
         note=f"never: by no more than {100 * result.even:g} % anywhere" if has_never else "",
     )  # fmt: skip
 
@@ -224,7 +223,7 @@ class _LineSentences:
 
     def _size_text(self, size: str) -> str:
         x = self._result.maps[0].x
-        name, unit = title(self._table, x), self._table.study.factors[x].unit
+        name, unit = self._table.view.title(x), self._table.view.unit(x)
         return f"{size} {name}" if is_counted(name) and not unit else f"{name} {size} {unit}".rstrip()
 
     def _location_name(self, s: LineConfiguration, whole: bool = True, bare: bool = False) -> str:
@@ -232,14 +231,14 @@ class _LineSentences:
         y, level = self._result.maps[0].y, s.line.level
         named = [number(level) if bare else self._level_text(y, level)] if y and level is not None else []
         named += [self._group_text(s)] if whole and s.group else []
-        how = "with" if not y or is_counted(title(self._table, y)) else "at"
+        how = "with" if not y or is_counted(self._table.view.title(y)) else "at"
         return f" {how} {', '.join(named)}" if named else ""
 
     def _group_text(self, s: LineConfiguration) -> str:
         return ", ".join(self._level_text(name, level) for name, level in s.group.items())
 
     def _level_text(self, name: str, *levels: Level) -> str:
-        return level_range(title(self._table, name), self._table.study.factors[name].unit, *map(_plain_level, levels))
+        return level_range(self._table.view.title(name), self._table.view.unit(name), *map(_plain_level, levels))
 
     def _agreement_text(self, crossing: Sequence[LineConfiguration]) -> str:
         y, n = self._result.maps[0].y, len(self.every)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from statistics import median
 
-from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.break_even.document import BreakEven
@@ -29,11 +28,11 @@ def break_even_tables(
 def _lines(table: Table, result: BreakEven) -> TableDoc:
     first, other = result.maps[0], version_name(result.factor, result.other)
     x, names = first.x, [*first.group, *([first.y] if first.y else [])]
-    unit = table.study.factors[x].unit
-    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in names]
+    unit = table.view.unit(x)
+    columns = table.view.factor_columns(names)
     columns += [
         Column(name=f"{other} is faster", kind="label" if not names else "text"),
-        *(Column(name=name, unit=unit) for name in (title(table, x), "not below", "not above")),
+        *(Column(name=name, unit=unit) for name in (table.view.title(x), "not below", "not above")),
     ]
     rows: list[list[Cell]] = []
     for m in result.maps:
@@ -46,7 +45,7 @@ def _lines(table: Table, result: BreakEven) -> TableDoc:
 def _pairs(
     table: Table, space: ComparisonSpace, pairs: Mapping[int, Sequence[float]], surface: RatioSurface
 ) -> TableDoc:
-    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in space.names]
+    columns = table.view.factor_columns(space.names)
     over = f"time of {version_name(space.factor, space.other)} over {version_name(space.factor, space.baseline)}"
     columns += [Column(name="pairs"), Column(name=f"{over}, measured")]
     columns += [Column(name=f"{over}, by all pairs", kind="text")]

@@ -7,9 +7,7 @@ from itertools import pairwise
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
@@ -62,36 +60,36 @@ def failing_levels(table: Table, result: Cliffs, cliff: CliffDoc) -> list[int]:
 
 
 def _sides(table: Table, result: Cliffs, cliff: CliffDoc) -> Sides | None:
-    name = primary_response(table)
+    name = table.view.primary
     samples = {int(s.configuration[result.factor]): s for s in comparable_samples(table).values() if s.scores(name)}
     below, above = [n for n in samples if n <= cliff.low], [n for n in samples if n >= cliff.high]
     if not below or not above:
         return None
     first, second = samples[max(below)], samples[min(above)]
     low, value, high = cliff.factor
-    factor = (1 / high, 1 / value, 1 / low) if table.study.responses[name].better == "higher" else cliff.factor
+    factor = (1 / high, 1 / value, 1 / low) if table.view.response.better == "higher" else cliff.factor
     estimates = estimate_response(table, first, name), estimate_response(table, second, name)
     return Sides(factor, (max(below), min(above)), (first, second), estimates)
 
 
 def cliff_matrix(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> Matrix:
     """Make the matrix: one row for each cliff."""
-    response = table.study.responses[primary_response(table)]
+    response = table.view.response
     scale = scale_for(response.unit, [e.value for _, sides in cliffs for e in sides.estimates])
     rows = []
     for _, sides in cliffs:
         cells = [_cell(table, *side, scale) for side in zip(sides.samples, sides.estimates, strict=True)]
         rows.append(MatrixRow(label=level_range("", "", *sides.levels).strip(), cells=cells))
-    is_few = any(len(sample.scores(primary_response(table))) < FEW for _, sides in cliffs for sample in sides.samples)
+    is_few = any(len(sample.scores(table.view.primary)) < FEW for _, sides in cliffs for sample in sides.samples)
     return Matrix(
-        title=title(table, primary_response(table)), unit=response.unit, better=response.better,
-        rows_are=title(table, result.factor), columns=["below", "above"], rows=rows,
+        title=table.view.primary_title, unit=response.unit, better=response.better,
+        rows_are=table.view.title(result.factor), columns=["below", "above"], rows=rows,
         note="the jump is between the trends of both sides" + ('; "to": the two runs there are' if is_few else ""),
     )  # fmt: skip
 
 
 def _cell(table: Table, sample: Sample, estimate: Estimate, scale: Scale) -> MatrixCell:
-    runs, text = sorted(sample.scores(primary_response(table))), ""
+    runs, text = sorted(sample.scores(table.view.primary)), ""
     if len(runs) < FEW and (len(runs) == 1 or cell_number(estimate, scale) == NOT_RESOLVED):
         text = " to ".join(dict.fromkeys(significant(x * scale.factor) for x in (runs[0], runs[-1])))
     return MatrixCell(estimate=estimate, text=text, doubt="disturbed runs only" if sample.falls_back else "")
@@ -113,7 +111,7 @@ def cliff_claim(table: Table, result: Cliffs | None) -> Claim:
     if result is None:
         n_failed = sum(row.status != "ok" for row in table.rows)
         return _no_answer(f"of {len(table.rows)} runs too few are left ({n_failed} failed).")
-    figure = f"response {primary_response(table)}"
+    figure = f"response {table.view.primary}"
     cliffs = cliffs_with_sides(table, result)
     failed = [levels for cliff in result.cliffs if (levels := failing_levels(table, result, cliff))]
     holes = [f"Every run failed {_where_phrase(table, result, min(n), max(n))}." for n in failed]
@@ -140,8 +138,8 @@ def cause_sentences(table: Table, result: Cliffs | None) -> list[str]:
 
 def subject(table: Table) -> str:
     """Name the response that jumps."""
-    response = table.study.responses[primary_response(table)]
-    kind, name = unit_of(response.unit), primary_response(table).replace("_", " ")
+    response = table.view.response
+    kind, name = unit_of(response.unit), table.view.primary.replace("_", " ")
     return f"the {response.title or ({'s': 'time', '1/s': 'rate'}[kind[0]] if kind and response.unit else name)}"
 
 
@@ -157,7 +155,7 @@ def _where_phrase(table: Table, result: Cliffs, low: float, high: float) -> str:
 
 
 def _levels(table: Table, result: Cliffs, *levels: Level, joined: str = " to ") -> str:
-    return level_range(title(table, result.factor), table.study.factors[result.factor].unit, *levels, joined=joined)
+    return level_range(table.view.title(result.factor), table.view.unit(result.factor), *levels, joined=joined)
 
 
 def _jump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> list[str]:

@@ -3,8 +3,6 @@
 from scalograph.analysis.ratios import ratio
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import title
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
@@ -22,7 +20,7 @@ def cliff_tables(table: Table, samples: SampleMap, result: Cliffs | None) -> lis
 def _cliffs(table: Table, result: Cliffs) -> TableDoc:
     factor = table.study.factors[result.factor]
     columns = [
-        Column(name=f"{title(table, result.factor)} at half of it", unit=factor.unit, kind="label"),
+        Column(name=f"{table.view.title(result.factor)} at half of it", unit=factor.unit, kind="label"),
         Column(name="begins at or after"), Column(name="is over at"),
         Column(name="time above over below", kind="text"), Column(name="probability", unit="%"),
         Column(name="kind", kind="text"),
@@ -37,19 +35,19 @@ def _cliffs(table: Table, result: Cliffs) -> TableDoc:
 
 def _sides(table: Table, result: Cliffs, cliff: CliffDoc, index: int) -> TableDoc:
     below, above = sides(table, result.factor, cliff.low, cliff.high)
-    name = primary_response(table)
+    name = table.view.primary
     scores = [[r.scores[name] for r in rows if name in r.scores] for rows in (above, below)]
     over = ratio(scores[0], scores[1])
     note = f"medians over {len(below)} and {len(above)} runs of the nearest levels"
     if over.value is not None:
-        note += f"; {title(table, name)} {over.value:.2f} times"
+        note += f"; {table.view.title(name)} {over.value:.2f} times"
     columns = [Column(name="figure of a run", kind="label")]
     columns += [Column(name=head) for head in ("below", "above", "above over below")]
     rows: list[list[Cell]] = [
         [text, _round(low), _round(high), _round(high / low) if low and high is not None else None]
         for text, low, high in evidence(table, result.factor, cliff.low, cliff.high)
     ]
-    heading = f"Both sides of {title(table, result.factor)} {cliff.location:.4g}"
+    heading = f"Both sides of {table.view.title(result.factor)} {cliff.location:.4g}"
     return TableDoc(id=f"cliff-sides-{index}", title=heading, note=note, columns=columns, rows=rows)
 
 
@@ -58,11 +56,11 @@ def _round(value: float | None) -> float | None:
 
 
 def _levels(table: Table, samples: SampleMap, result: Cliffs) -> TableDoc:
-    name = primary_response(table)
-    factor, response = table.study.factors[result.factor], table.study.responses[name]
+    name = table.view.primary
+    factor, response = table.study.factors[result.factor], table.view.response
     columns = [
-        Column(name=title(table, result.factor), unit=factor.unit, kind="label"),
-        Column(name=title(table, name), unit=response.unit, kind="estimate"),
+        Column(name=table.view.title(result.factor), unit=factor.unit, kind="label"),
+        Column(name=table.view.title(name), unit=response.unit, kind="estimate"),
         Column(name="runs"), Column(name="failed"),
     ]  # fmt: skip
     measured = {int(s.configuration[result.factor]): s for s in samples.values() if s.succeeded or s.n_failed}

@@ -11,10 +11,9 @@ from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, SampleMap
-from scalograph.findings.names import varying_factors
 from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample, group_samples, read_records, replay_runs, run_time
-from scalograph.findings.speedup_rule import find_speedup_rule, primary_response
+from scalograph.findings.speedup_rule import find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
@@ -32,7 +31,6 @@ from scalograph.questions.effective_cpus.model_programs import Concurrency, conc
 from scalograph.questions.effective_cpus.model_search import Bisection, search
 from scalograph.questions.effective_cpus.search_state import begin, rounds
 from scalograph.questions.effective_cpus.tables import effective_tables
-from scalograph.questions.registry import is_search
 from scalograph.text.quantities import cpus
 from scalograph.verdict.cause import COUNTED
 
@@ -43,7 +41,7 @@ FEWEST_LEVELS = 4
 
 def applies(table: Table) -> str | None:
     """Return why a study does not tell how many CPUs, or workers at once, it uses; None where it does."""
-    if is_search(table.study.question):
+    if table.view.is_search:
         return "the study searches for something else"
     if _counting_factor(table) is None:
         return f"no times of workers that each do the same, at {FEWEST_LEVELS} counts or more from 1 on"
@@ -59,7 +57,7 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
 
 def _counting_factor(table: Table) -> str | None:
     """Return the searched factor: the one that varies, or of a sweep workers that each do the same."""
-    study, several = table.study, varying_factors(table)
+    study, several = table.study, table.view.varying
     if study.question == QUESTION:
         return next(iter(several), next(iter(study.factors)))
     factor = next(iter(study.baseline), "")
@@ -192,7 +190,7 @@ def _answer_group(
         group=group, factor=asked.factor, quota=_quota(table, group), workers=_workers(table, asked, top),
         **_result_fields(result), **(_usage_fields(seen) if seen else {}),
     )  # fmt: skip
-    named, study, response = _find_limit(table, document, result, seen), table.study, primary_response(table)
+    named, study, response = _find_limit(table, document, result, seen), table.study, table.view.primary
     # Only where levels are CPUs for the same work does a speedup compare with the CPUs in use.
     varies_cpus = study.factors[asked.factor].control == "cpus" and study.responses[response].better == "lower"
     if document.decided and varies_cpus and (reason := why_implausible(members, document.k_eff or 0, response)):

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import group_prefix, title
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.effective_cpus.document import EffectiveCpus
@@ -30,14 +28,14 @@ def effective_sentences(table: Table, groups: Sequence[EffectiveCpus]) -> list[s
     groups_by_text: dict[str, list[str]] = {}
     for group in groups:
         if group.decided:
-            name = group_prefix(table, group.group).removesuffix(": ")
+            name = table.view.group_prefix(group.group).removesuffix(": ")
             groups_by_text.setdefault(_use_text(table, group), []).append(name)
     texts = ((", ".join(filter(None, names)), text) for text, names in groups_by_text.items())
     return [capitalize(f"{names}: {text}.".removeprefix(": ")) for names, text in texts]
 
 
 def _use_text(table: Table, group: EffectiveCpus) -> str:
-    n, factor, what = group.k_eff or 0, table.study.factors[group.factor], title(table, group.factor)
+    n, factor, what = group.k_eff or 0, table.study.factors[group.factor], table.view.title(group.factor)
     most = max(int(configuration[group.factor]) for configuration in table.configurations)
     if factor.control == "cpus":
         it = f"it uses all {cpus(most)}" if n == most else f"it uses {n} of {cpus(most)}"
@@ -50,17 +48,17 @@ def _use_text(table: Table, group: EffectiveCpus) -> str:
 
 
 def _matrix(table: Table, samples: SampleMap, group: EffectiveCpus) -> Matrix | None:
-    members, name = levels_of(samples, group.group, group.factor), primary_response(table)
+    members, name = levels_of(samples, group.group, group.factor), table.view.primary
     if not members:
         return None
-    response = table.study.responses[name]
+    response = table.view.response
     ends, best = (min(members), max(members)), group.k_eff or 0
     near = sorted(members, key=lambda level: (level not in ends, abs(level - best)))
     shown = sorted(near[:COLUMNS])
     times = [MatrixCell(estimate=estimate_response(table, members[level], name)) for level in shown]
     used = [MatrixCell(text=cell_number(cpus_used(table.study, members[level]))) for level in shown]
     return Matrix(
-        title=f"{title(table, name)} and CPUs in use, by {title(table, group.factor)}",
+        title=f"{table.view.primary_title} and CPUs in use, by {table.view.title(group.factor)}",
         unit=response.unit, better=response.better or "none", columns=[str(level) for level in shown],
-        rows=[MatrixRow(label=title(table, name), cells=times), MatrixRow(label="CPUs used", cells=used)],
+        rows=[MatrixRow(label=table.view.primary_title, cells=times), MatrixRow(label="CPUs used", cells=used)],
     )  # fmt: skip

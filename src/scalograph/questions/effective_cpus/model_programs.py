@@ -25,7 +25,6 @@ from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
@@ -241,11 +240,11 @@ def levels_of(samples: SampleMap, group: Mapping[str, Level], factor: str) -> di
 
 def ratio_to_first(table: Table, members: Mapping[int, Sample], level: int) -> Estimate:
     """Estimate time at a level over that at the lowest; of a rate, the other way round."""
-    name, confidence, first = primary_response(table), table.study.protocol.confidence, min(members)
+    name, confidence, first = table.view.primary, table.view.confidence, min(members)
     ours, theirs = members[level].scores(name), members[first].scores(name)
     if level == first:
         return Estimate(1.0, 1.0, 1.0, confidence, len(ours), "1 by definition")
-    if table.study.responses[name].better == "higher":
+    if table.view.response.better == "higher":
         ours, theirs = theirs, ours
     return ratio(ours, theirs, confidence)
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import group_prefix, title
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.effective_cpus.document import EffectiveCpus
@@ -26,11 +24,11 @@ def effective_tables(table: Table, samples: SampleMap, groups: Sequence[Effectiv
 
 
 def _levels(table: Table, samples: SampleMap, group: EffectiveCpus, index: int) -> TableDoc:
-    members, name = levels_of(samples, group.group, group.factor), primary_response(table)
-    factor, response = table.study.factors[group.factor], table.study.responses[name]
+    members, name = levels_of(samples, group.group, group.factor), table.view.primary
+    factor, response = table.study.factors[group.factor], table.view.response
     columns = [
-        Column(name=title(table, group.factor), unit=factor.unit, kind="label"),
-        Column(name=title(table, name), unit=response.unit, kind="estimate"),
+        Column(name=table.view.title(group.factor), unit=factor.unit, kind="label"),
+        Column(name=table.view.primary_title, unit=response.unit, kind="estimate"),
         Column(name=f"time over that of {min(members, default=1)}", kind="estimate"),
         Column(name="probability that no further helps", unit="%"),
         Column(name="runs"), Column(name="failed"),
@@ -40,13 +38,13 @@ def _levels(table: Table, samples: SampleMap, group: EffectiveCpus, index: int) 
         probability = round(100 * group.posterior.get(level, 0.0), 1) if group.posterior else None
         values = estimate_response(table, sample, name), ratio_to_first(table, members, level)
         rows.append([level, *values, probability, len(sample.succeeded), sample.n_failed])
-    setting = group_prefix(table, group.group).removesuffix(": ")
+    setting = table.view.group_prefix(group.group).removesuffix(": ")
     heading = "Levels that were measured" + (f", {setting}" if setting else "")
     return TableDoc(id=f"effective-levels-{index}", title=heading, columns=columns, rows=rows)
 
 
 def _figures(table: Table, groups: Sequence[EffectiveCpus]) -> TableDoc:
-    heads = [group_prefix(table, group.group).removesuffix(": ") or "here" for group in groups]
+    heads = [table.view.group_prefix(group.group).removesuffix(": ") or "here" for group in groups]
     columns = [Column(name="figure", kind="label"), *(Column(name=head, kind="text") for head in heads)]
     names = ("help", "used", "at once", "may be used", "quota", "believed in", "told to use", "limit")
     lines = [_lines(group) for group in groups]

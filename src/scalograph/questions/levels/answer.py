@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from scalograph.findings.answer import Answer, SampleMap
-from scalograph.findings.names import curve_factor
 from scalograph.findings.speedup_rule import find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
@@ -17,7 +16,7 @@ def applies(table: Table) -> str | None:
         return "its question is another one"
     if table.study.reference and len(table.configurations) > 1:
         return "its versions are compared with a reference"
-    if table.study.baseline and find_speedup_rule(table, curve_factor(table)) is not None:
+    if table.study.baseline and find_speedup_rule(table, table.view.curve_factor) is not None:
         return "its levels are compared as speedups"
     return None
 

@@ -7,9 +7,7 @@ from statistics import median
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response, modes_text
-from scalograph.findings.names import short_levels, title, varying_factors, varying_levels
 from scalograph.findings.sample import Sample, is_functional
-from scalograph.findings.speedup_rule import primary_response, speedup_kind
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import estimate_noise
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
@@ -28,10 +26,10 @@ _SUMMARIES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": median
 
 def single_claim(table: Table, sample: Sample) -> Claim:
     """State the primary response of the runs of one configuration."""
-    name, scores = primary_response(table), sample.scores(primary_response(table))
-    response, typical = table.study.responses[name], estimate_response(table, sample, name)
-    scale, modes = scale_for(response.unit, scores), modes_text(table, sample, name)
-    is_time, called = speedup_kind(response) == "time", title(table, name).capitalize()
+    view, scores = table.view, sample.scores(table.view.primary)
+    response, typical = view.response, estimate_response(table, sample)
+    scale, modes = scale_for(response.unit, scores), modes_text(table, sample)
+    is_time, called = view.kind == "time", view.primary_title.capitalize()
     if typical.low is None or is_resolved(typical):
         shown = f"{estimate(typical, scale)} {scale.unit}".rstrip()
         text = f"A run takes {shown}." if is_time else f"{called}: {shown}."
@@ -40,7 +38,7 @@ def single_claim(table: Table, sample: Sample) -> Claim:
         text = text if is_time else f"{called}: {text}"
     figures = [typical, *(Estimate(float(figure(scores))) for figure in _SUMMARIES.values())]
     matrix = Matrix(
-        title=f"{title(table, name)} of {len(scores)} run{'s' * (len(scores) != 1)}",
+        title=f"{view.primary_title} of {len(scores)} run{'s' * (len(scores) != 1)}",
         unit=response.unit, better=response.better, columns=["typical", *_SUMMARIES],
         rows=[MatrixRow(label="", cells=[MatrixCell(estimate=x) for x in figures])],
     )  # fmt: skip
@@ -64,7 +62,7 @@ ROUNDING = 1e-4
 
 def claim(table: Table, samples: SampleMap) -> Claim:
     """State what the levels of each factor do."""
-    name = primary_response(table)
+    name = table.view.primary
     measured = [sample for sample in samples.values() if sample.scores(name)]
     pairs = differences(table, samples, name)
     alone = single_claim(table, measured[0]) if measured and len(table.configurations) == 1 else None
@@ -88,13 +86,13 @@ def _sentences(
     if success := _success_sentence(samples.values()):
         yield success
         return
-    noise = estimate_noise(samples.values(), primary_response(table))
+    noise = estimate_noise(table, samples.values())
     percent = noise.sd_log_percent if noise else 0.0
     by = "more than 10-fold" if expm1(percent / 100) > MOST_SHARE else f"by {two_digits(percent)} %"
     spread = [f"Runs of a typical configuration differ {by}."] if percent > ROUNDING else []
     effects = [*_difference_sentences(table, measured, pairs)]
     # Of work that is the same under all names, how much its runs differ is the question.
-    is_noise = any(table.study.factors[name].kind == "nuisance" for name in varying_factors(table))
+    is_noise = any(table.study.factors[name].kind == "nuisance" for name in table.view.varying)
     yield from [*spread, *effects] if is_noise else [*effects, *spread]
 
 
@@ -109,8 +107,8 @@ def _success_sentence(samples: Iterable[Sample]) -> str:
 
 
 def _difference_sentences(table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDifference]) -> Iterator[str]:
-    left = sum(min(sample.scores(primary_response(table))) <= 0 for sample in samples)
-    sure, confidence = [pair for pair in pairs if pair.is_sure], table.study.protocol.confidence
+    left = sum(min(sample.scores(table.view.primary)) <= 0 for sample in samples)
+    sure, confidence = [pair for pair in pairs if pair.is_sure], table.view.confidence
     if not sure:
         most = farthest(pairs, confidence) if len(pairs) < MOST_PAIRS else None
         if most is None:
@@ -133,9 +131,9 @@ def _difference_sentences(table: Table, samples: Sequence[Sample], pairs: Sequen
     tried = list(dict.fromkeys(pair.factor for pair in pairs if pair.factor != sure[0].factor))
     if second := next((pair for name in tried for pair in sure if pair.factor == name), None):
         text = f"{_difference_text(table, second, confidence)}{_context_text(table, second)}"
-        yield f"{capitalize(title(table, second.factor))}: {text}."
+        yield f"{capitalize(table.view.title(second.factor))}: {text}."
     elif tried and len(pairs) < MOST_PAIRS:
-        yield f"No difference by {join_names([title(table, name) for name in tried], 'or')} is resolved."
+        yield f"No difference by {join_names([table.view.title(name) for name in tried], 'or')} is resolved."
 
 
 def _equivalence_sentences(
@@ -153,7 +151,7 @@ def _equivalence_sentences(
     others = min(alike, key=lambda levels: len({*levels} - here))
     within = f"every level lies within {percent_at_most(alike[others])} of the others"
     apart = dict(level for level in others if level not in here)
-    yield f"Not with {short_levels(table, apart)}: there {within if alike[others] else 'all levels are alike'}."
+    yield f"Not with {table.view.short_levels(apart)}: there {within if alike[others] else 'all levels are alike'}."
 
 
 def _other_levels(pair: LevelDifference) -> tuple[tuple[str, Level], ...]:
@@ -162,8 +160,8 @@ def _other_levels(pair: LevelDifference) -> tuple[tuple[str, Level], ...]:
 
 def _largest_sentence(table: Table, pair: LevelDifference) -> str:
     """State both values; only their order where one of them has too wide an interval."""
-    less, more = (estimate_response(table, sample, primary_response(table)) for sample in (pair.less, pair.more))
-    where, name = _context_text(table, pair), capitalize(title(table, primary_response(table)))
+    less, more = (estimate_response(table, sample) for sample in (pair.less, pair.more))
+    where, name = _context_text(table, pair), capitalize(table.view.primary_title)
     low, high = _level_names(table, pair)
     if _is_wide(less) or _is_wide(more):
         return f"{name} is more with {high} than with {low}{where}: by how much is not resolved."
@@ -171,16 +169,15 @@ def _largest_sentence(table: Table, pair: LevelDifference) -> str:
 
 
 def _difference_text(table: Table, pair: LevelDifference, confidence: float) -> str:
-    name, ratio = primary_response(table), pair.ratio(confidence)
-    less, more = _level_names(table, pair)
-    verb, noun = "takes" if speedup_kind(table.study.responses[name]) == "time" else "has", title(table, name)
+    (less, more), ratio = _level_names(table, pair), pair.ratio(confidence)
+    verb, noun = "takes" if table.view.kind == "time" else "has", table.view.primary_title
     if _is_wide(ratio):
         return f"a run with {more} {verb} more {noun} than one with {less}, by how much is not resolved"
     return f"a run with {more} {verb} {change(ratio, noun, f'one with {less}')}"
 
 
 def _level_names(table: Table, pair: LevelDifference) -> list[str]:
-    return [short_levels(table, {pair.factor: s.configuration[pair.factor]}) for s in (pair.less, pair.more)]
+    return [table.view.short_levels({pair.factor: s.configuration[pair.factor]}) for s in (pair.less, pair.more)]
 
 
 def _is_wide(value: Estimate) -> bool:
@@ -188,12 +185,12 @@ def _is_wide(value: Estimate) -> bool:
 
 
 def _context_text(table: Table, pair: LevelDifference) -> str:
-    others = {n: level for n, level in varying_levels(table, pair.less.configuration).items() if n != pair.factor}
-    return f" ({short_levels(table, others)})" if others else ""
+    others = {n: level for n, level in table.view.varying_levels(pair.less.configuration).items() if n != pair.factor}
+    return f" ({table.view.short_levels(others)})" if others else ""
 
 
 def _value_text(table: Table, value: Estimate) -> str:
-    unit = table.study.responses[primary_response(table)].unit
+    unit = table.view.response.unit
     scale = scale_for(unit, [value.value])
     shown = estimate(value, scale)
     return " ".join(text for text in (shown.value, "" if unit in SILENT else scale.unit, shown.interval) if text)
@@ -202,10 +199,9 @@ def _value_text(table: Table, value: Estimate) -> str:
 def _matrix(table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDifference]) -> Matrix | None:
     if not pairs:
         return None
-    name, response = pairs[0].factor, table.study.responses[primary_response(table)]
+    name = pairs[0].factor
     levels = [level for level in table.study.factors[name].levels for s in samples if s.configuration[name] == level]
     chosen = choose_columns(levels, [s.configuration[name] for s in (pairs[0].less, pairs[0].more)])
-    cells = [(s, MatrixCell(estimate=estimate_response(table, s, primary_response(table)))) for s in samples]
-    texts = {"title": title(table, primary_response(table)), "unit": response.unit, "better": response.better}
-    heads = [short_levels(table, {name: level}) for level in chosen]
-    return matrix(table, rows(table, name, chosen, cells), heads, **texts)
+    cells = [(s, MatrixCell(estimate=estimate_response(table, s))) for s in samples]
+    heads = [table.view.short_levels({name: level}) for level in chosen]
+    return matrix(table, rows(table, name, chosen, cells), heads, **table.view.matrix_texts)

@@ -13,7 +13,6 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.speedup_points import PLAY
 from scalograph.analysis.variance_moderation import moderate_variances
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample, group_samples
 from scalograph.findings.table import Table
 
@@ -50,11 +49,11 @@ class LevelDifference(NamedTuple):
 
 def differences(table: Table, samples: SampleMap, response: str) -> list[LevelDifference]:
     """Compare all pairs, the largest certain difference first."""
-    every = (pair for name in varying_factors(table) for pair in _pairs(samples, name, response))
+    every = (pair for name in table.view.varying for pair in _pairs(samples, name, response))
     compared = list(islice(every, MOST_PAIRS))
     lent = moderate_variances([pair.contrast for pair in compared])
     p_values = holm([contrast.p_value(log(1 + PLAY)) for contrast in lent])
-    alpha = 1 - table.study.protocol.confidence
+    alpha = 1 - table.view.confidence
     pairs = [
         pair._replace(contrast=contrast, is_sure=p is not None and p <= alpha)
         for pair, contrast, p in zip(compared, lent, p_values, strict=True)

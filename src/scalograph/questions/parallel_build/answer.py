@@ -6,7 +6,6 @@ from statistics import mean
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.findings.answer import Answer, SampleMap
-from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
@@ -64,7 +63,7 @@ def jobs_factor(table: Table) -> str | None:
     for name, factor in table.study.factors.items():
         counts = all(isinstance(level, int) and not isinstance(level, bool) and level > 0 for level in factor.levels)
         filled = f"-j{{{name}}}" in words or f"-j {{{name}}}" in words or f"--jobs={{{name}}}" in words
-        if factor.control is None and counts and name in varying_factors(table) and (name == "jobs" or filled):
+        if factor.control is None and counts and name in table.view.varying and (name == "jobs" or filled):
             return name
     return None
 
@@ -86,7 +85,7 @@ def _load(table: Table, sample: Sample, factor: str, runs: Sequence[TimedRun]) -
     loads: list[Load] = [run.load for run in runs if run.load is not None]
     if not loads:
         return None
-    confidence, jobs = table.study.protocol.confidence, float(sample.configuration[factor])
+    confidence, jobs = table.view.confidence, float(sample.configuration[factor])
     falls = [fall for load in loads if (fall := load.last_over_first) is not None]
     return BuildLoad(
         configuration=dict(sample.configuration), jobs=jobs,
@@ -103,7 +102,7 @@ def _phases(table: Table, sample: Sample, runs: Sequence[TimedRun]) -> list[Buil
 
 
 def _phase(table: Table, sample: Sample, name: str, runs: Sequence[PhaseRun]) -> BuildPhase:
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     percents = [run.cpu_percent for run in runs if run.cpu_percent is not None]
     loads = [run.load.mean for run in runs if run.load is not None]
     return BuildPhase(

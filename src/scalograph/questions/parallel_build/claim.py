@@ -6,8 +6,6 @@ from statistics import median
 from scalograph.analysis.contenders import Contender
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import short_levels, title, varying_levels
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.parallel_build.model_equivalence import (
@@ -31,13 +29,13 @@ MISSED = 1.0  # share from which a difference that would be missed is no number 
 def build_claim(table: Table, taken: SampleMap, factor: str) -> Claim | None:
     """State the claim for the groups with the most CPUs, where jobs run in parallel; None where less is not better."""
     every = sorted(groups(table, taken, factor), key=lambda group: -_n_cpus(group))
-    if not every or table.study.responses[primary_response(table)].better != "lower":
+    if not every or table.view.response.better != "lower":
         return None
     by_group = [compare_with_best(table, group, len(every)) for group in every]
     lead, contenders = every[0], by_group[0]
     where, cost = _conditions(table, every, by_group), _cost(table, factor, lead)
-    matrix, figure = _matrix(table, taken, factor, lead, contenders), f"response {primary_response(table)}"
-    if rests_on_disturbed(lead, primary_response(table)):
+    matrix, figure = _matrix(table, taken, factor, lead, contenders), f"response {table.view.primary}"
+    if rests_on_disturbed(lead, table.view.primary):
         rows = [row for sample in taken.values() for row in sample.succeeded]
         n = sum(sample.n_disturbed for sample in taken.values())
         guess = _best_guess(table, factor, contenders, where)
@@ -57,15 +55,15 @@ def _n_cpus(group: Group) -> int:
 
 
 def _level_name(table: Table, factor: str, level: float) -> str:
-    return short_setting(title(table, factor), int(level), table.study.factors[factor].unit)
+    return short_setting(table.view.title(factor), int(level), table.view.unit(factor))
 
 
 def _conditions(table: Table, every: Sequence[Group], by_group: Sequence[Sequence[Contender]]) -> str:
-    n, first = _n_cpus(every[0]), primary_response(table)
+    n, first = _n_cpus(every[0]), table.view.primary
     pairs = [(g, contenders) for g, contenders in zip(every, by_group, strict=True) if _n_cpus(g) == n]
     alike = [(rests_on_disturbed(g, first), _best_levels(contenders)) for g, contenders in pairs]
     if len(set(alike)) > 1:
-        return f" with {short_levels(table, varying_levels(table, every[0].fixed))}"
+        return f" with {table.view.short_levels(table.view.varying_levels(every[0].fixed))}"
     return f" on {cpus(n)}" if len(alike) < len(every) else ""
 
 
@@ -83,10 +81,10 @@ def _best_guess(table: Table, factor: str, contenders: Sequence[Contender], wher
 
 def _inconclusive_sentence(table: Table, factor: str, contenders: Sequence[Contender], where: str) -> str:
     if not contenders:
-        return f"Cannot be said: fewer than two blocks have a clean run of every {title(table, factor)}."
+        return f"Cannot be said: fewer than two blocks have a clean run of every {table.view.title(factor)}."
     least = median(c.visible for c in contenders)
     missed = f"; differences below {percent(least)} would be missed" if least < MISSED else ""
-    return f"Cannot be said: no {title(table, factor)} can be told from the fastest{where}{missed}."
+    return f"Cannot be said: no {table.view.title(factor)} can be told from the fastest{where}{missed}."
 
 
 def _cost(table: Table, factor: str, group: Group) -> list[str]:
@@ -97,7 +95,7 @@ def _cost(table: Table, factor: str, group: Group) -> list[str]:
     first = next(iter(group.samples))
     if last.label == "not shown" or rests_on_disturbed(group, response, first, level):
         return []
-    noun = title(table, response).partition(",")[0]
+    noun = table.view.title(response).partition(",")[0]
     reference, who = (_level_name(table, factor, float(x)) for x in (first, level))
     if last.label == "equivalent":
         return [f"{who} takes the same {noun} as {reference}, within {percent(MARGIN)}."]
@@ -114,16 +112,16 @@ def _exceptions(
     differing = [i for i in range(len(every)) if levels[i] != levels[0]]
     fewer = [i for i, n in enumerate(counts) if n < counts[0]][-1:]
     alike = [i for i in differing if counts[i] == counts[0]][:1]
-    names = {i: f"With {short_levels(table, varying_levels(table, every[i].fixed))}," for i in alike}
+    names = {i: f"With {table.view.short_levels(table.view.varying_levels(every[i].fixed))}," for i in alike}
     names |= {i: f"On {cpus(counts[i])}" for i in fewer if i in differing}
-    clear = [i for i in names if not rests_on_disturbed(every[i], primary_response(table))]
+    clear = [i for i in names if not rests_on_disturbed(every[i], table.view.primary)]
     return [f"{names[i]} {text}." for i in clear if (text := _fastest(table, factor, by_group[i]))]
 
 
 def _fastest(table: Table, factor: str, contenders: Sequence[Contender]) -> str:
     names = [_level_name(table, factor, level) for level in _best_levels(contenders)]
     if names and len(names) == len(contenders):
-        return f"no {title(table, factor)} can be told from the fastest"
+        return f"no {table.view.title(factor)} can be told from the fastest"
     return _build(names) if names else ""
 
 
@@ -132,7 +130,7 @@ def _build(names: Sequence[str]) -> str:
 
 
 def _matrix(table: Table, taken: SampleMap, factor: str, group: Group, contenders: Sequence[Contender]) -> Matrix:
-    first, user = primary_response(table), user_time(table)
+    first, user = table.view.primary, user_time(table)
     unit = table.study.responses[first].unit
     names = [first, *([user] if user != first and table.study.responses[user].unit == unit else [])]
     may_be = {c.level: "yes" if c.may_be_best else "no" for c in contenders if not rests_on_disturbed(group, first)}
@@ -143,9 +141,9 @@ def _matrix(table: Table, taken: SampleMap, factor: str, group: Group, contender
         cells = [MatrixCell(estimate=estimates[name], doubt=doubts[name]) for name in names]
         cells += [MatrixCell(text=may_be.get(float(level), "not resolved"))] if may_be else []
         rows.append(MatrixRow(label=str(level), cells=cells))
-    where = short_levels(table, varying_levels(table, group.fixed))
-    heads = [title(table, name).partition(",")[0] for name in names]
+    where = table.view.short_levels(table.view.varying_levels(group.fixed))
+    heads = [table.view.title(name).partition(",")[0] for name in names]
     return Matrix(
         title=f"time of one build{f' with {where}' if where else ''}", unit=unit, better="lower",
-        rows_are=title(table, factor), columns=[*heads, *(["may be fastest"] if may_be else [])], rows=rows,
+        rows_are=table.view.title(factor), columns=[*heads, *(["may be fastest"] if may_be else [])], rows=rows,
     )  # fmt: skip

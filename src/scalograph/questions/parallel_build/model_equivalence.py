@@ -13,9 +13,7 @@ from scalograph.analysis.contrast import Contrast, welch_contrast
 from scalograph.analysis.estimate import Estimate, check_confidence
 from scalograph.analysis.ratios import ratio
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample, group_samples
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell
 from scalograph.protocol.plain import Level, is_number
@@ -115,7 +113,7 @@ def groups(table: Table, taken: SampleMap, factor: str) -> list[Group]:
 
 def fixed_cells(table: Table, group: Group, factor: str) -> list[Cell]:
     """Return the levels of the other varied factors, as the first cells of a row."""
-    return [group.fixed[name] for name in varying_factors(table) if name != factor]
+    return [group.fixed[name] for name in table.view.varying if name != factor]
 
 
 def rests_on_disturbed(group: Group, response: str, *levels: Level) -> bool:
@@ -127,8 +125,8 @@ def rests_on_disturbed(group: Group, response: str, *levels: Level) -> bool:
 def compare_with_best(table: Table, group: Group, n_groups: int) -> list[Contender]:
     """Compare each level with the best of the others on the primary response; intervals hold jointly."""
     counts = {float(level): sample for level, sample in group.samples.items() if is_number(level)}
-    scores = {level: sample.block_means(primary_response(table)) for level, sample in counts.items()}
-    return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
+    scores = {level: sample.block_means(table.view.primary) for level, sample in counts.items()}
+    return contenders(scores, 1 - (1 - table.view.confidence) / n_groups)
 
 
 def inflation(table: Table, group: Group) -> dict[Level, Equivalence]:
@@ -141,11 +139,11 @@ def against_first(table: Table, group: Group, response: str) -> dict[Level, Equi
     (first, *others) = group.samples
     base = group.samples[first].scores(response)
     pairs = {level: group.samples[level].scores(response) for level in others}
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     return {level: equivalence(s, base, confidence=confidence) for level, s in pairs.items() if s and base}
 
 
 def user_time(table: Table) -> str:
     """Find the response nearest to user time; the primary one where there is none."""
     sources = {response.source: name for name, response in table.study.responses.items()}
-    return next((sources[source] for source in USER if source in sources), primary_response(table))
+    return next((sources[source] for source in USER if source in sources), table.view.primary)

@@ -7,9 +7,7 @@ from statistics import mean, median
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import shorten, title, varying_factors
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.findings import Cell, Column, TableDoc
@@ -28,6 +26,7 @@ from scalograph.questions.parallel_build.model_equivalence import (
 )
 from scalograph.questions.parallel_build.model_parallelism import N_PARTS, Parallelism, TimedRuns
 from scalograph.text.quantities import gibibytes, percent
+from scalograph.text.short_names import shorten
 
 _WORDS = {"equivalent": f"the same within {MARGIN:.0%}", "different": "different", "not shown": "not decided"}
 
@@ -36,20 +35,20 @@ def inflation_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | N
     """Tabulate growth of user time, or of CPU time where that is all there is; None without either."""
     response = user_time(table)
     note = (
-        f"{title(table, response)}, over that of the first {title(table, factor)}; the same files are compiled, so "
-        f"what is more is the price of running side by side. {_margin(table)}"
+        f"{table.view.title(response)}, over that of the first {table.view.title(factor)}; the same files are compiled, "
+        f"so what is more is the price of running side by side. {_margin(table)}"
     )
-    heading = f"Growth of {title(table, response)}, with {title(table, factor)}"
+    heading = f"Growth of {table.view.title(response)}, with {table.view.title(factor)}"
     return next(iter(_tables(table, taken, factor, response, "inflation", (heading, note))), None)
 
 
 def same_tables(table: Table, taken: SampleMap) -> list[TableDoc]:
     """Tabulate, for each tunable, whether it changes the primary response."""
-    response, tables = primary_response(table), list[TableDoc]()
-    for name in varying_factors(table):
+    response, tables = table.view.primary, list[TableDoc]()
+    for name in table.view.varying:
         if table.study.factors[name].kind == "tunable":
-            note = f"{title(table, response)}, over that of the first level. {_margin(table)}"
-            heading = f"Does {title(table, name)} make a difference?"
+            note = f"{table.view.title(response)}, over that of the first level. {_margin(table)}"
+            heading = f"Does {table.view.title(name)} make a difference?"
             tables += _tables(table, taken, name, response, f"same-{name}", (heading, note))
     return tables
 
@@ -68,8 +67,8 @@ def _tables(
 
 
 def _labels(table: Table, factor: str) -> list[Column]:
-    names = [*(name for name in varying_factors(table) if name != factor), factor]
-    return [Column(name=title(table, name), kind="label") for name in names]
+    names = [*(name for name in table.view.varying if name != factor), factor]
+    return [Column(name=table.view.title(name), kind="label") for name in names]
 
 
 def _cells(group: Group, response: str, level: Level, ratio: Equivalence) -> list[Cell]:
@@ -78,7 +77,7 @@ def _cells(group: Group, response: str, level: Level, ratio: Equivalence) -> lis
 
 
 def _margin(table: Table) -> str:
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     return (
         f"The same within {MARGIN:.0%}: two one-sided tests at {1 - confidence:.2g} each (Schuirmann 1987), so the "
         f"interval is one of {2 * confidence - 1:.0%}"
@@ -87,7 +86,7 @@ def _margin(table: Table) -> str:
 
 def best_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
     """Tabulate each level beside the best of the others; None where nothing can be compared."""
-    if table.study.responses[primary_response(table)].better != "lower":
+    if table.view.response.better != "lower":
         return None
     every = groups(table, taken, factor)
     compared = [(group, c) for group in every for c in compare_with_best(table, group, len(every))]
@@ -95,7 +94,7 @@ def best_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
         return None
     rows: list[list[Cell]] = []
     for group, c in compared:
-        doubt = ", on disturbed runs" if rests_on_disturbed(group, primary_response(table)) else ""
+        doubt = ", on disturbed runs" if rests_on_disturbed(group, table.view.primary) else ""
         likely = "yes" if c.may_be_best else "no"
         rows.append([*fixed_cells(table, group, factor), c.level, c.over_best, likely + doubt])
     ends = Column(name="over the best of the others", kind="estimate"), Column(name="may be the best", kind="text")
@@ -104,12 +103,12 @@ def best_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
     if least >= 1:
         visible = "levels that differ less than twofold cannot be told apart with so few blocks, or so much noise"
     note = (
-        f"{title(table, primary_response(table))}, compared within blocks; all intervals hold at once, and among the "
-        f"levels that may be the best is the best with {table.study.protocol.confidence:.0%} confidence (Hsu 1984); "
+        f"{table.view.primary_title}, compared within blocks; all intervals hold at once, and among the "
+        f"levels that may be the best is the best with {table.view.confidence:.0%} confidence (Hsu 1984); "
         f"{visible}"
     )
     columns = [*_labels(table, factor), *ends]
-    return TableDoc(id="best", title=f"The best {title(table, factor)}", note=note, columns=columns, rows=rows)
+    return TableDoc(id="best", title=f"The best {table.view.title(factor)}", note=note, columns=columns, rows=rows)
 
 
 def prepared_table(table: Table) -> TableDoc | None:
@@ -129,7 +128,7 @@ def discarded_table(table: Table) -> TableDoc | None:
     rows = [row for row in table.rows if row.warmup]
     if not rows:
         return None
-    name = primary_response(table)
+    name = table.view.primary
     cells: list[list[Cell]] = [[row.run, row.read_bytes, row.n_major_faults, row.scores.get(name)] for row in rows]
     counted = [row for row in table.successful_rows() if row.n_major_faults is not None]
     if counted:
@@ -137,7 +136,7 @@ def discarded_table(table: Table) -> TableDoc | None:
         cells.append(["mean of those that count", read, faults, None])
     columns = [
         Column(name="run", kind="label"), Column(name="read from disk", unit="bytes"), Column(name="pages waited for"),
-        Column(name=title(table, name), unit=table.study.responses[name].unit),
+        Column(name=table.view.title(name), unit=table.study.responses[name].unit),
     ]  # fmt: skip
     note = "the first runs of a study find its files on the disk, later ones in memory; they are made and do not count"
     return TableDoc(id="discarded", title="Runs made first and discarded", note=note, columns=columns, rows=cells)
@@ -193,13 +192,13 @@ def memory_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None
     rows = [_row(table, group, factor, needs, level) for group, needs in measured for level in needs.per_level]
     if not rows:
         return None
-    names = [title(table, name) for name in varying_factors(table) if name != factor]
-    columns = [Column(name=name, kind="label") for name in [*names, title(table, factor)]]
+    names = [table.view.title(name) for name in table.view.varying if name != factor]
+    columns = [Column(name=name, kind="label") for name in [*names, table.view.title(factor)]]
     columns += [Column(name=name, unit="bytes") for name in ("largest process", "the whole tree", "at most")]
-    columns.append(Column(name=f"{title(table, factor)} that may fit"))
+    columns.append(Column(name=f"{table.view.title(factor)} that may fit"))
     has_peaks = any(needs.peaks for _, needs in measured)
     granted = "" if has_peaks else " (here no run has a group that counts its memory)"
-    note = _NOTE.format(granted=granted, factor=title(table, factor))
+    note = _NOTE.format(granted=granted, factor=table.view.title(factor))
     return TableDoc(id="memory", title="Memory that builds need", note=note, columns=columns, rows=rows)
 
 
@@ -214,11 +213,11 @@ def memory_warnings(table: Table, taken: SampleMap, factor: str) -> Iterator[str
         failed = [s.configuration for s in taken.values() if s.n_failed]
         for jobs in (float(x[factor]) for x in failed if group.fixed.items() <= x.items()):
             if (need := needs.need(jobs)) > size:
-                where = "".join(f", {title(table, n)} {group.fixed[n]}" for n in varying_factors(table) if n != factor)
+                where = "".join(f", {table.view.title(n)} {group.fixed[n]}" for n in table.view.varying if n != factor)
                 yield (
-                    f"{title(table, factor)} {jobs:g}{where}: would need about {gibibytes(need)}, by the largest "
+                    f"{table.view.title(factor)} {jobs:g}{where}: would need about {gibibytes(need)}, by the largest "
                     f"process of the other builds ({gibibytes(needs.largest)}); this machine has {gibibytes(size)}, "
-                    f"which may do for {title(table, factor)} {_fits(needs, size)}"
+                    f"which may do for {table.view.title(factor)} {_fits(needs, size)}"
                 )
 
 
@@ -257,7 +256,7 @@ def parallelism_table(table: Table, taken: SampleMap, factor: str, timelines: Ti
     columns = [*_label_columns(table), Column(name="tasks on a CPU", kind="estimate"), Column(name="could be")]
     columns += [Column(name=name, unit="s", kind="estimate") for name in ("lost", "below", "tail")]
     columns.append(Column(name="runs"))
-    note = _PARALLELISM_NOTE.format(factor=title(table, factor))
+    note = _PARALLELISM_NOTE.format(factor=table.view.title(factor))
     return TableDoc(id="parallelism", title="How parallel the work was", note=note, columns=columns, rows=rows)
 
 
@@ -277,8 +276,8 @@ def course_table(table: Table, taken: SampleMap, timelines: TimedRuns) -> TableD
 
 
 def _label_columns(table: Table) -> list[Column]:
-    units = {name: table.study.factors[name].unit for name in _label_factors(table)}
-    return [Column(name=title(table, name), unit=unit, kind="label") for name, unit in units.items()]
+    units = {name: table.view.unit(name) for name in _label_factors(table)}
+    return [Column(name=table.view.title(name), unit=unit, kind="label") for name, unit in units.items()]
 
 
 def _levels(table: Table, configuration: Mapping[str, Level]) -> list[Level]:
@@ -286,11 +285,11 @@ def _levels(table: Table, configuration: Mapping[str, Level]) -> list[Level]:
 
 
 def _label_factors(table: Table) -> list[str]:
-    return varying_factors(table) or list(table.study.factors)
+    return table.view.varying or list(table.study.factors)
 
 
 def _parallelism_row(table: Table, sample: Sample, runs: Sequence[Parallelism]) -> list[Cell]:
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     cells: list[Cell] = [*_levels(table, sample.configuration)]
     cells += [summarize([run.mean for run in runs], confidence), runs[0].limit]
     cells += [_duration([run.lost_s for run in runs], confidence), _duration([run.below_s for run in runs], confidence)]

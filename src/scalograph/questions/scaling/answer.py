@@ -21,7 +21,6 @@ from scalograph.analysis.usl_predict import Boundary, first_boundary, predict
 from scalograph.analysis.variance_moderation import moderate_variances
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import point_key
-from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample, group_samples
 from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
@@ -75,7 +74,7 @@ def compare_levels(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> S
 def _curve(table: Table, how: SpeedupRule, taken: SampleMap, curve: Curve, bumps: list[LocalSlowdown]) -> SweptCurve:
     costs = {int(p.level): _costs(how, int(p.level), taken[point_key(table, curve, p)]) for p in curve.points}
     costs = {level: blocks for level, blocks in costs.items() if blocks and min(blocks.values()) > 0}
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     compared = contenders({float(level): blocks for level, blocks in costs.items()}, confidence)
     set_of_best = [int(contender.level) for contender in compared if contender.may_be_best]
     best = None
@@ -108,7 +107,7 @@ def _slowdowns(table: Table, how: SpeedupRule, taken: SampleMap, curves: Sequenc
     inner = [x for i, curve in enumerate(curves) for x in _neighbor_contrasts(table, how, taken, i, curve)]
     moderated = moderate_variances([side for contrast in inner for side in contrast.sides])
     pairs = [*zip(moderated[::2], moderated[1::2], strict=True)]
-    confidence = table.study.protocol.confidence
+    confidence = table.view.confidence
     p_values = holm([_p_value(*pair) for pair in pairs])
     slowdowns: list[list[LocalSlowdown]] = [[] for _ in curves]
     for (curve, (below, level, above), _), pair, p in zip(inner, pairs, p_values, strict=True):
@@ -175,7 +174,7 @@ def _serial(fit: Usl | None, measured: Sequence[Point], limits: Sequence[Boundar
 
 def add_laws(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> list[Curve]:
     """Add to each curve its law and extrapolation, where speedup has a meaning and sizes suffice."""
-    factor = curve_factor(table)
+    factor = table.view.curve_factor
     how = find_speedup_rule(table, factor)
     if how is None:
         return list(curves)
@@ -184,7 +183,7 @@ def add_laws(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> list[Cu
 
 
 def _add_law(table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sample]) -> Curve:
-    fit = fit_law(how, curve.factor, members, table.study.protocol.confidence)
+    fit = fit_law(how, curve.factor, members, table.view.confidence)
     limits = boundaries(table, curve.factor, curve.group, most_cpus(members))
     sizes = [_size(sample, curve.factor) for sample in members if sample.values(how.response).size]
     law = law_doc(fit, min(sizes), float(table.study.baseline[curve.factor]), limits) if fit else None

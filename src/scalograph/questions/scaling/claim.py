@@ -5,9 +5,8 @@ from statistics import median_low
 
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import curve_factor, short_levels, title, varying_levels
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import find_speedup_rule, primary_response
+from scalograph.findings.speedup_rule import find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Curve, Matrix, MatrixCell
 from scalograph.protocol.plain import Level, is_number
@@ -50,10 +49,10 @@ def speedup_matrix(
         cells.append((point.sample, MatrixCell(estimate=point.point.speedup, doubt=doubt)))
     lines, cpus = rows(table, factor, chosen, cells), cpus_factor(table, factor)
     lines.sort(key=lambda line: _rank(line, chosen, cpus, best))
-    base = short_levels(table, {factor: table.study.baseline[factor]})
+    base = table.view.short_levels({factor: table.study.baseline[factor]})
     texts = {"title": f"speedup over {base}", "better": "higher", "note": _baseline(table, curves, base)}
-    is_full = not is_counted(title(table, factor))
-    heads = [short_levels(table, {factor: x}) if is_full or x == chosen[-1] else level_text(x) for x in chosen]
+    is_full = not is_counted(table.view.title(factor))
+    heads = [table.view.short_levels({factor: x}) if is_full or x == chosen[-1] else level_text(x) for x in chosen]
     return matrix(table, lines, heads, **texts)
 
 
@@ -78,13 +77,13 @@ def _rank(line: Line, columns: Sequence[Level], cpus: str, best: BestGain | None
 
 
 def _baseline(table: Table, curves: Sequence[Curve], base: str) -> str:
-    name = primary_response(table)
+    name = table.view.primary
     level = table.study.baseline[curves[0].factor]
     base_values = [p.responses[name].estimate.value for curve in curves for p in curve.points if p.level == level]
     values = [value for value in base_values if value]
     if not values:
         return ""
-    scale = scale_for(table.study.responses[name].unit, values)
+    scale = scale_for(table.view.response.unit, values)
     ends = dict.fromkeys(significant(value * scale.factor) for value in (min(values), max(values)))
     return f"{base}: {' to '.join(ends)} {scale.unit}".rstrip()
 
@@ -104,10 +103,10 @@ def claim(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Claim | No
 
 
 def _incomparable(table: Table, taken: SampleMap) -> str:
-    how = find_speedup_rule(table, curve_factor(table))
+    how = find_speedup_rule(table, table.view.curve_factor)
     if how is None:
         return ""
-    factor, name = curve_factor(table), title(table, how.response)
+    factor, name = table.view.curve_factor, table.view.title(how.response)
     measured = [sample for sample in taken.values() if sample.scores(how.response)]
     if not measured:
         return missing_response(table, taken, how.response)
@@ -120,7 +119,7 @@ class _Sentences:
     def __init__(self, table: Table, points: Sequence[ComparedPoint]) -> None:
         self._table, self._points = table, points
         self._factor = points[0].curve.factor
-        self._title = title(table, self._factor)
+        self._title = table.view.title(self._factor)
         self._base = table.study.baseline[self._factor]
 
     def all(self, best: BestGain | None, past: Decline | None) -> Iterator[str]:
@@ -174,7 +173,7 @@ class _Sentences:
             return f"At {count} {who} to {self._times(past.parts[0])}."
         parts = []
         for (name, level), part in zip(past.setting, past.parts, strict=True):
-            plural = is_plural(title(self._table, name), level)
+            plural = is_plural(self._table.view.title(name), level)
             keeps = min(p.value for p in part) >= 1
             verb = ("keep" if keeps else "fall to") if plural else ("keeps" if keeps else "falls to")
             parts.append(f"{self._level_name(name, level)} {verb} {self._times(part)}")
@@ -231,14 +230,14 @@ class _Sentences:
         return f"{self._count(level)} {self._verb('be', level)} as fast as {base}, within {percent_at_most(most)}; "
 
     def _place_name(self, point: ComparedPoint) -> str:
-        where = short_levels(self._table, varying_levels(self._table, point.curve.group))
+        where = self._table.view.short_levels(self._table.view.varying_levels(point.curve.group))
         return f"{self._count(point.level)}{f' ({where})' if where else ''}"
 
     def _gain(self, level: int, members: Sequence[ComparedPoint]) -> str:
         how, many = find_speedup_rule(self._table, self._factor), self._times(members)
         base = f"{self._base}" if is_counted(self._title) else self._level_name(self._factor, self._base)
         if how is not None and how.kind == "rate":
-            rate = title(self._table, primary_response(self._table))
+            rate = self._table.view.primary_title
             return f"{self._verb('reach', level)} {many} the {rate} of {base}"
         if how is not None and how.per_worker:
             return f"{self._verb('do', level)} {many} the work of {base} in the same time"
@@ -260,7 +259,7 @@ class _Sentences:
         return verb if plural else f"{verb}{'es' if verb.endswith('ch') else 's'}"
 
     def _level_name(self, name: str, level: Level) -> str:
-        return short_levels(self._table, {name: level})
+        return self._table.view.short_levels({name: level})
 
     def _names(self, levels: Sequence[FactorLevel]) -> list[str]:
         return [self._level_name(name, level) for name, level in levels]

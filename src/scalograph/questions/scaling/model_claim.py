@@ -16,7 +16,6 @@ from scalograph.analysis.speedup_points import PLAY
 from scalograph.analysis.variance_moderation import moderate_variances
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import point_key
-from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
@@ -77,7 +76,7 @@ def compare_points(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> l
         every = ((p, taken[point_key(table, curve, p)], contrasts[int(p.level)]) for p in points)
         compared += [ComparedPoint(curve, p, s, c, is_possible=_is_possible(table, curve, p)) for p, s, c in every]
     contrasts_ = moderate_variances([point.contrast for point in compared])
-    moderated = zip(compared, contrasts_, classify_contrasts(contrasts_, table.study.protocol.confidence), strict=True)
+    moderated = zip(compared, contrasts_, classify_contrasts(contrasts_, table.view.confidence), strict=True)
     return [p._replace(contrast=c, state=s if _agrees(p, s) else "open") for p, c, s in moderated]
 
 
@@ -197,7 +196,7 @@ def find_best_gain(table: Table, points: Sequence[ComparedPoint]) -> BestGain | 
     best = min(same, key=lambda point: point.level)
     cpus = cpus_factor(table, best.curve.factor)
     beside = [p for p in points if p.level == best.level and p.curve.group.get(cpus) == best.curve.group.get(cpus)]
-    names = [n for n in varying_factors(table) if n not in (cpus, best.curve.factor)]
+    names = [n for n in table.view.varying if n not in (cpus, best.curve.factor)]
     # What cannot be told apart, if few words say which these are; else what looks alike.
     alike = _members(best, beside, lambda first, second: not _differ([second], [first], len(beside)))
     overlapping = _members(best, beside, lambda p, q: max(p.low, q.low) <= min(p.high, q.high))
@@ -216,13 +215,13 @@ def find_best_gain(table: Table, points: Sequence[ComparedPoint]) -> BestGain | 
 
 def unresolved_levels(table: Table, best: BestGain) -> Sequence[FactorLevel]:
     """Name what is not resolved by levels that it alone has; empty where that takes too many."""
-    names = [name for name in varying_factors(table) if name in best.members[0].curve.group]
+    names = [name for name in table.view.varying if name in best.members[0].curve.group]
     return (fewest_unless(names, [*best.members, *best.others], best.left) or []) if best.left else []
 
 
 def cpus_factor(table: Table, factor: str) -> str:
     """Find the factor that gives the CPUs, where it varies beside the curve's own; else empty."""
-    return next((n for n in varying_factors(table) if table.study.factors[n].control == "cpus" and n != factor), "")
+    return next((n for n in table.view.varying if table.study.factors[n].control == "cpus" and n != factor), "")
 
 
 def _members(
@@ -269,7 +268,7 @@ def find_decline(table: Table, taken: SampleMap, best: BestGain, points: Sequenc
     beyond = [p for p in points if id(p.curve) in lost and p.level > best.level]
     compared = [p for p in beyond if p.level in lost[id(p.curve)]]
     contrasts = moderate_variances([lost[id(p.curve)][p.level] for p in compared])
-    changes = classify_contrasts(contrasts, table.study.protocol.confidence)
+    changes = classify_contrasts(contrasts, table.view.confidence)
     fallen = [p for p, state in zip(compared, changes, strict=True) if state == "slower" and is_resolved(p)]
     if not fallen:
         return None
@@ -279,12 +278,12 @@ def find_decline(table: Table, taken: SampleMap, best: BestGain, points: Sequenc
 
 
 def _split_decline(table: Table, level: int, there: Sequence[ComparedPoint]) -> Decline | None:
-    for name in (n for n in varying_factors(table) if n in there[0].curve.group):
+    for name in (n for n in table.view.varying if n in there[0].curve.group):
         levels = list(dict.fromkeys(point.curve.group[name] for point in there))
         if len(levels) != 2:
             continue
         parts = {x: [p for p in there if p.curve.group[name] == x] for x in levels}
         best, worst = sorted(levels, key=lambda x: -min(p.low for p in parts[x]))
-        if _differ(parts[best], parts[worst], len(varying_factors(table))):
+        if _differ(parts[best], parts[worst], len(table.view.varying)):
             return Decline(level, [parts[best], parts[worst]], [(name, best), (name, worst)])
     return None

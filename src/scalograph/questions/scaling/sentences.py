@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.table import Table
 from scalograph.questions.scaling.document import LocalSlowdown, Swept, SweptCurve
 from scalograph.text.cell_numbers import NOT_RESOLVED
@@ -27,10 +26,10 @@ def neighbor_sentences(table: Table, levels: Swept | None) -> Iterator[str]:
 def _sentence(table: Table, group: Sequence[tuple[SweptCurve, LocalSlowdown]], n_curves: int) -> str:
     group = sorted(group, key=lambda pair: -(pair[1].slower.low or 0.0))
     curve, bump = group[0]
-    who, beside = (short_levels(table, {curve.factor: level}) for level in (bump.level, bump.above))
-    verb = "are" if is_plural(title(table, curve.factor), bump.level) else "is"
+    who, beside = (table.view.short_levels({curve.factor: level}) for level in (bump.level, bump.above))
+    verb = "are" if is_plural(table.view.title(curve.factor), bump.level) else "is"
     text = f"{who} {verb} slower than both {bump.below} and {beside}"
-    how, setting = change(bump.slower, "time"), short_levels(table, varying_levels(table, curve.group))
+    how, setting = change(bump.slower, "time"), table.view.short_levels(table.view.varying_levels(curve.group))
     more = f"by how much is {NOT_RESOLVED}" if how == NOT_RESOLVED else how
     if n_curves == 1 or not setting:
         return f"{text}: {more}."

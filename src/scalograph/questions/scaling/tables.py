@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from scalograph.analysis.estimate import BEYOND_CPUS, join_flags
-from scalograph.findings.names import curve_factor, title, varying_factors
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, Curve, TableDoc
 
@@ -17,7 +16,7 @@ _NOTE = (
 
 def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
     """Tabulate the law of each curve; None where no curve has one."""
-    shown = [name for name in varying_factors(table) if name != curve_factor(table)]
+    shown = [name for name in table.view.varying if name != table.view.curve_factor]
     rows: list[list[Cell]] = []
     for curve in curves:
         if law := curve.law:
@@ -27,7 +26,7 @@ def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
             rows.append([*(curve.group[name] for name in shown), *values])
     if not rows:
         return None
-    columns = [Column(name=title(table, name), kind="label") for name in shown]
+    columns = [Column(name=table.view.title(name), kind="label") for name in shown]
     names = ("serial share sigma", "coherency kappa", "largest at", "twice as far")
     columns += [Column(name=name, kind="estimate") for name in names]
     columns.append(Column(name="flags", kind="text"))

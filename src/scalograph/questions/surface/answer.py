@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample, group_samples
 from scalograph.findings.speedup_rule import find_speedup_rule
 from scalograph.findings.table import Table
@@ -47,7 +46,7 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
 
 def _axes(table: Table) -> tuple[str, str] | None:
     """Find the factors of workers and CPUs, where each worker does the same and one is the baseline."""
-    factor = curve_factor(table)
+    factor = table.view.curve_factor
     how = find_speedup_rule(table, factor)
     cpus = next((name for name, other in table.study.factors.items() if other.control == "cpus"), None)
     if cpus is None or how is None or not how.per_worker or how.kind != "time" or table.study.baseline[factor] != 1:
@@ -85,7 +84,7 @@ def _row(
 def _cell(
     table: Table, response: str, sample: Sample, at: tuple[int, int], single: Sequence[float], alone: float | None
 ) -> SurfaceCell:
-    confidence, scores = table.study.protocol.confidence, sample.scores(response)
+    confidence, scores = table.view.confidence, sample.scores(response)
     excess = model.deviation(scores, single, *at, confidence) if scores and single and at[0] > 1 else None
     rows = sample.rows(response)
     # A worker that reports an end before its begin has reported nothing.
@@ -103,4 +102,4 @@ def _cell(
 
 def _slope(table: Table, response: str, row: Mapping[int, Sample], cpus: int) -> Estimate:
     points: Iterable[tuple[int, float]] = ((x, score) for x, sample in row.items() for score in sample.scores(response))
-    return model.slope(points, cpus, table.study.protocol.confidence)
+    return model.slope(points, cpus, table.view.confidence)

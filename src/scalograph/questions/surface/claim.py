@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import levels_text, title, varying_levels
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.surface.document import Surface
@@ -29,7 +28,7 @@ def surface_claim(table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -
         return None
     surface = surfaces[0]
     rows = [row for row, slope in enumerate(surface.slopes) if is_resolved(slope) and surface.alone(row)]
-    worker = singular(title(table, surface.x))
+    worker = singular(table.view.title(surface.x))
     figure = FIGURE if len(surface.y_levels) >= FEW_ROWS else f"response {surface.response}"
     if not rows:
         text = f"Cannot be said: what each {worker} beyond the CPUs adds is not resolved."
@@ -40,7 +39,7 @@ def surface_claim(table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -
     adds = [_slope_phrase(surface, row, scale) for row in shown]
     expected = [_expected_phrase(surface, row, scale) + (" expected" if row == shown[0] else "") for row in shown]
     text = ", ".join(a if NOT_RESOLVED in b else f"{a} ({b})" for a, b in zip(adds, expected, strict=True))
-    where = levels_text(table, varying_levels(table, surface.group))
+    where = table.view.levels_text(table.view.varying_levels(surface.group))
     with_ = f"with {where} " if where and len(surfaces) > 1 else ""
     head = f"{_sharing_phrase(surface, over)}: {with_}each {worker} beyond the CPUs adds {text}"
     limit = list(_other_surfaces(table, surfaces)) if with_ else []
@@ -60,7 +59,7 @@ def _other_surfaces(table: Table, surfaces: Sequence[Surface]) -> Iterator[str]:
         if rows:
             scale = _scale(table, surface, rows)
             adds = [_slope_phrase(surface, row, scale) for row in dict.fromkeys((rows[0], rows[-1]))]
-            parts.append(f"with {levels_text(table, varying_levels(table, surface.group))}: {', '.join(adds)}")
+            parts.append(f"with {table.view.levels_text(table.view.varying_levels(surface.group))}: {', '.join(adds)}")
     if parts:
         text = "; ".join(parts)
         yield f"{text[:1].upper()}{text[1:]}."
@@ -107,7 +106,7 @@ def _ridge_sentences(table: Table, surface: Surface) -> list[str]:
     if not slow:
         return []
     m, n, e = slow[-1]
-    who = f"{n} {title(table, surface.x)} on {cpus(m)}"
+    who = f"{n} {table.view.title(surface.x)} on {cpus(m)}"
     return [f"With a CPU each they are slower, too: {who} take {claim_number(e)} times as long as one."]
 
 
@@ -132,7 +131,7 @@ def _matrix(table: Table, taken: SampleMap, surface: Surface, rows: Sequence[int
         cells.append(MatrixCell(text=claim_number(slope_ratio(surface, row))))
         matrix_rows.append(MatrixRow(label=str(m), cells=cells))
     return Matrix(
-        title=f"{title(table, surface.response)} that each {worker} beyond the CPUs adds",
-        unit=table.study.responses[surface.response].unit, better="lower", rows_are=title(table, surface.y),
+        title=f"{table.view.title(surface.response)} that each {worker} beyond the CPUs adds",
+        unit=table.study.responses[surface.response].unit, better="lower", rows_are=table.view.title(surface.y),
         columns=["measured", "expected", "ratio"], rows=matrix_rows, note="expected: that of one alone, over the CPUs",
     )  # fmt: skip

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.configuration_tables import MAX_ROWS
-from scalograph.findings.names import group_prefix, title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.surface.document import Surface, SurfaceCell
@@ -32,7 +31,7 @@ def surface_tables(table: Table, surfaces: Sequence[Surface]) -> list[TableDoc]:
 
 def _slopes(table: Table, surface: Surface, index: int) -> TableDoc:
     unit = table.study.responses[surface.response].unit
-    columns = [Column(name=title(table, surface.y), kind="label"), Column(name="T(M)/T(1)", kind="estimate")]
+    columns = [Column(name=table.view.title(surface.y), kind="label"), Column(name="T(M)/T(1)", kind="estimate")]
     columns += [Column(name="one more adds", unit=unit, kind="estimate"), Column(name="over T(1)/M", kind="estimate")]
     rows: list[list[Cell]] = []
     for row, cpus in enumerate(surface.y_levels):
@@ -42,7 +41,7 @@ def _slopes(table: Table, surface: Surface, index: int) -> TableDoc:
             value, low, high = (None if x is None else x * cpus / alone for x in (slope.value, slope.low, slope.high))
             over = replace(slope, value=value, low=low, high=high)
         rows.append([cpus, flat or Estimate(warnings=("one CPU, or not measured",)), slope, over])
-    heading = f"{group_prefix(table, surface.group)}What one more costs ({title(table, surface.x)})"
+    heading = f"{table.view.group_prefix(surface.group)}What one more costs ({table.view.title(surface.x)})"
     return TableDoc(id=f"surface-{index}-slopes", title=heading, note=_SLOPES, columns=columns, rows=rows)
 
 
@@ -51,16 +50,18 @@ def _configurations(table: Table, surface: Surface, index: int) -> list[TableDoc
     is_whole = len(surface.x_levels) * n_rows <= MAX_ROWS
     parts = [range(n_rows)] if is_whole else [range(i, i + 1) for i in range(n_rows)]
     unit = table.study.responses[surface.response].unit
-    columns = [Column(name=title(table, name), kind="label") for name in (surface.y, surface.x)]
+    columns = [Column(name=table.view.title(name), kind="label") for name in (surface.y, surface.x)]
     columns += [
-        Column(name=title(table, surface.response), unit=unit, kind="estimate"),
+        Column(name=table.view.title(surface.response), unit=unit, kind="estimate"),
         Column(name="over expected", kind="estimate"), Column(name="fairness", kind="estimate"),
         Column(name="CPUs busy", kind="text"), Column(name="flags", kind="text"),
     ]  # fmt: skip
-    heading = f"{group_prefix(table, surface.group)}{title(table, surface.x)} over {title(table, surface.y)}"
+    heading = (
+        f"{table.view.group_prefix(surface.group)}{table.view.title(surface.x)} over {table.view.title(surface.y)}"
+    )
     tables = []
     for part in parts:
-        text = heading if len(parts) == 1 else f"{heading}, {title(table, surface.y)} {surface.y_levels[part[0]]}"
+        text = heading if len(parts) == 1 else f"{heading}, {table.view.title(surface.y)} {surface.y_levels[part[0]]}"
         cells = [(row, x, cell) for row in part for x, cell in zip(surface.x_levels, surface.cells[row], strict=True)]
         rows = [_line(surface, row, x, cell) for row, x, cell in cells if cell]
         tables.append(TableDoc(id=f"surface-{index}-{part[0]}", note=_NOTE, columns=columns, title=text, rows=rows))

@@ -9,9 +9,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import curve_factor, varying_factors
 from scalograph.findings.sample import Sample, group_samples, read_named_records
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
@@ -55,17 +53,17 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
 
     `sample`: its runs that count; `every`: all that succeeded, those that break Little's law too.
     """
-    runs = [driven[row.run] for row in sample.rows(primary_response(table)) if row.run in driven]
-    confidence, n_requests = table.study.protocol.confidence, sum(run.n_requests for run in runs)
+    runs = [driven[row.run] for row in sample.rows(table.view.primary) if row.run in driven]
+    confidence, n_requests = table.view.confidence, sum(run.n_requests for run in runs)
     names = [name for name in QUANTILES if any(name in run.quantiles_s for run in runs)]
     return LoadPoint(
-        level=level, rate=estimate_response(table, sample, primary_response(table)),
+        level=level, rate=estimate_response(table, sample),
         response=_summarize_runs([run.response_s for run in runs], confidence),
         quantiles={name: _summarize_runs([run.quantiles_s.get(name) for run in runs], confidence) for name in names},
         together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
         first_wrong=next((run.first_wrong for run in runs if run.first_wrong), ""),
         late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
-        parts=part_uses(utilizations(runs)), n=len(sample.rows(primary_response(table))),
+        parts=part_uses(utilizations(runs)), n=len(sample.rows(table.view.primary)),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.succeeded),
         dropped=dropped_connections(runs), n_unchecked=sum(not run.is_checked for run in runs),
         driver_limits=_driver_limits(runs),
@@ -115,12 +113,12 @@ MOST = 64  # configurations that are compared, each with each
 
 def full_configurations(table: Table, taken: SampleMap) -> list[FullConfiguration]:
     """Compare the highest level of all counted factors with the best of the others, in each group."""
-    counted = [name for name in varying_factors(table) if all(is_count(t[name]) for t in table.configurations)]
+    counted = [name for name in table.view.varying if all(is_count(t[name]) for t in table.configurations)]
     if not counted:
         return []
     ratios = []
     for group, members in group_samples(taken.values(), *counted).items():
-        rates = [(sample, sample.block_means(primary_response(table))) for sample in members]
+        rates = [(sample, sample.block_means(table.view.primary)) for sample in members]
         positive = [(sample, blocks) for sample, blocks in rates if blocks and min(blocks.values()) > 0]
         over = _ratio_to_best(counted, positive) if 1 < len(positive) <= MOST else None
         ratios += [FullConfiguration(group=dict(group), over_best=over)] if over else []
@@ -182,8 +180,8 @@ def load_factor(table: Table) -> str:
     """Find the factor of the load: clients where they vary, else that of the curves; empty: none."""
     factors = table.study.factors
     names = [name for name in factors if all(is_count(configuration[name]) for configuration in table.configurations)]
-    several = [name for name in varying_factors(table) if name in names]
-    wanted = [name for name in (CLIENTS, curve_factor(table)) if name in several]
+    several = [name for name in table.view.varying if name in names]
+    wanted = [name for name in (CLIENTS, table.view.curve_factor) if name in several]
     return next(iter([*wanted, *several, *names]), "")
 
 
@@ -198,13 +196,13 @@ def _group(
     loaded = LoadedGroup(group=group, factor=factor, points=points, **_load_kind(by_level, driven))
     if not loaded.points_with_runs:
         return loaded
-    name, measured = primary_response(table), [point.level for point in loaded.points_with_runs]
+    name, measured = table.view.primary, [point.level for point in loaded.points_with_runs]
     rates = {level: by_level[level].block_means(name) for level in measured}
     usable = all(min(blocks.values(), default=0.0) > 0 for blocks in rates.values())
-    fit = plateau(rates, table.study.protocol.confidence) if usable else None
+    fit = plateau(rates, table.view.confidence) if usable else None
     fields = {"at": _reported_level(loaded, fit), **_bottleneck_fields(table, loaded, fit, by_level, driven)}
     if fit is not None:
-        value = fit.estimate(table.study.protocol.confidence, min(point.n for point in loaded.points_with_runs))
+        value = fit.estimate(table.view.confidence, min(point.n for point in loaded.points_with_runs))
         fields |= {"state": fit.state, "plateau": value, "falls": fit.falls}
     return loaded.model_copy(update=fields)
 
@@ -238,7 +236,7 @@ def _bottleneck_fields(
     think = [run.think_s for run in runs if run.think_s is not None]
     if not alone or not think or not bounded:
         return fields
-    at_once = knee(best.rate, summarize(alone, table.study.protocol.confidence), sum(think) / len(think))
+    at_once = knee(best.rate, summarize(alone, table.view.confidence), sum(think) / len(think))
     # Requests of the lowest level may already wait for each other.
     is_alone = first == 1 or (at_once.low is not None and at_once.low > first)
     return {**fields, "knee": at_once if is_alone else None}

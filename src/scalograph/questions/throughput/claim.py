@@ -4,9 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.names import short_levels, title, varying_levels
-from scalograph.findings.names import title as title_of
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell
 from scalograph.questions.claims import limit_sentences, missing_response, why_unanswerable
@@ -132,21 +129,20 @@ def rate_matrix(table: Table, taken: SampleMap, groups: Sequence[LoadedGroup]) -
     both = [(sample, by_key[key]) for key, sample in taken.items() if key in by_key]
     cells = [(s, MatrixCell(estimate=x.rate, doubt=DRIVER.get(x.driver_limits, ""))) for s, x in both]
     lines = rows(table, factor, chosen, cells)
-    response = table.study.responses[primary_response(table)]
-    texts = {"title": title_of(table, primary_response(table)), "unit": response.unit, "better": response.better}
-    return matrix(table, lines, [short_levels(table, {factor: level}) for level in chosen], **texts) if lines else None
+    heads = [table.view.short_levels({factor: level}) for level in chosen]
+    return matrix(table, lines, heads, **table.view.matrix_texts) if lines else None
 
 
 def more_load_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
     """State whether more load adds anything, why not, and where it does."""
     group, reason = groups[0], bottleneck_phrase(groups[0])
     if group.falls is not None and group.falls.value is not None:
-        last = short_levels(table, {group.factor: group.points_with_runs[-1].level})
+        last = table.view.short_levels({group.factor: group.points_with_runs[-1].level})
         lost = group.points_with_runs[-1].errors
         there = f", where {percent(lost)} of the requests get no right answer" if lost >= WRONG else ""
         return f"; more carry less ({times(group.falls)} with {last}{there}){reason and f': {reason}'}"
     if group.state == "found":
-        noun = title(table, group.factor)
+        noun = table.view.title(group.factor)
         adds = f"more {noun} add" if is_counted(noun) else "more adds"
         return f"; {adds} nothing{exception_phrase(table, groups)}{reason and f': {reason}'}"
     if group.state == "between":
@@ -167,15 +163,15 @@ def exception_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
         other = {name: level for name, level in group.group.items() if first.group.get(name) != level}
         is_higher = group.at is not None and first.at is not None and group.at > first.at
         if is_higher and group.state in ("found", "rising") and len(other) == 1:
-            does = "they do" if is_counted(title(table, group.factor)) else "it does"
-            return f" (with {short_levels(table, other)} {does})"
+            does = "they do" if is_counted(table.view.title(group.factor)) else "it does"
+            return f" (with {table.view.short_levels(other)} {does})"
     return ""
 
 
 def throughput_claim(table: Table, taken: SampleMap, groups: Sequence[LoadedGroup]) -> Claim:
     """State the claim for the group with the highest rate, or why it cannot be stated."""
-    figure = f"response {primary_response(table)}"
-    missing = "" if groups else missing_response(table, taken, primary_response(table))
+    figure = f"response {table.view.primary}"
+    missing = "" if groups else missing_response(table, taken, table.view.primary)
     if reason := why_unanswerable(table, taken) or missing:
         return Claim(sentences=[f"Cannot be said: {reason}."], answered=False, figure=figure)
     group = groups[0]
@@ -203,8 +199,7 @@ def _sentences(table: Table, groups: Sequence[LoadedGroup], group: LoadedGroup, 
 
 
 def _rate(table: Table, rate: Estimate) -> str:
-    response = primary_response(table)
-    scale = scale_for(rate_unit(title(table, response), table.study.responses[response].unit), [rate.value])
+    scale = scale_for(rate_unit(table.view.primary_title, table.view.response.unit), [rate.value])
     shown = claim_number(rate, scale, ends=False)
     interval = claim_number(rate, scale).removeprefix(shown).strip()
     return " ".join(filter(None, (shown, scale.unit, interval)))
@@ -212,7 +207,7 @@ def _rate(table: Table, rate: Estimate) -> str:
 
 def _setting(table: Table, group: LoadedGroup) -> str:
     level = {group.factor: group.at} if group.at is not None else {}
-    return short_levels(table, {**level, **varying_levels(table, group.group)})
+    return table.view.short_levels({**level, **table.view.varying_levels(group.group)})
 
 
 def _times(group: LoadedGroup, point: LoadPoint) -> Iterator[str]:

@@ -5,8 +5,6 @@ from math import floor, log10
 from statistics import fmean
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import group_prefix, title
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
@@ -38,15 +36,15 @@ def _group_table(table: Table, group: LoadedGroup, index: int) -> TableDoc:
     quantiles = [name for name in QUANTILES if any(name in point.quantiles for point in group.points)]
     together = list(dict.fromkeys(name for point in group.points for name in point.together))
     columns = [
-        Column(name=title(table, group.factor), kind="label"),
-        Column(name="rate", unit=table.study.responses[primary_response(table)].unit, kind="estimate"),
+        Column(name=table.view.title(group.factor), kind="label"),
+        Column(name="rate", unit=table.view.response.unit, kind="estimate"),
         Column(name="mean", unit="s", kind="estimate"),
         *(Column(name=name, unit="s", kind="estimate") for name in quantiles),
         *(Column(name=f"{name} of all", unit="s") for name in together),
         Column(name="wrong", unit="%"), Column(name="late", unit="%"), Column(name="driver", unit="%"),
         Column(name="used", kind="text"), Column(name="flags", kind="text"),
     ]  # fmt: skip
-    setting = group_prefix(table, group.group).removesuffix(": ")
+    setting = table.view.group_prefix(group.group).removesuffix(": ")
     heading = "Throughput and response times" + (f", {setting}" if setting else "")
     rows = [_line(point, quantiles, together) for point in group.points]
     values = [[cell.value if isinstance(cell, Estimate) else cell for cell in row] for row in rows]

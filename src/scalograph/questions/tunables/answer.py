@@ -8,7 +8,6 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.row import Row
 from scalograph.findings.sample import replay_events
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Curve
 from scalograph.questions.claims import why_unanswerable
@@ -121,7 +120,7 @@ def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunable
     n = len(state.space.names)
     places = sensitivity_ranks(fit, n) if fit else None
     return Tunables(
-        plan=state.plan, response=primary_response(table), decided=state.is_complete, margin=state.margin,
+        plan=state.plan, response=table.view.primary, decided=state.is_complete, margin=state.margin,
         noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(fit.surely_within, LARGEST)) if fit else None,
         n_runs=len(screening), n_default=sum(run.settings == state.space.default for run in screening),
         n_failed=sum(run.log is None for run in screening),
@@ -191,7 +190,7 @@ def _combinations(state: TunablesState) -> list[Combination]:
 
 def _fit_other_responses(table: Table, state: TunablesState, rows: Sequence[Row]) -> dict[str, SettingFit]:
     n_ok = sum(row.status == "ok" for row in rows)
-    names, logs = [name for name in table.study.responses if name != primary_response(table)][:MOST_WATCHED], {}
+    names, logs = [name for name in table.study.responses if name != table.view.primary][:MOST_WATCHED], {}
     for name in names:
         logs[name] = {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
     usable = {name: each for name, each in logs.items() if len(each) >= NEARLY_ALL * n_ok}

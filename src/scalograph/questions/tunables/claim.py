@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import short_levels, title
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.claims import limit_sentences, worst_disturbance
@@ -53,7 +51,7 @@ def _matter(table: Table, part: Tunables) -> Iterator[str]:
 
 
 def _nothing(table: Table, part: Tunables) -> str:
-    n, what, aside = len(part.factors), title(table, primary_response(table)), _unknown_phrase(table, part.settings)
+    n, what, aside = len(part.factors), table.view.primary_title, _unknown_phrase(table, part.settings)
     most = percent_at_most(max(map(_largest_effect, part.settings), default=0.0))
     if not part.decided:
         none = f"none of {n} is" if n > 1 else "it is not"
@@ -70,16 +68,16 @@ def _part(table: Table, part: Tunables, factor: FactorEffect) -> str:
     fresh = next((setting for setting in own if setting.alone is not None), None)
     if fresh is not None:
         if _is_gain(fresh.alone):
-            return f"{short_levels(table, fresh.levels)} {_verb(table)} {_difference(table, fresh.alone)}"
-        return f"{short_levels(table, fresh.levels)} seemed better, fresh runs do not confirm it"
+            return f"{table.view.short_levels(fresh.levels)} {_verb(table)} {_difference(table, fresh.alone)}"
+        return f"{table.view.short_levels(fresh.levels)} seemed better, fresh runs do not confirm it"
     ordered = sorted((setting for setting in own if setting.gain), key=lambda setting: _value(setting.gain))
     if ordered and ordered[-1].label == "positive":
         best = ordered[-1]
-        name = short_levels(table, best.levels)
+        name = table.view.short_levels(best.levels)
         return f"{name} seems to {_verb(table)[:-1]} {_difference(table, best.gain)}, not confirmed"
     if not ordered or ordered[0].label != "negative":
-        return f"{title(table, factor.factor)}, by how much is not resolved"
-    is_best, name = all(setting.label == "negative" for setting in own), short_levels(table, ordered[0].levels)
+        return f"{table.view.title(factor.factor)}, by how much is not resolved"
+    is_best, name = all(setting.label == "negative" for setting in own), table.view.short_levels(ordered[0].levels)
     return f"{name} {_verb(table)} {_difference(table, ordered[0].gain)}{', the default is best' * is_best}"
 
 
@@ -111,19 +109,19 @@ def _other_factors(table: Table, part: Tunables) -> Iterator[str]:
 
 
 def _unknown_phrase(table: Table, settings: Sequence[SettingEffect]) -> str:
-    names = [short_levels(table, setting.levels) for setting in settings if not setting.gain]
+    names = [table.view.short_levels(setting.levels) for setting in settings if not setting.gain]
     return f", {join_first(names, MOST_NAMED)} aside," if names else ""
 
 
 def _fails(table: Table, part: Tunables) -> Iterator[str]:
     culprits = [setting for setting in part.settings if causes_failures(setting.fails_p, len(part.settings))]
     if culprits:
-        names = [short_levels(table, setting.levels) for setting in culprits]
+        names = [table.view.short_levels(setting.levels) for setting in culprits]
         yield f"Runs fail with {join_first(names, MOST_NAMED)}."
 
 
 def _difference(table: Table, gain: Estimate | None) -> str:
-    what, is_rate = title(table, primary_response(table)), _is_rate(table)
+    what, is_rate = table.view.primary_title, _is_rate(table)
     if gain is None:
         return f"another {what}"
     more = "more" if (_value(gain) > 1) == is_rate else "less"
@@ -132,7 +130,7 @@ def _difference(table: Table, gain: Estimate | None) -> str:
 
 
 def _is_rate(table: Table) -> bool:
-    return table.study.responses[primary_response(table)].better == "higher"
+    return table.view.response.better == "higher"
 
 
 def _verb(table: Table) -> str:
@@ -167,8 +165,8 @@ def _matrix(table: Table, part: Tunables) -> Matrix:
     rows = []
     for setting in ordered[:MOST_ROWS]:
         cells = [MatrixCell(estimate=x) for x in (setting.gain, setting.alone)[: len(columns)]]
-        rows.append(MatrixRow(label=short_levels(table, setting.levels), cells=cells))
-    what = performance(title(table, primary_response(table)), table.study.responses[primary_response(table)].better)
+        rows.append(MatrixRow(label=table.view.short_levels(setting.levels), cells=cells))
+    what = performance(table.view.primary_title, table.view.response.better)
     return Matrix(title=f"{what} over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
 
 

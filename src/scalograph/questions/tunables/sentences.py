@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from scalograph.findings.names import short_levels, title
 from scalograph.findings.table import Table
 from scalograph.questions.tunables.document import Tunables
 from scalograph.questions.tunables.model_array import causes_failures
@@ -26,7 +25,7 @@ def failure_sentences(table: Table, part: Tunables) -> Iterator[str]:
     """Name the settings that cause failures, for sure."""
     for setting in part.settings:
         if causes_failures(setting.fails_p, len(part.settings)):
-            name = short_levels(table, setting.levels)
+            name = table.view.short_levels(setting.levels)
             yield f"With {name} {setting.n_failed} of {count_noun(setting.n, 'run')} failed."
 
 
@@ -36,7 +35,7 @@ def _contrast_sentences(table: Table, part: Tunables) -> Iterator[str]:
         is_open = (low or 0.0) <= 1 and (high is None or high >= 1)
         begin, shown = "Not resolved: on" if is_open else "On", estimate(contrast.ratio)
         times = f"{shown.value} times as much as one of {contrast.second} {shown.interval}".rstrip()
-        yield f"{begin} average a factor of {contrast.first} changes the {title(table, part.response)} {times}."
+        yield f"{begin} average a factor of {contrast.first} changes the {table.view.title(part.response)} {times}."
 
 
 def _noise_sentences(table: Table, part: Tunables) -> Iterator[str]:
@@ -47,7 +46,7 @@ def _noise_sentences(table: Table, part: Tunables) -> Iterator[str]:
     seen = 100 * ((best.gain.value if best.gain else None) or 1.0) - 100
     _, middle, most = part.best_of_noise
     looks = f"looks {two_digits(seen)} % better" if seen > 0 else "looks no better than the default"
-    who = f"The best of {len(measured)} settings, {short_levels(table, best.levels)},"
+    who = f"The best of {len(measured)} settings, {table.view.short_levels(best.levels)},"
     by_noise = f"the best would look {two_digits(middle)} % better, at most {two_digits(most)} %"
     yield f"{who} {looks}; if none had an effect, {by_noise}."
 
@@ -56,8 +55,8 @@ def _no_change_sentences(table: Table, part: Tunables) -> Iterator[str]:
     """Name the settings that change nothing observed: whether they were in effect is not known."""
     idle = [s for s in part.settings if s.gain and s.label in ("equivalent", "uncertain") and not s.moved]
     if part.watched and idle:
-        responses = join_names([title(table, name) for name in (part.response, *part.watched)])
-        names = join_first([short_levels(table, setting.levels) for setting in idle], MOST_NAMED)
+        responses = join_names([table.view.title(name) for name in (part.response, *part.watched)])
+        names = join_first([table.view.short_levels(setting.levels) for setting in idle], MOST_NAMED)
         yield f"No change of {responses} is seen with {names}."
 
 

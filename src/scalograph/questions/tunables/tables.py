@@ -1,6 +1,5 @@
 """Tables of settings and factors, each value beside what noise alone would show."""
 
-from scalograph.findings.names import short_levels, title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.tunables.document import SettingEffect, Tunables
@@ -26,7 +25,7 @@ def _groups(table: Table, part: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            group.group, join_first([title(table, name) for name in group.factors], MOST_NAMED),
+            group.group, join_first([table.view.title(name) for name in group.factors], MOST_NAMED),
             *(round(x, 2) for x in (group.sensitivity, group.sensitivity_noise, group.plain, group.plain_noise)),
         ]
         for group in part.groups
@@ -75,14 +74,14 @@ def _settings(table: Table, part: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            short_levels(table, {s.factor: s.level}), s.gain, s.label if s.gain else "not known", s.alone, s.cpu_time,
-            _changes_cell(table, s), _rank(s.rank), s.n, s.n_failed, s.fails, _round(s.fails_p),
+            table.view.short_levels({s.factor: s.level}), s.gain, s.label if s.gain else "not known", s.alone,
+            s.cpu_time, _changes_cell(table, s), _rank(s.rank), s.n, s.n_failed, s.fails, _round(s.fails_p),
         ]
         for s in part.settings
     ]  # fmt: skip
     note = (
-        f"{performance(title(table, part.response), table.study.responses[part.response].better)} over the default, "
-        f"simultaneous intervals; equivalent: within {two_digits(100 * part.margin)} %"
+        f"{performance(table.view.title(part.response), table.study.responses[part.response].better)} over the "
+        f"default, simultaneous intervals; equivalent: within {two_digits(100 * part.margin)} %"
     )
     if part.best_of_noise and part.worst_of_noise:
         bands = (part.best_of_noise, part.worst_of_noise)
@@ -92,7 +91,7 @@ def _settings(table: Table, part: Tunables) -> TableDoc:
 
 
 def _changes_cell(table: Table, s: SettingEffect) -> str:
-    changes = (f"{title(table, name)} {significant(e.value or 1.0, 2)}x" for name, e in s.moved.items())
+    changes = (f"{table.view.title(name)} {significant(e.value or 1.0, 2)}x" for name, e in s.moved.items())
     return ", ".join(changes) or "nothing"
 
 
@@ -112,7 +111,7 @@ def _factors(table: Table, part: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            title(table, f.factor), level_text(f.default, table.study.factors[f.factor].unit),
+            table.view.title(f.factor), level_text(f.default, table.view.unit(f.factor)),
             "yes" if f.matters else "not seen", _round(f.p, 4),
             *(_round(x, 2) for x in (f.sensitivity, f.sensitivity_noise, f.plain, f.plain_noise)),
             _rank(f.sensitivity_rank),
@@ -125,6 +124,6 @@ def _factors(table: Table, part: Tunables) -> TableDoc:
 def _combinations(table: Table, part: Tunables) -> TableDoc:
     columns = [Column(name="settings", kind="label"), Column(name="over the default", kind="estimate")]
     columns.append(Column(name="pairs"))
-    rows: list[list[Cell]] = [[short_levels(table, x.levels), x.gain, x.gain.n] for x in part.combinations]
+    rows: list[list[Cell]] = [[table.view.short_levels(x.levels), x.gain, x.gain.n] for x in part.combinations]
     note = "fresh runs, each paired with one of the default; all other factors at their defaults"
     return TableDoc(id="tunables-confirmed", title="What fresh runs confirm", note=note, columns=columns, rows=rows)

@@ -6,9 +6,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import detectable_effect
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response, modes_text
-from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.sample import Sample, is_mostly_unverified
-from scalograph.findings.speedup_rule import primary_response, speedup_kind
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
@@ -27,7 +25,7 @@ def matrix(table: Table, versions: Sequence[Version], noun: str, odd: Mapping[st
     references = list({id(version.base): version.base for version in versions}.values())
     if len(versions) + len(references) > MOST_ROWS:
         return None
-    response = table.study.responses[primary_response(table)]
+    response = table.view.response
     rows = []
     for base in references:
         rows.append(_row(table, base, None, odd))
@@ -35,15 +33,15 @@ def matrix(table: Table, versions: Sequence[Version], noun: str, odd: Mapping[st
             _row(table, version.sample, ratio(table, version), odd) for version in versions if version.base is base
         ]
     return Matrix(
-        title=title(table, primary_response(table)), unit=response.unit, better=response.better,
+        title=table.view.primary_title, unit=response.unit, better=response.better,
         columns=[noun, "ratio"], rows=rows, note=_NOTE,
     )  # fmt: skip
 
 
 def version_name(table: Table, configuration: Mapping[str, Level]) -> str:
     """Name what differs from the reference, and what varies beside; texts first: "stream, 8 threads"."""
-    levels = varying_levels(table, configuration)
-    return short_levels(table, dict(sorted(levels.items(), key=lambda item: not isinstance(item[1], str))))
+    levels = table.view.varying_levels(configuration)
+    return table.view.short_levels(dict(sorted(levels.items(), key=lambda item: not isinstance(item[1], str))))
 
 
 def _row(table: Table, sample: Sample, over: Estimate | None, odd: Mapping[str, str]) -> MatrixRow:
@@ -51,7 +49,7 @@ def _row(table: Table, sample: Sample, over: Estimate | None, odd: Mapping[str, 
     doubt = (
         "disturbed runs only" if sample.falls_back else "most runs unverified" if is_mostly_unverified(sample) else ""
     )
-    cell = MatrixCell(estimate=estimate_response(table, sample, primary_response(table)), doubt=odd.get(name) or doubt)
+    cell = MatrixCell(estimate=estimate_response(table, sample), doubt=odd.get(name) or doubt)
     return MatrixRow(label=name, cells=[cell, MatrixCell(text="1" if over is None else cell_number(over))])
 
 
@@ -68,10 +66,10 @@ def claim(table: Table, taken: SampleMap, versions: Sequence[Version]) -> Claim:
     else:
         text = _single_sentence(table, ordered[0]) if len(ordered) == 1 else _ranking_sentence(table, ordered)
     samples = [sample for version in versions for sample in (version.base, version.sample)]
-    modes = {version_name(table, s.configuration): modes_text(table, s, primary_response(table)) for s in samples}
+    modes = {version_name(table, s.configuration): modes_text(table, s) for s in samples}
     odd = [f"Runs of {name} have {text}." for name, text in modes.items() if text]
     return Claim(
-        sentences=limit_sentences([text, *odd]), answered=bool(resolved), figure=f"response {primary_response(table)}",
+        sentences=limit_sentences([text, *odd]), answered=bool(resolved), figure=f"response {table.view.primary}",
         matrix=matrix(table, versions, _noun(table), modes),
     )  # fmt: skip
 
@@ -125,17 +123,17 @@ def _change(table: Table, version: Version, over: bool = False) -> str:
     reference = _reference(table) if over else ""
     if (how := change(ratio(table, version), _noun(table), reference)) != NOT_RESOLVED:
         return how
-    is_less = (version.word == "slower") == (table.study.responses[primary_response(table)].better == "higher")
+    is_less = (version.word == "slower") == (table.view.response.better == "higher")
     text = f"{'less' if is_less else 'more'} {_noun(table)}{reference and f' than {reference}'}"
     return f"{text} (by how much is {NOT_RESOLVED})"
 
 
 def _is_time(table: Table) -> bool:
-    return speedup_kind(table.study.responses[primary_response(table)]) == "time"
+    return table.view.kind == "time"
 
 
 def _noun(table: Table) -> str:
-    return "time" if _is_time(table) else title(table, primary_response(table))
+    return "time" if _is_time(table) else table.view.primary_title
 
 
 def _verb(table: Table) -> str:
@@ -148,4 +146,4 @@ def _name(table: Table, version: Version) -> str:
 
 def _reference(table: Table) -> str:
     levels = table.study.reference
-    return short_levels(table, {name: level for name, level in levels.items() if isinstance(level, str)} or levels)
+    return table.view.short_levels({name: level for name, level in levels.items() if isinstance(level, str)} or levels)

@@ -12,7 +12,6 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.simultaneous import paired_level
 from scalograph.analysis.versus import RatioClass, classify_ratio, versus
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import UNLIKE
 from scalograph.protocol.plain import Level
@@ -50,7 +49,7 @@ def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Ve
 
 def ratio(table: Table, version: Version) -> Estimate:
     """Divide its values, times or rates as they are measured, by those of the reference."""
-    return version.gain if table.study.responses[primary_response(table)].better == "higher" else inverse(version.gain)
+    return version.gain if table.view.response.better == "higher" else inverse(version.gain)
 
 
 def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sample) -> Sample | None:
@@ -64,19 +63,19 @@ def _level(table: Table, others: Sequence[tuple[Sample, Sample]]) -> float:
 
     As if the configurations had nothing in common, which is the safe side.
     """
-    name = primary_response(table)
+    name = table.view.primary
     n_pairs = [len({*s.blocks(name)} & {*b.blocks(name)}) for s, b in others]
-    return paired_level([n for n in n_pairs if n > 1], 0.0, table.study.protocol.confidence)
+    return paired_level([n for n in n_pairs if n > 1], 0.0, table.view.confidence)
 
 
 def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Estimate:
-    name = primary_response(table)
+    name = table.view.primary
     if (name in sample.whole) != (name in base.whole):
         return Estimate(confidence=confidence, warnings=(UNLIKE,))
     by_block = [s.scores_by_block(name).items() for s in (sample, base)]
     own, other = ({block: geometric_mean(x) if min(x) > 0 else fmean(x) for block, x in items} for items in by_block)
     blocks = sorted(own.keys() & other.keys())
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
-    is_rate = table.study.responses[name].better == "higher"
+    is_rate = table.view.response.better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
     return versus(over, under, confidence)

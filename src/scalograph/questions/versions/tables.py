@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.names import curve_factor, levels_text, title, varying_factors
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.versions.model import Version
@@ -12,16 +11,16 @@ _NOTE = "paired within blocks; intervals hold for all configurations at once; th
 
 def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
     """Tabulate each version over its reference."""
-    factor, shown = curve_factor(table), varying_factors(table)
+    factor, shown = table.view.curve_factor, table.view.varying
     counts = table.study.factors[factor].control is None
     counts = counts and all(type(version.sample.configuration[factor]) is int for version in versions)
-    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in shown]
-    columns += [Column(name=f"{title(table, factor)} per CPU")] if counts else []
+    columns = table.view.factor_columns(shown)
+    columns += [Column(name=f"{table.view.title(factor)} per CPU")] if counts else []
     columns += [Column(name="times as fast", kind="estimate"), Column(name="so it is", kind="text")]
     rows: list[list[Cell]] = []
     for version in versions:
         levels = version.sample.configuration
         per_cpu = [int(levels[factor]) / version.sample.succeeded[0].n_cpus] if counts else []
         rows.append([*(levels[n] for n in shown), *per_cpu, version.gain, version.word])
-    heading = f"Over {levels_text(table, table.study.reference)}"
+    heading = f"Over {table.view.levels_text(table.study.reference)}"
     return TableDoc(id="reference", title=heading, note=_NOTE, columns=columns, rows=rows)

@@ -7,7 +7,6 @@ from statistics import fmean
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.sample import read_named_records, replay_runs
-from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.within_limit.claim import limit_claim
@@ -56,7 +55,7 @@ def limit_document(table: Table) -> WithinLimit | None:
     """Make the document of a search; None where no run has a score."""
     search = begin(table.study, table.configurations)
     state = replay_runs(search, table)
-    crossing, limit = state.crossing, table.study.responses[primary_response(table)].limit
+    crossing, limit = state.crossing, table.view.response.limit
     if crossing is None or limit is None:
         return None
     highest = max((level for level in search.steps if level <= crossing.level), default=None)
@@ -66,7 +65,7 @@ def limit_document(table: Table) -> WithinLimit | None:
         outside = ("it lies outside the range",)
         location = Estimate(None, None, None, CREDIBLE, crossing.n, METHOD, outside)
     return WithinLimit(
-        factor=search.what, response=primary_response(table), limit=limit, decided=crossing.is_known,
+        factor=search.what, response=table.view.primary, limit=limit, decided=crossing.is_known,
         crossing=location, highest=highest, always=crossing.always, never=crossing.never,
         answered=answered_share(table, search.what, highest) if highest is not None else None,
         runs=[LimitedRun(level=n, over=over) for n, over in zip(state.at, state.over, strict=True)],

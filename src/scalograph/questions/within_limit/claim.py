@@ -1,6 +1,5 @@
 """State up to which level a response stays within its limit, or why that is open."""
 
-from scalograph.findings.names import short_levels, title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.questions.within_limit.document import WithinLimit
@@ -17,8 +16,8 @@ def limit_claim(table: Table, result: WithinLimit | None) -> Claim:
         return Claim(sentences=["Cannot be said: no run has a figure."], answered=False)
     levels = sorted(int(configuration[result.factor]) for configuration in table.configurations)
     scale = scale_for(table.study.responses[result.response].unit, [result.limit])
-    limit = f"{title(table, result.response)} within {number(result.limit, scale)} {scale.unit}".rstrip()
-    least, most = (short_levels(table, {result.factor: level}) for level in (levels[0], levels[-1]))
+    limit = f"{table.view.title(result.response)} within {number(result.limit, scale)} {scale.unit}".rstrip()
+    least, most = (table.view.short_levels({result.factor: level}) for level in (levels[0], levels[-1]))
     low, high = (axis_value(x or 0) for x in (result.crossing.low, result.crossing.high))
     runs = count_noun(len(result.runs), "run")
     if result.always >= SURE:
@@ -28,7 +27,7 @@ def limit_claim(table: Table, result: WithinLimit | None) -> Claim:
     elif not is_resolved(result.crossing) or result.highest is None or not result.decided:
         text = f"Cannot be said: {runs} leave it open whether {limit} is met from {low} to {high}."
     else:
-        level = short_levels(table, {result.factor: result.highest})
+        level = table.view.short_levels({result.factor: result.highest})
         text = f"{limit[:1].upper()}{limit[1:]} is met up to {level} [{low}, {high}] ({runs})."
     answered, sentences = not text.startswith("Cannot"), [text]
     if answered and result.answered is not None:  # it is met only because a run ends

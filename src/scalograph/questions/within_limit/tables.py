@@ -1,6 +1,5 @@
 """The runs of a search for the highest level within a limit, by level."""
 
-from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.within_limit.document import WithinLimit
@@ -12,7 +11,7 @@ def limit_tables(table: Table, result: WithinLimit) -> list[TableDoc]:
     """Make one row for each measured level."""
     factor = table.study.factors[result.factor]
     columns = [
-        Column(name=title(table, result.factor), unit=factor.unit, kind="label"),
+        Column(name=table.view.title(result.factor), unit=factor.unit, kind="label"),
         Column(name="least over the limit"), Column(name="most over the limit"), Column(name="runs"),
     ]  # fmt: skip
     levels: dict[int, list[float]] = {}
