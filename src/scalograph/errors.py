@@ -13,7 +13,7 @@ class Exit(IntEnum):
     STUDY = 2
     HOST = 3
     CONFIGURATION_FAILED = 4
-    SHORT_OF_RUNS = 5
+    NO_ANSWER = 5
     UNREADABLE = 6
     SLOWER = 7
     NOT_MEASURABLE = 8

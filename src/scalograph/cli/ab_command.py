@@ -108,7 +108,7 @@ def _print_answer(session: "Session", versions: AbOptions, margin: float | None,
     if versions.summary is not None:
         append_summary(versions.summary, summary(replace(shown, tables=()), SIGNS[document["answer"]]))
     code = print_results(session, findings, shown, options, document)
-    return code if code == Exit.CONFIGURATION_FAILED else own
+    return code if code == Exit.CONFIGURATION_FAILED else own or code
 
 
 def _make_answer(

@@ -118,10 +118,18 @@ def is_current(source: Path) -> bool:
     return all(file.stat().st_mtime_ns <= made_ns for file in others if file.is_file())
 
 
-def exit_code(findings: Findings) -> Exit:
-    """Return 4 for a configuration without a successful run, 5 for missing runs or an open search, else 0."""
+def exit_code(findings: Findings, strict: bool = True, answered: bool | None = None) -> Exit:
+    """Return 4 for a configuration without a successful run, 5 without an answer, else 0.
+
+    Args:
+        findings: of a study.
+        strict: whether a configuration short of its runs ends in 5 too.
+        answered: whether what is shown is an answer; None: as the findings have it.
+    """
     if findings.runs.n_empty:
         return Exit.CONFIGURATION_FAILED
     asked = findings.parts.get(findings.study.question)
     is_open = asked is not None and asked.decided is False
-    return Exit.SHORT_OF_RUNS if findings.runs.n_short or is_open else Exit.DONE
+    if answered is None:
+        answered = findings.claim is None or findings.claim.answered
+    return Exit.NO_ANSWER if is_open or not answered or (strict and findings.runs.n_short) else Exit.DONE

@@ -103,7 +103,7 @@ def measure_noise(json: bool, quick: bool) -> int:
         emit_json(measured.model_dump(mode="json"))
     else:
         _print_noise(measured, conducted)
-    return Exit.DONE if save_floor(measured, findings, conducted.results.folder) else Exit.SHORT_OF_RUNS
+    return Exit.DONE if save_floor(measured, findings, conducted.results.folder) else Exit.NO_ANSWER
 
 
 def save_floor(measured: "Floor", findings: "Findings", folder: Path) -> bool:

@@ -116,7 +116,7 @@ def print_results(
     places = study_places(results.folder, findings, again)
     as_one = {**document, "results": str(results.folder)} if options.json else None
     answer(shown, places, options.tables, options.table, as_one)
-    return exit_code(findings)
+    return exit_code(findings, options.strict, shown.claim.answered)
 
 
 def print_findings(session: "Session", options: AnswerOptions, document: Callable[["Findings"], dict[str, Any]]) -> int:

@@ -23,7 +23,11 @@ OutDir = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, for machines.")]
 Tables = Annotated[bool, typer.Option("--tables", help="All tables above the answer.")]
 TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="One table above the answer.")]
-Gate = Annotated[bool, typer.Option("--gate", help="Exit with the run's own code: 4 or 5 if runs are missing.")]
+# `--gate` is its name of earlier releases.
+Strict = Annotated[
+    bool, typer.Option("--strict", "--gate", help="Exit with 4 for a failed configuration, 5 for one short of runs.")
+]
+StrictAnswer = Annotated[bool, typer.Option("--strict", help="Exit with 5 if a configuration is short of runs.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the latest results of this study (or those of -o).")]
 Accept = Annotated[
     list[str] | None,
@@ -140,6 +144,7 @@ class CommandOptions:
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
     wait_lock: WaitLock = None
+    strict: StrictAnswer = False
     tables: Tables = False
     table: TableName = None
     json: Json = False

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from scalograph.cli.console import emit_json, say, tell
-from scalograph.cli.options import Gate, Json, Source, TableName, Tables
+from scalograph.cli.options import Json, Source, Strict, TableName, Tables
 from scalograph.errors import StudyError
 
 To = Annotated[
@@ -14,7 +14,7 @@ To = Annotated[
 ]
 
 
-def analyze(source: Source, to: To = None, json: Json = False, gate: Gate = False) -> int:
+def analyze(source: Source, to: To = None, json: Json = False, strict: Strict = False) -> int:
     """Stop 4: from a journal to findings.json beside it. Executes nothing from its input.
 
     \b
@@ -32,7 +32,7 @@ def analyze(source: Source, to: To = None, json: Json = False, gate: Gate = Fals
         tell(findings.trust.sentence)
         if keep:
             tell(f"{file}")
-    return analyze_steps.exit_code(findings) if gate else 0
+    return analyze_steps.exit_code(findings) if strict else 0
 
 
 def report(
@@ -41,7 +41,7 @@ def report(
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,
-    gate: Gate = False,
+    strict: Strict = False,
 ) -> int:
     """Stop 5: the answer on the terminal, and one HTML file that opens without a network. Executes nothing.
 
@@ -61,7 +61,7 @@ def report(
     findings, page = analyze_steps.report(source, to=to, keep=keep)
     document = {"report": str(page) if keep else None, "answer": findings.answer} if json else None
     answer(screen(findings), study_places(source, findings, page=to), tables, table, document)
-    return analyze_steps.exit_code(findings) if gate else 0
+    return analyze_steps.exit_code(findings) if strict else 0
 
 
 def _is_kept(source: Path, to: Path | None, ending: str) -> bool:

@@ -11,6 +11,7 @@ from scalograph.cli.options import (
     Env,
     Json,
     OutDir,
+    StrictAnswer,
     TableName,
     Tables,
     WaitLock,
@@ -110,6 +111,7 @@ class LoadOptions:
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
     wait_lock: WaitLock = None
+    strict: StrictAnswer = False
     tables: Tables = False
     table: TableName = None
     json: Json = False

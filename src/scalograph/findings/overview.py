@@ -27,7 +27,9 @@ def describe_study(table: Table) -> StudyDoc:
         name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
         seed=study.seed, baseline=baseline, primary=view.primary,
         factors=[
-            FactorDoc(name=name, title=view.title(name), unit=f.unit, kind=f.kind, control=f.control, levels=[*f.levels])
+            FactorDoc(
+                name=name, title=view.title(name), unit=f.unit, kind=f.kind, control=f.control, levels=[*f.levels]
+            )
             for name, f in study.factors.items()
         ],
         responses=[

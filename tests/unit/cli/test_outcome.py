@@ -9,6 +9,8 @@ import pytest
 
 from scalograph.cli import analyze_steps, start
 from scalograph.cli.options import StartOptions
+from scalograph.errors import Exit
+from scalograph.protocol.findings import Claim
 from tests.kit import samples
 
 Concluded = Callable[..., tuple[str, str]]
@@ -47,3 +49,21 @@ def test_a_study_that_ended_early_says_how_to_go_on(concluded: Concluded, reason
 
 def test_the_next_command_can_be_pasted(concluded: Concluded) -> None:
     assert "scalograph report 'p q/out'\n" in concluded("complete", "p q/out")[0]
+
+
+@pytest.mark.parametrize(
+    ("n_empty", "n_short", "answered", "strict", "code"),
+    [
+        (0, 0, True, True, Exit.DONE), (0, 2, True, False, Exit.DONE), (0, 2, True, True, Exit.NO_ANSWER),
+        (0, 0, False, False, Exit.NO_ANSWER), (1, 2, False, True, Exit.CONFIGURATION_FAILED),
+    ],
+)  # fmt: skip
+def test_an_answer_ends_in_0_and_missing_runs_in_5_where_that_is_strict(
+    n_empty: int, n_short: int, answered: bool, strict: bool, code: Exit
+) -> None:
+    runs = samples.bare().runs.model_copy(update={"n_empty": n_empty, "n_short": n_short})
+    study = samples.bare().model_copy(update={"runs": runs, "claim": Claim(sentences=["s"], answered=answered)})
+    assert analyze_steps.exit_code(study, strict) == code
+    # What is shown in place of the findings' own answer decides.
+    other = study.model_copy(update={"claim": Claim(sentences=["s"], answered=not answered)})
+    assert analyze_steps.exit_code(other, strict, answered) == code

@@ -137,4 +137,4 @@ def _code(reproduction: ReproductionRun) -> int:
         return failed[0]
     if Exit.CONFIGURATION_FAILED in codes:
         return Exit.CONFIGURATION_FAILED
-    return Exit.SHORT_OF_RUNS if Exit.SHORT_OF_RUNS in codes or reproduction.parts_left() else Exit.DONE
+    return Exit.NO_ANSWER if Exit.NO_ANSWER in codes or reproduction.parts_left() else Exit.DONE

@@ -35,8 +35,8 @@ def inflation_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | N
     """Tabulate growth of user time, or of CPU time where that is all there is; None without either."""
     response = user_time(table)
     note = (
-        f"{table.view.title(response)}, over that of the first {table.view.title(factor)}; the same files are compiled, "
-        f"so what is more is the price of running side by side. {_margin(table)}"
+        f"{table.view.title(response)}, over that of the first {table.view.title(factor)}; the same files are "
+        f"compiled, so what is more is the price of running side by side. {_margin(table)}"
     )
     heading = f"Growth of {table.view.title(response)}, with {table.view.title(factor)}"
     return next(iter(_tables(table, taken, factor, response, "inflation", (heading, note))), None)

@@ -181,7 +181,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     assert (done.reason, len(machine.made)) == ("budget", 20)
     assert not break_even_of(found).decided
     assert any("% of the points are not decided after" in text for text in found.trust.causes)
-    assert analyze_steps.exit_code(found) == Exit.SHORT_OF_RUNS
+    assert analyze_steps.exit_code(found) == Exit.NO_ANSWER
     plan = planned(tmp_path / "study", STUDY)
     more = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), [])
     whole = Machine(noise=0.1)
@@ -241,7 +241,7 @@ def test_beside_a_jump_nothing_wrong_is_told_for_sure(tmp_path: Path, seed: int)
     if break_even_of(found).decided:
         assert told.kind == "from" and (told.low or 0) < 1000 < (told.high or 0)
     else:
-        assert analyze_steps.exit_code(found) == Exit.SHORT_OF_RUNS
+        assert analyze_steps.exit_code(found) == Exit.NO_ANSWER
 
 
 @dataclass

@@ -172,7 +172,7 @@ def test_a_budget_ends_it_without_an_answer_and_a_resume_goes_on(tmp_path: Path)
     done, found = run(tmp_path, machine, short)
     assert (done.reason, len(machine.made)) == ("budget", 6)
     assert not effective_cpus_of(found)[0].decided and effective_cpus_of(found)[0].sentence in found.trust.causes
-    assert analyze_steps.exit_code(found) == Exit.SHORT_OF_RUNS
+    assert analyze_steps.exit_code(found) == Exit.NO_ANSWER
     plan = planned(tmp_path / "study", STUDY)
     again = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), [])
     assert (again.reason, again.n_before) == ("complete", 6)
