@@ -1,7 +1,7 @@
 """How often is the same build called slower beside a neighbor that comes and goes, and 5 % more work found?
 
 A round asks each tool of two builds that are the same, then of one with 5 % more work: ten runs of each build, while
-the neighbor plays the same schedule from its start. Refused is "not measurable", which a threshold cannot say.
+the neighbor plays the same schedule from its start. Refused is "inconclusive", which a threshold cannot say.
 """
 
 import random

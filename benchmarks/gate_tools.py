@@ -17,7 +17,7 @@ RUNS = 10
 SECONDS = 0.1
 MORE = 0.05
 WORDS = ("passed", "faster", "slower", "refused")
-SAYS = {"same": "passed", "faster": "faster", "slower": "slower", "not measurable": "refused"}
+SAYS = {"equivalent": "passed", "faster": "faster", "slower": "slower", "inconclusive": "refused"}
 LOCK = ("--wait-lock", "10min")
 
 

@@ -24,7 +24,7 @@ def false(kind: Kind, n: int, effect: float) -> Measure:
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         told = [classify_ratio(versus(*blocks(rng, kind, n, effect))) for _ in range(n_cases)]
         wrong = told.count("more") + (told.count("less") if effect == 0 else 0)
-        wrong += told.count("same") if effect >= SAME else 0
+        wrong += told.count("equivalent") if effect >= SAME else 0
         shares = ", ".join(f"{100 * told.count(word) / n_cases:.0f} % {word}" for word in sorted(set(told)))
         return share(wrong, n_cases, shares)
 

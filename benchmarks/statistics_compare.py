@@ -93,7 +93,7 @@ def same_though_not(noise: Noise | Kind, effect: float, place: Place, margin: fl
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         told = [said(*pair(rng, effect, place, noise), margin).answer for _ in range(n_cases)]
-        return share(told.count("same") + told.count("faster"), n_cases, _shares(told))
+        return share(told.count("equivalent") + told.count("faster"), n_cases, _shares(told))
 
     return measure
 
@@ -120,7 +120,7 @@ def busy(share_disturbed: float) -> Measure:
             old, new = pair(rng, 0.1, "level", LOW, disturbed=share_disturbed)
             if old.refused or new.refused:
                 told.append(said(old, new, None).answer)
-        return share(told.count("not measurable"), n_cases)
+        return share(told.count("inconclusive"), n_cases)
 
     return measure
 
@@ -157,7 +157,7 @@ def cases() -> Iterator[Case]:
     yield Case("low: 10 % in level, same shape at another level", None, shape(0.10, "level", True))
     yield Case("low: 10 % in kappa, not the same shape", (94.0, 100.0), shape(0.10, "kappa", False))
     for busy_share in (0.55, 0.8):
-        yield Case(f"low: {100 * busy_share:g} % disturbed, not measurable", ALL, busy(busy_share))
+        yield Case(f"low: {100 * busy_share:g} % disturbed, inconclusive", ALL, busy(busy_share))
 
 
 if __name__ == "__main__":

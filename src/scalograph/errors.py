@@ -16,7 +16,7 @@ class Exit(IntEnum):
     NO_ANSWER = 5
     UNREADABLE = 6
     SLOWER = 7
-    NOT_MEASURABLE = 8
+    INCONCLUSIVE = 8
     INTERRUPTED = 130
     TERMINATED = 143
 

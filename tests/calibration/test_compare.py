@@ -46,4 +46,4 @@ def test_five_percent_are_found(answers) -> None:  # type: ignore[no-untyped-def
 
 def test_a_study_disturbed_in_more_than_half_of_its_runs_says_nothing(answers) -> None:  # type: ignore[no-untyped-def]
     told = answers(0.10, disturbed=0.75)
-    assert {next(told) for _ in range(20)} == {"not measurable"}
+    assert {next(told) for _ in range(20)} == {"inconclusive"}

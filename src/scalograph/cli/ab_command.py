@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scalograph.cli.gate_command import SIGNS, SummaryFile, append_summary
+from scalograph.cli.gate_command import SummaryFile, append_summary
 from scalograph.cli.options import CommandOptions, group_options
 from scalograph.cli.sweep_options import LEVELS, VERSION
 from scalograph.errors import Exit, StudyError
@@ -106,7 +106,7 @@ def _print_answer(session: "Session", versions: AbOptions, margin: float | None,
     title, claim, document, own = _make_answer(findings, versions, margin)
     shown = replace(screen(findings), title=title, claim=claim)
     if versions.summary is not None:
-        append_summary(versions.summary, summary(replace(shown, tables=()), SIGNS[document["answer"]]))
+        append_summary(versions.summary, summary(replace(shown, tables=()), document["answer"]))
     code = print_results(session, findings, shown, options, document)
     return code if code == Exit.CONFIGURATION_FAILED else own or code
 
@@ -132,7 +132,7 @@ def _make_answer(
     title = f"Is {other} faster than {reference}?"
     if reason := explain_unpaired(source, VERSION, names):
         claim = Claim(sentences=[f"Cannot be said: {reason}."], answered=False)
-        document = {"reference": reference, "other": other, "answer": "not measurable", "why": reason}
+        document = {"reference": reference, "other": other, "answer": "inconclusive", "why": reason}
         return title, claim, document, Exit.CONFIGURATION_FAILED
     comparisons = paired_versions(source, VERSION, names, margin)
     claim = compare_claim(comparisons)
@@ -147,7 +147,7 @@ def _limit_to_cpu_time(
     (result,), (first, *more) = comparisons.results, claim.sentences
     sentences = [f"Of CPU time alone: {first}", f"Of time nothing can be said: {refused}.", *more][:3]
     if comparisons.answer != "slower":
-        result = result.model_copy(update={"answer": "not measurable", "why": f"time: {refused}"})
+        result = result.model_copy(update={"answer": "inconclusive", "why": f"time: {refused}"})
     comparisons = comparisons.model_copy(update={"answer": result.answer, "results": [result]})
     return comparisons, claim.model_copy(update={"sentences": sentences, "answered": comparisons.answer == "slower"})
 

@@ -21,7 +21,7 @@ SourcesToCompare = Annotated[
 ]
 Margin = Annotated[
     str | None,
-    typer.Option("--margin", help='Differences within it are none, such as "5%"; default 2 % or the noise floor here.'),
+    typer.Option("--margin", help="Ignore differences smaller than this (default 2%)."),
 ]
 ComparedResponse = Annotated[
     str | None, typer.Option("--response", metavar="NAME", help="The figure that is compared; default the study's own.")
@@ -57,7 +57,7 @@ def command(
     table: TableName = None,
     json: Json = False,
 ) -> int:
-    """Is B faster than A, slower, or the same? Whole curves, configuration by configuration. Executes nothing.
+    """Is B faster than A, slower, or equivalent? Whole curves, configuration by configuration. Executes nothing.
 
     \b
     scalograph compare results-before results-after
@@ -91,7 +91,7 @@ def _html(page: Path, n_sources: int) -> Path:
 
 
 def exit_code(comparisons: "ResultComparisons") -> Exit:
-    """Return 4 for a configuration that failed only in the new results, 7 for slower, 8 for not measurable, else 0."""
+    """Return 4 for a configuration that failed only in the new results, 7 for slower, 8 for inconclusive, else 0."""
     if any(lost.why == "failed" and not lost.allowed for result in comparisons.results for lost in result.lost):
         return Exit.CONFIGURATION_FAILED
-    return {"slower": Exit.SLOWER, "not measurable": Exit.NOT_MEASURABLE}.get(comparisons.answer, Exit.DONE)
+    return {"slower": Exit.SLOWER, "inconclusive": Exit.INCONCLUSIVE}.get(comparisons.answer, Exit.DONE)

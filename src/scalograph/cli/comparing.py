@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scalograph.cli.overrides import parse_option
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.study.scalars import unknown_name_error
+from scalograph.text.quantities import percent
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
@@ -31,9 +32,14 @@ def compare_sources(
 ) -> "ResultComparisons":
     """Compare sources with the first of them.
 
-    `margin` is such as "5%"; None is 2 %, or the noise floor of this machine where that is more. `per` is clock (with
-    `mhz`, such as 2000,2330) or cpu. `where` selects FACTOR=LEVEL. Configurations in `allow_missing` may fail, or be
-    missing, after the first source.
+    Args:
+        sources: as `compare` takes them.
+        margin: such as "5%"; None is 2 %.
+        response: that is compared; None for the primary one.
+        per: clock or cpu.
+        mhz: with per clock, such as "2000,2330".
+        where: texts FACTOR=LEVEL that select.
+        allow_missing: configurations that may fail, or be missing, after the first source.
     """
     from scalograph.exchange.compare.measured_source import PER, divide_scores, select_levels
     from scalograph.exchange.compare.result_answer import compare_sources
@@ -69,7 +75,6 @@ def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) 
         compare_tables,
         compare_trust,
         differences,
-        margin_remarks,
     )
     from scalograph.report.screen import Screen
 
@@ -77,7 +82,7 @@ def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) 
     causes = list(dict.fromkeys(text for result in comparisons.results for text in result.causes))
     return Screen(
         title=comparisons.results[0].title or "Is it faster?",
-        machine="; ".join([*named, differences(comparisons), *margin_remarks(comparisons)]),
+        machine="; ".join([*named, differences(comparisons), f"margin {percent(comparisons.results[0].margin)}"]),
         claim=compare_claim(comparisons), trust=compare_trust(comparisons), tables=compare_tables(comparisons),
         remarks={"Left out, or unverified": causes} if causes else {},
     )  # fmt: skip

@@ -19,8 +19,6 @@ SummaryFile = Annotated[
 FORMATS = ("text", "md", "json")
 # What became of the build, by the exit code of what is not let pass.
 _PASSED, _FAILED = "passed", "failed (exit code {})"
-# What the heading of a summary says.
-SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the same", "faster": "faster"}
 
 
 def command(
@@ -32,8 +30,8 @@ def command(
     allow_missing: AllowMissing = None,
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="text, md (Markdown) or json.")] = "text",
     summary: SummaryFile = None,
-    allow_unmeasurable: Annotated[
-        bool, typer.Option("--allow-unmeasurable", help="Exit with 0, not 8, where it is not measurable.")
+    allow_inconclusive: Annotated[
+        bool, typer.Option("--allow-inconclusive", "--allow-unmeasurable", help="Exit with 0, not 8, if inconclusive.")
     ] = False,
 ) -> int:
     """Compare results with kept ones, for a build that is to fail if they are slower. Executes nothing.
@@ -54,11 +52,11 @@ def command(
     comparisons = compare_sources(sources, margin, response, where=where or (), allow_missing=allow_missing or ())
     is_lost = any(not lost.allowed for result in comparisons.results for lost in result.lost)
     code = Exit.CONFIGURATION_FAILED if is_lost else exit_code(comparisons)
-    sign = "failed or missing" if code == Exit.CONFIGURATION_FAILED else SIGNS[comparisons.answer]
+    sign = "failed or missing" if code == Exit.CONFIGURATION_FAILED else comparisons.answer
     markdown_text = markdown(comparison_screen(comparisons, sources), sign)
     if summary is not None:
         append_summary(summary, markdown_text)
-    if allow_unmeasurable and code == Exit.NOT_MEASURABLE:
+    if allow_inconclusive and code == Exit.INCONCLUSIVE:
         code = Exit.DONE
     _print(comparisons, sources, form, markdown_text, f"{sign}: {_FAILED.format(int(code)) if code else _PASSED}")
     return code

@@ -68,7 +68,7 @@ def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
     """
     document = measured["speedup"]
     if measured["verdict"] == "reject" or not document or document["low"] is None:
-        raise SkipTest(f"not measurable: {measured['sentence']}")
+        raise SkipTest(f"inconclusive: {measured['sentence']}")
     speedup = Estimate(**{**document, "warnings": tuple(document["warnings"])})
     if speedup.high is not None and speedup.high < at_least:
         raise AssertionError(f"speedup {times(speedup)}, expected at least {at_least:g}")

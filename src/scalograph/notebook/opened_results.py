@@ -210,14 +210,13 @@ def compare_results(
         reference: a results folder, a journal, a file of findings, a published table such as "published:15", or a file
             of another instrument, whose format is found or named before it: "hyperfine:old.json".
         other: the same.
-        margin: differences within it are none, such as "5%"; None for 2 %, or the noise floor of
-            this machine where that is more.
+        margin: the largest difference to ignore, such as "5%"; None for 2 %.
         response: that is compared; None for the one that the studies are about.
         where: texts such as "lock=none", of the configurations that are compared; none for all.
         allow_missing: names of configurations of the reference that may have failed, or be missing, in the other.
 
     Returns:
-        `answer` is faster, slower, same or not measurable; `configurations` has each ratio with its interval.
+        `answer` is faster, slower, equivalent or inconclusive; `configurations` has each ratio with its interval.
 
     Raises:
         StudyError: they have no configuration in common, or an argument has another form.

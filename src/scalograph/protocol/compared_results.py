@@ -8,10 +8,8 @@ from pydantic import Field
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text, is_number
 
-ComparisonAnswer = Literal["faster", "slower", "same", "not measurable"]
-ShownAs = Literal["faster", "slower", "same", "not shown"]
-# Source of the margin: requested, the default, or the noise floor of the machine where that is larger.
-MarginFrom = Literal["asked", "default", "noise floor"]
+ComparisonAnswer = Literal["faster", "slower", "equivalent", "inconclusive"]
+ShownAs = Literal["faster", "slower", "equivalent", "inconclusive"]
 
 
 class SourceDifference(Model):
@@ -31,7 +29,7 @@ class ConfigurationRatio(Model):
     ratio: Estimate = Field(
         description="of the other over the reference; intervals hold for all configurations at once"
     )
-    shown: ShownAs = "not shown"
+    shown: ShownAs = "inconclusive"
     doubt: Text = Field(default="", description="why it decides nothing; empty where it does")
 
 
@@ -70,14 +68,13 @@ class ResultComparison(Model):
     titles: dict[str, Text] = Field(default_factory=dict, description="factor -> its title")
     units: dict[str, str] = Field(default_factory=dict)
     answer: ComparisonAnswer
-    why: Text = Field(default="", description="why it is not measurable; empty where it is")
-    margin: float = Field(default=0.02, ge=0, description="differences within it are none, as a share")
-    margin_from: MarginFrom = "default"
+    why: Text = Field(default="", description="why it is inconclusive; empty where it is not")
+    margin: float = Field(default=0.02, ge=0, description="the largest difference to ignore, as a share")
     noise_floor: float | None = Field(default=None, description="a larger difference would be shown, as a share")
-    n_blind: int = Field(
-        default=0, description="configurations too noisy for a noise floor of 25 %, or without an interval"
+    n_inconclusive: int = Field(default=0, description="configurations that show neither a difference nor equivalence")
+    reach: float | None = Field(
+        default=None, description="no configuration with an interval differs by more, as a share"
     )
-    reach: float | None = Field(default=None, description="no other configuration differs by more, as a share")
     differences: list[SourceDifference] = Field(default_factory=list)
     unmatched: int = Field(default=0, description="configurations that only one of them has")
     lost: list[LostConfiguration] = Field(
@@ -106,7 +103,7 @@ class ResultComparison(Model):
 class ResultComparisons(Model):
     """Comparisons of all results with the first one."""
 
-    answer: ComparisonAnswer = Field(description="the worst: slower, then not measurable, same, faster")
+    answer: ComparisonAnswer = Field(description="the worst: slower, then inconclusive, equivalent, faster")
     results: list[ResultComparison] = Field(min_length=1)
 
 

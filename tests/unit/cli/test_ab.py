@@ -64,8 +64,8 @@ def test_the_most_pairs_have_the_names_that_measure_gives_to_runs() -> None:
     [
         (1.2, 0, Exit.SLOWER, "new.sh is slower: it takes 20"),
         (0.9, 0, Exit.DONE, "new.sh is faster: it takes 9.9"),
-        (1.0, 0, Exit.DONE, "The same"),
-        (1.2, 7, Exit.NOT_MEASURABLE, "Cannot be said"),
+        (1.0, 0, Exit.DONE, "Equivalent"),
+        (1.2, 7, Exit.INCONCLUSIVE, "Cannot be said"),
     ],
 )
 def test_the_answer_is_taken_from_the_pairs(
@@ -106,22 +106,22 @@ def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
 ) -> None:
     write_pairs(tmp_path, [pair] * 4, n_asked=4)
     code, shown = document(tmp_path, capsys)
-    assert (code, shown["answer"]) == (Exit.CONFIGURATION_FAILED, "not measurable")
+    assert (code, shown["answer"]) == (Exit.CONFIGURATION_FAILED, "inconclusive")
     assert words in shown["why"] and shown["claim"]["sentences"][0].count(words)
 
 
 def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pairs(tmp_path, [(recorded(1 + i % 3 / 100),) * 2 for i in range(6)], n_asked=6)
     _, shown = document(tmp_path, capsys)
-    assert (shown["answer"], len(shown["configurations"]), shown["results"]) == ("same", 1, str(tmp_path))
+    assert (shown["answer"], len(shown["configurations"]), shown["results"]) == ("equivalent", 1, str(tmp_path))
 
 
 @pytest.mark.parametrize(
     ("by", "code", "verdict", "words"),
     [
         (1.1, Exit.SLOWER, "slower", "more CPU time than old.sh"),
-        (1.0, Exit.NOT_MEASURABLE, "not measurable", "the CPU time of old.sh within"),
-        (0.9, Exit.NOT_MEASURABLE, "not measurable", "less CPU time than old.sh"),
+        (1.0, Exit.INCONCLUSIVE, "inconclusive", "the CPU time of old.sh within"),
+        (0.9, Exit.INCONCLUSIVE, "inconclusive", "less CPU time than old.sh"),
     ],
 )
 def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
@@ -149,4 +149,4 @@ def test_a_version_that_failed_with_some_threads_is_not_the_same(
     write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": every, "runs": [10] * 4})
     assert answer(tmp_path, AbOptions(a=ASKED.a, b=ASKED.b, threads="1,2")) == Exit.CONFIGURATION_FAILED
     shown = " ".join(capsys.readouterr().out.split())
-    assert "failed in 10 of 10 runs" in shown and "The same" not in shown
+    assert "failed in 10 of 10 runs" in shown and "Equivalent" not in shown

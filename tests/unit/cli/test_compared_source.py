@@ -24,7 +24,7 @@ def hyperfine(file: Path, command: str, times: dict[int, float], scores: Sequenc
 
 @pytest.mark.parametrize(
     ("factor", "code", "word"),
-    [(1.2, Exit.SLOWER, "new.json is slower"), (0.8, Exit.DONE, "new.json is faster"), (1.0, Exit.DONE, "The same")],
+    [(1.2, Exit.SLOWER, "new.json is slower"), (0.8, Exit.DONE, "new.json is faster"), (1.0, Exit.DONE, "Equivalent")],
 )
 def test_two_files_of_hyperfine_are_answered_with_care(tmp_path: Path, factor: float, code: Exit, word: str) -> None:
     """Their commands differ; the levels of the parameter match them."""
@@ -67,7 +67,7 @@ def test_one_process_says_nothing_and_several_do(tmp_path: Path) -> None:
             (tmp_path / f"{name}{i}.txt").write_text("".join(lines))
     one = scalograph(["compare", "a0.txt", "b0.txt"], tmp_path)
     shown = " ".join(one.printed.split())
-    assert one.code == Exit.NOT_MEASURABLE
+    assert one.code == Exit.INCONCLUSIVE
     assert "one process has no interval" in shown and "b0.txt takes with benchmark Sum 1.20x" in shown
     several = ["gobench:" + ",".join(f"{name}{i}.txt" for i in range(5)) for name in "ab"]
     found = scalograph(["compare", *several], tmp_path)
@@ -84,12 +84,12 @@ def test_our_results_stand_beside_a_file_whose_params_are_their_factors(tmp_path
     assert scalograph(["compare", "ours", "ours.csv"], tmp_path).code == Exit.DONE
 
 
-@pytest.mark.parametrize(("disturbed", "code"), [(1, Exit.SLOWER), (4, Exit.NOT_MEASURABLE)])
+@pytest.mark.parametrize(("disturbed", "code"), [(1, Exit.SLOWER), (4, Exit.INCONCLUSIVE)])
 def test_a_table_that_we_wrote_has_the_answer_of_its_results(tmp_path: Path, disturbed: int, code: Exit) -> None:
     journal(tmp_path, "old")
     journal(tmp_path, "new", slower=1.2, disturbed=disturbed)
     assert scalograph(["export", "new", "--to", "new.csv"], tmp_path).code == 0
     for other in ("new", "new.csv"):
         said = scalograph(["compare", "old", other], tmp_path)
-        assert said.code == code and ("of 36 runs were disturbed" in said.printed) == (code == Exit.NOT_MEASURABLE)
+        assert said.code == code and ("of 36 runs were disturbed" in said.printed) == (code == Exit.INCONCLUSIVE)
     assert "only which runs were disturbed is known" in " ".join(said.printed.split())

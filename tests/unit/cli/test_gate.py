@@ -31,17 +31,17 @@ def test_a_slower_result_fails_the_build_and_says_so_in_the_summary(kept: Path) 
 
 def test_what_is_not_measurable_has_a_code_of_its_own_which_may_be_let_pass(kept: Path) -> None:
     asked = ["gate", "busy", "--against", "kept", "--format", "json"]
-    assert scalograph(asked, kept).code == Exit.NOT_MEASURABLE
-    assert scalograph([*asked, "--allow-unmeasurable"], kept).code == Exit.DONE
+    assert scalograph(asked, kept).code == Exit.INCONCLUSIVE
+    assert scalograph([*asked, "--allow-inconclusive"], kept).code == Exit.DONE
 
 
 @pytest.mark.parametrize(
     ("source", "more", "ending"),
     [
         ("slow", (), "gate    slower: failed (exit code 7)"),
-        ("busy", (), "gate    not measurable: failed (exit code 8)"),
-        ("busy", ("--allow-unmeasurable",), "gate    not measurable: passed"),
-        ("kept", (), "gate    the same: passed"),
+        ("busy", (), "gate    inconclusive: failed (exit code 8)"),
+        ("busy", ("--allow-inconclusive",), "gate    inconclusive: passed"),
+        ("kept", (), "gate    equivalent: passed"),
     ],
 )
 def test_the_last_line_tells_what_becomes_of_the_build(
@@ -68,13 +68,13 @@ GOOD, BROKEN = (0.02, 0), (0.0006, 127)
     [
         ({"prog": BROKEN}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs, other is missing."),
         ({"prog": BROKEN, "other": GOOD}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs."),
-        ({"other": GOOD}, (), Exit.CONFIGURATION_FAILED, "Cannot be said: in new.json prog is missing."),
-        ({"other": (0.01, 0)}, (), Exit.CONFIGURATION_FAILED, "Cannot be said: in new.json prog is missing."),
+        ({"other": GOOD}, (), Exit.CONFIGURATION_FAILED, "Inconclusive: in new.json prog is missing."),
+        ({"other": (0.01, 0)}, (), Exit.CONFIGURATION_FAILED, "Inconclusive: in new.json prog is missing."),
         ({"other": (0.04, 0)}, (), Exit.CONFIGURATION_FAILED, "In new.json prog is missing."),
-        ({"other": GOOD}, ("--allow-unmeasurable",), Exit.CONFIGURATION_FAILED, "prog is missing."),
+        ({"other": GOOD}, ("--allow-inconclusive",), Exit.CONFIGURATION_FAILED, "prog is missing."),
         ({"other": GOOD}, ("--allow-missing", "prog"), Exit.DONE, "1 configuration may be missing, and is."),
         ({"other": (0.04, 0)}, ("--allow-missing", "prog"), Exit.SLOWER, "new.json is slower"),
-        ({"prog": GOOD, "other": GOOD}, (), Exit.DONE, "The same"),
+        ({"prog": GOOD, "other": GOOD}, (), Exit.DONE, "Equivalent"),
         ({"other": GOOD}, ("--allow-missing", "prg"), Exit.STUDY, 'did you mean "prog"?'),
     ],
 )
@@ -102,8 +102,8 @@ def test_a_configuration_of_ours_that_failed_or_was_not_run_fails_the_build(tmp_
         asked = ["gate", name, "--against", "kept", "--margin", "50%"]
         said = scalograph(asked, tmp_path)
         assert said.code == Exit.CONFIGURATION_FAILED
-        assert f"Cannot be said: in {name} threads=2 lock=cas {told}" in " ".join(said.printed.split())
+        assert f"Inconclusive: in {name} threads=2 lock=cas {told}" in " ".join(said.printed.split())
         assert scalograph([*asked, "--allow-missing", "threads=2 lock=cas"], tmp_path).code == Exit.DONE
         compared = scalograph(["compare", "kept", name, "--margin", "50%"], tmp_path)
-        assert compared.code == (Exit.CONFIGURATION_FAILED if name == "failed" else Exit.NOT_MEASURABLE)
-        assert "The same" not in compared.printed
+        assert compared.code == (Exit.CONFIGURATION_FAILED if name == "failed" else Exit.INCONCLUSIVE)
+        assert "Equivalent" not in compared.printed

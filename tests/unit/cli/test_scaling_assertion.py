@@ -24,7 +24,7 @@ def test_only_a_whole_interval_decides() -> None:
         judge_speedup(measured(1.5, 1.4, 1.6), 1.5)
     unmeasured = {**measured(1.0, 1.0, 1.0), "speedup": None}
     for document in (measured(3.0, 2.9, 3.1, "reject"), measured(3.0, None, None), unmeasured):
-        with pytest.raises(SkipTest, match="not measurable: 60 runs"):
+        with pytest.raises(SkipTest, match="inconclusive: 60 runs"):
             judge_speedup(document, 1.5)
 
 

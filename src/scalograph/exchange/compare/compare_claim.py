@@ -97,7 +97,7 @@ def compare_claim(comparisons: ResultComparisons) -> Claim:
     """Return which result is faster and by how much, as far as the intervals show."""
     several = len(comparisons.results) > 1
     sentences = [text for result in comparisons.results[:3] for text in _sentences(result, several)][:3]
-    return Claim(sentences=sentences, answered=comparisons.answer != "not measurable", matrix=_matrix(comparisons))
+    return Claim(sentences=sentences, answered=comparisons.answer != "inconclusive", matrix=_matrix(comparisons))
 
 
 def compare_trust(comparisons: ResultComparisons) -> Trust | None:
@@ -116,12 +116,6 @@ def differences(comparisons: ResultComparisons) -> str:
     change_texts = (f" {d.reference} \N{RIGHTWARDS ARROW} {d.other}" * (d.what != PROGRAM) for _, d in every)
     texts = [f"{whose}{d.what}{text}" for (whose, d), text in zip(every, change_texts, strict=True)]
     return f"differs: {'; '.join(dict.fromkeys(texts))}"
-
-
-def margin_remarks(comparisons: ResultComparisons) -> Iterator[str]:
-    """Yield the margin where the machine's noise floor widened it."""
-    if (first := comparisons.results[0]).margin_from == "noise floor":
-        yield f"margin {percent_at_most(first.margin)}, the noise floor of this machine"
 
 
 def noun(result: ResultComparison) -> str:
@@ -143,14 +137,25 @@ def verb(result: ResultComparison) -> str:
 def _sentences(result: ResultComparison, several: bool) -> list[str]:
     """Return up to three sentences; one per result where several are compared."""
     lost = [text for text in (_missing_sentence(result),) if text]
-    if result.answer == "not measurable":
+    if result.answer == "inconclusive":
         printed = _printed_sentence(result)
         if not printed:
-            return [f"Cannot be said: {result.why}.", *lost]
+            return [
+                f"Inconclusive: {_inconclusive_reason(result)}.",
+                *([] if several else _opposite_sentences(result)),
+                *lost,
+            ]
         return [printed, *lost, f"No verdict: {result.why}."][: 1 if several else 3]
-    first = _equivalence_sentence(result) if result.answer == "same" else _difference_sentence(result)
-    more = filter(None, (_opposite_sentence(result), _law_sentence(result), _excluded_sentence(result)))
+    first = _equivalence_sentence(result) if result.answer == "equivalent" else _difference_sentence(result)
+    more = [*_opposite_sentences(result), *filter(None, (_law_sentence(result), _excluded_sentence(result)))]
     return [first, *lost, *([] if several else more)]
+
+
+def _inconclusive_reason(result: ResultComparison) -> str:
+    """Say what was not found, where the intervals are the reason."""
+    is_possible = result.why.startswith("up to ")
+    nothing = is_possible and not any(row.shown == "faster" for row in result.configurations)
+    return f"no difference found, {result.why}" if nothing else result.why
 
 
 def _missing_sentence(result: ResultComparison) -> str:
@@ -183,10 +188,10 @@ def _factor_phrase(result: ResultComparison, span: ResultSpan) -> str:
 def _equivalence_sentence(result: ResultComparison) -> str:
     n = len(result.configurations)
     many = "" if n == 1 else f" with each of {n} configurations"
-    if result.n_blind:
-        many = f" with {n - result.n_blind} of {n} configurations; the others are too noisy to say"
+    if result.n_inconclusive:
+        many = f" with {n - result.n_inconclusive} of {n} configurations"
     within = percent_at_most(result.reach or 0.0)
-    return f"The same: {result.other} {verb(result)} the {noun(result)} of {result.reference} within {within}{many}."
+    return f"Equivalent: {result.other} {verb(result)} the {noun(result)} of {result.reference} within {within}{many}."
 
 
 def _difference_sentence(result: ResultComparison) -> str:
@@ -229,14 +234,14 @@ def _span_phrase(result: ResultComparison, span: ResultSpan) -> str:
     return f"{head} {low}x to {high}x the {noun(result)} of {result.reference}"
 
 
-def _opposite_sentence(result: ResultComparison) -> str:
-    """Report where a slower result is faster; a faster one is slower nowhere."""
+def _opposite_sentences(result: ResultComparison) -> list[str]:
+    """Report where a result that is slower, or inconclusive, is faster; a faster one is slower nowhere."""
     faster = [row for row in result.configurations if row.shown == "faster"]
-    if not faster or result.answer != "slower":
-        return ""
+    if not faster or result.answer not in ("slower", "inconclusive"):
+        return []
     most = max(faster, key=_log)
     count = f"It is faster with {len(faster)} of {count_noun(len(result.configurations), 'configuration')}"
-    return f"{count}; most {_configuration_phrase(result, most)}: {_change_phrase(result, most.ratio)}."
+    return [f"{count}; most {_configuration_phrase(result, most)}: {_change_phrase(result, most.ratio)}."]
 
 
 def _law_sentence(result: ResultComparison) -> str:

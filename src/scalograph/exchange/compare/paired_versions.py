@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.versus import versus
+from scalograph.analysis.versus import SAME, versus
 from scalograph.exchange.compare.matched_configurations import MatchedPair, configuration_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
-from scalograph.exchange.compare.result_answer import answer_fields, lost_text, margin_of, ratio_of_configuration
+from scalograph.exchange.compare.result_answer import answer_fields, lost_text, ratio_of_configuration
 from scalograph.protocol.compared_results import LostConfiguration, ResultComparison, ResultComparisons
 from scalograph.protocol.plain import Level
 
@@ -29,7 +29,7 @@ def paired_versions(
     first, second = names
     pairs = _pairs(source, factor, first, second)
     single = confidence ** (1 / max(1, len(pairs)))
-    (least, origin), is_rate = margin_of(margin), source.response.better == "higher"
+    least, is_rate = SAME if margin is None else margin, source.response.better == "higher"
     ratios = [replace(_ratio(before, after, single), confidence=confidence) for _, before, after in pairs]
     configurations = [ratio_of_configuration(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
     words = [row.shown for row in configurations if not row.doubt]
@@ -39,8 +39,8 @@ def paired_versions(
         response_title=source.response.title, unit=source.response.unit, better="higher" if is_rate else "lower",
         along=max(others, key=lambda name: len(source.levels_of(name)), default=""),
         titles={name: doc.title or name for name, doc in source.factors.items()},
-        units={name: doc.unit for name, doc in source.factors.items()}, margin=least, margin_from=origin,
-        **answer_fields((source.refused,), configurations, words, margin, lost_text(lost, "this study")),
+        units={name: doc.unit for name, doc in source.factors.items()}, margin=least,
+        **answer_fields((source.refused,), configurations, words, least, lost_text(lost, "this study")),
         configurations=configurations, lost=lost,
     )  # fmt: skip
     return ResultComparisons(answer=comparison.answer, results=[comparison])

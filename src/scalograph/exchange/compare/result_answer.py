@@ -8,7 +8,7 @@ more than half of its runs, nor of figures without intervals.
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from scalograph.protocol.compared_results import (
     ConfigurationRatio,
     LawChange,
     LostConfiguration,
-    MarginFrom,
     ResultComparison,
     ResultComparisons,
     ShownAs,
@@ -74,17 +73,17 @@ def _changes(before_curve: Curve, after_curve: Curve) -> Iterator[LawChange]:
             yield LawChange(coefficient=name, group=before_curve.group, reference=before, other=after)
 
 
-# A configuration with a larger noise floor is blind; so are results where more than half are.
-BLIND, HALF = 0.25, 0.5
+UNSHOWN: Literal["inconclusive"] = "inconclusive"
 _ROUNDING = 1e-9
 MOST_NAMED = 4  # of what failed or is missing
 MOST_CAUSES = 5  # of each result
 FEWEST_LEVELS = 4  # of a curve that has an upper half
-_WORST: tuple[ComparisonAnswer, ...] = ("slower", "not measurable", "same", "faster")
+_WORST: tuple[ComparisonAnswer, ...] = ("slower", "inconclusive", "equivalent", "faster")
 _NO_FLOOR = (
     "Results of different times differ even if nothing changed, by how much is unknown here: keep a noise floor"
     " (scalograph doctor --noise), or run in pairs (scalograph ab)."
 )
+_WITHIN_FLOOR = "Results of different times differ by up to {} on this machine: run in pairs (scalograph ab)."
 
 
 def compare_sources(
@@ -96,7 +95,7 @@ def compare_sources(
     Args:
         reference: the first.
         others: one or more.
-        margin: smallest difference that counts, as a share; None for 2 %, or the noise floor if larger.
+        margin: the largest difference to ignore, as a share; None for 2 %. Noise never widens it.
         confidence: simultaneous, of all intervals.
         floor: noise floor of the common machine, as a share; 0 where unknown.
         allow_missing: names of configurations that another result may lack.
@@ -113,19 +112,6 @@ def compare_sources(
     return ResultComparisons(answer=worst, results=comparisons)
 
 
-def margin_of(asked: float | None, floor: float = 0.0) -> tuple[float, MarginFrom]:
-    """Return the smallest difference that counts, as a share, and where it comes from.
-
-    The noise floor is a share too, 0 where unknown.
-
-    >>> margin_of(0.01, 0.03), margin_of(None, 0.03), margin_of(None, 0.01)
-    ((0.01, 'asked'), (0.03, 'noise floor'), (0.02, 'default'))
-    """
-    if asked is not None:
-        return asked, "asked"
-    return (floor, "noise floor") if floor > SAME else (SAME, "default")
-
-
 def _compare_result(
     reference: MeasuredSource, other: MeasuredSource, margin: float | None, confidence: float, floor: float,
     allow_missing: Collection[str],
@@ -135,7 +121,7 @@ def _compare_result(
     ranks = _ranks(reference, pairs)
     ratios = _ratios(reference, pairs, confidence, ranks)
     is_rate = reference.response.better == "higher"
-    least, origin = margin_of(margin, floor)
+    least = SAME if margin is None else margin
     estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence), strict=True)
     configurations = [ratio_of_configuration(pair, estimate, least, is_rate) for pair, estimate in estimates]
     shift = _estimate(ratios.shift, ratios, confidence) if ratios and len(ratios.configurations) > 1 else None
@@ -145,16 +131,16 @@ def _compare_result(
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
     if reference.is_printed or other.is_printed:
         refused.append("published figures have no runs, and so no intervals")
-    fields = answer_fields(refused, configurations, words, margin, lost_text(lost, other.label))
-    has_floor = margin is not None or floor > 0 or not (reference.machine and other.machine)
-    flags = [_NO_FLOOR] if fields["answer"] in ("slower", "faster") and not has_floor else []
+    fields = answer_fields(refused, configurations, words, least, lost_text(lost, other.label))
+    is_one_machine, is_different = reference.machine and other.machine, fields["answer"] in ("slower", "faster")
+    flags = _time_flags(configurations, margin, floor) if is_one_machine and is_different else []
     return ResultComparison(
         reference=reference.label, other=other.label, title=reference.title, response=reference.response.name,
         response_title=reference.response.title, unit=reference.response.unit,
         better="higher" if is_rate else "lower", along=reference.along,
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
-        margin=least, margin_from=origin, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
+        margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
         configurations=configurations, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
         doubts=[*_doubts((reference, other)), *flags],
@@ -162,6 +148,16 @@ def _compare_result(
         laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
         causes=[f"{s.label}: {text}" for s in (reference, other) if s.trust for text in s.trust.causes[:MOST_CAUSES]],
     )  # fmt: skip
+
+
+def _time_flags(configurations: Sequence[ConfigurationRatio], margin: float | None, floor: float) -> list[str]:
+    """Warn where results of different times differ by no more than the machine's noise floor, or by one unknown."""
+    if not floor:
+        return [] if margin is not None else [_NO_FLOOR]
+    farthest = max(
+        (max(row.ratio.value, 1 / row.ratio.value) - 1 for row in configurations if row.ratio.value), default=0
+    )
+    return [_WITHIN_FLOOR.format(percent_at_most(floor))] if farthest <= floor else []
 
 
 def lost_text(lost: Sequence[LostConfiguration], label: str) -> str:
@@ -255,14 +251,14 @@ def classify_ratio(ratio: Estimate, least: float, is_rate: bool = False) -> Show
     The ratio is over the reference; `least` is a share: 0.02 is 2 %.
 
     >>> [classify_ratio(Estimate(1.0, *ends), 0.05) for ends in ((0.97, 1.04), (1.01, 1.08), (0.9, 1.1), (None, None))]
-    ['same', 'slower', 'not shown', 'not shown']
+    ['equivalent', 'slower', 'inconclusive', 'inconclusive']
     """
     cost = inverse(ratio) if is_rate else ratio
     if cost.low is None or cost.high is None:
-        return "not shown"
+        return UNSHOWN
     if 1 / (1 + least) <= cost.low and cost.high <= 1 + least:
-        return "same"
-    return "slower" if cost.low > 1 else "faster" if cost.high < 1 else "not shown"
+        return "equivalent"
+    return "slower" if cost.low > 1 else "faster" if cost.high < 1 else UNSHOWN
 
 
 def _shape_distance(ratios: CurveRatios | None, shift: Estimate | None) -> float | None:
@@ -288,8 +284,8 @@ def _floor(ratio: Estimate) -> float:
 
 
 def answer_fields(
-    refused: Sequence[str], configurations: Sequence[ConfigurationRatio], words: Collection[ShownAs],
-    margin: float | None, lost: str = "",
+    refused: Sequence[str], configurations: Sequence[ConfigurationRatio], words: Collection[ShownAs], margin: float,
+    lost: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Return the answer, its reason, and the sensitivity of the intervals, as fields of the document.
 
@@ -297,50 +293,39 @@ def answer_fields(
         refused: reasons against any verdict; empty texts are no reason.
         configurations: with the outcome of each.
         words: outcomes of configurations, and of means over them.
-        margin: as a share; None where none was asked for.
-        lost: what failed or is missing: it rules out "same" and "faster".
+        margin: the largest difference to ignore, as a share.
+        lost: what failed or is missing: it rules out "equivalent" and "faster".
     """
-    answer, reason = _answer([text for text in refused if text], configurations, words, margin)
+    seen = [row for row in configurations if not row.doubt and row.ratio.low is not None]
+    answer, reason = _answer([text for text in refused if text], seen, len(configurations) - len(seen), words, margin)
     if lost and answer != "slower":
-        answer, reason = "not measurable", lost
-    # If equivalence within the requested margin is shown, no interval is too wide.
-    widest = math.inf if margin is not None and answer == "same" else BLIND
-    seen = [row.ratio for row in configurations if not row.doubt and _floor(row.ratio) <= widest]
+        answer, reason = "inconclusive", lost
     return {
-        "answer": answer, "why": reason, "n_blind": len(configurations) - len(seen), "reach": _farthest(seen),
-        "noise_floor": max(map(_floor, seen), default=None),
+        "answer": answer, "why": reason, "n_inconclusive": len(configurations) - sum(x.shown != UNSHOWN for x in seen),
+        "reach": _farthest([row.ratio for row in seen]),
+        "noise_floor": max((_floor(row.ratio) for row in seen), default=None),
     }  # fmt: skip
 
 
 def _answer(
-    refused: Sequence[str],
-    configurations: Sequence[ConfigurationRatio],
-    words: Collection[ShownAs],
-    margin: float | None,
-) -> tuple[ComparisonAnswer, str]:
+    refused: Sequence[str], seen: Sequence[ConfigurationRatio], n_silent: int, words: Collection[ShownAs],
+    margin: float,
+) -> tuple[ComparisonAnswer, str]:  # fmt: skip
+    """Decide by the worst: slower, then inconclusive, then faster and equivalent.
+
+    seen: configurations that decide; n_silent: how many decide nothing.
+    """
     if refused:
-        return "not measurable", refused[0]
-    if "slower" in words or "faster" in words:
-        return ("slower" if "slower" in words else "faster"), ""
-    floors = [_floor(row.ratio) for row in configurations if not row.doubt]
-    return _same(floors, configurations, margin)
-
-
-def _same(
-    floors: Sequence[float], configurations: Sequence[ConfigurationRatio], margin: float | None
-) -> tuple[ComparisonAnswer, str]:
-    """Decide between equivalent and inconclusive where no difference is shown."""
-    reason = ""
-    if not floors or min(floors) == math.inf:
-        return "not measurable", "too few runs for an interval"
-    blind = len(configurations) - sum(floor <= BLIND for floor in floors)
-    if blind > HALF * len(configurations):
-        many = f"{blind} of {count_noun(len(configurations), 'configuration')}" if len(configurations) > 1 else "it"
-        reason = f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
-    if margin is None:
-        return ("not measurable", reason) if reason else ("same", "")
-    reach = _farthest([row.ratio for row in configurations if not row.doubt])
-    if reach is not None and reach <= margin:
-        return ("not measurable", reason) if reason else ("same", "")
-    possible = "any difference is" if reach is None else f"differences up to {percent_at_most(reach)} are"
-    return "not measurable", f"{possible} possible, and the margin is {percent_at_most(margin)}"
+        return UNSHOWN, refused[0]
+    if "slower" in words:
+        return "slower", ""
+    if not seen:
+        return UNSHOWN, "too few runs for an interval"
+    if 2 * n_silent > n_silent + len(seen):
+        many = count_noun(n_silent + len(seen), "configuration")
+        return UNSHOWN, f"{n_silent} of {many} rest on disturbed runs, or have no interval"
+    if unshown := [row.ratio for row in seen if row.shown == UNSHOWN]:
+        possible = percent_at_most(_farthest(unshown) or 0.0)
+        many = "" if len(unshown) == len(seen) else f" with {len(unshown)} of {len(seen)} configurations"
+        return UNSHOWN, f"up to {possible} possible{many}; the margin is {percent_at_most(margin)}"
+    return ("faster" if "faster" in words else "equivalent"), ""

@@ -15,7 +15,7 @@ from tests.unit.exchange.compare.made import source
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
 OLD = source("old", CURVE)
 NOISY = (1.0, 1.6, 0.7, 1.4, 0.8, 1.3)
-UNSAID = "Cannot be said: in new threads=2 failed in 6 of 6 runs, threads=8 is missing."
+UNSAID = "Inconclusive: in new threads=2 failed in 6 of 6 runs, threads=8 is missing."
 
 
 def new(by: float = 1.0, failed: tuple[int, ...] = (), missing: tuple[int, ...] = ()) -> MeasuredSource:
@@ -27,7 +27,7 @@ def new(by: float = 1.0, failed: tuple[int, ...] = (), missing: tuple[int, ...] 
 
 @pytest.mark.parametrize(
     ("by", "answer", "first"),
-    [(1.0, "not measurable", UNSAID), (0.7, "not measurable", UNSAID), (1.3, "slower", "new is slower: ")],
+    [(1.0, "inconclusive", UNSAID), (0.7, "inconclusive", UNSAID), (1.3, "slower", "new is slower: ")],
 )
 def test_beside_it_nothing_is_the_same_or_faster(by: float, answer: str, first: str) -> None:
     found = compare_sources(OLD, [new(by, failed=(2,), missing=(8,))])
@@ -41,17 +41,17 @@ def test_beside_it_nothing_is_the_same_or_faster(by: float, answer: str, first: 
 def test_what_is_allowed_to_be_missing_decides_nothing() -> None:
     others = [new(failed=(2,), missing=(8,))]
     found = compare_sources(OLD, others, allow_missing=["threads=2", "threads=8"])
-    assert found.answer == "same" and all(one.allowed for one in found.results[0].lost)
+    assert found.answer == "equivalent" and all(one.allowed for one in found.results[0].lost)
     assert "2 configurations may be missing, and are" in compare_claim(found).sentences[1]
     found = compare_sources(OLD, others, allow_missing=["threads=8"])
-    assert found.answer == "not measurable" and "threads=8" not in found.results[0].why
+    assert found.answer == "inconclusive" and "threads=8" not in found.results[0].why
     with pytest.raises(StudyError, match=r'old has no "threads=3", expected one of threads=1, .* did you mean'):
         compare_sources(OLD, [new()], allow_missing=["threads=3"])
 
 
 def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
     found = compare_sources(OLD, [new(failed=(1, 2, 4, 8))])
-    assert found.answer == "not measurable" and found.results[0].configurations == []
+    assert found.answer == "inconclusive" and found.results[0].configurations == []
     assert "threads=1 failed in 6 of 6 runs" in compare_claim(found).sentences[0]
     assert compare_claim(found).matrix is None and [table.id for table in compare_tables(found)] == ["lost"]
     assert compared_plots(found.results[0]) == []
@@ -62,21 +62,22 @@ def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
 def test_what_failed_in_the_reference_too_is_not_lost_nor_what_a_published_table_lacks() -> None:
     reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedConfiguration({"threads": 2}, (6, 6)),))
     found = compare_sources(reference, [new(failed=(2,), missing=(8,))])
-    assert found.answer == "same" and found.results[0].lost == []
+    assert found.answer == "equivalent" and found.results[0].lost == []
     assert compare_sources(replace(OLD, trust=None), [new(missing=(8,))]).results[0].lost == []
 
 
-@pytest.mark.parametrize(("asked", "answer"), [((1, 4, 8), "same"), ((2,), "not measurable")])
+@pytest.mark.parametrize(("asked", "answer"), [((1, 4, 8), "equivalent"), ((2,), "inconclusive")])
 def test_levels_that_were_not_asked_for_may_fail(asked: tuple[int, ...], answer: str) -> None:
     reference, other = select_levels([OLD, new(failed=(2,))], [f"threads={n}" for n in asked])
     assert compare_sources(reference, [other]).answer == answer
 
 
-def test_the_same_is_never_said_of_none() -> None:
-    """Both intervals lie within a margin of 300 %, and both could hide 25 %."""
-    found = compare_sources(source("old", {1: 1.0, 2: 1.0}, NOISY), [source("new", {1: 1.0, 2: 1.0}, NOISY)], 3.0)
-    assert found.answer == "not measurable"
-    assert "2 of 2 configurations could differ by 25 % or more unseen" in found.results[0].why
+@pytest.mark.parametrize(("margin", "answer"), [(3.0, "equivalent"), (0.25, "inconclusive"), (None, "inconclusive")])
+def test_noise_never_widens_the_margin(margin: float | None, answer: str) -> None:
+    sides = (source(name, {1: 1.0, 2: 1.0}, NOISY) for name in ("old", "new"))
+    found = compare_sources(next(sides), [next(sides)], margin)
+    assert found.answer == answer and found.results[0].margin == (margin or 0.02)
+    assert answer == "equivalent" or "no difference found, up to" in compare_claim(found).sentences[0]
 
 
 def test_the_sentence_counts_what_the_decision_counts() -> None:
@@ -89,11 +90,11 @@ def test_the_sentence_counts_what_the_decision_counts() -> None:
 
     found = compare_sources(made("old"), [made("new")], 3.0)
     (one,) = found.results
-    assert (one.answer, one.n_blind) == ("same", 0) and one.reach is not None and 0.25 < one.reach <= 3.0
+    assert (one.answer, one.n_inconclusive) == ("equivalent", 0) and one.reach is not None and 0.25 < one.reach <= 3.0
     assert "with each of 3 configurations" in compare_claim(found).sentences[0]
     unasked = compare_sources(made("old"), [made("new")])
-    assert unasked.answer == "same" and unasked.results[0].n_blind == 1
-    assert "with 2 of 3 configurations; the others are too noisy" in compare_claim(unasked).sentences[0]
+    assert unasked.answer == "inconclusive" and unasked.results[0].n_inconclusive == 1
+    assert "possible with 1 of 3 configurations; the margin is 2 %" in compare_claim(unasked).sentences[0]
 
 
 @pytest.mark.parametrize("why", ["failed", "missing"])
@@ -103,5 +104,5 @@ def test_versions_that_cannot_be_paired_somewhere_are_not_the_same(why: str) -> 
     failed = (FailedConfiguration({"threads": 2, "version": "new"}, (6, 6)),) if why == "failed" else ()
     both = replace(sides[0], configurations=(*first, *last), failed=failed)
     found = paired_versions(both, "version", {"old": "old", "new": "new"})
-    assert found.answer == "not measurable" and [one.why for one in found.results[0].lost] == [why]
+    assert found.answer == "inconclusive" and [one.why for one in found.results[0].lost] == [why]
     assert "threads=2 version=new" in compare_claim(found).sentences[0]

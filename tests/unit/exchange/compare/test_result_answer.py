@@ -1,4 +1,4 @@
-"""Faster, slower, the same, or not measurable: each follows from the intervals, or from what forbids any answer."""
+"""Faster, slower, the same, or inconclusive: each follows from the intervals, or from what forbids any answer."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ def test_a_common_factor_is_the_same_shape_at_another_level() -> None:
 
 def test_one_level_is_told_by_itself() -> None:
     found = compared(OLD, source("new", grown(1.2, only=8)))
-    assert [one.shown for one in found.configurations] == ["same", "same", "same", "slower"]
+    assert [one.shown for one in found.configurations] == ["equivalent", "equivalent", "equivalent", "slower"]
     assert found.answer == "slower" and found.alike is None
     assert compared(OLD, source("new", grown(0.8, only=8))).answer == "faster"
     slower_and_faster = grown(1.2, only=8) | {1: 6.0}
@@ -55,11 +55,11 @@ def test_a_rate_that_falls_is_slower() -> None:
 
 def test_the_same_only_within_the_margin() -> None:
     new, slower = source("new", CURVE), source("new", grown(1.03))
-    assert compared(OLD, new).answer == compared(OLD, new, 0.05).answer == "same"
+    assert compared(OLD, new).answer == compared(OLD, new, 0.05).answer == "equivalent"
     narrow = compared(OLD, new, 0.001)
-    assert narrow.answer == "not measurable" and "margin" in narrow.why
+    assert narrow.answer == "inconclusive" and "margin" in narrow.why
     # A difference that is shown, and is within the margin, is none.
-    assert (compared(OLD, slower).answer, compared(OLD, slower, 0.10).answer) == ("slower", "same")
+    assert (compared(OLD, slower).answer, compared(OLD, slower, 0.10).answer) == ("slower", "equivalent")
 
 
 @pytest.mark.parametrize("refused", ["old", "new"])
@@ -67,14 +67,14 @@ def test_of_a_study_that_was_disturbed_nothing_is_compared(refused: str) -> None
     why = "31 of 60 runs were disturbed"
     sides = [source(n, t, refused=why if n == refused else "") for n, t in (("old", CURVE), ("new", grown(2.0)))]
     found = compared(*sides)
-    assert found.answer == "not measurable" and why in found.why
-    assert first_sentence(*sides).startswith("Cannot be said")
+    assert found.answer == "inconclusive" and why in found.why
+    assert first_sentence(*sides).startswith("Inconclusive: ")
 
 
 def test_disturbed_configurations_decide_nothing() -> None:
     found = compared(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
-    assert found.configurations[0].shown == "not shown" and found.configurations[0].doubt
-    assert found.answer == "same" and found.n_blind == 1
+    assert found.configurations[0].shown == "inconclusive" and found.configurations[0].doubt
+    assert found.answer == "equivalent" and found.n_inconclusive == 1
 
 
 @pytest.mark.parametrize("odd", [(0.0, 1.0), (1e-300, 1e300), (1e308, 1e308)])
@@ -83,16 +83,16 @@ def test_scores_without_a_ratio_decide_nothing(odd: tuple[float, ...]) -> None:
     first, *others = new.configurations
     strange = first._replace(scores=(*odd, *first.scores[2:]))
     found = compared(OLD, replace(new, configurations=(strange, *others)))
-    assert found.answer == "same" and found.n_blind == 1 and found.configurations[0].ratio.value is None
+    assert found.answer == "equivalent" and found.n_inconclusive == 1 and found.configurations[0].ratio.value is None
 
 
 def test_few_runs_are_no_answer() -> None:
-    assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "not measurable"
+    assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "inconclusive"
 
 
 def test_the_worst_of_several_is_the_answer() -> None:
     found = compare_sources(OLD, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
-    assert [one.answer for one in found.results] == ["faster", "same", "slower"] and found.answer == "slower"
+    assert [one.answer for one in found.results] == ["faster", "equivalent", "slower"] and found.answer == "slower"
 
 
 def test_what_differs_around_the_runs_is_told() -> None:
