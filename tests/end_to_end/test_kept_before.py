@@ -130,11 +130,14 @@ def test_two_results_are_compared(kept: Path, left: str) -> None:
     for file in kept.glob("history/*/*.json*"):
         if file.name != left:
             file.unlink()
+    asked = {"second": ["--margin", "20%"], "third": [], "fourth": []}
     codes = {
-        name: in_process("compare", "first", name, cwd=kept / "history").returncode
-        for name in ("second", "third", "fourth")
+        name: in_process("compare", "first", name, *margin, cwd=kept / "history").returncode
+        for name, margin in asked.items()
     }
     assert codes == {"second": 0, "third": 7, "fourth": 7}
+    # What noise leaves open within the usual margin is not called equivalent.
+    assert in_process("compare", "first", "second", cwd=kept / "history").returncode == 8
 
 
 def test_a_folder_of_results_has_a_history(kept: Path) -> None:
