@@ -276,8 +276,7 @@ def course_table(table: Table, taken: SampleMap, timelines: TimedRuns) -> TableD
 
 
 def _label_columns(table: Table) -> list[Column]:
-    units = {name: table.view.unit(name) for name in _label_factors(table)}
-    return [Column(name=table.view.title(name), unit=unit, kind="label") for name, unit in units.items()]
+    return table.view.factor_columns(_label_factors(table))
 
 
 def _levels(table: Table, configuration: Mapping[str, Level]) -> list[Level]:
