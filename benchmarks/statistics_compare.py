@@ -133,7 +133,7 @@ def cases() -> Iterator[Case]:
     """False ones, found ones, the same that is not, shapes, and busy studies."""
     for name, noise in QUIET.items():
         for margin in (None, 0.05):
-            told = "noise floor" if margin is None else f"margin {100 * margin:g} %"
+            told = "margin 2 %" if margin is None else f"margin {100 * margin:g} %"
             yield Case(f"{name}, {told}: alike, called slower", FALSE, false(noise, margin))
             yield Case(
                 f"{name}, {told}, a third disturbed: alike, called slower", FALSE, false(noise, margin, disturbed=0.33)

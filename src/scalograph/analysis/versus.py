@@ -16,7 +16,7 @@ from scalograph.analysis.ratios import paired_ratio, pairs
 TRIM, TRIM_OF_MODES = 0.1, 0.25
 SAME = 0.02  # distance from 1 within which the interval of a ratio of equals lies
 
-RatioClass = Literal["less", "more", "same", "not shown"]
+RatioClass = Literal["less", "more", "equivalent", "inconclusive"]
 
 
 def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
@@ -41,17 +41,17 @@ def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
     return widen_for_rounding(estimate, x, y)
 
 
-def classify_ratio(ratio: Estimate, same: float = SAME) -> RatioClass:
-    """Return what a ratio shows; the same only if its whole interval is near to 1.
+def classify_ratio(ratio: Estimate, margin: float = SAME) -> RatioClass:
+    """Return what a ratio shows; equivalent only if its whole interval lies within the margin, a share.
 
     >>> [classify_ratio(Estimate(1.0, *ends)) for ends in ((0.99, 1.01), (0.95, 1.01), (1.03, 1.04), (None, None))]
-    ['same', 'not shown', 'more', 'not shown']
+    ['equivalent', 'inconclusive', 'more', 'inconclusive']
     """
     if ratio.low is None or ratio.high is None:
-        return "not shown"
-    if 1 / (1 + same) <= ratio.low and ratio.high <= 1 + same:
-        return "same"
-    return "less" if ratio.high < 1 else "more" if ratio.low > 1 else "not shown"
+        return "inconclusive"
+    if 1 / (1 + margin) <= ratio.low and ratio.high <= 1 + margin:
+        return "equivalent"
+    return "less" if ratio.high < 1 else "more" if ratio.low > 1 else "inconclusive"
 
 
 def detectable_effect(ratio: Estimate, power: float = 0.8) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scalograph.cli.overrides import parse_option
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.study.scalars import unknown_name_error
-from scalograph.text.quantities import percent
+from scalograph.text.quantities import exact_percent
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) 
     causes = list(dict.fromkeys(text for result in comparisons.results for text in result.causes))
     return Screen(
         title=comparisons.results[0].title or "Is it faster?",
-        machine="; ".join([*named, differences(comparisons), f"margin {percent(comparisons.results[0].margin)}"]),
+        machine="; ".join([*named, differences(comparisons), f"margin {exact_percent(comparisons.results[0].margin)}"]),
         claim=compare_claim(comparisons), trust=compare_trust(comparisons), tables=compare_tables(comparisons),
         remarks={"Left out, or unverified": causes} if causes else {},
     )  # fmt: skip

@@ -41,6 +41,15 @@ def probability(share: float) -> str:
     return "less than 1 %" if share < 0.01 else percent(share)
 
 
+def exact_percent(share: float) -> str:
+    """Format a share as it was given, in percent.
+
+    >>> exact_percent(0.005), exact_percent(0.02)
+    ('0.5 %', '2 %')
+    """
+    return f"{100 * share:g} %"
+
+
 def percent_at_most(share: float) -> str:
     """Format a share rounded up, so that "at most" holds.
 

@@ -75,7 +75,7 @@ def ask_if_unused(study: StudyDoc, curve: Curve) -> str:
     (factor,) = (factor for factor in study.factors if factor.name == curve.factor)
     compared = [point.speedup for point in sort_points(curve) if point.speedup][1:]
     given = factor.name != "copies" and factor.control is None
-    same = all(classify_ratio(speedup) == "same" for speedup in compared)
+    same = all(classify_ratio(speedup) == "equivalent" for speedup in compared)
     used = [_cpus_used(point) for point in curve.points if _cpus_used(point)]
     if not compared or not given or not same or (used and max(used) > (1 + NO_RISE) * used[0]):
         return ""

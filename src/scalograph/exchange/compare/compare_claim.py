@@ -141,7 +141,7 @@ def _sentences(result: ResultComparison, several: bool) -> list[str]:
         printed = _printed_sentence(result)
         if not printed:
             return [
-                f"Inconclusive: {_inconclusive_reason(result)}.",
+                f"Inconclusive: {result.why}.",
                 *([] if several else _opposite_sentences(result)),
                 *lost,
             ]
@@ -149,13 +149,6 @@ def _sentences(result: ResultComparison, several: bool) -> list[str]:
     first = _equivalence_sentence(result) if result.answer == "equivalent" else _difference_sentence(result)
     more = [*_opposite_sentences(result), *filter(None, (_law_sentence(result), _excluded_sentence(result)))]
     return [first, *lost, *([] if several else more)]
-
-
-def _inconclusive_reason(result: ResultComparison) -> str:
-    """Say what was not found, where the intervals are the reason."""
-    is_possible = result.why.startswith("up to ")
-    nothing = is_possible and not any(row.shown == "faster" for row in result.configurations)
-    return f"no difference found, {result.why}" if nothing else result.why
 
 
 def _missing_sentence(result: ResultComparison) -> str:

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from scalograph.analysis import versus
 from scalograph.analysis.contrast import Contrast
 from scalograph.analysis.curve_ratios import BlockedLogs, CurveRatios, curve_ratios
 from scalograph.analysis.estimate import MOST_LOG, NO_LAW, Estimate
-from scalograph.analysis.versus import SAME
 from scalograph.exchange.compare.matched_configurations import (
     MatchedConfigurations,
     MatchedPair,
@@ -35,7 +35,7 @@ from scalograph.protocol.compared_results import (
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import unknown_name_error
-from scalograph.text.quantities import count_noun, inverse, percent_at_most
+from scalograph.text.quantities import count_noun, exact_percent, inverse, percent_at_most
 
 COEFFICIENTS = ("sigma", "kappa", "gamma")
 
@@ -74,6 +74,10 @@ def _changes(before_curve: Curve, after_curve: Curve) -> Iterator[LawChange]:
 
 
 UNSHOWN: Literal["inconclusive"] = "inconclusive"
+# What a ratio of costs shows of the other result.
+_SHOWN: dict[versus.RatioClass, ShownAs] = {
+    "more": "slower", "less": "faster", "equivalent": "equivalent", "inconclusive": UNSHOWN,
+}  # fmt: skip
 _ROUNDING = 1e-9
 MOST_NAMED = 4  # of what failed or is missing
 MOST_CAUSES = 5  # of each result
@@ -121,7 +125,7 @@ def _compare_result(
     ranks = _ranks(reference, pairs)
     ratios = _ratios(reference, pairs, confidence, ranks)
     is_rate = reference.response.better == "higher"
-    least = SAME if margin is None else margin
+    least = versus.SAME if margin is None else margin
     estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence), strict=True)
     configurations = [ratio_of_configuration(pair, estimate, least, is_rate) for pair, estimate in estimates]
     shift = _estimate(ratios.shift, ratios, confidence) if ratios and len(ratios.configurations) > 1 else None
@@ -253,12 +257,7 @@ def classify_ratio(ratio: Estimate, least: float, is_rate: bool = False) -> Show
     >>> [classify_ratio(Estimate(1.0, *ends), 0.05) for ends in ((0.97, 1.04), (1.01, 1.08), (0.9, 1.1), (None, None))]
     ['equivalent', 'slower', 'inconclusive', 'inconclusive']
     """
-    cost = inverse(ratio) if is_rate else ratio
-    if cost.low is None or cost.high is None:
-        return UNSHOWN
-    if 1 / (1 + least) <= cost.low and cost.high <= 1 + least:
-        return "equivalent"
-    return "slower" if cost.low > 1 else "faster" if cost.high < 1 else UNSHOWN
+    return _SHOWN[versus.classify_ratio(inverse(ratio) if is_rate else ratio, least)]
 
 
 def _shape_distance(ratios: CurveRatios | None, shift: Estimate | None) -> float | None:
@@ -325,7 +324,9 @@ def _answer(
         many = count_noun(n_silent + len(seen), "configuration")
         return UNSHOWN, f"{n_silent} of {many} rest on disturbed runs, or have no interval"
     if unshown := [row.ratio for row in seen if row.shown == UNSHOWN]:
-        possible = percent_at_most(_farthest(unshown) or 0.0)
+        farthest = _farthest(unshown)
+        possible = "any difference is possible" if farthest is None else f"up to {percent_at_most(farthest)} possible"
         many = "" if len(unshown) == len(seen) else f" with {len(unshown)} of {len(seen)} configurations"
-        return UNSHOWN, f"up to {possible} possible{many}; the margin is {percent_at_most(margin)}"
+        nothing = "" if any(row.shown == "faster" for row in seen) else "no difference found, "
+        return UNSHOWN, f"{nothing}{possible}{many}; the margin is {exact_percent(margin)}"
     return ("faster" if "faster" in words else "equivalent"), ""

@@ -18,7 +18,9 @@ from scalograph.protocol.plain import Level
 from scalograph.text.quantities import inverse
 
 Word = Literal["faster", "slower", "the same", "not resolved"]
-_WORDS: dict[RatioClass, Word] = {"more": "faster", "less": "slower", "same": "the same", "not shown": "not resolved"}
+_WORDS: dict[RatioClass, Word] = {
+    "more": "faster", "less": "slower", "equivalent": "the same", "inconclusive": "not resolved",
+}  # fmt: skip
 
 
 class Version(NamedTuple):

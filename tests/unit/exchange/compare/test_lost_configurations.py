@@ -72,12 +72,16 @@ def test_levels_that_were_not_asked_for_may_fail(asked: tuple[int, ...], answer:
     assert compare_sources(reference, [other]).answer == answer
 
 
-@pytest.mark.parametrize(("margin", "answer"), [(3.0, "equivalent"), (0.25, "inconclusive"), (None, "inconclusive")])
+@pytest.mark.parametrize(
+    ("margin", "answer"), [(3.0, "equivalent"), (0.25, "inconclusive"), (0.005, "inconclusive"), (None, "inconclusive")]
+)
 def test_noise_never_widens_the_margin(margin: float | None, answer: str) -> None:
     sides = (source(name, {1: 1.0, 2: 1.0}, NOISY) for name in ("old", "new"))
     found = compare_sources(next(sides), [next(sides)], margin)
     assert found.answer == answer and found.results[0].margin == (margin or 0.02)
-    assert answer == "equivalent" or "no difference found, up to" in compare_claim(found).sentences[0]
+    sentence = compare_claim(found).sentences[0]
+    shown = f"the margin is {100 * (margin or 0.02):g} %."
+    assert answer == "equivalent" or ("no difference found, up to" in sentence and sentence.endswith(shown))
 
 
 def test_the_sentence_counts_what_the_decision_counts() -> None:
