@@ -48,11 +48,9 @@ MIN_IDENTICAL = 3  # runs with one and the same time are no chance, unless the c
 def score_flags(table: Table, sample: Sample) -> list[Flag]:
     """Return flags about the distribution of the scores of the primary response."""
     modes = find_modes(sample.values(table.view.primary))
-    return (
-        [Flag("two modes", _modes_text(modes, table.view.response.unit), 100 * (modes.high / modes.low - 1))]
-        if modes
-        else []
-    )
+    if modes is None:
+        return []
+    return [Flag("two modes", _modes_text(modes, table.view.response.unit), 100 * (modes.high / modes.low - 1))]
 
 
 def modes_text(table: Table, sample: Sample) -> str:

@@ -103,24 +103,24 @@ def check_references(raw: dict[str, Any]) -> Iterator[Mistake]:
         "factor": factors, "response": responses, "shown response": {*responses, "speedup"},
         "column": table(table(raw, "published"), "match"),
     }  # fmt: skip
-    for it in find_marked(Study, raw):
-        if isinstance(it.mark, OnlyFor):
-            if raw.get("question", SWEEP) != it.mark.question:
-                yield it.path, f"outside {it.mark.question}", f"none: {it.mark.elsewhere}", "remove it"
-        elif it.mark.to == "level":
+    for marked in find_marked(Study, raw):
+        if isinstance(marked.mark, OnlyFor):
+            if raw.get("question", SWEEP) != marked.mark.question:
+                yield marked.path, f"outside {marked.mark.question}", f"none: {marked.mark.elsewhere}", "remove it"
+        elif marked.mark.to == "level":
             # An unknown factor is a mistake of its own.
-            declared = isinstance(it.factor, str) and it.factor in factors
-            if declared and not (it.mark.beyond and _is_known(raw, it, factors)):
-                yield from check_level(it.path, it.factor, it.value, factors)
-        elif isinstance(it.value, str) and it.value not in names[it.mark.to]:
-            yield unknown_name(it.path, it.mark.to.rpartition(" ")[2], it.value, names[it.mark.to])
+            declared = isinstance(marked.factor, str) and marked.factor in factors
+            if declared and not (marked.mark.beyond and _is_known(raw, marked, factors)):
+                yield from check_level(marked.path, marked.factor, marked.value, factors)
+        elif isinstance(marked.value, str) and marked.value not in names[marked.mark.to]:
+            yield unknown_name(marked.path, marked.mark.to.rpartition(" ")[2], marked.value, names[marked.mark.to])
 
 
-def _is_known(raw: dict[str, Any], it: Marked, factors: LevelsByFactor) -> bool:
+def _is_known(raw: dict[str, Any], marked: Marked, factors: LevelsByFactor) -> bool:
     """Return whether an unplanned level is known yet: all CPUs, or between the levels of a surface."""
-    if it.value == "all":
-        return bool(table(table(raw, "factors"), it.factor).get("control") == "cpus")
-    return raw.get("question") == ON_SURFACE and factors[it.factor].spans(it.value)
+    if marked.value == "all":
+        return bool(table(table(raw, "factors"), marked.factor).get("control") == "cpus")
+    return raw.get("question") == ON_SURFACE and factors[marked.factor].spans(marked.value)
 
 
 def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
