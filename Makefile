@@ -17,7 +17,7 @@ unexport MAKEFLAGS MFLAGS
 
 demo: setup
 	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
-	case $$code in 0) ;; 5) echo "Some configurations have fewer clean runs than asked: see the verdict above.";; *) exit $$code;; esac
+	case $$code in 0) ;; 5) echo "No answer, or fewer clean runs than requested: see the verdict above.";; *) exit $$code;; esac
 
 # Side by side: the tests of cargo wait more than they compute. Not $(MAKE), which `make -n` would carry out.
 test: setup-dev compiled

@@ -25,7 +25,7 @@ class AbOptions:
     a: Annotated[str, typer.Option("--a", metavar="TEXT", help="{version} of the reference: a path, a tag, a flag.")]
     b: Annotated[str, typer.Option("--b", metavar="TEXT", help="{version} of what is compared with it.")]
     margin: Annotated[
-        str | None, typer.Option("--margin", help='Differences within it are none, such as "1%"; default 2 %.')
+        str | None, typer.Option("--margin", help="Largest difference to ignore, such as 1% (default 2%).")
     ] = None
     build: Annotated[
         str | None,

@@ -23,7 +23,7 @@ COMMANDS = {
     "run": "Stop 3: run a study; `--resume` goes on where one ended",
     "analyze": "Stop 4: from a journal to findings",
     "report": "Stop 5: tables on the terminal and one HTML file",
-    "compare": "Is B faster than A, slower, equivalent? `scalograph compare results-before results-after`",
+    "compare": "Is B slower than A, faster, or equivalent? `scalograph compare results-before results-after`",
     "ab": "Is the new build faster? Both run in pairs: `scalograph ab --a ./old --b ./new -- {version}`",
     "history": "The results of a study over time: where does a new level begin? `scalograph history first`",
     "gate": "Fail a build that is slower than a kept result: `scalograph gate results --against kept`",

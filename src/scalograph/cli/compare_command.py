@@ -21,7 +21,7 @@ SourcesToCompare = Annotated[
 ]
 Margin = Annotated[
     str | None,
-    typer.Option("--margin", help="Ignore differences smaller than this (default 2%)."),
+    typer.Option("--margin", help="Largest difference to ignore, such as 5% (default 2%)."),
 ]
 ComparedResponse = Annotated[
     str | None, typer.Option("--response", metavar="NAME", help="The figure that is compared; default the study's own.")

@@ -9,7 +9,8 @@ from scalograph.text.escape import one_line
 
 _EXITS = {
     "0": "done", "1": "a bug", "2": "the study or the command line is wrong", "3": "the host refused",
-    "4": "a configuration without a successful run", "5": "fewer clean runs than requested, or a search without answer",
+    "4": "a configuration without a successful run",
+    "5": "no answer, or, where strict, fewer clean runs than requested",
     "6": "a journal that cannot be read", "7": "slower than what it was compared with", "8": "inconclusive",
     "130, 143": "interrupted by Ctrl-C, by SIGTERM or a closed terminal",
 }  # fmt: skip
