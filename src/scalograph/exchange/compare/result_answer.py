@@ -325,8 +325,9 @@ def _answer(
         return UNSHOWN, f"{n_silent} of {many} rest on disturbed runs, or have no interval"
     if unshown := [row.ratio for row in seen if row.shown == UNSHOWN]:
         farthest = _farthest(unshown)
-        possible = "any difference is possible" if farthest is None else f"up to {percent_at_most(farthest)} possible"
+        most = "any" if farthest is None else f"up to {percent_at_most(farthest)}"
         many = "" if len(unshown) == len(seen) else f" with {len(unshown)} of {len(seen)} configurations"
-        nothing = "" if any(row.shown == "faster" for row in seen) else "no difference found, "
-        return UNSHOWN, f"{nothing}{possible}{many}; the margin is {exact_percent(margin)}"
+        is_faster = any(row.shown == "faster" for row in seen)
+        text = f"a difference of {most}" if is_faster else f"no difference found, but {most}"
+        return UNSHOWN, f"{text} is possible{many}; the margin is {exact_percent(margin)}"
     return ("faster" if "faster" in words else "equivalent"), ""
