@@ -53,8 +53,12 @@ class PhysicsFlag:
     text: str
 
 
-def physics_flags(curve: Sequence[ObservedLevel], baseline: int, work: Work) -> list[PhysicsFlag]:
+def physics_flags(
+    curve: Sequence[ObservedLevel], baseline: int, work: Work, waits: bool = False
+) -> list[PhysicsFlag]:
     """Return the flags of a curve, with levels in any order: what cannot be true, or is not as declared.
+
+    `waits`: whether the baseline left CPUs idle that it was given: then more workers may outgrow the CPUs.
 
     >>> one, two = ObservedLevel(1, 1, work=100), ObservedLevel(2, 2, work=150)
     >>> [o.text for o in physics_flags([one, two], 1, "total")]
@@ -62,7 +66,7 @@ def physics_flags(curve: Sequence[ObservedLevel], baseline: int, work: Work) -> 
     """
     levels = sorted(curve, key=lambda level: level.n)
     base = next((level for level in levels if level.n == baseline), None)
-    flags = [*_flag_speedups(levels, baseline), *_flag_cpu_counts(levels)]
+    flags = [*(() if waits else _flag_speedups(levels, baseline)), *_flag_cpu_counts(levels)]
     fast = {objection.n for objection in flags if objection.gate == "speedup above the CPUs"}
     slower = [level for level in levels if level.n not in fast]  # the others have this flag
     flags += _flag_rising_efficiency(slower)

@@ -65,6 +65,7 @@ class SpeedupPoint:
         serial_fraction: Karp-Flatt, from the speedup and the growth of `n_cpus`.
         note: how the errors of the points are related.
         warnings: flags of the point as a whole.
+        exceeds_cpus: whether the speedup is above the growth of `n_cpus`, with its interval if it has one.
     """
 
     n: int
@@ -75,6 +76,7 @@ class SpeedupPoint:
     serial_fraction: Estimate
     note: str = SHARED
     warnings: tuple[str, ...] = ()
+    exceeds_cpus: bool = False
 
 
 def speedup(
@@ -158,6 +160,7 @@ def _point(
         single, band = single.rescale(n / baseline), band.rescale(n / baseline)
     n_cpus = n if cpus is None else min(n, cpus)
     growth = n_cpus / (baseline if cpus is None else min(baseline, cpus))
+    too_fast = _too_fast(single, growth)
     share = replace(single.rescale(1 / growth), method=f"{single.method}, over {growth:g} times the CPUs")
     return SpeedupPoint(
         n=n,
@@ -166,7 +169,8 @@ def _point(
         simultaneous=band,
         efficiency=share,
         serial_fraction=karp_flatt(single, growth),
-        warnings=(*notes, *_too_fast(single, growth)),
+        warnings=(*notes, *too_fast),
+        exceeds_cpus=bool(too_fast),
     )
 
 

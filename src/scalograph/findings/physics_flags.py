@@ -7,6 +7,7 @@ from scalograph.analysis.physics import ObservedLevel, PhysicsFlag, PhysicsGate,
 from scalograph.findings.curves import point_key
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import outgrows_cpus
 from scalograph.findings.study_view import StudyView
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, Point
@@ -46,7 +47,9 @@ def _curve_objections(table: Table, curve: Curve, samples: Mapping[Key, Sample])
         return []
     counted = [p for p in curve.points if isinstance(p.level, int) and p.level >= 1 and p.n_cpus]
     observed = [_observe(table.view, p, samples[point_key(table, curve, p)]) for p in counted]
-    return physics_flags(observed, baseline, table.study.work)
+    members = [samples[point_key(table, curve, p)] for p in counted]
+    waits = outgrows_cpus(table, curve.factor, members)
+    return physics_flags(observed, baseline, table.study.work, waits)
 
 
 def _observe(view: StudyView, point: Point, sample: Sample) -> ObservedLevel:

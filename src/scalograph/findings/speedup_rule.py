@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from statistics import median
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
@@ -51,14 +52,40 @@ def curve_speedups(table: Table, factor: str, members: Sequence[Sample]) -> dict
     how = find_speedup_rule(table, factor)
     if how is None:
         return {}
-    points = speedup(
+    n_cpus = None if outgrows_cpus(table, factor, members) else _usable_cpus(table, factor, members)
+    return {point.n: point for point in _speedups(table, how, factor, members, n_cpus)}
+
+
+def _speedups(
+    table: Table, how: SpeedupRule, factor: str, members: Sequence[Sample], n_cpus: int | None
+) -> list[SpeedupPoint]:
+    return speedup(
         {int(s.configuration[factor]): s.values(how.response) for s in members},
         baseline=int(table.study.baseline[factor]), work="per-worker" if how.per_worker else "total",
-        better="lower" if how.kind == "time" else "higher", cpus=_usable_cpus(table, factor, members),
+        better="lower" if how.kind == "time" else "higher", cpus=n_cpus,
         blocks={int(s.configuration[factor]): s.blocks(how.response) for s in members},
         confidence=table.view.confidence,
     )  # fmt: skip
-    return {point.n: point for point in points}
+
+
+USED = 0.9  # share of the CPUs given: a baseline below it waits, and workers may outgrow the CPUs
+
+
+def outgrows_cpus(table: Table, factor: str, members: Sequence[Sample]) -> bool:
+    """Tell whether a program that waits gains more than its CPUs could give: they do not bound it."""
+    how, n_cpus = find_speedup_rule(table, factor), _usable_cpus(table, factor, members)
+    if how is None or n_cpus is None or waiting_share(table, factor, members) is None:
+        return False
+    return any(point.exceeds_cpus for point in _speedups(table, how, factor, members, n_cpus))
+
+
+def waiting_share(table: Table, factor: str, members: Sequence[Sample]) -> float | None:
+    """Return the share of its CPU time that the baseline of a curve waited; None if it used its CPUs, or none told."""
+    base = next((s for s in members if s.configuration[factor] == table.study.baseline.get(factor)), None)
+    n = int(table.study.baseline[factor]) if base is not None else 1
+    told = [row for row in base.counted if row.cpu_s is not None and row.wall_s] if base is not None else []
+    used = [(row.cpu_s or 0.0) / ((row.wall_s or 1.0) * min(n, row.n_cpus)) for row in told]
+    return 1 - median(used) if used and median(used) < USED else None
 
 
 def step_gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, Estimate]:

@@ -22,7 +22,7 @@ from scalograph.analysis.variance_moderation import moderate_variances
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import point_key
 from scalograph.findings.sample import Sample, group_samples
-from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
+from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule, outgrows_cpus
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, Point
 from scalograph.protocol.plain import is_number
@@ -184,7 +184,8 @@ def add_laws(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> list[Cu
 
 def _add_law(table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sample]) -> Curve:
     fit = fit_law(how, curve.factor, members, table.view.confidence)
-    limits = boundaries(table, curve.factor, curve.group, most_cpus(members))
+    n_cpus = None if outgrows_cpus(table, curve.factor, members) else most_cpus(members)
+    limits = boundaries(table, curve.factor, curve.group, n_cpus)
     sizes = [_size(sample, curve.factor) for sample in members if sample.values(how.response).size]
     law = law_doc(fit, min(sizes), float(table.study.baseline[curve.factor]), limits) if fit else None
     return curve.model_copy(update={"law": law, **extrapolate(curve, fit, limits)})

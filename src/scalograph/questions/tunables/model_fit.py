@@ -58,8 +58,9 @@ class SettingFit:
         """Draw gains of programs on which no setting has an effect, shape (draws, settings)."""
         draw = np.random.default_rng(self.seed % 2**63)
         value, vectors = np.linalg.eigh(self.covariance)
-        root = vectors * np.sqrt(np.maximum(value, 0.0))
-        return np.asarray(self.spread * draw.standard_normal((DRAWS, len(value))) @ root.T)
+        # The symmetric root: vectors of equal values are arbitrary, and differ from CPU to CPU.
+        root = (vectors * np.sqrt(np.maximum(value, 0.0))) @ vectors.T
+        return np.asarray(self.spread * draw.standard_normal((DRAWS, len(value))) @ root)
 
     @cached_property
     def t_scale(self) -> FloatArray:
