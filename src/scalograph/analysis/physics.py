@@ -53,9 +53,7 @@ class PhysicsFlag:
     text: str
 
 
-def physics_flags(
-    curve: Sequence[ObservedLevel], baseline: int, work: Work, waits: bool = False
-) -> list[PhysicsFlag]:
+def physics_flags(curve: Sequence[ObservedLevel], baseline: int, work: Work, waits: bool = False) -> list[PhysicsFlag]:
     """Return the flags of a curve, with levels in any order: what cannot be true, or is not as declared.
 
     `waits`: whether the baseline left CPUs idle that it was given: then more workers may outgrow the CPUs.

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, field
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
 from scalograph.protocol.old_names import rename_in_document
-from scalograph.protocol.plain import FlagField, Level, M, Model, Text
+from scalograph.protocol.plain import AnswerCase, FlagField, Level, M, Model, Text
 from scalograph.protocol.published_claim import DecidedClaim, PublishedCurve
 
 
@@ -43,6 +43,7 @@ class Claim(Model):
     """What a study says: one claim, one exception, one limit.
 
     Attributes:
+        cases: of the sentences; empty where they come by no form.
         sentences: one to three; the first answers the title, or says why it cannot be said.
         answered: whether it does.
         matrix: None where the sentences hold all there is.
@@ -50,6 +51,7 @@ class Claim(Model):
     """
 
     sentences: list[Text] = Field(min_length=1, max_length=3)
+    cases: list[AnswerCase] = []
     answered: bool = True
     matrix: Matrix | None = None
     figure: str = ""

@@ -6,8 +6,9 @@ from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.sample import Sample
 from scalograph.findings.study_verdict import why_unusable, worst_cause
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim
-from scalograph.protocol.plain import Level
+from scalograph.protocol.findings import Claim, Matrix
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.text.answer_form import fill
 from scalograph.text.short_names import join_names
 
 NOTHING = "Cannot be said: the study has no result yet."
@@ -62,10 +63,21 @@ def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Le
     return f"no runs with {shown} and with another are alike in all else"
 
 
+def state(forms: Mapping[str, str], cases: Sequence[AnswerCase], matrix: Matrix | None = None) -> Claim:
+    """Make the claim of cases, the gravest first: as many sentences as have room.
+
+    A case whose form begins with `Inconclusive` or `No answer` does not answer.
+    """
+    kept = limit_sentences([fill(forms[case.case], case.values) for case in cases])
+    answered = not kept[0].startswith(("Inconclusive", "No answer"))
+    return Claim(sentences=kept, cases=list(cases[: len(kept)]), answered=answered, matrix=matrix)
+
+
 def limit_sentences(sentences: Iterable[str]) -> list[str]:
     """Keep as many sentences as a claim has room for, the first one in any case."""
     kept: list[str] = []
     for text in sentences:
-        if not kept or (len(kept) < MOST_SENTENCES and len(" ".join([*kept, text]).split()) <= MOST_WORDS):
-            kept.append(text)
+        if kept and (len(kept) == MOST_SENTENCES or len(" ".join([*kept, text]).split()) > MOST_WORDS):
+            break
+        kept.append(text)
     return kept

@@ -1,9 +1,8 @@
 """Choose what to state of curves first: configurations with the largest speedup, exceptions, and declines."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import log
 from typing import Literal, NamedTuple
 
@@ -25,6 +24,7 @@ from scalograph.text.cell_numbers import WIDEST
 
 State = Literal["faster", "slower", "open"]
 
+FactorLevel = tuple[str, Level]
 LEAST = log(1 + PLAY)  # a smaller difference is none to speak of: a log
 
 
@@ -123,37 +123,6 @@ def level_contrasts(table: Table, how: SpeedupRule, taken: SampleMap, curve: Cur
     return {n: replace(contrast, delta=contrast.delta + more[n]) for n, contrast in contrasts.items()}
 
 
-MOST_LITERALS, MOST_KNOWN = 3, 30  # levels that a sentence has room for, and those that are tried, in twos and threes
-
-FactorLevel = tuple[str, Level]
-
-
-def fewest_unless(
-    names: Sequence[str], members: Sequence[ComparedPoint], others: Sequence[ComparedPoint]
-) -> list[FactorLevel] | None:
-    """Find the fewest levels, of no member, that cover all other points; None where too many are needed."""
-    held, has = ({(n, p.curve.group[n]) for p in points for n in names} for points in (others, members))
-    return _fewest(sorted(held - has, key=str), lambda chosen: all(has_levels(p, chosen, any) for p in others))
-
-
-def fewest_only(
-    names: Sequence[str], members: Sequence[ComparedPoint], others: Sequence[ComparedPoint]
-) -> list[FactorLevel] | None:
-    """Find the fewest levels that all members share and no other point has together; None if there are none."""
-    shared = [(n, members[0].curve.group[n]) for n in names if len({p.curve.group[n] for p in members}) == 1]
-    return _fewest(shared, lambda chosen: not any(has_levels(p, chosen, all) for p in others))
-
-
-def has_levels(point: ComparedPoint, levels: Sequence[FactorLevel], how: Callable[[Iterable[bool]], bool]) -> bool:
-    """Tell whether a point has any, or all, of these levels."""
-    return how(point.curve.group[name] == level for name, level in levels)
-
-
-def _fewest(levels: Sequence[FactorLevel], fits: Callable[[Sequence[FactorLevel]], bool]) -> list[FactorLevel] | None:
-    sizes = range(MOST_LITERALS + 1)
-    return next(([*chosen] for n in sizes for chosen in combinations(levels[:MOST_KNOWN], n) if fits(chosen)), None)
-
-
 NO_GAIN = 1.05  # intervals up to here are no gain that is worth having
 CONFIDENCE = 0.95  # of a difference between two settings, beside all that were looked at
 
@@ -164,21 +133,29 @@ class BestGain:
 
     Attributes:
         others: points of curves on the same CPUs, at the same level, that gain less for sure.
-        only: levels that all members have, and no other has together; to be named.
-        unless: levels of which each other has one, and no member has any; to be named.
-        left: further points, which are meant by the same words, but are not resolved.
+        near: further points there that are faster, perhaps less.
+        left: further points there: inconclusive.
     """
 
     members: Sequence[ComparedPoint]
     others: Sequence[ComparedPoint]
-    only: Sequence[FactorLevel]
-    unless: Sequence[FactorLevel]
-    left: Sequence[ComparedPoint] = ()
+    near: Sequence[ComparedPoint]
+    left: Sequence[ComparedPoint]
+
+    @property
+    def parts(self) -> dict[str, Sequence[ComparedPoint]]:
+        """Return the points of that level on those CPUs, by what is said of them."""
+        return {"best": self.members, "lower": self.others, "near": self.near, "left": self.left}
 
     @property
     def level(self) -> int:
         """Return the number of workers."""
         return self.members[0].level
+
+    @property
+    def peers(self) -> list[ComparedPoint]:
+        """Return all points of that level on those CPUs."""
+        return [point for points in self.parts.values() for point in points]
 
 
 def is_resolved(point: ComparedPoint) -> bool:
@@ -196,42 +173,17 @@ def find_best_gain(table: Table, points: Sequence[ComparedPoint]) -> BestGain | 
     best = min(same, key=lambda point: point.level)
     cpus = cpus_factor(table, best.curve.factor)
     beside = [p for p in points if p.level == best.level and p.curve.group.get(cpus) == best.curve.group.get(cpus)]
-    names = [n for n in table.view.varying if n not in (cpus, best.curve.factor)]
-    # What cannot be told apart, if few words say which these are; else what looks alike.
-    alike = _members(best, beside, lambda first, second: not _differ([second], [first], len(beside)))
-    overlapping = _members(best, beside, lambda p, q: max(p.low, q.low) <= min(p.high, q.high))
-    for chosen in (alike, overlapping, [best]):
-        rest = [point for point in beside if not any(point is member for member in chosen)]
-        apart = [point.is_possible and _differ([best], [point], len(beside)) for point in rest]
-        others = [point for point, differs in zip(rest, apart, strict=True) if differs]
-        left = [point for point, differs in zip(rest, apart, strict=True) if not differs]
-        only, unless = fewest_only(names, chosen, others), fewest_unless(names, chosen, others)
-        if unless is not None and (only is None or len(chosen) >= len(others) or len(unless) < len(only)):
-            return BestGain(chosen, others, [], unless, [p for p in left if not has_levels(p, unless, any)])
-        if only is not None:
-            return BestGain(chosen, others, only, [], [p for p in left if has_levels(p, only, all)])
-    return BestGain([best], others, [(name, best.curve.group[name]) for name in names], [], [])
-
-
-def unresolved_levels(table: Table, best: BestGain) -> Sequence[FactorLevel]:
-    """Name what is not resolved by levels that it alone has; empty where that takes too many."""
-    names = [name for name in table.view.varying if name in best.members[0].curve.group]
-    return (fewest_unless(names, [*best.members, *best.others], best.left) or []) if best.left else []
+    apart = [point.is_possible and _differ([best], [point], len(beside)) for point in beside]
+    others = [point for point, differs in zip(beside, apart, strict=True) if differs]
+    alike = [point for point, differs in zip(beside, apart, strict=True) if not differs]
+    faster = [point for point in alike if point.state == "faster" and is_resolved(point)]
+    members, near = ([p for p in faster if (p.high >= best.low) == overlaps] for overlaps in (True, False))
+    return BestGain(members, others, near, [p for p in alike if not any(p is point for point in faster)])
 
 
 def cpus_factor(table: Table, factor: str) -> str:
     """Find the factor that gives the CPUs, where it varies beside the curve's own; else empty."""
     return next((n for n in table.view.varying if table.study.factors[n].control == "cpus" and n != factor), "")
-
-
-def _members(
-    best: ComparedPoint, beside: Sequence[ComparedPoint], alike: Callable[[ComparedPoint, ComparedPoint], bool]
-) -> list[ComparedPoint]:
-    members = [best]
-    for point in sorted(beside, key=lambda point: -point.value):
-        if point is not best and point.state == "faster" and is_resolved(point):
-            members += [point] if alike(point, best) else []
-    return members
 
 
 def _differ(better: Sequence[ComparedPoint], worse: Sequence[ComparedPoint], n: int) -> bool:

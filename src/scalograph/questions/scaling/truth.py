@@ -89,7 +89,7 @@ def check_sentences(table: Table, shapes: Sequence[Shape]) -> dict[str, bool]:
     drawn = make_curves(table, taken)
     points = compare_points(table, taken, drawn)
     best, answer = find_best_gain(table, points), claim(table, taken, drawn)
-    text = " ".join(answer.sentences) if answer else ""
+    stated = {case.case for case in answer.cases} if answer else set()
 
     def truth(point: ComparedPoint) -> float:
         return shapes[int(str(point.curve.group["lock"]))](point.level)
@@ -97,30 +97,26 @@ def check_sentences(table: Table, shapes: Sequence[Shape]) -> dict[str, bool]:
     is_false = {}
     slower = [point for point in points if point.state == "slower"]
     if best is None and slower:
-        is_false["falls to"] = truth(min(slower, key=lambda point: point.high)) >= 1
-    if "never help" in text:
-        is_false["never help"] = any(truth(point) > NO_GAIN for point in points)
-    if "change nothing" in text:
-        is_false["change nothing"] = any(abs(np.log(truth(point))) > np.log(NO_GAIN) for point in points)
+        is_false["slower"] = truth(min(slower, key=lambda point: point.high)) >= 1
+    if "no gain" in stated:
+        is_false["no gain"] = any(truth(point) > NO_GAIN for point in points)
+    if "equivalent" in stated:
+        is_false["equivalent"] = any(abs(np.log(truth(point))) > np.log(NO_GAIN) for point in points)
     if best is None:
         return is_false
     members = [truth(point) for point in best.members]
     is_false["faster"] = min(members) <= 1
     low, high = min(p.low for p in best.members), max(p.high for p in best.members)
-    is_false["so many times"] = not all(low <= value <= high for value in members)
-    if best.unless:
-        low, high = min(members) * np.exp(-LEAST), max(members) * np.exp(LEAST)
-        is_false["unless"] = any(low < truth(p) < high for p in best.others)
-    if "only make it slower" in text:
-        curves_of = {id(point.curve) for point in best.others}
-        is_false["only slower"] = any(truth(point) >= 1 for point in points if id(point.curve) in curves_of)
+    is_false["gain"] = not all(low <= value <= high for value in members)
+    if best.others:
+        is_false["lower"] = any(truth(p) > max(members) * np.exp(LEAST) for p in best.others)
     past = find_decline(table, taken, best, points)
     if past is not None and past.setting:
         better, worse = ([truth(point) for point in part] for part in past.parts)
-        is_false["keeps, falls"] = min(better) <= max(worse)
+        is_false["split decline"] = min(better) <= max(worse)
     elif past is not None:
         before = {id(point.curve): truth(point) for point in best.members}
-        is_false["falls back"] = any(truth(point) >= before[id(point.curve)] for point in past.parts[0])
+        is_false["decline"] = any(truth(point) >= before[id(point.curve)] for point in past.parts[0])
     return is_false
 
 
