@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings.answer import Caveat, SampleMap
 from scalograph.findings.curves import point_key
@@ -13,8 +14,8 @@ from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_late, is_unsteady
-from scalograph.protocol.findings import Claim, Curve
-from scalograph.text.quantities import count_noun, percent_at_most
+from scalograph.protocol.findings import Claim, Curve, MatrixCell
+from scalograph.text.quantities import count_noun, percent_at_most, two_digits
 from scalograph.text.scale import SECONDS
 
 # Past this share of flagged configurations, or of flagged numbers of the claim, the study is doubted.
@@ -144,7 +145,7 @@ class QualityFlags:
 def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float], claim: Claim | None) -> QualityFlags:
     """Summarize the flags by kind, and the systematic error of the configurations without one."""
     cells = [cell for row in claim.matrix.rows for cell in row.cells] if claim and claim.matrix else []
-    of_claim = sum(bool(cell.doubt) for cell in cells)
+    of_claim, used = sum(bool(cell.doubt) for cell in cells), _flagged_cells(claim) if claim else []
     n = len(table.configurations) if table.view.basis == "configurations" else len({*bound, *flags})
     whole = len(flags) > MANY * n or of_claim > MANY * len(cells) > 0
     response, reasons = table.view.response, dict[str, Caveat]()
@@ -154,10 +155,50 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
         effect = _EFFECT_BY_SCALE[scale].get(kind) or (_EFFECT_ON_ONE.get(kind, effect) if count == 1 else effect)
         which = "the only configuration" if n == 1 else f"{count} of {count_noun(n, 'configuration')}"
         reasons[kind] = Caveat(f"{which} {singular if count == 1 else several}", effect, whole)
+    if (used or of_claim > MANY * len(cells) > 0) and not (whole and reasons):
+        reasons["answer"] = _answer_caveat(used, cells)
     caveats, grave = [*reasons.values()], next((reasons[kind] for kind in ("physics", "none") if kind in reasons), None)
     off = [value for key, value in bound.items() if key not in flags]
     if table.view.basis != "configurations" or not off or len(off) < len(flags):
         return QualityFlags(caveats, grave)
     percent = max(1, math.ceil(round(100 * max(off), 6)))
+    if claim and (least := least_effect(claim)) is not None and least <= percent / 100:
+        caveats.append(
+            Caveat(f"an effect of {two_digits(100 * least)} % is within the systematic error of {percent} %")
+        )
     but = f", except in {count_noun(len(flags), 'marked configuration')}" if flags else ""
     return QualityFlags(caveats, grave, percent, f"right within the intervals and \N{PLUS-MINUS SIGN}{percent} %{but}")
+
+
+def _claimed_estimates(claim: Claim) -> list[Estimate]:
+    """Return the estimates in the values of the cases, however they are nested."""
+    estimates, left = list[Estimate](), [value for case in claim.cases for value in case.values.values()]
+    while left:
+        value = left.pop()
+        if isinstance(value, Estimate):
+            estimates.append(value)
+        elif isinstance(value, list | tuple):
+            left += value
+    return estimates
+
+
+def _flagged_cells(claim: Claim) -> list[MatrixCell]:
+    """Return the flagged cells of the matrix whose numbers the sentences carry."""
+    claimed = [e for e in _claimed_estimates(claim) if e.value is not None]
+    cells = (cell for row in claim.matrix.rows for cell in row.cells) if claim.matrix else ()
+    return [cell for cell in cells if cell.doubt and any(cell.estimate == e for e in claimed)]
+
+
+def _answer_caveat(used: Sequence[MatrixCell], cells: Sequence[MatrixCell]) -> Caveat:
+    flags = Counter(cell.doubt for cell in used or cells if cell.doubt)
+    some = "the answer uses values that" if used else f"{flags.total()} of {count_noun(len(cells), 'value')} shown"
+    return Caveat(f"{some} are flagged", flags.most_common(1)[0][0])
+
+
+EFFECT = "gain"  # the value of a case that is a ratio over a baseline: a claimed effect
+
+
+def least_effect(claim: Claim) -> float | None:
+    """Return the smallest claimed effect, as a share; None where the answer claims none."""
+    gains = [e for case in claim.cases for e in case.values.get(EFFECT) or () if e.value]
+    return min((math.expm1(abs(math.log(e.value))) for e in gains), default=None)

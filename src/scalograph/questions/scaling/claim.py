@@ -26,7 +26,7 @@ from scalograph.questions.scaling.model_claim import (
     is_resolved,
     missing_points,
 )
-from scalograph.questions.terms import Term, find_terms, term_text
+from scalograph.questions.terms import Term, find_terms, is_covered, term_text
 from scalograph.text.cell_numbers import is_resolved as is_narrow
 from scalograph.text.format import level_text, significant
 from scalograph.text.scale import scale_for
