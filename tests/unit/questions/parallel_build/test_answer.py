@@ -60,8 +60,8 @@ Line = dict[str, Any]
 
 
 def built(
-    folder: Path, text: str = STUDY, timeline: bool = True, change: Callable[[int, Line], object] = lambda n, line: None,
-    factor: str = "jobs", **head: Any,
+    folder: Path, text: str = STUDY, timeline: bool = True, factor: str = "jobs",
+    change: Callable[[int, Line], object] = lambda number, line: None, **head: Any,
 ) -> Table:  # fmt: skip
     """The table of four runs of each configuration; `change` does to the lines of the journal what a test is about."""
     configurations = [{factor: j, "policy": p} for j in WALLS for p in ("other", "batch")]
@@ -183,10 +183,9 @@ def test_what_was_built_and_what_was_discarded_and_why_stand_in_the_journal(tmp_
 def test_disturbed_runs_name_no_best(tmp_path: Path) -> None:
     """All runs of -j 2 under one policy lost a third of their CPU time to a neighbor."""
     found = told(built(tmp_path, change=changed({"jobs": 2, "policy": "other"}, neighbor_ns=600_000_000)))
-    words = {
-        policy: {row[-1] for row in by_name(found)["best"].rows if row[0] == policy} for policy in ("other", "batch")
-    }
-    assert words == {"other": {"no, on disturbed runs", "yes, on disturbed runs"}, "batch": {"no", "yes"}}
+    best = {(row[0], row[-1]) for row in by_name(found)["best"].rows}
+    disturbed = {("other", f"{word}, on disturbed runs") for word in ("no", "yes")}
+    assert best == {*disturbed, ("batch", "no"), ("batch", "yes")}
     said = claim_of(found)
     assert not said.answered and said.sentences[0] == "Cannot be said: 4 of 24 runs were disturbed."
     assert "looks best" in said.sentences[1] and said.sentences[1].endswith("(not resolved).")
