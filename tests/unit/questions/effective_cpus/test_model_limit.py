@@ -77,4 +77,4 @@ BASE = {"probability": 0.97, "machine": 12, "mask": 12}
 def test_the_limit_that_is_named(seen: UsageEvidence, limit: Limit, words: list[str]) -> None:
     found = name_limit(seen)
     assert found.limit == limit
-    assert all(word in f"{found.text}$" for word in words) and "1 CPUs" not in found.text.split(" of ")[0], found.text
+    assert all(word in f"{found.text}$" for word in words) and " 1 CPUs" not in f" {found.text}", found.text
