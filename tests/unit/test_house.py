@@ -101,30 +101,19 @@ def role(name: str) -> str:
     return next((r for r in ROLES if f"{name.rsplit('.', 1)[-1]}_".startswith(f"{r}_")), "")
 
 
-def test_imports_lead_down() -> None:
-    assert (
-        HOUSE.up({name: found - HOUSE.STRINGS for name, found in graph().items() if name != "scalograph.__main__"})
-        == []
-    )
-
-
-def test_no_step_imports_a_later_one() -> None:
+def test_imports_lead_down_to_no_later_step_and_form_no_circle() -> None:
+    below = {name: found - HOUSE.STRINGS for name, found in graph().items() if name != "scalograph.__main__"}
+    assert HOUSE.up(below) == []
     assert HOUSE.late(graph()) == []
     assert HOUSE.late({"scalograph.design.grid": {"scalograph.findings.sample"}}) != []
-
-
-def test_no_circle_of_imports() -> None:
     assert HOUSE.circle(graph()) == []
     assert HOUSE.circle({"a": {"b"}, "b": {"a"}}) != []
 
 
-def test_imports_by_a_string_lead_down() -> None:
+def test_imports_by_a_string_lead_down_and_one_that_leads_up_is_seen() -> None:
     found = {name: HOUSE.by_string(name, trees()) for name in graph()}
     assert len(found["scalograph.control.control"]) > 5 and not found["scalograph.exchange.law_registry"]
     assert HOUSE.up(found) == []
-
-
-def test_a_string_that_leads_up_is_seen() -> None:
     table = ast.parse('SCORE = "scalograph.exchange.fit:laws"')
     caller = ast.parse("from scalograph.study.places import SCORE\nimport_module(SCORE)")
     made = {"scalograph.run.asks": caller, "scalograph.study.places": table, "scalograph.exchange.fit": ast.parse("")}

@@ -76,36 +76,35 @@ def test_estimates_hold_the_truth_and_slowed_runs_do_not_spread_them(found: Sett
     assert found.counts == [18, 18, 18, 18, 18, 18, 27, 18, 18]
 
 
-def test_labels_are_of_intervals_not_of_values(found: SettingFit) -> None:
+def test_labels_are_of_intervals_and_noise_alone_is_no_gain(found: SettingFit) -> None:
     said = dict(zip(found.names, labels(found, 0.01), strict=True))
     assert (said[0, 1], said[1, 1], said[1, 2]) == ("positive", "negative", "negative")
     assert {said[0, 2], *(said[j, 1] for j in (2, 3, 4))} <= {"uncertain", "equivalent"}
     assert {*labels(found, 0.9)} == {"equivalent"}
-
-
-def test_sensitivity_is_without_the_noise_and_beside_it(found: SettingFit) -> None:
     first, idle = sensitivity(found, 0), sensitivity(found, 2)
     assert first.value == pytest.approx(100 * np.std([0, 0.1, 0.0], ddof=1), rel=0.1) and first.value > first.most
     assert idle.value <= idle.most and idle.plain > idle.value
+    band = null_band(found)
+    assert 0 < band.best[0] < band.best[1] < band.best[2] < 2.5 and band.worst[2] < 0
 
 
-def test_ranks_are_sets(found: SettingFit) -> None:
+def test_ranks_are_sets_and_factors_that_tie_may_have_each_other_s_place(found: SettingFit) -> None:
     said = ranks(found)
     assert said.low[0] == said.place[0] == said.high[0] == 9
     worst = sorted(said.place[k] for k, name in enumerate(found.names) if name[0] == 1)
     assert worst == [1, 2] and {said.high[k] for k, name in enumerate(found.names) if name[0] == 1} == {2}
     assert all(low <= place <= high for low, place, high in zip(said.low, said.place, said.high, strict=True))
-
-
-def test_factors_that_tie_may_have_each_other_s_place(found: SettingFit) -> None:
     said = sensitivity_ranks(found, 5)
     assert (said.low[0], said.place[0], said.high[0]) == (1, 1, 1)
     assert [said.low[j] for j in (2, 3, 4)] == [3, 3, 3] and [said.high[j] for j in (2, 3, 4)] == [5, 5, 5]
 
 
-def test_the_best_of_many_by_noise_alone_is_no_gain(found: SettingFit) -> None:
-    band = null_band(found)
-    assert 0 < band.best[0] < band.best[1] < band.best[2] < 2.5 and band.worst[2] < 0
+def test_only_gains_beyond_the_margin_are_confirmed_by_complete_pairs(found: SettingFit) -> None:
+    assert choose_candidates(found, (0, 1, 2), 0.01, set()) == [(0, 1)]
+    assert choose_candidates(found, (1, 2), 0.01, set()) == [] and choose_candidates(found, (0,), 0.01, {(0, 1)}) == []
+    blocks = [{(0,): 0.0, (1,): 0.05 + 0.001 * (k % 3)} for k in range(10)] + [{(0,): None, (1,): 9.0}]
+    said = confirm_gain(blocks, (1,), 0.95)
+    assert said.n == 10 and said.value == pytest.approx(exp(0.051), rel=0.001)
 
 
 def test_pure_noise_reproduces_the_published_table() -> None:
@@ -143,17 +142,6 @@ def test_failures_are_a_response() -> None:
     assert (bad.n_failed, bad.n, good.n_failed, good.p) == (6, 6, 0, None)
     assert bad.p is not None and bad.p < 0.002 and bad.share.low is not None and bad.share.low > 0.5
     assert failing_settings(rows, failed, [3, 2]) == {(0, 2)} and failing_settings(rows, [False] * 18, [3, 2]) == set()
-
-
-def test_only_settings_that_promise_more_than_the_margin_are_confirmed(found: SettingFit) -> None:
-    assert choose_candidates(found, (0, 1, 2), 0.01, set()) == [(0, 1)]
-    assert choose_candidates(found, (1, 2), 0.01, set()) == [] and choose_candidates(found, (0,), 0.01, {(0, 1)}) == []
-
-
-def test_a_gain_rests_on_complete_pairs() -> None:
-    blocks = [{(0,): 0.0, (1,): 0.05 + 0.001 * (k % 3)} for k in range(10)] + [{(0,): None, (1,): 9.0}]
-    said = confirm_gain(blocks, (1,), 0.95)
-    assert said.n == 10 and said.value == pytest.approx(exp(0.051), rel=0.001)
 
 
 @pytest.mark.parametrize(("n_factors", "shape"), [(1, (9, 4)), (4, (9, 4)), (13, (27, 13)), (16, (81, 40))])
