@@ -1,13 +1,29 @@
-"""The short version of benchmarks/statistics_claims.py: what a claim says of curves is seldom false, and is said."""
+"""The short version of benchmarks/statistics_{claims,best,published_claims}.py: little that is said is false."""
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from math import exp
 
 import numpy as np
 import pytest
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.questions.scaling.truth import NOISES, SHAPES, check_sentences, simulate_study
+from scalograph.analysis.contenders import Contender, contenders
+from scalograph.findings.curves import make_curves
+from scalograph.findings.sample import samples_by_configuration
+from scalograph.questions.scaling.answer import compare_levels
+from scalograph.questions.scaling.document import SweptCurve
+from scalograph.questions.scaling.truth import (
+    CLAIMS,
+    NOISES,
+    SHAPES,
+    WAYS,
+    Shape,
+    check_sentences,
+    decide_claim,
+    simulate_study,
+)
+from tests.calibration.sequential import is_share
 
 N_CURVES = 8
 MIXED = [SHAPES[name] for name in ("flat", "linear", "amdahl", "cap", "cliff", "odd-even", "slower", "flat")]
@@ -32,3 +48,76 @@ def test_an_effect_of_twice_what_can_be_seen_is_told() -> None:
     rng = np.random.default_rng(5)
     n_told = sum("faster" in check_sentences(simulate_study(rng, shapes, *NOISES["normal"]), shapes) for _ in range(20))
     assert n_told >= 14
+
+
+# Two of four levels are best by a hair.
+TYPICAL = {1: 1.8, 2: 1.0, 4: 1.01, 8: 1.03}
+OVER_BEST = {k: t / min(other for j, other in TYPICAL.items() if j != k) for k, t in TYPICAL.items()}
+
+
+def tables() -> Iterator[list[Contender]]:
+    rng = np.random.default_rng(3)
+    while True:
+        yield contenders({k: dict(enumerate(t * np.exp(rng.normal(0, 0.02, 5)))) for k, t in TYPICAL.items()})
+
+
+def holds_the_best(table: list[Contender]) -> bool:
+    return next(one.may_be_best for one in table if one.level == 2)
+
+
+def holds_all_ratios(table: list[Contender]) -> bool:
+    return all(one.over_best.contains(OVER_BEST[int(one.level)]) for one in table)
+
+
+@pytest.mark.parametrize("holds", [holds_the_best, holds_all_ratios])
+def test_as_often_as_was_asked_for(holds: Callable[[list[Contender]], bool]) -> None:
+    assert is_share(map(holds, tables()), 0.96, rather_than=0.86)
+
+
+def told(noise: str, shapes: Sequence[Shape]) -> Iterator[list[SweptCurve]]:
+    rng = np.random.default_rng(3)
+    while True:
+        table = simulate_study(rng, shapes, *NOISES[noise])
+        taken = samples_by_configuration(table)
+        found = compare_levels(table, taken, make_curves(table, taken))
+        assert found is not None
+        yield found.curves
+
+
+def none_is_shown(found: list[SweptCurve]) -> bool:
+    return not any(bump.shown for curve in found for bump in curve.bumps)
+
+
+@pytest.mark.parametrize(("noise", "shape"), [*((noise, "flat") for noise in NOISES), ("normal", "cap")])
+def test_where_there_is_none_hardly_any_is_told(noise: str, shape: str) -> None:
+    studies = told(noise, [SHAPES[shape]] * N_CURVES)
+    assert is_share(map(none_is_shown, studies), 0.97, rather_than=0.85)
+
+
+def test_one_of_three_times_what_can_be_seen_is_told_with_its_size() -> None:
+    slower = exp(3 * (minimum_detectable_effect(NOISES["normal"][0].score_sd(1), 5) or 0))
+    shapes: list[Shape] = [lambda n: 1 / slower if n == 4 else 1.0, *[SHAPES["flat"]] * (N_CURVES - 1)]
+
+    def seen(found: list[SweptCurve]) -> bool:
+        (bump,) = [bump for bump in found[0].bumps if bump.level == 4]
+        return bump.shown and bump.slower.contains(slower)
+
+    assert is_share(map(seen, told("normal", shapes)), 0.9, rather_than=0.7)
+
+
+def decisions(way: str, alone: bool, high: float = 1.0) -> Iterator[str]:
+    """Each kind of claim in its turn, of three runs."""
+    rng, kinds = np.random.default_rng(11), [*CLAIMS]
+    for turn in range(2000):
+        yield decide_claim(rng, kinds[turn % len(kinds)], way, 3, alone, high)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("alone", "wrong"), [(True, "holds"), (False, "does not hold")])
+def test_at_the_end_of_its_range_a_claim_is_seldom_decided_wrongly(way: str, alone: bool, wrong: str) -> None:
+    assert is_share((found != wrong for found in decisions(way, alone)), 0.97, rather_than=0.9)
+
+
+def test_where_the_truth_is_well_inside_three_runs_suffice() -> None:
+    seen = minimum_detectable_effect(NOISES["normal"][0].score_sd(1), 3) or 0
+    assert is_share((found == "holds" for found in decisions("normal", False, exp(2 * seen))), 0.85, rather_than=0.7)

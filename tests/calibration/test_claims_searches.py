@@ -1,8 +1,5 @@
 """The short version of benchmarks/statistics_claims_searches.py: what a claim says is true, and is said where it is."""
 
-import importlib
-import sys
-from collections.abc import Iterator
 from functools import partial
 from types import ModuleType
 
@@ -13,15 +10,12 @@ from scalograph.protocol.findings import Claim
 from scalograph.questions.cliff.truth import Draw, curve, jump, line
 from scalograph.simulate.noise import LOW
 from tests.calibration.sequential import is_share
-from tests.kit import ROOT
+from tests.kit.scripts import Benchmarks
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[ModuleType]:
-    folder = str(ROOT / "benchmarks")
-    sys.path.insert(0, folder)
-    yield importlib.import_module("statistics_claims_searches")
-    sys.path.remove(folder)
+def bench(b: Benchmarks) -> ModuleType:
+    return b.statistics_claims_searches
 
 
 def is_short(claim: Claim) -> bool:

@@ -1,7 +1,6 @@
 """The short version of benchmarks/statistics_compare.py: two results of a sweep, alike, slower, or disturbed."""
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -9,41 +8,36 @@ import pytest
 from scalograph.simulate.noise import LOW
 from scalograph.simulate.two_studies import Place
 from tests.calibration.sequential import is_share
-from tests.kit import ROOT
+from tests.kit.scripts import Benchmarks
 
-BENCHMARKS = str(ROOT / "benchmarks")
+Answers = Callable[..., Iterator[str]]
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+def answers(b: Benchmarks) -> Answers:
     """What is said of one pair of studies after the other."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import statistics_compare
 
     def told(
         effect: float, place: Place = "level", disturbed: float = 0.0, margin: float | None = None
     ) -> Iterator[str]:
-        rng = np.random.default_rng([29, int(1000 * effect)])
+        rng, compare = np.random.default_rng([29, int(1000 * effect)]), b.statistics_compare
         while True:
-            yield statistics_compare.said(
-                *statistics_compare.pair(rng, effect, place, LOW, 10, disturbed), margin
-            ).answer
+            yield compare.said(*compare.pair(rng, effect, place, LOW, 10, disturbed), margin).answer
 
-    yield told
-    sys.modules.pop("statistics_compare", None)
+    return told
 
 
 @pytest.mark.parametrize("disturbed", [0.0, 0.33])
-def test_what_did_not_change_is_seldom_called_slower(answers, disturbed: float) -> None:  # type: ignore[no-untyped-def]
+def test_what_did_not_change_is_seldom_called_slower(answers: Answers, disturbed: float) -> None:
     assert is_share((word == "slower" for word in answers(0.0, disturbed=disturbed)), 0.05, 0.20) is True
 
 
-def test_five_percent_are_found(answers) -> None:  # type: ignore[no-untyped-def]
+def test_five_percent_are_found(answers: Answers) -> None:
     assert is_share((word == "slower" for word in answers(0.05)), 0.95, 0.80) is True
     assert is_share((word == "slower" for word in answers(0.05, "sigma")), 0.90, 0.65) is True
     assert is_share((word == "slower" for word in answers(0.05, "kappa")), 0.80, 0.50) is True
 
 
-def test_a_study_disturbed_in_more_than_half_of_its_runs_says_nothing(answers) -> None:  # type: ignore[no-untyped-def]
+def test_a_study_disturbed_in_more_than_half_of_its_runs_says_nothing(answers: Answers) -> None:
     told = answers(0.10, disturbed=0.75)
     assert {next(told) for _ in range(20)} == {"inconclusive"}

@@ -1,10 +1,18 @@
-"""The short version of benchmarks/statistics_isoline.py: the line is near, and knowing the axes helps."""
+"""The short version of benchmarks/statistics_isoline.py, and searches for a limit: a place is near the truth."""
+
+from collections.abc import Iterator
 
 import numpy as np
+import pytest
 
 from scalograph.questions.break_even.model_mean import Axis
 from scalograph.questions.break_even.truth import axes, errors, fork_join, search, simulate_search
-from scalograph.simulate.noise import HIGH
+from scalograph.questions.within_limit.model import Crossing
+from scalograph.questions.within_limit.search_state import MOST
+from scalograph.questions.within_limit.truth import queue
+from scalograph.questions.within_limit.truth import search as search_limit
+from scalograph.simulate.noise import HIGH, Noise
+from tests.calibration.sequential import is_share
 
 
 def pooled(n_pairs: int, blind: bool = False, odd: bool = False, n_cases: int = 3) -> float:
@@ -38,3 +46,27 @@ def test_a_search_ends_by_itself_and_tells_nothing_wrong() -> None:
     assert np.mean([one.n for one in found]) <= 32
     assert np.mean([one.wrong for one in found]) <= 0.01
     assert np.mean([one.held for one in found]) >= 0.85
+
+
+NOISES = {"quiet": Noise(0.0, 0.01), "low": Noise(0.0, 0.03)}
+
+
+def searched(noise: Noise) -> Iterator[tuple[Crossing, float]]:
+    rng, levels = np.random.default_rng(61), range(10, 1001)
+    while True:
+        over, place = queue(rng, levels[-1])
+        found, n = search_limit(over, levels, rng, noise)
+        assert found is not None and n <= MOST
+        yield found, place
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_level_is_within_5_percent(noise: str) -> None:
+    found = (abs(np.log(one.level / place)) <= 0.05 for one, place in searched(NOISES[noise]))
+    assert is_share(found, 0.95, rather_than=0.7)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_its_interval_holds_it(noise: str) -> None:
+    held = (one.low <= place <= one.high for one, place in searched(NOISES[noise]))
+    assert is_share(held, 0.95, rather_than=0.7)

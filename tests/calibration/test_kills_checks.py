@@ -1,9 +1,9 @@
-"""What the campaign of kills must notice, each fault made up here: nothing is killed but a process of ours."""
+"""What the campaigns of kills must notice, each fault made up here: nothing is killed but a process of ours."""
 
-import importlib
 import json
+import os
+import random
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -11,21 +11,14 @@ from typing import Any
 
 import pytest
 
-from tests.kit import ROOT
+from tests.kit.scripts import Benchmarks
 
 TRACE = "Traceback (most recent call last):"
-FOLDER = ROOT / "benchmarks"
-NAMES = ("command_common", "kills_case", "kills_checks", "kills_harms", "kills_places", "kills_start", "kills_studies")
 
 
 @pytest.fixture(scope="module")
-def checks() -> Iterator[ModuleType]:
-    patch = pytest.MonkeyPatch()
-    patch.syspath_prepend(str(FOLDER))
-    yield importlib.import_module("kills_checks")
-    for name in NAMES:
-        sys.modules.pop(name, None)
-    patch.undo()
+def checks(b: Benchmarks) -> ModuleType:
+    return b.kills_checks
 
 
 def lines(*events: dict[str, Any]) -> str:
@@ -129,3 +122,38 @@ def test_a_process_that_runs_on(checks: ModuleType, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(checks, "processes", lambda: {child.pid: "sleep 600"})
         assert kinds(checks.of_processes(SimpleNamespace(stalled_s=lambda: 0.0))) == ["left behind"]
         assert child.wait(10) == -9
+
+
+@pytest.fixture
+def settings(b: Benchmarks, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The campaign, which kills no start before it has hung, and takes no children of this process."""
+    monkeypatch.setattr(b.settings_kills, "reap", lambda: None)
+    monkeypatch.setattr(b.settings_kills, "LATEST_S", 1e6)
+    return b.settings_kills
+
+
+def faults(settings: ModuleType, folder: Path, start: str) -> dict[str, float]:
+    """What a campaign finds whose starts are this line of shell."""
+
+    class Failing(settings.Campaign):  # type: ignore[misc, name-defined]
+        def _forked(self, argv: list[str]) -> int:
+            (folder / "said").write_text("said")
+            return os.posix_spawn("/bin/sh", ["sh", "-c", start], os.environ)
+
+    campaign = Failing(settings.planted(folder / "kernel"), folder, random.Random(1))
+    shown = {figure.name: figure.value for figure in settings.figures(campaign, 1)}
+    assert shown["kills"] == 0
+    return {name: shown[name] for name in settings.FAULTS if shown[name]}
+
+
+@pytest.mark.parametrize("start", ["exit 2", "exit 130", "kill -SEGV $$"])
+def test_a_start_that_ends_by_itself_is_a_fault_and_no_endless_campaign(
+    settings: ModuleType, tmp_path: Path, start: str
+) -> None:
+    assert faults(settings, tmp_path, start) == {"exit code": settings.MOST_FAULTS}
+
+
+def test_a_start_that_hangs_is_a_fault(settings: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "HANG_S", 0.05)
+    monkeypatch.setattr(settings, "MOST_FAULTS", 2)
+    assert faults(settings, tmp_path, "exec sleep 60") == {"hang": 2}

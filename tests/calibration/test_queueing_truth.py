@@ -1,28 +1,13 @@
 """The server of benchmarks/queueing_truth.py, on a clock of its own: it carries what the queueing network says."""
 
 import heapq
-import importlib
 import random
-import sys
-from collections.abc import Iterator, Sequence
-from types import ModuleType
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from tests.kit import ROOT
-
-FOLDER = ROOT / "benchmarks"
-
-
-@pytest.fixture(scope="module")
-def b() -> Iterator[ModuleType]:
-    patch = pytest.MonkeyPatch()
-    patch.syspath_prepend(str(FOLDER))
-    yield importlib.import_module("queueing_truth")
-    for name in ("queueing_truth", "queueing_server", "command_common"):
-        sys.modules.pop(name, None)
-    patch.undo()
+from tests.kit.scripts import Benchmarks
 
 
 def carried(stations: Sequence[Any], clients: int, think_s: float, seconds: float) -> float:
@@ -38,9 +23,9 @@ def carried(stations: Sequence[Any], clients: int, think_s: float, seconds: floa
     return n / seconds
 
 
-def test_servers_carry_what_the_network_carries(b: ModuleType) -> None:
-    server = importlib.import_module("queueing_server")
-    for one in [one for one in b.services() if not one.is_open][::3]:
+def test_servers_carry_what_the_network_carries(b: Benchmarks) -> None:
+    server = b.queueing_server
+    for one in [one for one in b.queueing_truth.services() if not one.is_open][::3]:
         for load, true in one.truth().items():
             stations = [
                 server.Station(part.servers, server.times(one.shape, part.demand_s, random.Random(load)))
@@ -49,24 +34,24 @@ def test_servers_carry_what_the_network_carries(b: ModuleType) -> None:
             assert carried(stations, load, one.network.think_s, 30.0) == pytest.approx(true, rel=0.04), (one, load)
 
 
-def test_servers_of_four_ends_are_asked(b: ModuleType) -> None:
-    every = list(b.services())
+def test_servers_of_four_ends_are_asked(b: Benchmarks) -> None:
+    every = list(b.queueing_truth.services())
     assert len(every) >= 20 and len({(one.name, one.shape, one.loads) for one in every}) == len(every)
     ends = {("inside", ""), ("clients", "clients"), ("clients", "offered"), ("pool", "pool")}
     assert {one.ends for one in every} == ends
 
 
-def test_an_answer_is_held_against_the_truth(b: ModuleType) -> None:
-    one = next(b.services())
+def test_an_answer_is_held_against_the_truth(b: Benchmarks) -> None:
+    one = next(b.queueing_truth.services())
     points = [{"level": n, "rate": {"value": rate * 1.02}} for n, rate in one.truth().items()]
-    found = b.compared(one, {"points": points, "knee": {"value": 1.1}, "ended_by": [], "ends": "inside"})
+    found = b.queueing_truth.compared(one, {"points": points, "knee": {"value": 1.1}, "ended_by": [], "ends": "inside"})
     assert (found.most, found.knee, found.is_named) == (pytest.approx(0.02), pytest.approx(0.1), True)
     driver = {"points": points, "knee": None, "ends": "driver", "ended_by": [{"names": ["driver"]}]}
-    assert not b.compared(one, driver).is_named
+    assert not b.queueing_truth.compared(one, driver).is_named
 
 
-def test_a_station_tells_what_was_in_use_and_waited_for(b: ModuleType) -> None:
-    server = importlib.import_module("queueing_server")
+def test_a_station_tells_what_was_in_use_and_waited_for(b: Benchmarks) -> None:
+    server = b.queueing_server
     station = server.Station(2, server.times("fixed", 0.01, random.Random(1)))
     assert [station.done(0.0) for _ in range(3)] == [0.01, 0.01, 0.02]
     # Two were served, and the third for half of its time after it had waited for theirs: ns, of two servers.

@@ -1,49 +1,16 @@
-"""The arithmetic behind the figures of the verdict benchmarks, on records made up here: nothing is launched."""
+"""The arithmetic behind the figures of verdict and gate benchmarks, on records made up here: nothing is launched."""
 
-import importlib
 import json
 import random
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tests.kit import ROOT
-
-FOLDER = ROOT / "benchmarks"
-NAMES = (
-    "probe_common",
-    "probe_rounds",
-    "probe_wait_ratio",
-    "statistics_aa_machine",
-    "verdict_common",
-    "verdict_contamination",
-    "verdict_cost",
-    "verdict_oversubscription",
-    "verdict_peers",
-    "verdict_study",
-    "verdict_tools",
-    "verdict_witness",
-)
+from tests.kit.scripts import Benchmarks
 
 
-@pytest.fixture(scope="module")
-def b() -> Iterator[SimpleNamespace]:
-    """The benchmarks as modules; they look for a probe when they are imported, and any program will do here."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("SCALOGRAPH_PROBE", sys.executable)
-    patch.syspath_prepend(str(FOLDER))
-    modules: dict[str, ModuleType] = {name: importlib.import_module(name) for name in NAMES}
-    yield SimpleNamespace(**modules)
-    for name in NAMES:
-        sys.modules.pop(name, None)
-    patch.undo()
-
-
-def quiet_and_moved(b: SimpleNamespace, flag_from: float) -> dict[str, list[float]]:
+def quiet_and_moved(b: Benchmarks, flag_from: float) -> dict[str, list[float]]:
     """Quiet runs of pace 1, one of six disturbed as the witness saw; 0.4 % longer for each percent of duty."""
     found: dict[str, list[float]] = {}
     for length in b.verdict_contamination.LENGTHS:
@@ -58,7 +25,7 @@ def quiet_and_moved(b: SimpleNamespace, flag_from: float) -> dict[str, list[floa
     return found
 
 
-def test_contamination_counts_what_moved_and_leaves_out_what_the_witness_saw(b: SimpleNamespace) -> None:
+def test_contamination_counts_what_moved_and_leaves_out_what_the_witness_saw(b: Benchmarks) -> None:
     figures = {f.name: f for f in b.verdict_contamination.figures(quiet_and_moved(b, 0.03))}
     quiet, hit = figures["1.5 s: quiet runs flagged"], figures["1.5 s: runs 2 % longer or more, flagged"]
     assert (quiet.value, quiet.n, quiet.verdict) == (0.0, 10, "reached")
@@ -68,13 +35,13 @@ def test_contamination_counts_what_moved_and_leaves_out_what_the_witness_saw(b: 
     assert figures["1.0 s: from this disturbance on 95 % are flagged"].value == pytest.approx(3.0)
 
 
-def test_a_missed_disturbance_is_missed(b: SimpleNamespace) -> None:
+def test_a_missed_disturbance_is_missed(b: Benchmarks) -> None:
     figures = {f.name: f for f in b.verdict_contamination.figures(quiet_and_moved(b, 0.15))}
     assert figures["1.5 s: runs 2 % longer or more, flagged"].verdict == "MISSED"
     assert figures["1.5 s: from this disturbance on 95 % are flagged"].value == pytest.approx(20.0)
 
 
-def test_large_disturbances_do_not_speak_for_small_ones(b: SimpleNamespace) -> None:
+def test_large_disturbances_do_not_speak_for_small_ones(b: Benchmarks) -> None:
     moved = [(0.5, 1.0)] * 1000 + [(0.025, 0.0)] * 12
     assert b.verdict_contamination.smallest(moved) == 0.2
     assert b.verdict_contamination.smallest([(0.025, 1.0)] * 12) == 0.02
@@ -91,7 +58,7 @@ TRACE = """
 """
 
 
-def test_the_witness_counts_others_within_the_run_only(b: SimpleNamespace) -> None:
+def test_the_witness_counts_others_within_the_run_only(b: Benchmarks) -> None:
     witness = b.verdict_witness
     found = witness.switches(TRACE.splitlines())
     assert len(found) == 6
@@ -100,14 +67,14 @@ def test_the_witness_counts_others_within_the_run_only(b: SimpleNamespace) -> No
     assert witness.Seen(0.0059, 0.0, 1.0, "perf").undisturbed
 
 
-def test_what_the_hypervisor_takes_disturbs_and_is_no_neighbor(b: SimpleNamespace) -> None:
+def test_what_the_hypervisor_takes_disturbs_and_is_no_neighbor(b: Benchmarks) -> None:
     stolen, taken = (b.verdict_witness.Seen(*seconds, 1.0, "perf") for seconds in ((0.0, 0.02), (0.02, 0.0)))
     assert (stolen.alone, stolen.undisturbed) == (True, False)
     assert (taken.alone, taken.undisturbed) == (False, False)
     assert stolen.lost_s == taken.lost_s == pytest.approx(0.019)
 
 
-def test_a_study_leaves_out_flagged_runs_and_says_when_some_are_missing(b: SimpleNamespace) -> None:
+def test_a_study_leaves_out_flagged_runs_and_says_when_some_are_missing(b: Benchmarks) -> None:
     clean = [(n, 2.0 / n * (1 + i / 1000), 0.0) for n in (1, 2) for i in range(4)]
     disturbed = [(1, 9.0, 1.0), (2, 1.0, 0.5)]
     small = b.verdict_study.concluded([*clean, *disturbed], [])
@@ -118,7 +85,7 @@ def test_a_study_leaves_out_flagged_runs_and_says_when_some_are_missing(b: Simpl
     assert b.verdict_study.concluded([(1, 2.0, 0.0), (2, 1.0, 1.0)] * 5, []).speedup is None
 
 
-def test_the_truth_is_a_median_whatever_a_few_runs_took(b: SimpleNamespace) -> None:
+def test_the_truth_is_a_median_whatever_a_few_runs_took(b: Benchmarks) -> None:
     found = b.verdict_common.typical([1.0] * 20 + [1.5] * 3)
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
     ordered = b.verdict_common.typical([float(i) for i in range(1, 11)])
@@ -126,7 +93,7 @@ def test_the_truth_is_a_median_whatever_a_few_runs_took(b: SimpleNamespace) -> N
     assert b.verdict_common.typical([1.0, 2.0]).low is None and b.verdict_common.typical([]).value is None
 
 
-def test_peers_are_held_against_the_witnessed_truth(b: SimpleNamespace) -> None:
+def test_peers_are_held_against_the_witnessed_truth(b: Benchmarks) -> None:
     known = {"value": [2.0] * 18 + [2.4, -1.0], "low": [1.9] * 18 + [2.3, -1.0], "high": [2.1] * 18 + [2.5, -1.0]}
     found = {f"{who} {key}": values for who in ("ours", "unjudged") for key, values in known.items()}
     found |= {"ours full": [1.0] * 18 + [0.0] * 2, "truth 1": [4.0] * 31, "truth 2": [2.0] * 30}
@@ -145,7 +112,7 @@ def test_peers_are_held_against_the_witnessed_truth(b: SimpleNamespace) -> None:
     assert [f.target for f in few] == [None] * len(few)
 
 
-def test_what_other_tools_print_is_read(b: SimpleNamespace) -> None:
+def test_what_other_tools_print_is_read(b: Benchmarks) -> None:
     text = "           1.2345 +- 0.0123 seconds time elapsed  ( +-  1.00% )"
     assert b.verdict_tools.perf_stat_mean(text) == 1.2345
     runs = [{"warmups": [[1, 9.0]]}, {"values": [1.0]}, {"values": [3.0]}]
@@ -154,7 +121,7 @@ def test_what_other_tools_print_is_read(b: SimpleNamespace) -> None:
         b.verdict_tools.perf_stat_mean("")
 
 
-def test_wilson_against_published_values(b: SimpleNamespace) -> None:
+def test_wilson_against_published_values(b: Benchmarks) -> None:
     """Of 100 and of 10 cases: the score interval at 1.96, by the quadratic whose roots it is."""
     for hits, n in ((0, 100), (6, 100), (3, 10), (10, 10)):
         p, z = hits / n, 1.96
@@ -162,14 +129,14 @@ def test_wilson_against_published_values(b: SimpleNamespace) -> None:
         assert b.verdict_common.wilson(hits, n) == pytest.approx(100 * roots, abs=1e-9)
 
 
-def test_a_schedule_is_the_same_for_all_who_draw_it_with_one_seed(b: SimpleNamespace) -> None:
+def test_a_schedule_is_the_same_for_all_who_draw_it_with_one_seed(b: Benchmarks) -> None:
     common = b.verdict_common
     one, two = (common.coming_and_going(random.Random(5), 0.5) for _ in range(2))
     assert one == two != common.coming_and_going(random.Random(6), 0.5)
     assert all(duty == 0 for part in common.coming_and_going(random.Random(5), 0.0) for _, duty in part)
 
 
-def test_the_ratio_of_one_thing_to_itself_is_read_from_both_orders(b: SimpleNamespace) -> None:
+def test_the_ratio_of_one_thing_to_itself_is_read_from_both_orders(b: Benchmarks) -> None:
     wait = b.probe_wait_ratio
     assert wait.labels("sequential") == "AAAAABBBBB"
     assert wait.labels("interleaved") == "ABBAABBAAB"
@@ -183,7 +150,7 @@ def test_the_ratio_of_one_thing_to_itself_is_read_from_both_orders(b: SimpleName
     assert wait.figures({})[-1].verdict == "unknown"
 
 
-def test_a_label_differs_where_its_runs_do_and_flagged_runs_can_hide_it(b: SimpleNamespace) -> None:
+def test_a_label_differs_where_its_runs_do_and_flagged_runs_can_hide_it(b: Benchmarks) -> None:
     aa = b.statistics_aa_machine
     pairs = [[(1.0 + i / 1e4, 0.0), (1.1 + i % 3 / 1e4, 1.0 if i > 1 else 0.0)] for i in range(10)]
     assert aa.p_value(pairs, leave_out=False) < 1e-6
@@ -194,7 +161,7 @@ def test_a_label_differs_where_its_runs_do_and_flagged_runs_can_hide_it(b: Simpl
     assert clean.note.startswith("95 %: 2.2 to 11.2 %; 3 of 2000 runs flagged")
 
 
-def test_cost_and_wakeups(b: SimpleNamespace) -> None:
+def test_cost_and_wakeups(b: Benchmarks) -> None:
     cost = b.verdict_cost
     found: dict[str, list[float]] = {}
     for length in cost.LENGTHS:
@@ -211,7 +178,7 @@ def test_cost_and_wakeups(b: SimpleNamespace) -> None:
     assert figures["32 threads a CPU, timeline: wake-ups a second"].value == pytest.approx(50)
 
 
-def test_oversubscription_tells_blamed_from_undecided(b: SimpleNamespace) -> None:
+def test_oversubscription_tells_blamed_from_undecided(b: Benchmarks) -> None:
     over = b.verdict_oversubscription
     found: dict[str, list[float]] = {}
     for kind in over.KINDS:
@@ -224,7 +191,7 @@ def test_oversubscription_tells_blamed_from_undecided(b: SimpleNamespace) -> Non
     assert first.note == "1 clean, 1 undecided, 1 disturbed by something else; 1 set aside by the witness"
 
 
-def test_rounds_are_put_together_and_a_torn_line_is_left_out(b: SimpleNamespace, tmp_path: Path) -> None:
+def test_rounds_are_put_together_and_a_torn_line_is_left_out(b: Benchmarks, tmp_path: Path) -> None:
     rounds = b.probe_rounds
     assert rounds.together([{"a": [1.0]}, {"a": [2.0], "b": [3.0]}]) == {"a": [1.0, 2.0], "b": [3.0]}
     journal = tmp_path / "kept" / "x.jsonl"
@@ -232,3 +199,45 @@ def test_rounds_are_put_together_and_a_torn_line_is_left_out(b: SimpleNamespace,
     with journal.open("a") as out:
         out.write(json.dumps({"code": "of another day", "round": {"a": [7.0]}}) + '\n{"code": "to')
     assert rounds._read(journal) == [{"a": [1.0]}]
+
+
+def test_what_a_gate_said_is_counted(b: Benchmarks) -> None:
+    words = b.gate_tools.WORDS
+    said = {"same": ["passed", "slower", "refused", "passed"], "more": ["slower", "slower", "refused", "passed"]}
+    found = {f"ab {case} said": [float(words.index(word)) for word in told] for case, told in said.items()}
+    found |= {f"ab {case} ratio": [1.0] * 4 for case in said} | {f"ab {case} took": [2.0] * 4 for case in said}
+    figures = {figure.name: figure for figure in b.gate_peers.figures(found)}
+    assert [figure.value for figure in figures.values()] == [25.0, 25.0, 50.0, 25.0]
+    false = figures["ab: same build, called slower"]
+    assert (false.verdict, false.n) == ("MISSED", 4) and "2 passed, 1 slower, 1 refused; 2.0 s a gate" in false.note
+
+
+def test_a_tool_that_gives_a_ratio_is_judged_by_each_threshold(b: Benchmarks) -> None:
+    found = {f"hyperfine {case} said": [b.gate_peers.NOT_SAID] * 3 for case in ("same", "more")}
+    found |= {"hyperfine same ratio": [1.0, 1.03, 0.9], "hyperfine more ratio": [1.049, 1.051, 1.2]}
+    found |= {f"hyperfine {case} took": [1.0] * 3 for case in ("same", "more")}
+    figures = {figure.name: figure for figure in b.gate_peers.figures(found)}
+    assert figures["hyperfine, threshold 5 %: same build, called slower"].value == 0.0
+    assert figures["hyperfine, threshold 2 %: same build, called slower"].value == pytest.approx(100 / 3)
+    assert figures["hyperfine, threshold 5 %: 5 % more work, found"].value == pytest.approx(200 / 3)
+    assert figures["hyperfine, threshold 2 %: 5 % more work, found"].value == 100.0
+    assert not figures["hyperfine, threshold 5 %: same build, called slower"].verdict
+
+
+def test_what_pyperf_prints_is_read(b: Benchmarks) -> None:
+    line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05x {}"
+    assert b.gate_tools.pyperf_said(line.format("slower")) == "slower"
+    assert b.gate_tools.pyperf_said(line.format("faster")) == "faster"
+    assert b.gate_tools.pyperf_said("Benchmark hidden because not significant (1): command") == "passed"
+
+
+def test_a_round_of_other_sources_is_not_resumed_from(b: Benchmarks, tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    found = []
+    for text in ("one", "two"):
+        file.write_text(text)
+        b.probe_rounds.DEPENDS = {file}
+        b.probe_rounds._fingerprint.cache_clear()
+        found.append(b.probe_rounds._fingerprint())
+    b.probe_rounds._fingerprint.cache_clear()
+    assert found[0] != found[1]

@@ -93,6 +93,17 @@ def claim_of(found: Findings) -> Claim:
     return found.claim
 
 
+def check_claim(claim: Claim) -> None:
+    """See that a claim answers or says why not, in few sentences, above a matrix whose rows are whole."""
+    assert claim.answered != claim.sentences[0].startswith("Cannot be said")
+    assert 1 <= len(claim.sentences) <= 3
+    assert all(text.endswith(".") and text[0].upper() == text[0] for text in claim.sentences)
+    if claim.matrix:
+        assert len(" ".join(claim.sentences).split()) <= 75
+        assert all(len(row.cells) == len(claim.matrix.columns) for row in claim.matrix.rows)
+        assert len({row.label for row in claim.matrix.rows}) == len(claim.matrix.rows)
+
+
 def sentences_of(found: Findings) -> list[str]:
     """Return the sentences of what a study says first."""
     return claim_of(found).sentences

@@ -1,9 +1,17 @@
 """Scripts and programs that lie in no package, as modules."""
 
 import sys
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+
+
+class Benchmarks:
+    """Each module of benchmarks/ by its name, imported when a test first asks for it."""
+
+    def __getattr__(self, name: str) -> ModuleType:
+        return import_module(name)
 
 
 def load_script(file: Path) -> ModuleType:

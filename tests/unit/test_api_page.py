@@ -1,9 +1,11 @@
-"""The page of the Python interface: every public name is on it, with its arguments and what it says of itself."""
+"""The page of the Python interface has every public name, and every example in a docstring gives what it shows."""
 
+import doctest
 import importlib
 import inspect
 import re
 from functools import cache
+from importlib import import_module
 from types import ModuleType
 
 import pytest
@@ -12,6 +14,7 @@ import scalograph
 from scalograph import analysis
 from tests.kit import ROOT
 from tests.kit.scripts import load_script
+from tests.kit.sources import FILES
 
 
 @cache
@@ -68,3 +71,21 @@ def test_its_code_is_fenced_and_its_parts_are_lists() -> None:
 def test_a_name_that_is_nowhere_is_told() -> None:
     with pytest.raises(SystemExit, match="found no such function or class"):
         [*api()._entry("x", "scalograph.errors:none")]
+
+
+WITH_EXAMPLES = sorted(name for name, file in FILES.items() if ">>> " in file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_examples(name: str) -> None:
+    said: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False)
+    for found in doctest.DocTestFinder(exclude_empty=True).find(import_module(name)):
+        runner.run(found, out=said.append)
+    assert runner.tries > 0 and not runner.failures, "".join(said)
+
+
+def test_an_example_that_is_wrong_is_told() -> None:
+    said: list[str] = []
+    wrong = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", None, 0)
+    assert doctest.DocTestRunner(verbose=False).run(wrong, out=said.append).failed == 1 and "Got:" in "".join(said)

@@ -1,30 +1,23 @@
 """The house: which way imports point, what stands where, and how large it is. Read from the syntax trees."""
 
 import ast
+import os
+import subprocess
+import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
 from scalograph.run.hosts import host_names
 from scalograph.study.control_names import CONTROLS
+from tests.kit import ROOT
 from tests.kit.sources import FILES, HOUSE, SOURCES, graph, readers, trees
 
 pytestmark = readers
-ROLES = (
-    "check",
-    "model",
-    "search_state",
-    "plan",
-    "answer",
-    "claim",
-    "document",
-    "tables",
-    "sentences",
-    "chart",
-    "published",
-    "truth",
-    "find",
-)
+ROLES = ("check", "model", "search_state", "plan", "answer", "claim", "document", "tables", "sentences", "chart",
+         "published", "truth", "find")  # fmt: skip
 # Files that stand beside each other in folders of one kind: what they are called says what they are.
 ALIKE = {"__init__", "__main__", "registry", "base", "measure", "kept", *ROLES}
 # A role imports of its own folder, beside files of the same role, these; `plan` alone reaches the design.
@@ -45,6 +38,11 @@ VALUES = {"scalograph.analysis.estimate", "scalograph.analysis.usl"}
 # What a search is, for its state and its answer; the rest of the design is for `plan`.
 SEARCHES = {"scalograph.design.search_steps", "scalograph.design.stopping_rule"}
 QUESTIONS = sorted(p.name for p in (SOURCES / "questions").iterdir() if (p / "__init__.py").exists())
+HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}
+# What works on numbers and journals must work on any machine: it cannot even reach what runs something.
+OFFLINE = ("analysis", "simulate", "verdict", "protocol", "findings", "report", "exchange", "profile.recording",
+           "profile.profile_tables", *(f"questions.{question}" for question in QUESTIONS))  # fmt: skip
+NO_COMMANDS = {"findings", "report", "verdict", "exchange.readers", *(f"questions.{name}" for name in QUESTIONS)}
 
 
 def direct(name: str) -> set[str]:
@@ -52,45 +50,70 @@ def direct(name: str) -> set[str]:
     return {other for other in graph()[name] if FILES[other].name != "__init__.py"}
 
 
+def named(tree: ast.Module) -> Iterator[str]:
+    """Names that a file imports, those inside functions too; `from a import b` may be `a.b`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 and node.module, "a relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """Every module and those that it imports by name, faces counted."""
+    return {name: FILES.keys() & set(named(tree)) for name, tree in trees().items()}
+
+
 def reach(room: str) -> set[str]:
-    """Every module that a room imports, at first or second hand, faces counted."""
-    waiting = [name for name in graph() if f"{name}.".startswith(f"scalograph.{room}.")]
+    """Every module that a room imports, at first or second hand."""
+    waiting = [name for name in imports() if f"{name}.".startswith(f"scalograph.{room}.")]
     found = set(waiting)
     while waiting:
-        new = graph()[waiting.pop()] - found
+        new = imports()[waiting.pop()] - found
         found |= new
         waiting += new
     return found
+
+
+def imported(*arguments: str) -> set[str]:
+    """Top-level modules that a command imports."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-X", "importtime", "-m", "scalograph", *arguments]
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rsplit("|", 1)[1].strip().partition(".")[0] for line in lines}
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--help", "--version", "check studies/thread-scaling/study.toml", "study --list", "reproduce --help",
+     "reproduce --list"],
+)  # fmt: skip
+def test_a_quick_command_imports_nothing_heavy(words: str) -> None:
+    found = imported(*words.split())
+    assert "typer" in found and not found & HEAVY
 
 
 def role(name: str) -> str:
     return next((r for r in ROLES if f"{name.rsplit('.', 1)[-1]}_".startswith(f"{r}_")), "")
 
 
-def test_imports_lead_down() -> None:
-    assert (
-        HOUSE.up({name: found - HOUSE.STRINGS for name, found in graph().items() if name != "scalograph.__main__"})
-        == []
-    )
-
-
-def test_no_step_imports_a_later_one() -> None:
+def test_imports_lead_down_to_no_later_step_and_form_no_circle() -> None:
+    below = {name: found - HOUSE.STRINGS for name, found in graph().items() if name != "scalograph.__main__"}
+    assert HOUSE.up(below) == []
     assert HOUSE.late(graph()) == []
     assert HOUSE.late({"scalograph.design.grid": {"scalograph.findings.sample"}}) != []
-
-
-def test_no_circle_of_imports() -> None:
     assert HOUSE.circle(graph()) == []
     assert HOUSE.circle({"a": {"b"}, "b": {"a"}}) != []
 
 
-def test_imports_by_a_string_lead_down() -> None:
+def test_imports_by_a_string_lead_down_and_one_that_leads_up_is_seen() -> None:
     found = {name: HOUSE.by_string(name, trees()) for name in graph()}
     assert len(found["scalograph.control.control"]) > 5 and not found["scalograph.exchange.law_registry"]
     assert HOUSE.up(found) == []
-
-
-def test_a_string_that_leads_up_is_seen() -> None:
     table = ast.parse('SCORE = "scalograph.exchange.fit:laws"')
     caller = ast.parse("from scalograph.study.places import SCORE\nimport_module(SCORE)")
     made = {"scalograph.run.asks": caller, "scalograph.study.places": table, "scalograph.exchange.fit": ast.parse("")}
@@ -114,11 +137,21 @@ def test_a_room_knows_few_others(room: str, known: set[str]) -> None:
     assert {HOUSE.room(other) for other in found} - {*known, "errors", ""} == set()
 
 
-@pytest.mark.parametrize(
-    "room", ["findings", "report", "verdict", "exchange.readers", *(f"questions.{q}" for q in QUESTIONS)]
-)
+@pytest.mark.parametrize("room", sorted({*OFFLINE, *NO_COMMANDS}))
 def test_what_reads_never_reaches_what_runs(room: str) -> None:
-    assert {name for name in reach(room) if HOUSE.room(name) in ("run", "control", "machine", "cli")} == set()
+    found = {HOUSE.room(name) for name in reach(room)}
+    assert len(reach(room)) > 1 and found & {"run", "control"} == set()
+    assert room not in NO_COMMANDS or found & {"machine", "cli"} == set()
+
+
+def test_a_study_and_numbers_know_little_and_the_sources_were_read() -> None:
+    # The names of the questions are strings, on whichever floor they are read.
+    known = ("study", "protocol", "text", "errors", "")
+    found = {name for name in reach("study") if HOUSE.room(name) not in known}
+    assert found <= {"scalograph.questions.registry"}
+    numbers = {HOUSE.room(name) for room in ("analysis", "simulate") for name in reach(room)}
+    assert numbers - {""} <= {"analysis", "simulate", "errors"}
+    assert "scalograph.run.loop" in reach("run.session") and "scalograph.run.hosts.base" in reach("cli")
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

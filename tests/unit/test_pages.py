@@ -1,5 +1,6 @@
-"""The pages: a link leads to a file, an index names all of its folder, and commands have the options that are shown."""
+"""The pages: a link leads to a file, an index names its folder, a command has its options, a type stands there."""
 
+import importlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -81,3 +82,31 @@ def test_a_command_has_the_options_that_a_page_shows() -> None:
     for page, line, name, options in shown:
         if not name.startswith("-"):
             assert name in COMMANDS and options <= known(name), f"{page.relative_to(ROOT)}: {line}"
+
+
+PAGE = ROOT / "docs" / "concepts.md"
+NAMED = re.findall(r"\| `([a-z_]+\.[A-Za-z_.]+)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def resolve(name: str) -> object:
+    """The module, or what a module defines, or a field or member of that."""
+    parts = name.split(".")
+    for k in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(["scalograph", *parts[:k]]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[k:]:
+            members = {**vars(found), **getattr(found, "__annotations__", {})}
+            found = members[part]
+        return found
+    raise KeyError(name)
+
+
+def test_the_page_names_types() -> None:
+    assert len(NAMED) > 40
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_type_stands_where_the_glossary_says(name: str) -> None:
+    assert resolve(name) is not None

@@ -71,10 +71,37 @@ INSTALL = "noninteractive install -y -q -o DPkg::Lock::Timeout=300"
 DEMO = "gcc libc6-dev default-jdk-headless python3-venv"
 
 
-def test_nothing_is_asked_of_apt_where_nothing_is_missing(tmp_path: Path) -> None:
+def test_nothing_is_asked_of_apt_where_nothing_is_missing_or_not_all_of_it_is_ours(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     done = machine.demo()
     assert (done.returncode, done.stderr, machine.calls()) == (0, "", [])
+    for name in ("java", "javac"):
+        (machine.bin / name).unlink()
+    machine.apt(("java", "javac"), lists=DEMO)
+    done = machine.demo(JAVA_HOME="/no/jdk")  # no JDK is installed beside the one that was chosen
+    assert (done.returncode, machine.calls()) == (3, []) and "unset JAVA_HOME" in done.stderr
+
+
+@pytest.mark.parametrize(("root", "apt"), [(False, True), (True, False)], ids=["a user", "another system"])
+def test_elsewhere_the_commands_are_named_and_what_tests_need_stops_nobody(
+    tmp_path: Path, root: bool, apt: bool
+) -> None:
+    machine = Machine(tmp_path, ("cc", "javac"), root, apt)
+    done = machine.demo()
+    assert (done.returncode, machine.calls()) == (3, [])
+    assert "missing: a C compiler (cc)\n  install it with: apt-get install gcc libc6-dev\n" in done.stderr
+    assert "install it with: apt-get install default-jdk-headless\n" in done.stderr
+    done = machine.run("test-prerequisites.sh")
+    assert (done.returncode, machine.calls()) == (0, []), done.stderr
+    assert done.stderr.startswith("missing for some tests: chromium shellcheck node-typescript ")
+
+
+def test_what_apt_cannot_install_stops_and_is_named_alone(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, lacks=("cc", "cargo"))
+    machine.apt(("cc",), lists=DEMO)
+    done = machine.demo()
+    assert done.returncode == 3 and done.stderr.count("missing: ") == 1
+    assert "missing: Rust 1.85 or later (cargo)" in done.stderr
 
 
 @pytest.mark.parametrize("fresh", [False, True], ids=["lists", "no lists"])
@@ -88,15 +115,6 @@ def test_a_jdk_and_a_compiler_are_installed_by_root(tmp_path: Path, fresh: bool)
     assert "setup: apt-get install gcc libc6-dev default-jdk-headless" in done.stderr
 
 
-@pytest.mark.parametrize(("root", "apt"), [(False, True), (True, False)], ids=["a user", "another system"])
-def test_elsewhere_the_commands_are_named(tmp_path: Path, root: bool, apt: bool) -> None:
-    machine = Machine(tmp_path, ("cc", "javac"), root, apt)
-    done = machine.demo()
-    assert (done.returncode, machine.calls()) == (3, [])
-    assert "missing: a C compiler (cc)\n  install it with: apt-get install gcc libc6-dev\n" in done.stderr
-    assert "install it with: apt-get install default-jdk-headless\n" in done.stderr
-
-
 def test_what_apt_refuses_is_tried_with_new_lists_and_then_named(tmp_path: Path) -> None:
     machine = Machine(tmp_path, lacks=("cc",))
     machine.apt(code=100, lists=DEMO)
@@ -104,21 +122,6 @@ def test_what_apt_refuses_is_tried_with_new_lists_and_then_named(tmp_path: Path)
     install = f"{INSTALL} gcc libc6-dev"
     assert machine.calls() == [install, "noninteractive update -q", install]
     assert done.returncode == 3 and "install it with: apt-get install gcc libc6-dev" in done.stderr
-
-
-def test_what_apt_cannot_install_stops_and_is_named_alone(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, lacks=("cc", "cargo"))
-    machine.apt(("cc",), lists=DEMO)
-    done = machine.demo()
-    assert done.returncode == 3 and done.stderr.count("missing: ") == 1
-    assert "missing: Rust 1.85 or later (cargo)" in done.stderr
-
-
-def test_no_jdk_is_installed_beside_the_one_that_was_chosen(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, lacks=("java", "javac"))
-    machine.apt(("java", "javac"), lists=DEMO)
-    done = machine.demo(JAVA_HOME="/no/jdk")
-    assert (done.returncode, machine.calls()) == (3, []) and "unset JAVA_HOME" in done.stderr
 
 
 def test_the_tests_get_what_is_known_and_the_rest_is_named(tmp_path: Path) -> None:
@@ -131,11 +134,3 @@ def test_the_tests_get_what_is_known_and_the_rest_is_named(tmp_path: Path) -> No
     named = done.stderr.splitlines()[-1]
     assert "install with: apt-get install shellcheck" in named and "chromium" not in named
     assert machine.run("test-prerequisites.sh", CI="true").returncode == 1
-
-
-@pytest.mark.parametrize(("root", "apt"), [(False, True), (True, False)], ids=["a user", "another system"])
-def test_elsewhere_what_tests_need_is_named_and_nobody_is_stopped(tmp_path: Path, root: bool, apt: bool) -> None:
-    machine = Machine(tmp_path, root=root, apt=apt)
-    done = machine.run("test-prerequisites.sh")
-    assert (done.returncode, machine.calls()) == (0, []), done.stderr
-    assert done.stderr.startswith("missing for some tests: chromium shellcheck node-typescript ")

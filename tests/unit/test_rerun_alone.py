@@ -1,4 +1,4 @@
-"""What `--rerun-alone` makes of tests that fail: the closing line and the exit status say the same."""
+"""What `--rerun-alone` makes of tests that fail, and whether tests that share something run in one worker."""
 
 import os
 import shutil
@@ -107,3 +107,8 @@ def test_what_cannot_be_collected_is_not_run_again(tmp_path: Path) -> None:
 def test_nothing_is_run_again_unless_it_is_asked_for(tmp_path: Path) -> None:
     done = run(tmp_path, FLAKY.format("a"), "-n0")
     assert done.returncode == 1 and n_runs(tmp_path, "a") == 1
+
+
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="one process runs all tests")
+def test_a_worker_is_told_the_group_of_a_test(request: pytest.FixtureRequest) -> None:
+    assert request.node.nodeid.endswith(f"@{request.path.name}")

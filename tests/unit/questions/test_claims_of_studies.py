@@ -10,11 +10,11 @@ import pytest
 
 from scalograph.design.resolve import assumed_host
 from scalograph.findings.table import load
-from scalograph.protocol.findings import Claim
 from scalograph.questions.assemble import findings
 from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies
+from tests.kit.findings import check_claim, claim_of
 from tests.kit.records import read, recorded
 
 N_CPUS = 4
@@ -62,15 +62,5 @@ def journal_of(planned: Plan, file: Path) -> Path:
 def test_the_first_sentence_answers_or_says_why_not(name: str, tmp_path: Path) -> None:
     declared = declare_shipped(name, quick=True)
     planned = plan(declared, assumed_host(declared.study, N_CPUS), starts=False)
-    found = findings(load(journal_of(planned, tmp_path / "journal.jsonl"), keep_observations=False)).claim
-    assert found is not None
-    check(found)
-
-
-def check(claim: Claim) -> None:
-    assert claim.answered != claim.sentences[0].startswith("Cannot be said")
-    assert all(text.endswith(".") and text[0].upper() == text[0] for text in claim.sentences)
-    assert claim.matrix is None or len(" ".join(claim.sentences).split()) <= 75
-    if claim.matrix:
-        assert all(len(row.cells) == len(claim.matrix.columns) for row in claim.matrix.rows)
-        assert len({row.label for row in claim.matrix.rows}) == len(claim.matrix.rows)
+    found = findings(load(journal_of(planned, tmp_path / "journal.jsonl"), keep_observations=False))
+    check_claim(claim_of(found))

@@ -12,17 +12,9 @@ from scalograph.questions.matrices import MOST_ROWS, Line, are_equivalent, matri
 from scalograph.questions.scaling.truth import SHAPES, simulate_study
 from scalograph.simulate.noise import QUIET
 from scalograph.study.load import parse
+from tests.kit.studies import a_study
 
 NAMES = ("lock", "held", "quantum")
-STUDY = """
-version = 1
-name = "rows"
-title = "Which rows?"
-work = "total"
-seed = 0
-[workload]
-command = ["true", "{lock}", "{held}", "{quantum}"]
-"""
 
 
 def of(values: list[float], width: float = 0.05) -> tuple[list[str], list[list[float | None]]]:
@@ -39,19 +31,13 @@ def of(values: list[float], width: float = 0.05) -> tuple[list[str], list[list[f
 def test_alike_settings_share_a_row_and_others_do_not() -> None:
     labels, values = of([1.0, 1.01, 2.0])
     assert labels == ["0, 1", "2"] and values[1] == [2.0]
-
-
-def test_a_chain_of_neighbors_is_not_one_row() -> None:
-    assert len(of([1.0, 1.09, 1.18, 1.27, 1.36])[0]) > 1
-
-
-def test_a_row_that_holds_all_is_called_so() -> None:
     assert of([1.0, 1.0])[0] == ["all"]
+    assert len(of([1.0, 1.09, 1.18, 1.27, 1.36])[0]) > 1, "a chain of neighbors is not one row"
+    assert len(of([float(2**i) for i in range(12)], 0.01)[0]) == MOST_ROWS, "no more than are read at a glance"
 
 
 def test_a_row_of_usual_levels_is_not_called_all() -> None:
-    factors = "".join(f'[factors.{name}]\nlevels = ["x", "y"]\n' for name in NAMES)
-    study = parse(f"{STUDY}{factors}[protocol]\nruns = 1\n")
+    study = parse(a_study({name: ["x", "y"] for name in NAMES}, protocol={"runs": 1}))
     table = Table(study, "", {}, [dict.fromkeys(NAMES, level) for level in "xy"], [1, 1])
     both, x, y = ("x", "y"), ("x",), ("y",)
     sides: list[tuple[tuple[Level, ...], ...]] = [(both, x, x), (both, y, x), (both, x, y), (both, both, both)]

@@ -1,10 +1,12 @@
 """What questions offer to the claims of a paper, where the truth is known."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.cliff import published as cliff
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.effective_cpus import published as effective
@@ -13,9 +15,10 @@ from scalograph.questions.registry import role, roles_present
 from tests.kit import ROOT
 from tests.kit.findings import findings_of
 from tests.kit.records import recorded
-from tests.kit.studies import VALID
+from tests.kit.simulated import Machine as EvenMachine
+from tests.kit.studies import a_study
 from tests.unit.questions.break_even.test_study import STUDY as STUDY_OF_EVEN
-from tests.unit.questions.break_even.test_study import Machine as EvenMachine
+from tests.unit.questions.break_even.test_study import forked
 from tests.unit.questions.break_even.test_study import run as even_run
 from tests.unit.questions.cliff.test_study import STUDY as CLIFF
 from tests.unit.questions.cliff.test_study import Machine, run
@@ -60,13 +63,10 @@ def cliffs(*found: CliffDoc, decided: bool = True, **more: object) -> Cliffs:
     return Cliffs.model_validate({**fields, **more})
 
 
-def test_a_search_that_is_open_decides_nothing() -> None:
+def test_a_search_that_is_open_decides_nothing_and_a_place_that_moves_is_a_range() -> None:
     offered = cliff.quantities(cliffs(decided=False, likely=220.0))
     assert (offered["cliff"][0].estimate.value, offered["cliff"][0].estimate.low) == (220.0, None)
     assert (offered["cliffs"][0].estimate.low, offered["cliffs"][0].estimate.high) == (0.0, None)
-
-
-def test_a_place_that_moves_is_offered_as_a_range() -> None:
     offered = cliff.quantities(cliffs(wanders=(150.0, 260.0), jump=2.0))
     assert (offered["cliff"][0].estimate.low, offered["cliff"][0].estimate.high) == (150.0, 260.0)
     assert offered["cliff_moves"][0].estimate.value == 1.0
@@ -104,7 +104,7 @@ holds = [1, "any"]
 
 
 def test_ratios_of_a_break_even_study_are_those_of_its_surface(tmp_path: Path) -> None:
-    _, found = even_run(tmp_path, EvenMachine(), STUDY_OF_EVEN + EVEN)
+    _, found = even_run(tmp_path, EvenMachine(forked), STUDY_OF_EVEN + EVEN)
     pays, never = found.published_claims
     (figure,) = pays.figures
     assert isinstance(figure.here, Estimate) and figure.here.value == pytest.approx(0.41, rel=0.15)
@@ -112,34 +112,27 @@ def test_ratios_of_a_break_even_study_are_those_of_its_surface(tmp_path: Path) -
     assert never.quantity == "wall of sequential over that of parallel, 1 worker, each size"
 
 
-SURFACE = (
-    VALID.replace('work = "total"', 'work = "per-worker"').replace('"1,2,4"', '"1:4"')
-    + """
-[[published.claims]]
-id = "S1-1"
-sentence = "Each further worker adds its share."
-kind = "location"
-quantity = "slope_over_expected"
-where = { cpus = 1 }
-holds = [0.9, 1.1]
-[[published.claims]]
-id = "S1-5"
-sentence = "It is flat up to the CPUs."
-kind = "location"
-quantity = "ridge_deviation"
-holds = [0.95, 1.05]
-"""
-).replace('[factors.lock]\nlevels = ["none", "cas"]', '[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 2]')
-
-
-def test_a_surface_rises_and_is_flat_as_published(tmp_path: Path) -> None:
+def surface(folder: Path, threads: Sequence[int], cpus: Sequence[int]) -> list[DecidedClaim]:
+    """What is decided of two claims about a surface that rises with each worker beyond the CPUs."""
+    asked = {"kind": "location", "sentence": "It is so.", "where": {"cpus": cpus[0]}, "holds": [0.9, 1.1]}
+    claims = [
+        {"id": "S1-1", "quantity": "slope_over_expected", **asked},
+        {"id": "S1-5", "quantity": "ridge_deviation", **asked, "holds": [0.95, 1.05]},
+    ]
+    del claims[1]["where"]
     made = [
         ({"threads": n, "cpus": m}, recorded(max(1.0, n / m) * (1 + 0.001 * ((i + 3 * n + m) % 4)), cpus=(*range(m),)))
         for i in range(4)
-        for n in range(1, 5)
-        for m in (1, 2)
+        for n in threads
+        for m in cpus
     ]
-    slope, flat = findings_of(tmp_path, made, SURFACE).published_claims
+    factors = {"threads": [*threads], "cpus": {"control": "cpus", "levels": [*cpus]}}
+    more = {"baseline": {"threads": 1}, "protocol": {"runs": 3}, "published": {"claims": claims}}
+    return findings_of(folder, made, a_study(factors, work="per-worker", **more)).published_claims
+
+
+def test_a_surface_rises_and_is_flat_as_published(tmp_path: Path) -> None:
+    slope, flat = surface(tmp_path, range(1, 5), (1, 2))
     assert [(claim.decision, len(claim.figures)) for claim in (slope, flat)] == [("holds", 1), ("holds", 1)]
     assert isinstance(slope.figures[0].here, Estimate) and slope.figures[0].here.value == pytest.approx(1, rel=0.02)
     assert flat.figures[0].label == "2 cpus"
@@ -149,16 +142,7 @@ def test_a_surface_rises_and_is_flat_as_published(tmp_path: Path) -> None:
 def test_a_ridge_is_where_there_are_as_many_workers_as_cpus(
     tmp_path: Path, cpus: tuple[int, ...], decision: str
 ) -> None:
-    made = [
-        ({"threads": n, "cpus": m}, recorded(max(1.0, n / m) * (1 + 0.001 * ((i + 3 * n + m) % 4)), cpus=(*range(m),)))
-        for i in range(4)
-        for n in (1, 2, 4, 6)
-        for m in cpus
-    ]
-    asked = SURFACE.replace('"1:4"', '"1,2,4,6"').replace("levels = [1, 2]", f"levels = {[*cpus]}")
-    _, flat = findings_of(
-        tmp_path, made, asked.replace("where = { cpus = 1 }", f"where = {{ cpus = {cpus[0]} }}")
-    ).published_claims
+    _, flat = surface(tmp_path, (1, 2, 4, 6), cpus)
     assert flat.decision == decision
     assert [figure.label for figure in flat.figures if figure.decision == "holds"] == ["2 cpus"] * (decision == "holds")
     assert flat.why == ("" if decision == "holds" else "no count of workers is that of two or more CPUs")

@@ -1,18 +1,19 @@
 """A further question is a folder and a row: a toy one goes through all five stops and `find`, without an edit."""
 
 import json
-import stat
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from scalograph.cli import pipeline
 from scalograph.questions.registry import QUESTIONS
 from tests.golden.command import Said, scalograph
+from tests.kit.command import simulated
+from tests.kit.results import findings_in
+from tests.kit.studies import a_study
 from tests.unit.report.test_html import unpacked
 
 # Which level takes the least time? Each is run twice.
@@ -136,19 +137,8 @@ def figures(found):
     return {"level": part.level if part else None}
 ''',
 }
-STUDY = """\
-version = 1
-name = "toy"
-title = "Which level is the fastest?"
-question = "fastest"
-work = "total"
-seed = 1
-[workload]
-command = ["true", "{threads}"]
-[factors.threads]
-levels = [1, 2, 4]
-"""
-TIMES = {"true 1": 900, "true 2": 300, "true 4": 500}
+STUDY = a_study({"threads": [1, 2, 4]}, title="Which level is the fastest?", question="fastest", seed=1)
+TIMES = {"true 1": 0.9, "true 2": 0.3, "true 4": 0.5}
 
 
 @pytest.fixture
@@ -160,13 +150,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(QUESTIONS, "fastest", "toy_question")
     (tmp_path / "study.toml").write_text(STUDY)
-    model = {"seed": 1, "noise_percent": 1, "table": {argv: {"wall_ns": ms * 10**6} for argv, ms in TIMES.items()}}
-    (tmp_path / "model.json").write_text(json.dumps(model))
-    probe = tmp_path / "probe"
-    simulating = f"{sys.executable} -m scalograph.run.hosts.python_probe --simulate {tmp_path}/model.json"
-    probe.write_text(f'#!/bin/sh\nexec {simulating} "$@"\n')
-    probe.chmod(probe.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("SCALOGRAPH_PROBE", str(probe))
+    monkeypatch.setenv("SCALOGRAPH_PROBE", simulated(tmp_path, TIMES)["SCALOGRAPH_PROBE"])
     monkeypatch.setattr(pipeline, "machine_lock", lambda *_: nullcontext(()))  # nothing is measured
     yield tmp_path
     for name in [name for name in sys.modules if name.partition(".")[0] == "toy_question"]:
@@ -179,10 +163,6 @@ def done(folder: Path, *arguments: str) -> Said:
     return said
 
 
-def findings(folder: Path) -> Any:
-    return json.loads((folder / "findings.json").read_text())
-
-
 def test_a_toy_question_goes_through_all_five_stops(folder: Path) -> None:
     done(folder, "check", "study.toml")
     assert "3 configurations; 3 runs first, then one at a time" in done(folder, "plan", "study.toml").printed
@@ -190,13 +170,10 @@ def test_a_toy_question_goes_through_all_five_stops(folder: Path) -> None:
     head, *planned = map(json.loads, (folder / "results" / "design.jsonl").read_text().splitlines())
     assert (head["question"], head["most_runs"], len(planned)) == ("fastest", 6, 3)
     done(folder, "analyze", "results")
-    found = findings(folder / "results")
+    found = findings_in(folder / "results")
     assert found["answer"] == ["The fastest level is 2."]
-    assert found["parts"]["fastest"] == {
-        "decided": True,
-        "applies": "",
-        "data": {"factor": "threads", "level": 2},
-    }
+    answered = {"decided": True, "applies": "", "data": {"factor": "threads", "level": 2}}
+    assert found["parts"]["fastest"] == answered
     assert [table["id"] for table in found["tables"] if table["question"] == "fastest"] == ["fastest"]
     assert "The fastest level is 2." in done(folder, "report", "results").printed
     assert "The best times" in done(folder, "report", "results", "--table", "fastest").printed
@@ -204,21 +181,20 @@ def test_a_toy_question_goes_through_all_five_stops(folder: Path) -> None:
     assert "The fastest level, drawn" in json.dumps(unpacked(page))
 
 
-def test_its_mistakes_are_told_with_the_others(folder: Path) -> None:
-    (folder / "study.toml").write_text(STUDY + "[protocol]\nruns = 3\n")
-    said = scalograph(["check", "study.toml"], folder)
-    assert said.code == 2 and "in a search" in said.printed
-
-
 def test_find_asks_it_of_a_command(folder: Path) -> None:
     assert "fastest" in done(folder, "find", "--help").printed
     said = done(folder, "find", "fastest", "--threads", "1,2,4", "-o", "found", "--json", "--", "true", "{threads}")
     assert json.loads(said.printed[said.printed.index("{") :])["level"] == 2
     assert 'question = "fastest"' in (folder / "found" / "study.toml").read_text()
-    assert findings(folder / "found")["runs"]["n_done"] == 6
+    assert findings_in(folder / "found")["runs"]["n_done"] == 6
 
 
-def test_without_its_row_it_is_no_question(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_mistakes_are_told_with_the_others_and_without_its_row_it_is_no_question(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "study.toml").write_text(STUDY + "[protocol]\nruns = 3\n")
+    said = scalograph(["check", "study.toml"], folder)
+    assert said.code == 2 and "in a search" in said.printed
     monkeypatch.delitem(QUESTIONS, "fastest")
     said = scalograph(["check", "study.toml"], folder)
     expected = "expected 'sweep', 'effective-cpus', 'cliff', 'break-even', 'throughput', 'within-limit' or 'tunables'"

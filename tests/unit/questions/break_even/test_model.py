@@ -1,12 +1,22 @@
-"""The line of break-even, on surfaces whose line is known."""
+"""The line of break-even, on surfaces whose line is known, and the points of a spread start, those of scipy."""
 
 from math import exp, log, log2
 
 import numpy as np
 import pytest
+from scipy.stats import qmc
 
 from scalograph.analysis.center import FloatArray
-from scalograph.questions.break_even.model import RatioSurface, least_work, line, open_share, straddle_index
+from scalograph.questions.break_even.model import (
+    MOST_AXES,
+    MOST_POINTS,
+    RatioSurface,
+    least_work,
+    line,
+    open_share,
+    sobol_points,
+    straddle_index,
+)
 from scalograph.questions.break_even.model_mean import Axis, fit_mean, size_powers
 
 AXES = (Axis("size", 4, 18), Axis("workers", 0, 6))
@@ -34,10 +44,29 @@ def true_line(p: float) -> float:
     return log2((START + WORKER * 2**p) / (1 - min(2**p, CPUS) ** -0.9))
 
 
-def test_the_mean_has_the_form_that_made_the_pairs() -> None:
+def test_the_mean_has_the_form_that_made_the_pairs_and_is_a_formula() -> None:
     mean = fit_mean(even(60), truth(even(60)), AXES, CPUS)
     assert np.abs(mean(even(200)) - truth(even(200))).max() < 0.03
     assert size_powers(mean) == {0: pytest.approx(1, abs=0.02)}
+    mean = surface(noise=0.0).mean
+    work, (power,) = least_work(mean, {1: 3.0}), size_powers(mean).values()
+    assert work == pytest.approx(exp(power * true_line(3.0) * log(2)), rel=0.08)
+    assert least_work(mean, {1: 0.0}) is None
+
+
+def test_a_slow_run_moves_the_line_little_and_from_an_earlier_fit_comes_the_same() -> None:
+    x = even(41)
+    g = truth(x) + 0.02 * np.random.default_rng(5).standard_normal(len(x))
+    earlier = RatioSurface(x[:40], g[:40], AXES, CPUS)
+    cold, warm = RatioSurface(x, g, AXES, CPUS), RatioSurface(x, g, AXES, CPUS, earlier)
+    at = np.array([[1.0], [3.0]])
+    assert line(warm, at) == pytest.approx(line(cold, at), abs=0.05)
+    assert warm.parameters == earlier.parameters
+    x = even()
+    slow = truth(x) + 0.02 * np.random.default_rng(5).standard_normal(len(x))
+    slow[np.argmin(np.abs(slow))] += log(1.8)
+    (found,) = line(RatioSurface(x, slow, AXES, CPUS), np.array([[3.0]]))
+    assert 2**found == pytest.approx(2 ** true_line(3.0), rel=0.15)
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0, 3.0, 5.0])
@@ -55,23 +84,6 @@ def test_one_worker_never_wins_and_an_axis_that_starts_above_the_line_always_doe
     assert found == -np.inf
 
 
-def test_the_line_as_a_formula() -> None:
-    mean = surface(noise=0.0).mean
-    assert least_work(mean, {1: 0.0}) is None
-    work = least_work(mean, {1: 3.0})
-    assert work is not None
-    (power,) = size_powers(mean).values()
-    assert work == pytest.approx(exp(power * true_line(3.0) * log(2)), rel=0.08)
-
-
-def test_a_slow_run_moves_the_line_little() -> None:
-    x = even()
-    g = truth(x) + 0.02 * np.random.default_rng(5).standard_normal(len(x))
-    g[np.argmin(np.abs(g))] += log(1.8)
-    (found,) = line(RatioSurface(x, g, AXES, CPUS), np.array([[3.0]]))
-    assert 2**found == pytest.approx(2 ** true_line(3.0), rel=0.15)
-
-
 def test_the_next_pair_is_near_the_line_and_more_pairs_decide_more() -> None:
     candidates = np.array([[n, p] for n in np.linspace(4, 18, 29) for p in np.linspace(0, 6, 13)])
     few, many = surface(0.05, 12), surface(0.05, 80)
@@ -87,16 +99,6 @@ def test_intervals_hold_the_truth() -> None:
         mean, sd = surface(0.05, 60, seed)(at)
         held.append(np.mean(np.abs(truth(at) - mean) <= 1.96 * sd))
     assert 0.9 <= np.mean(held) < 1
-
-
-def test_from_an_earlier_fit_comes_the_same() -> None:
-    x = even(41)
-    g = truth(x) + 0.02 * np.random.default_rng(5).standard_normal(len(x))
-    earlier = RatioSurface(x[:40], g[:40], AXES, CPUS)
-    cold, warm = RatioSurface(x, g, AXES, CPUS), RatioSurface(x, g, AXES, CPUS, earlier)
-    at = np.array([[1.0], [3.0]])
-    assert line(warm, at) == pytest.approx(line(cold, at), abs=0.05)
-    assert warm.parameters == earlier.parameters
 
 
 def test_clients_share_the_cpus_that_workers_divide_the_work_over() -> None:
@@ -122,3 +124,20 @@ def test_a_call_of_the_sequential_version_costs_too() -> None:
     (at,) = line(found, np.array([[3.0]]))
     assert 2**at == pytest.approx((START + WORKER * 8 - 1000) / (1 - 8**-0.9), rel=0.1)
     assert least_work(found.mean, {1: 3.0}) is not None
+
+
+@pytest.mark.parametrize("n_axes", range(1, MOST_AXES + 1))
+@pytest.mark.parametrize("digits", [1, 2, 3, 4])
+def test_they_are_those_of_scipy_bit_for_bit(n_axes: int, digits: int) -> None:
+    for seed in (0, 5, 20_260_101, 2**63):
+        expected = qmc.Sobol(n_axes, rng=np.random.default_rng(seed)).random_base2(digits)
+        assert np.array_equal(sobol_points(n_axes, 2**digits, seed), expected)
+        assert np.array_equal(sobol_points(n_axes, 2**digits, -seed), expected)
+
+
+def test_more_than_it_has_numbers_for_is_refused() -> None:
+    assert sobol_points(MOST_AXES, MOST_POINTS - 3, 1).shape == (MOST_POINTS, MOST_AXES)
+    with pytest.raises(ValueError, match="expected at most 4 and 16"):
+        sobol_points(MOST_AXES + 1, 4, 1)
+    with pytest.raises(ValueError, match="expected at most 4 and 16"):
+        sobol_points(1, MOST_POINTS + 1, 1)

@@ -119,23 +119,12 @@ def test_it_is_pure_in_what_it_was_told() -> None:
     assert again.next_level is None and again.sure == made.sure
 
 
-def test_where_no_place_is_left_there_is_no_further_cliff() -> None:
-    assert not has_place([1, 2], [Step(float(np.log(2) / 2), 0.01)])
-    assert has_place(LEVELS, [Step(float(np.log(2) / 2), 0.01)])
-
-
 def test_first_levels_cover_the_range_and_follow_the_seed() -> None:
     found = [sorted(first_levels(LEVELS, seed)) for seed in (1, 2)]
     assert found[0] != found[1]
     for levels in found:
         assert len(levels) == 12 and levels[0] == 1 and levels[-1] == 512
         assert max(b / a for a, b in pairwise(levels)) < 4
-
-
-def test_steps_of_a_thousand_levels_are_few_enough_to_weigh() -> None:
-    found = steps(tuple(range(1, 4097)))
-    assert found.places.size <= 6 * 601 and set(GRADUAL) < set(found.widths.tolist())
-    assert np.exp(found.log_prior).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -165,36 +154,44 @@ def test_a_place_that_moves_is_told_with_the_levels_where_it_was(factor: float) 
     assert state.jump is not None and state.jump == pytest.approx(factor, rel=0.2)
 
 
-def test_one_place_is_confirmed_on_both_sides() -> None:
+AT, FEW, MANY = [200] * 3 + [240] * 3, [200] * 4 + [240] * 4, [200] * 20 + [240] * 20
+
+
+# A single fast run above does not decide either: it may be the one that is wrong. And where one run in ten is slowed,
+# three of thirty tell nothing, which of few do.
+@pytest.mark.parametrize(
+    ("n", "times", "expected"),
+    [
+        (AT, [1, 1, 1, 2, 2, 2], None),
+        (AT, [1, 2, 2, 2, 2, 2], {"n": 2, "is_sure": False}),
+        (AT, [1, 1, 1, 1, 2, 2], {"n": 2, "is_sure": False}),
+        (AT, [1, 2, 2, 1, 2, 2], {"n": 4, "n_without_one": 2, "low": 200, "high": 240, "is_sure": True}),
+        (FEW, [1, 1, 2, 2, 1, 1, 2, 2], {"is_sure": True}),
+        ([200] * 30 + [201] * 2, [2, 2, 2, *[1] * 27, 1, 1], {"n": 3, "is_sure": False}),
+    ],
+)
+def test_slowed_runs_are_no_place_that_moves(n: list[int], times: list[float], expected: dict[str, int] | None) -> None:
+    found = contradiction(n, times, 2.0)
+    assert (found and expected and {name: getattr(found, name) for name in expected}) == expected
+
+
+def test_many_runs_ask_for_more_that_contradict() -> None:
+    few = contradiction(FEW, [1, 1, 2, 2, 1, 1, 2, 2], 2.0)
+    many = contradiction(MANY, [2, 2, 2, 2, *[1] * 16, 1, 1, *[2] * 18], 2.0)
+    assert few is not None and many is not None and many.n > few.n
+
+
+def test_one_place_is_confirmed_on_both_sides_and_a_wide_transition_does_not_move() -> None:
     state = searched(lambda n: 2.0 if n >= 220 else 1.0)
     assert state.wandering is None
     twice = [n for n in set(state.n) if state.n.count(n) >= 2]
     assert any(190 <= n <= 212 for n in twice) and any(228 <= n <= 250 for n in twice)
+    assert searched(lambda n: float(2 ** np.clip((n - 150) / 150, 0, 1))).wandering is None
 
 
-def test_slowed_runs_are_no_place_that_moves() -> None:
-    n = [200, 200, 200, 240, 240, 240]
-    assert contradiction(n, [1, 1, 1, 2, 2, 2], 2.0) is None
-    two = contradiction(n, [1, 2, 2, 2, 2, 2], 2.0)
-    assert two is not None and two.n == 2 and not two.is_sure
-    # A single fast run above does not decide either: it may be the one that is wrong.
-    one = contradiction(n, [1, 1, 1, 1, 2, 2], 2.0)
-    assert one is not None and one.n == 2 and not one.is_sure
-    both = contradiction(n, [1, 2, 2, 1, 2, 2], 2.0)
-    assert both is not None and (both.n, both.n_without_one, both.low, both.high) == (4, 2, 200, 240)
-    assert both.is_sure
-
-
-def test_where_one_run_in_ten_is_slowed_three_of_thirty_tell_nothing() -> None:
-    """The same three among few runs do."""
-    few = contradiction([200] * 4 + [240] * 4, [1, 1, 2, 2, 1, 1, 2, 2], 2.0)
-    assert few is not None and few.is_sure
-    many = contradiction([200] * 20 + [240] * 20, [2, 2, 2, 2, *[1] * 16, 1, 1, *[2] * 18], 2.0)
-    assert many is not None and many.n > few.n
-    slowed = contradiction([200] * 30 + [201] * 2, [2, 2, 2, *[1] * 27, 1, 1], 2.0)
-    assert slowed is not None and slowed.n == 3 and not slowed.is_sure
-
-
-def test_a_wide_transition_does_not_move() -> None:
-    state = searched(lambda n: float(2 ** np.clip((n - 150) / 150, 0, 1)))
-    assert state.wandering is None
+def test_steps_leave_a_place_for_further_cliffs_and_are_few_enough_to_weigh() -> None:
+    found = steps(tuple(range(1, 4097)))
+    assert found.places.size <= 6 * 601 and set(GRADUAL) < set(found.widths.tolist())
+    assert np.exp(found.log_prior).sum() == pytest.approx(1)
+    step = [Step(float(np.log(2) / 2), 0.01)]
+    assert has_place(LEVELS, step) and not has_place([1, 2], step)

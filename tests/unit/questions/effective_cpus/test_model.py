@@ -79,12 +79,6 @@ def test_between_two_answers_the_probability_is_that_of_a_much_finer_grid(serial
     assert told == pytest.approx(exact, abs=0.05)  # without parts .77 is off by .21
 
 
-@pytest.mark.parametrize("levels", [(1,), (2, 1), (0, 1), (1, 1)])
-def test_levels_that_mean_nothing(levels: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="expected at least two, growing, from 1 on"):
-        programs(levels)
-
-
 # Beside the last level more runs are needed: half of the programs have no cap.
 @pytest.mark.parametrize(("cap", "n_each"), [(2, 2), (5, 2), (11, 3)])
 def test_a_cap_is_found_and_a_neighbor_would_gain_nothing(cap: int, n_each: int) -> None:
@@ -132,23 +126,19 @@ def test_one_slowed_run_changes_no_answer_and_is_looked_at_again() -> None:
     assert again.k_eff == 5 and again.sure
 
 
-def test_neighbors_of_an_answer_are_measured_before_it_counts() -> None:
+def test_neighbors_of_an_answer_are_measured_before_it_counts_and_then_where_answers_differ() -> None:
     k = SPREAD * 3
     found = effective_cpus(k, [1 / min(n, 6) for n in k], LEVELS)
-    assert found.k_eff == 6 and not found.sure
-    assert found.pending == (7, 5)
+    assert (found.k_eff, found.sure, found.pending) == (6, False, (7, 5))
+    k = [*SPREAD, 12, 9, 12]
+    found = effective_cpus(k, [1 / min(n, 11) for n in k], LEVELS)
+    assert {11, 12} >= {found.k_eff} and found.next_level >= 10
 
 
 def test_the_same_level_slow_in_all_its_runs_is_no_accident() -> None:
     k = [1, 4, 6, 9, 12, 6, 9, 12, 9]
     found = effective_cpus(k, [1 / n * (1.5 if n == 9 else 1) for n in k] * jitter(9, 0.005), LEVELS)
     assert found.misfit and found.fit < 0.03 and not found.sure
-
-
-def test_the_next_run_goes_where_the_answers_differ() -> None:
-    k = [*SPREAD, 12, 9, 12]
-    found = effective_cpus(k, [1 / min(n, 11) for n in k], LEVELS)
-    assert {11, 12} >= {found.k_eff} and found.next_level >= 10
 
 
 def test_levels_need_not_be_every_count() -> None:
@@ -158,61 +148,51 @@ def test_levels_need_not_be_every_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("k", "values", "words"),
+    ("k", "values", "levels", "words"),
     [
-        ([1], [], "as many of each"),
-        ([], [], "at least one"),
-        ([1, 2], [1.0, 0.0], "times above 0"),
-        ([1, 2], [1.0, math.nan], "times above 0"),
-        ([1, 13], [1.0, 1.0], "13 CPUs, expected one of"),
+        ([1], [], LEVELS, "as many of each"),
+        ([], [], LEVELS, "at least one"),
+        ([1, 2], [1.0, 0.0], LEVELS, "times above 0"),
+        ([1, 2], [1.0, math.nan], LEVELS, "times above 0"),
+        ([1, 13], [1.0, 1.0], LEVELS, "13 CPUs, expected one of"),
+        *(([], [], levels, "expected at least two, growing, from 1 on") for levels in [(1,), (2, 1), (0, 1), (1, 1)]),
     ],
 )
-def test_refusals(k: list[int], values: list[float], words: str) -> None:
+def test_refusals(k: list[int], values: list[float], levels: Sequence[int], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        effective_cpus(k, values, LEVELS)
+        effective_cpus(k, values, levels) if levels is LEVELS else programs((*levels,))
 
 
-def searched(curve: Sequence[float], sd: float = 0.01) -> tuple[int | None, int]:
-    """The search without a model, to its end: answer and runs."""
-    rng = np.random.default_rng(4)
-    k: list[int] = []
-    values: list[float] = []
+def searched(curve: Sequence[float], sd: float = 0.0, before: Sequence[int] = ()) -> tuple[Bisection, int]:
+    """The search without a model, to its end: what it found and after how many runs, `before` it of these levels."""
+    rng, k = np.random.default_rng(4), [*before]
+    values = [curve[n - 1] for n in k]
     while (wanted := (found := search(k, values, LEVELS)).next_level) is not None:
         k.append(wanted)
         values.append(curve[wanted - 1] * float(np.exp(sd * rng.standard_normal())))
-    return found.k_eff, len(k)
+    return found, len(k)
 
 
 @pytest.mark.parametrize("cap", range(1, 13))
-def test_bisection_finds_every_cap(cap: int) -> None:
-    answer, n = searched([1 / min(k, cap) for k in LEVELS])
-    assert answer == cap and n <= 30
-
-
-@pytest.mark.parametrize("best", range(2, 12))
-def test_bisection_finds_the_best_where_more_are_worse(best: int) -> None:
-    answer, _ = searched([1 / k if k <= best else 2 / best for k in LEVELS])
-    assert answer == best
+def test_bisection_finds_every_cap_and_the_best_where_more_are_worse(cap: int) -> None:
+    found, n = searched([1 / min(k, cap) for k in LEVELS], 0.01)
+    assert found.k_eff == cap and n <= 30
+    if 2 <= cap < 12:
+        assert searched([1 / k if k <= cap else 2 / cap for k in LEVELS], 0.01)[0].k_eff == cap
 
 
 def test_earlier_runs_show_where_the_best_is_though_each_step_there_is_small() -> None:
     curve = [1 / usl(k, 0.03, 0.02) for k in LEVELS]
-    k = [*SPREAD, *SPREAD]
-    values = [curve[n - 1] for n in k]
-    while (wanted := (found := search(k, values, LEVELS)).next_level) is not None:
-        k, values = [*k, wanted], [*values, curve[wanted - 1]]
+    found, n = searched(curve, before=SPREAD * 2)
     assert found.best < 12 and found.k_eff is not None
-    assert curve[found.k_eff - 1] <= 1.07 * min(curve) and len(k) <= 24
+    assert curve[found.k_eff - 1] <= 1.07 * min(curve) and n <= 24
 
 
+@pytest.mark.filterwarnings("error")
 def test_hundreds_of_levels_are_searched_without_a_model() -> None:
     assert most_runs(12, rounds=False) > 24 and most_runs(64, rounds=False) > 24 > most_runs(512, rounds=False)
+    assert most_runs(1, rounds=True) > most_runs(2, rounds=True) > 0, "a study without a successful run has programs"
     state = EffectiveCpusState([2**i for i in range(10)], 0, rounds=True)
     while (level := state.next_level) is not None:
         state.observe(level, max(1.0, level / 4))
     assert isinstance(state.result, Bisection) and state.result.k_eff == 4
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_study_without_a_successful_run_has_programs_to_count() -> None:
-    assert most_runs(1, rounds=True) > most_runs(2, rounds=True) > 0

@@ -8,6 +8,7 @@ from scalograph.questions.pilot.plan import ends, pilot_study, takes_iterations
 from scalograph.study.levels import Configuration
 from scalograph.study.load import parse
 from scalograph.study.model import Study
+from tests.kit.findings import ONE_FACTOR
 from tests.kit.studies import VALID, facts_of
 
 HOST = facts_of(4)
@@ -25,10 +26,45 @@ def pilot_of(text: str, iterated: bool = True) -> tuple[Study, list[Configuratio
     return small, list(design(small, HOST).configurations)
 
 
-def test_its_configurations_are_the_ends_of_the_first_and_the_last_curve() -> None:
-    _, configurations = pilot_of(VALID)
-    expected = [{"threads": n, "lock": lock} for n in (1, 4) for lock in ("none", "cas")]
-    assert sorted(configurations, key=str) == sorted(expected, key=str)
+ENDS = {(1, "none"), (1, "cas"), (4, "none"), (4, "cas")}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (VALID, ENDS),
+        (VALID.replace("[baseline]\nthreads = 1\n", ""), ENDS),
+        (f'{VALID}\n[[exclude]]\nthreads = [4]\nlock = ["cas"]\n', {*ENDS, (2, "cas")} - {(4, "cas")}),
+        (VALID.replace('"1,2,4"', "[1]").replace('["none", "cas"]', '["none"]'), {(1, "none")}),
+    ],
+    ids=["of the first and the last curve", "along the factor with the most levels", "not what is left out", "of one"],
+)
+def test_its_configurations_are_the_ends(text: str, expected: set[tuple[int, str]]) -> None:
+    configurations = pilot_of(text)[1]
+    assert {(t["threads"], t["lock"]) for t in configurations} == expected and len(configurations) == len(expected)
+    assert len(expected) > 1 or ends(planned(text)[1]) == configurations
+
+
+@pytest.mark.parametrize(
+    ("protocol", "iterated", "expected"),
+    [
+        ("runs = 3", True, {"runs": 3, "budget_s": 60}),
+        ("runs = 40\niterations = 4\nwarmup = 2", True, {"iterations": 7}),
+        ("runs = 40\niterations = 4\nwarmup = 2", False, {"iterations": 4}),
+        ("iterations = 50", True, {"iterations": 50}),
+        ('budget = "20min"', True, {"budget_s": 120}),
+        ('budget = "2min"', True, {"budget_s": 60}),
+    ],
+)
+def test_its_protocol_has_five_iterations_and_a_minute_or_a_tenth_of_the_budget(
+    protocol: str, iterated: bool, expected: dict[str, int]
+) -> None:
+    small = pilot_of(VALID.replace("runs = 3", protocol), iterated)[0].protocol
+    assert {name: getattr(small, name) for name in expected} == expected
+
+
+def test_few_configurations_run_more_often() -> None:
+    assert pilot_of(ONE_FACTOR)[0].protocol.runs == 5
 
 
 @pytest.mark.parametrize(
@@ -39,47 +75,12 @@ def test_the_baseline_is_one_of_them(levels: str, baseline: str, found: set[int]
     assert {configuration["threads"] for configuration in pilot_of(text)[1]} == found
 
 
-def test_without_a_baseline_it_follows_the_factor_with_the_most_levels() -> None:
-    text = VALID.replace("[baseline]\nthreads = 1\n", "")
-    assert {(t["threads"], t["lock"]) for t in pilot_of(text)[1]} == {(1, "none"), (1, "cas"), (4, "none"), (4, "cas")}
-
-
-def test_what_the_study_leaves_out_stays_out() -> None:
-    text = VALID + '\n[[exclude]]\nthreads = [4]\nlock = ["cas"]\n'
-    assert {(t["threads"], t["lock"]) for t in pilot_of(text)[1]} == {(1, "none"), (1, "cas"), (4, "none"), (2, "cas")}
-
-
-def test_one_configuration_is_a_pilot_of_one() -> None:
-    text = VALID.replace('"1,2,4"', "[1]").replace('["none", "cas"]', '["none"]')
-    assert ends(planned(text)[1]) == [{"threads": 1, "lock": "none"}]
-    assert pilot_of(text)[1] == [{"threads": 1, "lock": "none"}]
-
-
 def test_of_many_factors_no_other_configuration_is_run() -> None:
     more = "".join(f'[factors.f{n}]\nlevels = ["a", "b", "c"]\n' for n in range(6))
     text = VALID.replace("[protocol]", more + "[protocol]")
     small, configurations = pilot_of(text)
     assert len(configurations) == 4
     assert len(small.exclude) < 40
-
-
-def test_few_configurations_run_more_often() -> None:
-    assert pilot_of(VALID)[0].protocol.runs == 3
-    one_factor = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
-    assert pilot_of(one_factor)[0].protocol.runs == 5
-
-
-def test_a_run_has_five_iterations_where_the_workload_takes_them() -> None:
-    warmed = VALID.replace("runs = 3", "runs = 40\niterations = 4\nwarmup = 2")
-    assert pilot_of(warmed)[0].protocol.iterations == 7
-    assert pilot_of(warmed, iterated=False)[0].protocol.iterations == 4
-    assert pilot_of(VALID.replace("runs = 3", "iterations = 50"))[0].protocol.iterations == 50
-
-
-def test_it_takes_a_minute_or_a_tenth_of_the_budget() -> None:
-    assert pilot_of(VALID)[0].protocol.budget_s == 60
-    assert pilot_of(VALID.replace("runs = 3", 'budget = "20min"'))[0].protocol.budget_s == 120
-    assert pilot_of(VALID.replace("runs = 3", 'budget = "2min"'))[0].protocol.budget_s == 60
 
 
 def test_it_has_a_name_and_so_results_of_its_own() -> None:

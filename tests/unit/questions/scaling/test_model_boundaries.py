@@ -10,28 +10,11 @@ from scalograph.findings.table import Table
 from scalograph.questions.scaling.model_boundaries import NO_CPU, SIBLINGS, boundaries
 from scalograph.study.load import parse
 from scalograph.system.topology import read_topology
+from tests.kit.studies import a_study
 from tests.unit.control.trees import MACHINES, bare, grown, planted
 
-STUDY = """\
-version = 1
-name = "s"
-title = "t"
-work = "total"
-seed = 0
-[workload]
-command = ["p", "{threads}"]
-[factors.threads]
-levels = [1, 2]
-[factors.cpus]
-control = "cpus"
-levels = [1, 2]
-[factors.place]
-control = "placement"
-levels = ["compact", "scatter"]
-[protocol]
-runs = 3
-timeout = "10s"
-"""
+PLACES = {"control": "placement", "levels": ["compact", "scatter"]}
+STUDY = a_study({"threads": [1, 2], "cpus": {"control": "cpus", "levels": [1, 2]}, "place": PLACES})
 SOCKET, NODE, L3, L2 = "another socket", "another memory node", "another L3 cache", "another L2 cache"
 
 
@@ -72,16 +55,16 @@ def test_a_topology_that_cannot_be_read_is_not_known(topology: Any, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("cpus", "expected"),
-    [(32, [(16, SIBLINGS), (16, f"{SOCKET} begins"), (32, NO_CPU)]), (16, [(8, SIBLINGS), (16, NO_CPU)])],
+    ("cpus", "place", "expected"),
+    [
+        (32, "compact", [(16, SIBLINGS), (16, f"{SOCKET} begins"), (32, NO_CPU)]),
+        (16, "compact", [(8, SIBLINGS), (16, NO_CPU)]),
+        (4, "scatter", [(2, f"{SOCKET} begins"), (4, NO_CPU)]),
+    ],
 )
-def test_workers_share_where_they_are_more_than_fit(cpus: int, expected: list[tuple[int, str]], tmp_path: Path) -> None:
+def test_workers_share_where_they_are_more_than_fit(
+    cpus: int, place: str, expected: list[tuple[int, str]], tmp_path: Path
+) -> None:
     table = on(grown(tmp_path, MACHINES["two sockets"]()))
-    found = boundaries(table, "threads", {"cpus": cpus, "place": "compact"}, cpus)
+    found = boundaries(table, "threads", {"cpus": cpus, "place": place}, cpus)
     assert sorted(found) == sorted(expected)
-
-
-def test_workers_on_cpus_that_are_far_apart(tmp_path: Path) -> None:
-    table = on(grown(tmp_path, MACHINES["two sockets"]()))
-    found = boundaries(table, "threads", {"cpus": 4, "place": "scatter"}, 4)
-    assert found == (Boundary(2, f"{SOCKET} begins"), Boundary(4, NO_CPU))

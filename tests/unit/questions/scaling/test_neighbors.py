@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,50 +10,36 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
 from scalograph.questions.scaling.document import LocalSlowdown, Swept, SweptCurve
 from scalograph.questions.scaling.sentences import neighbor_sentences
-from tests.kit.findings import findings_of, table_of
+from tests.kit.findings import findings_of, part_of, table_of
 from tests.kit.records import recorded
-from tests.kit.studies import VALID
+from tests.kit.studies import a_study
 
 LEVELS = (1, 2, 8, 32, 128)
-STUDY = VALID.replace('"1,2,4"', '"1,2,8,32,128"')
 # Times over that of one thread; at eight there is a bump.
 BUMP, FLAT = {2: 0.55, 8: 0.62, 32: 0.55, 128: 0.54}, {2: 0.55, 8: 0.55, 32: 0.55, 128: 0.55}
-CLAIMS = """
-[[published.claims]]
-id = "S0-12"
-sentence = "Eight threads are slower than two and than thirty-two."
-kind = "location"
-quantity = "slower_than_both"
-where = { threads = 8 }
-holds = [1.05, "any"]
-[[published.claims]]
-id = "S2-2"
-sentence = "More threads gain up to 128."
-kind = "location"
-quantity = "best_level"
-holds = [128, 128]
-"""
+CLAIMS = [
+    {"id": "S0-12", "sentence": "Eight threads are slower than two and than thirty-two.", "kind": "location",
+     "quantity": "slower_than_both", "where": {"threads": 8}, "holds": [1.05, "any"]},
+    {"id": "S2-2", "sentence": "More threads gain up to 128.", "kind": "location", "quantity": "best_level",
+     "holds": [128, 128]},
+]  # fmt: skip
+STUDY = a_study({"threads": [*LEVELS], "lock": ["none", "cas"]}, baseline={"threads": 1}, published={"claims": CLAIMS})
 
 
 def found(folder: Path, of_none: Mapping[int, float], of_cas: Mapping[int, float], noise: float = 0.004) -> Findings:
     rng = np.random.default_rng(3)
     times = {"none": {1: 1.0, **of_none}, "cas": {1: 1.0, **of_cas}}
-    made: list[tuple[dict[str, Any], dict[str, Any]]] = [
-        (
-            {"threads": n, "lock": lock},
-            recorded(times[lock][n] * float(np.exp(noise * rng.standard_normal())), cpus=(0, 1, 2)),
-        )
+    made = [
+        ({"threads": n, "lock": lock}, recorded(of[n] * float(np.exp(noise * rng.standard_normal())), cpus=(0, 1, 2)))
         for _ in range(5)
-        for lock in times
+        for lock, of in times.items()
         for n in LEVELS
     ]
-    return findings_of(folder, made, STUDY + CLAIMS)
+    return findings_of(folder, made, STUDY)
 
 
 def levels_of(found: Findings) -> Swept:
-    part = found.document("scaling", Swept)
-    assert part is not None
-    return part
+    return part_of(found, "scaling", Swept)
 
 
 def test_a_level_that_is_slower_than_both_neighbors_is_told(tmp_path: Path) -> None:
@@ -93,6 +78,5 @@ def test_a_level_that_is_slower_by_an_unknown_amount_has_none_in_its_sentence(tm
     bump = LocalSlowdown(level=8, below=2, above=32, slower=Estimate(3.0, 1.2, 7.0), shown=True)
     swept = Swept(curves=[SweptCurve(group={"lock": "none"}, factor="threads", bumps=[bump])])
     read = table_of(tmp_path, [({"threads": n, "lock": "none"}, recorded(1.0)) for n in LEVELS], STUDY)
-    assert [*neighbor_sentences(read, swept)] == [
-        "8 threads are slower than both 2 and 32 threads: by how much is not resolved."
-    ]
+    (text,) = neighbor_sentences(read, swept)
+    assert text == "8 threads are slower than both 2 and 32 threads: by how much is not resolved."

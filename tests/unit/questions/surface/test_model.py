@@ -14,17 +14,22 @@ def test_the_two_bounds_agree_where_workers_divide_evenly_and_never_cross(worker
     assert shared_time(workers * cpus, cpus) == pinned_time(workers * cpus, cpus) == workers
 
 
-def test_the_slope_is_that_of_the_line_whatever_a_quarter_of_the_runs_do() -> None:
+def test_the_slope_is_that_of_the_line_beyond_the_flat_part_whatever_a_quarter_of_the_runs_do() -> None:
     points = [(n, 0.1 * n / 2) for n in range(2, 25) for _ in range(4)]
     broken = [(n, time * 9 if index % 4 == 0 else time) for index, (n, time) in enumerate(points)]
     assert slope(points, 2).value == pytest.approx(0.05)
     assert slope(broken, 2).value == pytest.approx(0.05, rel=0.02)
-
-
-def test_the_slope_leaves_out_the_flat_part() -> None:
-    flat = [(n, 1.0) for n in range(1, 9)]
-    rising = [(n, n / 8) for n in range(8, 25)]
+    flat, rising = [(n, 1.0) for n in range(1, 9)], [(n, n / 8) for n in range(8, 25)]
     assert slope(flat + rising, 8).value == pytest.approx(1 / 8)
+
+
+def test_of_too_few_sizes_or_runs_there_is_no_slope_or_no_interval() -> None:
+    found = slope([(1, 1.0), (2, 1.0), (3, 1.5)], 2)
+    assert found.value is None
+    assert found.warnings == ("need >= 3 counts of workers from 2 up for a slope, have 2",)
+    found = slope([(1, 1.0), (2, 2.0), (3, 3.1), (4, 4.0)], 1)
+    assert (found.value, found.low, found.high) == (pytest.approx(1.0, abs=0.05), None, None)
+    assert "have 4" in found.warnings[0]
 
 
 def test_the_slope_covers_the_truth_as_often_as_it_says() -> None:
@@ -37,43 +42,27 @@ def test_the_slope_covers_the_truth_as_often_as_it_says() -> None:
     assert hits >= 0.9 * 200
 
 
-def test_too_few_sizes_have_no_slope_and_say_so() -> None:
-    found = slope([(1, 1.0), (2, 1.0), (3, 1.5)], 2)
-    assert found.value is None
-    assert found.warnings == ("need >= 3 counts of workers from 2 up for a slope, have 2",)
-
-
-def test_jain_of_workers_one_after_the_other_is_the_formula() -> None:
-    for n in (2, 5, 24):
-        assert jain([float(i) for i in range(1, n + 1)]) == pytest.approx(3 * (n + 1) / (4 * n + 2))
-
-
-def test_jain_does_not_depend_on_the_unit() -> None:
-    times = [0.3, 0.31, 0.29]
-    assert jain([1000 * x for x in times]) == pytest.approx(jain(times))
-
-
 @pytest.mark.parametrize("times", [[], [0.0, 0.0], [1.0, -1.0]])
 def test_jain_refuses_what_are_no_times(times: list[float]) -> None:
     with pytest.raises(ValueError, match="expected times of at least zero"):
         jain(times)
 
 
+def test_jain_is_the_formula_in_any_unit() -> None:
+    for n in (2, 5, 24):
+        assert jain([float(i) for i in range(1, n + 1)]) == pytest.approx(3 * (n + 1) / (4 * n + 2))
+    times = [0.3, 0.31, 0.29]
+    assert jain([1000 * x for x in times]) == pytest.approx(jain(times))
+
+
 def test_fairness_stays_between_zero_and_one_and_holds_the_index_of_equal_runs() -> None:
-    runs = [[1.0, 2.0], [1.0, 2.1], [1.0, 1.9]]
-    found = fairness(runs)
+    found = fairness([[1.0, 2.0], [1.0, 2.1], [1.0, 1.9]])
     assert found.value == pytest.approx(jain([1.0, 2.0]), abs=0.01)
     assert found.low is not None and found.high is not None and found.value is not None
     assert 0 < found.low < found.value < found.high <= 1
-
-
-def test_fairness_of_workers_that_end_together_is_one() -> None:
-    found = fairness([[2.0, 2.0, 2.0]] * 3)
-    assert found.value == found.high == 1.0
-
-
-def test_fairness_needs_two_workers() -> None:
-    assert fairness([[1.0], []]).value is None
+    together = fairness([[2.0, 2.0, 2.0]] * 3)
+    assert together.value == together.high == 1.0
+    assert fairness([[1.0], []]).value is None and deviation([9.0], [1.0], 2, 2).flag == ""
 
 
 @pytest.mark.parametrize(
@@ -91,13 +80,3 @@ def test_a_deviation_is_flagged_by_its_whole_interval(factor: float, workers: in
     found = deviation([factor * x for x in one], one, workers, cpus)
     assert found.flag == flag
     assert found.estimate.value == pytest.approx(factor / shared_time(workers, cpus))
-
-
-def test_a_deviation_without_an_interval_is_not_flagged() -> None:
-    assert deviation([9.0], [1.0], 2, 2).flag == ""
-
-
-def test_the_slope_of_few_runs_has_no_interval() -> None:
-    found = slope([(1, 1.0), (2, 2.0), (3, 3.1), (4, 4.0)], 1)
-    assert (found.value, found.low, found.high) == (pytest.approx(1.0, abs=0.05), None, None)
-    assert "have 4" in found.warnings[0]

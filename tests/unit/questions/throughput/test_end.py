@@ -61,36 +61,6 @@ def test_the_fullest_part_ends_it_unless_another_is_as_full(
     assert (ended.kind, ended.parts[0].names if ended.parts else ()) == (kind, names)
 
 
-def test_cpus_that_driver_and_service_share_are_one_part() -> None:
-    driver = ProcessUse("load", "driver", frozenset({0}), 0.3)
-    (part,) = find_bottleneck([run(service("web", 0.69, 0), driver)], 0.01).parts
-    assert (part.names, part.of_driver, round(part.share, 2)) == (("web", "load"), 0.3, 0.99)
-
-
-@pytest.mark.parametrize(
-    ("think", "alone", "kind"), [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.05, "not resolved")]
-)
-def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None, kind: str) -> None:
-    found = run(service("web", 0.3, 0), think_s=think)
-    ended = find_bottleneck([found], alone, is_bounded=False)
-    assert ended.kind == kind
-    assert (
-        find_bottleneck([found], alone, is_bounded=True).kind == "inside"
-    )  # where more clients were shown to add nothing
-
-
-def test_clients_that_wait_most_of_their_time_do_not_end_it() -> None:
-    assert find_bottleneck([run(service("web", 0.3, 0))], alone_s=0.03, is_bounded=False).kind == "inside"
-
-
-def test_what_is_ruled_out_is_ranked() -> None:
-    ended = find_bottleneck([run(service("web", 0.99, 0), service("db", 0.4, 1), driver=0.5)], 0.01)
-    assert [(part.kind, round(part.share, 2)) for part in ended.others] == [
-        ("driver", 0.5), ("cpu", 0.4), ("clients", 0.12),
-    ]  # fmt: skip
-    assert ended.grows == pytest.approx(8)
-
-
 @pytest.mark.parametrize(
     ("web", "busy", "kind"),
     [(0.3, 1.95, "pool"), (0.3, 1.2, "inside"), (0.99, 2.0, "cpu"), (0.99, 1.2, "cpu")],
@@ -122,16 +92,36 @@ def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
     )
 
 
-@pytest.mark.parametrize(("ready", "kind"), [(0.5, "inside"), (8.0, "not resolved"), (None, "not resolved")])
-def test_waits_for_a_cpu_are_weighed_by_the_time_that_requests_wait(ready: float | None, kind: str) -> None:
+# Where more clients were shown to add nothing, they do not end it.
+@pytest.mark.parametrize(
+    ("think", "alone", "kind"),
+    [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.05, "not resolved"), (0.0, 0.03, "inside")],
+    ids=["they think", "they do not wait", "they wait a little", "they wait most of their time"],
+)
+def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None, kind: str) -> None:
+    found = run(service("web", 0.3, 0), think_s=think)
+    assert find_bottleneck([found], alone, is_bounded=False).kind == kind
+    assert find_bottleneck([found], alone, is_bounded=True).kind == "inside"
+
+
+def test_what_is_ruled_out_is_ranked_and_cpus_that_driver_and_service_share_are_one_part() -> None:
+    ended = find_bottleneck([run(service("web", 0.99, 0), service("db", 0.4, 1), driver=0.5)], 0.01)
+    ranked = [(part.kind, round(part.share, 2)) for part in ended.others]
+    assert ranked == [("driver", 0.5), ("cpu", 0.4), ("clients", 0.12)]
+    assert ended.grows == pytest.approx(8)
+    driver = ProcessUse("load", "driver", frozenset({0}), 0.3)
+    (part,) = find_bottleneck([run(service("web", 0.69, 0), driver)], 0.01).parts
+    assert (part.names, part.of_driver, round(part.share, 2)) == (("web", "load"), 0.3, 0.99)
+
+
+def ready(name: str, used: float, cpu: int, waited: float, ready: float | None) -> ProcessUse:
+    return replace(service(name, used, cpu, waited=waited), ready=ready)
+
+
+@pytest.mark.parametrize(("n_ready", "kind"), [(0.5, "inside"), (8.0, "not resolved"), (None, "not resolved")])
+def test_waits_for_a_cpu_are_weighed_by_the_time_that_requests_wait(n_ready: float | None, kind: str) -> None:
     """Of 8 in flight 7 wait; tasks are ready for 60 % of a little time without a CPU, or of much."""
-    web = replace(service("web", 0.5, 0, waited=0.6), ready=ready)
-    assert find_bottleneck([run(web, in_flight=8.0)], alone_s=0.01).kind == kind
-
-
-def test_a_service_that_is_hardly_ever_ready_says_little_of_the_waits() -> None:
-    web, rare = (
-        replace(service("web", 0.5, 0, waited=0.1), ready=0.9),
-        replace(service("db", 0.1, 1, waited=0.7), ready=0.1),
-    )
-    assert find_bottleneck([run(web, rare)], 0.01).waited == pytest.approx(0.16)
+    assert find_bottleneck([run(ready("web", 0.5, 0, 0.6, n_ready), in_flight=8.0)], alone_s=0.01).kind == kind
+    # One that is hardly ever ready says little of them.
+    both = run(ready("web", 0.5, 0, 0.1, 0.9), ready("db", 0.1, 1, 0.7, 0.1))
+    assert find_bottleneck([both], 0.01).waited == pytest.approx(0.16)

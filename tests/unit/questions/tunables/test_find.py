@@ -1,9 +1,14 @@
-"""The settings that a command line names."""
+"""The settings that a command line names, and figures of them, from findings as anybody may have written them."""
+
+import json
 
 import pytest
 
 from scalograph.errors import StudyError
+from scalograph.protocol.findings import Findings
+from scalograph.questions.tunables.chart import figures
 from scalograph.questions.tunables.find import TunablesOptions
+from tests.kit.sources import ROOT
 
 
 def test_each_option_becomes_a_factor_with_what_sets_it() -> None:
@@ -42,3 +47,19 @@ def test_what_is_no_setting_is_one_message(options: TunablesOptions, told: str) 
     with pytest.raises(StudyError) as error:
         options.factors()
     assert told in str(error.value)
+
+
+LINES = (ROOT / "protocol" / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
+GIVEN = next(found for found in map(json.loads, LINES) if found["study"]["question"] == "tunables")
+
+
+def drawn(response: str) -> str:
+    """The layout of the settings, of findings about this response."""
+    part = {**GIVEN["parts"]["tunables"], "data": {**GIVEN["parts"]["tunables"]["data"], "response": response}}
+    found = figures(Findings.model_validate({**GIVEN, "parts": {"tunables": part}}))
+    return str(found[0].views[0].plots[0].layout)
+
+
+def test_the_axis_names_the_response_also_where_no_other_part_of_the_findings_does() -> None:
+    assert "1 / wall time over the default (%)" in drawn("wall")
+    assert "strange over the default (%)" in drawn("strange")

@@ -8,20 +8,16 @@ from scalograph.questions.tunables.chart import sensitivity_figures
 from scalograph.questions.tunables.document import Tunables
 from scalograph.questions.tunables.published import quantities
 from scalograph.questions.tunables.tables import tunables_tables
-from scalograph.study.load import parse
 from scalograph.study.published_claim import CONTRAST
-from tests.unit.questions.tunables.test_answer import RATE, STUDY, document, said, two
+from tests.unit.questions.tunables.test_answer import RATE, document, nothing, said, study, two
 
 # The factors that matter are of one group, the idle ones of another.
 OF = {"a": "writing", "c": "writing", "b": "caches", "d": "caches"}
-GROUPED = STUDY
-for name, group in OF.items():
-    GROUPED = GROUPED.replace(f"[factors.{name}]\n", f'[factors.{name}]\ngroup = "{group}"\n')
 
 
 @pytest.fixture(scope="module")
 def grouped() -> Answer:
-    return said(two, RATE, text=GROUPED)
+    return said(two, RATE, group_of=OF)
 
 
 def test_groups_are_told_with_their_factors_and_beside_noise_alone(grouped: Answer) -> None:
@@ -41,22 +37,15 @@ def test_a_sentence_says_of_which_group_the_factors_change_more(grouped: Answer)
 
 
 def test_what_is_not_resolved_is_said() -> None:
-    found = said(lambda _: 0.0, text=GROUPED)
+    found = said(nothing, group_of=OF)
     assert [text for text in found.sentences if text.startswith("Not resolved: on average a factor of writing ")]
 
 
 def test_tables_have_groups_and_their_contrast(grouped: Answer) -> None:
-    tables = {
-        one.id: one
-        for one in tunables_tables(
-            Table(parse(GROUPED.format(more="", response=RATE, title="rate")), "h", {}, [], [], []), document(grouped)
-        )
-    }
-    assert [row[:2] for row in tables["tunables-groups"].rows] == [
-        ["writing", "dirty ratio and c"],
-        ["caches", "b and d"],
-    ]
-    assert tables["tunables-contrasts"].rows[0][:2] == ["writing", "caches"]
+    made = tunables_tables(Table(study(RATE, OF), "h", {}, [], [], []), document(grouped))
+    tables = {one.id: [row[:2] for row in one.rows] for one in made}
+    assert tables["tunables-groups"] == [["writing", "dirty ratio and c"], ["caches", "b and d"]]
+    assert tables["tunables-contrasts"][0] == ["writing", "caches"]
 
 
 def test_claims_may_ask_for_either_group_over_the_other(grouped: Answer) -> None:
@@ -73,7 +62,7 @@ def test_a_study_without_groups_says_nothing_of_them() -> None:
 
 
 def test_too_few_runs_compare_no_groups() -> None:
-    found: Tunables = document(said(two, RATE, most=6, text=GROUPED))
+    found: Tunables = document(said(two, RATE, most=6, group_of=OF))
     assert found.groups == [] and found.contrasts == []
 
 

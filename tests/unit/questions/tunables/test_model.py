@@ -1,11 +1,20 @@
-"""What runs say of settings: which factors are selected, what each gains, what noise alone would show."""
+"""What runs say of settings, and the arrays that runs are made of: selection, gains, what noise alone would show."""
 
+from collections import Counter
+from itertools import combinations
 from math import exp, log
 
 import numpy as np
 import pytest
 
-from scalograph.questions.tunables.model_array import Settings, failing_settings, failures
+from scalograph.questions.tunables.model_array import (
+    Settings,
+    block_rows,
+    failing_settings,
+    failures,
+    n_rotations,
+    orthogonal_array,
+)
 from scalograph.questions.tunables.model_fit import SettingFit, choose_candidates, confirm_gain, fit
 from scalograph.questions.tunables.model_groups import labels, null_band, ranks, sensitivity, sensitivity_ranks
 from scalograph.questions.tunables.model_strength import screen
@@ -67,36 +76,35 @@ def test_estimates_hold_the_truth_and_slowed_runs_do_not_spread_them(found: Sett
     assert found.counts == [18, 18, 18, 18, 18, 18, 27, 18, 18]
 
 
-def test_labels_are_of_intervals_not_of_values(found: SettingFit) -> None:
+def test_labels_are_of_intervals_and_noise_alone_is_no_gain(found: SettingFit) -> None:
     said = dict(zip(found.names, labels(found, 0.01), strict=True))
     assert (said[0, 1], said[1, 1], said[1, 2]) == ("positive", "negative", "negative")
     assert {said[0, 2], *(said[j, 1] for j in (2, 3, 4))} <= {"uncertain", "equivalent"}
     assert {*labels(found, 0.9)} == {"equivalent"}
-
-
-def test_sensitivity_is_without_the_noise_and_beside_it(found: SettingFit) -> None:
     first, idle = sensitivity(found, 0), sensitivity(found, 2)
     assert first.value == pytest.approx(100 * np.std([0, 0.1, 0.0], ddof=1), rel=0.1) and first.value > first.most
     assert idle.value <= idle.most and idle.plain > idle.value
+    band = null_band(found)
+    assert 0 < band.best[0] < band.best[1] < band.best[2] < 2.5 and band.worst[2] < 0
 
 
-def test_ranks_are_sets(found: SettingFit) -> None:
+def test_ranks_are_sets_and_factors_that_tie_may_have_each_other_s_place(found: SettingFit) -> None:
     said = ranks(found)
     assert said.low[0] == said.place[0] == said.high[0] == 9
     worst = sorted(said.place[k] for k, name in enumerate(found.names) if name[0] == 1)
     assert worst == [1, 2] and {said.high[k] for k, name in enumerate(found.names) if name[0] == 1} == {2}
     assert all(low <= place <= high for low, place, high in zip(said.low, said.place, said.high, strict=True))
-
-
-def test_factors_that_tie_may_have_each_other_s_place(found: SettingFit) -> None:
     said = sensitivity_ranks(found, 5)
     assert (said.low[0], said.place[0], said.high[0]) == (1, 1, 1)
     assert [said.low[j] for j in (2, 3, 4)] == [3, 3, 3] and [said.high[j] for j in (2, 3, 4)] == [5, 5, 5]
 
 
-def test_the_best_of_many_by_noise_alone_is_no_gain(found: SettingFit) -> None:
-    band = null_band(found)
-    assert 0 < band.best[0] < band.best[1] < band.best[2] < 2.5 and band.worst[2] < 0
+def test_only_gains_beyond_the_margin_are_confirmed_by_complete_pairs(found: SettingFit) -> None:
+    assert choose_candidates(found, (0, 1, 2), 0.01, set()) == [(0, 1)]
+    assert choose_candidates(found, (1, 2), 0.01, set()) == [] and choose_candidates(found, (0,), 0.01, {(0, 1)}) == []
+    blocks = [{(0,): 0.0, (1,): 0.05 + 0.001 * (k % 3)} for k in range(10)] + [{(0,): None, (1,): 9.0}]
+    said = confirm_gain(blocks, (1,), 0.95)
+    assert said.n == 10 and said.value == pytest.approx(exp(0.051), rel=0.001)
 
 
 def test_pure_noise_reproduces_the_published_table() -> None:
@@ -136,12 +144,26 @@ def test_failures_are_a_response() -> None:
     assert failing_settings(rows, failed, [3, 2]) == {(0, 2)} and failing_settings(rows, [False] * 18, [3, 2]) == set()
 
 
-def test_only_settings_that_promise_more_than_the_margin_are_confirmed(found: SettingFit) -> None:
-    assert choose_candidates(found, (0, 1, 2), 0.01, set()) == [(0, 1)]
-    assert choose_candidates(found, (1, 2), 0.01, set()) == [] and choose_candidates(found, (0,), 0.01, {(0, 1)}) == []
+@pytest.mark.parametrize(("n_factors", "shape"), [(1, (9, 4)), (4, (9, 4)), (13, (27, 13)), (16, (81, 40))])
+def test_in_any_two_columns_each_pair_of_symbols_stands_equally_often(n_factors: int, shape: tuple[int, int]) -> None:
+    array = orthogonal_array(n_factors)
+    assert array.shape == shape and {*array.ravel().tolist()} == {0, 1, 2}
+    for a, b in combinations(range(array.shape[1]), 2):
+        assert {*Counter(zip(array[:, a].tolist(), array[:, b].tolist(), strict=True)).values()} == {len(array) // 9}
 
 
-def test_a_gain_rests_on_complete_pairs() -> None:
-    blocks = [{(0,): 0.0, (1,): 0.05 + 0.001 * (k % 3)} for k in range(10)] + [{(0,): None, (1,): 9.0}]
-    said = confirm_gain(blocks, (1,), 0.95)
-    assert said.n == 10 and said.value == pytest.approx(exp(0.051), rel=0.001)
+def test_a_block_has_every_pair_of_levels_as_often_as_their_shares_ask() -> None:
+    rows = block_rows([3, 2, 3, 2, 5], 0, seed=7)
+    assert len(rows) == 27
+    for a, b in combinations(range(5), 2):
+        own = [Counter(row[j] for row in rows) for j in (a, b)]
+        pairs = Counter((row[a], row[b]) for row in rows)
+        assert all(pairs[x, y] == own[0][x] * own[1][y] / 27 for x in own[0] for y in own[1])
+
+
+def test_blocks_try_further_levels_in_turn_and_differ() -> None:
+    levels = [3, 2, 5, 4]
+    blocks = [block_rows(levels, k, seed=1) for k in range(n_rotations(levels))]
+    assert [{row[j] for rows in blocks for row in rows} for j in range(4)] == [{*range(n)} for n in levels]
+    assert blocks[0] != blocks[1] and blocks[0] == block_rows(levels, 0, seed=1)
+    assert block_rows(levels, 0, seed=2) != blocks[0]

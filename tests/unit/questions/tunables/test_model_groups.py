@@ -35,15 +35,11 @@ def groups(fit: SettingFit) -> tuple[GroupSpread, GroupSpread]:
     return GroupSpread(fit, MANY), GroupSpread(fit, FEW)
 
 
-def test_a_group_of_one_factor_is_as_sensitive_as_it() -> None:
+def test_a_group_is_the_mean_of_its_factors() -> None:
     fit = found(STRONG, STRONG, WEAK, WEAK, WEAK)
     one, alone = GroupSpread(fit, (0,)).sensitivity, sensitivity(fit, 0)
     assert [one.value, one.plain, one.noise] == pytest.approx([alone.value, alone.plain, alone.noise])
     assert one.most == pytest.approx(alone.most, rel=0.01)
-
-
-def test_a_group_is_the_mean_of_its_factors() -> None:
-    fit = found(STRONG, STRONG, WEAK, WEAK, WEAK)
     first, _ = groups(fit)
     assert first.sensitivity.value == pytest.approx(np.mean([sensitivity(fit, j).value for j in MANY]))
 
@@ -63,13 +59,6 @@ def test_groups_as_strong_as_each_other_are_not_told_apart() -> None:
     assert said.contains(1.0) and said.high is not None and said.high < 2
 
 
-def test_without_any_effect_the_interval_is_open_at_both_ends() -> None:
-    first, second = groups(found((0.0,) * 5, (0.0,) * 5, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), seed=3))
-    said = group_ratio(first, second, 0.95, 100)
-    assert (said.low, said.high, said.warnings) == (0.0, None, (OPEN_END,))
-    assert 0.1 < float(said) < 10, "the ratio with the noise"
-
-
 def test_a_group_that_does_nothing_is_no_division_by_zero() -> None:
     first, second = groups(found(STRONG, STRONG, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), seed=5))
     said = group_ratio(first, second, 0.95, 100)
@@ -83,8 +72,11 @@ def test_what_has_no_noise_at_all_is_known() -> None:
     assert said.low == pytest.approx(said.high) and said.value == pytest.approx(first.value / second.value, rel=0.01)
 
 
-def test_more_settings_look_more_sensitive_and_noise_alone_tells_by_how_much() -> None:
+def test_without_any_effect_the_interval_is_open_at_both_ends_and_noise_alone_tells_how_sensitive_they_look() -> None:
     """Of a factor of one setting the standard deviation is half the time nearly none; of one of four it hardly is."""
-    nothing = found((0.0,) * 5, (0.0,) * 5, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), seed=3)
-    seen, (low, middle, high) = plain_ratio(*groups(nothing))
+    first, second = groups(found((0.0,) * 5, (0.0,) * 5, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), seed=3))
+    said = group_ratio(first, second, 0.95, 100)
+    assert (said.low, said.high, said.warnings) == (0.0, None, (OPEN_END,))
+    assert 0.1 < float(said) < 10, "the ratio with the noise"
+    seen, (low, middle, high) = plain_ratio(first, second)
     assert low < seen < high and middle > 1.1

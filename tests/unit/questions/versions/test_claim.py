@@ -53,25 +53,12 @@ def test_the_same_is_said_only_where_it_is_shown() -> None:
     assert "are visible" in open_.sentences[0] and "too coarse" in alone.sentences[0]
 
 
-def test_of_several_the_fastest_and_the_slowest_are_told() -> None:
-    rng = np.random.default_rng(5)
-    times = {name: typical * np.exp(rng.normal(0, 0.005, 10)) for name, typical in (("a", 100), ("b", 90), ("c", 300))}
-    found = claimed(times)
-    assert found.sentences[0].startswith("The fastest (b) takes ") and "the worst (c) " in found.sentences[0]
-    assert found.matrix and len(found.matrix.rows) == 3
-
-
 def test_two_modes_are_named_with_shares_and_mark_the_cell() -> None:
     found = claimed({"a": session(np.random.default_rng(1), "modes", 40)})
     assert found.sentences[0].startswith("Runs have two modes: ") and " near " in found.sentences[0]
     pair = two("modes", 40, 0.0)
     assert any("two modes" in text for text in pair.sentences)
     assert pair.matrix and pair.matrix.rows[0].cells[0].doubt
-
-
-def test_disturbed_runs_say_nothing_of_versions() -> None:
-    times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
-    assert claimed(times, "disturbed").sentences[0].startswith("Cannot be said: 10 of 10 runs")
 
 
 def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:
@@ -81,24 +68,27 @@ def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:
     assert typical and typical.high and typical.low and typical.high / typical.low > 1.08
 
 
-def test_a_version_that_never_succeeds_is_the_reason() -> None:
-    found = claimed({"old": np.array([100.0, 101.0]), "broken": np.array([])})
-    assert found.sentences == ["Cannot be said: no other run than with old succeeded."] and not found.answered
-
-
-def test_an_end_that_is_not_resolved_leaves_no_gap_in_the_sentence() -> None:
+def drawn(n: int, **kinds: tuple[float, float]) -> dict[str, np.ndarray]:
+    """Times of versions, each about its typical one, with a standard deviation of their logs."""
     rng = np.random.default_rng(5)
-    times = {
-        name: typical * np.exp(rng.normal(0, sd, 10))
-        for name, typical, sd in (("a", 100, 0.005), ("b", 110, 0.005), ("c", 300, 2.0))
-    }
-    (text, *_) = claimed(times).sentences
+    return {name: typical * np.exp(rng.normal(0, sd, n)) for name, (typical, sd) in kinds.items()}
+
+
+def test_of_several_the_fastest_and_the_slowest_are_told() -> None:
+    found = claimed(drawn(10, a=(100, 0.005), b=(90, 0.005), c=(300, 0.005)))
+    assert found.sentences[0].startswith("The fastest (b) takes ") and "the worst (c) " in found.sentences[0]
+    assert found.matrix and len(found.matrix.rows) == 3
+    # An end that is not resolved leaves no gap in the sentence.
+    (text, *_) = claimed(drawn(10, a=(100, 0.005), b=(110, 0.005), c=(300, 2.0))).sentences
     assert text.startswith("None is shown to be faster than a") and ", ." not in text and "; ." not in text
-
-
-def test_of_too_wide_an_interval_only_which_is_slower_is_told() -> None:
-    rng = np.random.default_rng(5)
-    kinds = (("a", 100, 0.005), ("b", 800, 0.6), ("c", 2000, 0.6))
-    (text, *_) = claimed({name: typical * np.exp(rng.normal(0, sd, 8)) for name, typical, sd in kinds}).sentences
+    # Of too wide an interval only which is slower is told.
+    (text, *_) = claimed(drawn(8, a=(100, 0.005), b=(800, 0.6), c=(2000, 0.6))).sentences
     more = "the best (b) takes more time (by how much is not resolved), the worst (c) "
     assert text.startswith(f"None is faster than a: {more}")
+
+
+def test_disturbed_runs_say_nothing_of_versions_and_a_failing_one_is_the_reason() -> None:
+    times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
+    assert claimed(times, "disturbed").sentences[0].startswith("Cannot be said: 10 of 10 runs")
+    found = claimed({"old": np.array([100.0, 101.0]), "broken": np.array([])})
+    assert found.sentences == ["Cannot be said: no other run than with old succeeded."] and not found.answered

@@ -1,17 +1,91 @@
-"""Load and phases from timelines that are made up."""
+"""The statistics of a parallel build: two one-sided tests; parallelism, load and phases from timelines made up."""
 
 import json
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from scalograph.findings.row import Row
-from scalograph.questions.parallel_build.model_parallelism import TimedRun, load, read_run
-from tests.kit import ROOT
+from scalograph.questions.parallel_build.model_equivalence import equivalence
+from scalograph.questions.parallel_build.model_parallelism import TimedRun, load, parallelism, read_run
+from tests.kit import RECORDED
 from tests.kit.records import read, recorded
 
 MS = 1_000_000
+S = 1e-9
+
+
+def test_equivalence_agrees_with_two_t_tests_of_scipy() -> None:
+    rng = np.random.default_rng(1)
+    a, b = np.exp(rng.normal(0.005, 0.01, 6)), np.exp(rng.normal(0, 0.02, 9))
+    edge = np.log(1.02)
+    sides = [
+        stats.ttest_ind(np.log(a) + edge, np.log(b), equal_var=False, alternative="greater").pvalue,
+        stats.ttest_ind(np.log(a) - edge, np.log(b), equal_var=False, alternative="less").pvalue,
+    ]
+    assert equivalence(a, b).p_value == pytest.approx(max(sides))
+
+
+def test_its_label_is_the_test_and_on_the_margin_wrong_in_at_most_one_case_of_twenty() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        found = equivalence(np.exp(rng.normal(0.01, 0.01, 4)), np.exp(rng.normal(0, 0.01, 4)))
+        assert found.p_value is not None
+        assert (found.label == "equivalent") == (found.p_value < 0.05)
+    rng, edge = np.random.default_rng(4), np.log(1.02)
+    pairs = ((np.exp(rng.normal(edge, 0.005, 5)), np.exp(rng.normal(0, 0.005, 5))) for _ in range(1000))
+    assert sum(equivalence(*pair).label == "equivalent" for pair in pairs) <= 70
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "label"),
+    [
+        ([10, 12, 9], [10, 11, 9.5], "not shown"),
+        ([10.0], [10.0, 10.1], "not shown"),
+        ([0.0, 0.0], [0.0, 0.0], "not shown"),
+        ([11, 11.1, 10.9], [10, 10.1, 9.9], "different"),
+    ],
+)
+def test_no_difference_found_is_not_equivalence(a: list[float], b: list[float], label: str) -> None:
+    assert equivalence(a, b).label == label
+
+
+# Set-up lies before the window, and the end in the middle of a bin counts by its share. `tree_busy_ns` has the whole
+# tree in one row, where switches were too many to keep each.
+@pytest.mark.parametrize(
+    ("busy", "given", "expected"),
+    [
+        ([[10] * 10, [10] * 8 + [0, 0]], {"asked": 8, "end_ns": 100},
+         {"mean": 1.8, "limit": 2, "below_s": 20 * S, "tail_s": 20 * S, "lost_s": 20 * S}),
+        ([[5] * 4, [5] * 4], {"asked": 1, "end_ns": 40}, {"limit": 1, "below_s": 0, "lost_s": 0}),
+        ([[10, 0, 10], [10, 10, 10]], {"end_ns": 30}, {"below_s": 10 * S, "tail_s": 0}),
+        ([[10, 10, 10, 5], [0, 10, 10, 5]], {"begin_ns": 10, "end_ns": 35}, {"mean": (20 + 20 + 5) / 25}),
+        ([[15, 15]], {"end_ns": 20}, {"mean": 1.5}),
+        ([[10, 10, 5], [10, 10, 5]], {"end_ns": 25, "last_ns": 25},
+         {"mean": 2.0, "lost_s": 0.0, "below_s": 0.0, "tail_s": 0.0}),
+    ],
+    ids=["a tail", "fewer jobs than CPUs", "a dip", "outside the window", "a tree", "the last bin ends with the run"],
+)  # fmt: skip
+def test_how_parallel_a_run_was(busy: list[list[int]], given: dict[str, int], expected: dict[str, float]) -> None:
+    found = parallelism(busy, **{"bin_ns": 10, "asked": 2, "n_cpus": 2, "begin_ns": 0, **given})
+    assert found is not None
+    assert {name: getattr(found, name) for name in expected} == pytest.approx(expected, abs=1e-15)
+    assert len(found.tasks) == -(-(given["end_ns"] - given.get("begin_ns", 0)) // 10)
+
+
+def test_nothing_to_see_is_no_parallelism() -> None:
+    assert parallelism([[10, 10]], 10, asked=2, n_cpus=2, begin_ns=40, end_ns=50) is None
+    assert parallelism([[]], 10, asked=2, n_cpus=2, begin_ns=0, end_ns=50) is None
+
+
+@pytest.mark.parametrize("wrong", [{"bin_ns": 0}, {"end_ns": 0}, {"asked": 0}, {"margin": 0.0}, {"confidence": 0.5}])
+def test_refusals(wrong: dict[str, Any]) -> None:
+    name = "equivalence" if {"margin", "confidence"} & wrong.keys() else "parallelism"
+    given = {"bin_ns": 10, "asked": 2, "n_cpus": 2, "begin_ns": 0, "end_ns": 20, **wrong}
+    with pytest.raises(ValueError, match=f"{name}: found"):
+        equivalence([1.0, 2.0], [1.0, 2.0], **wrong) if name == "equivalence" else parallelism([[10, 10]], **given)
 
 
 def decaying(n_bins: int = 40) -> list[list[int]]:
@@ -88,7 +162,7 @@ def test_without_waits_there_is_no_load() -> None:
 
 def test_a_recorded_build_decays_where_its_image_is_done() -> None:
     """Eight jobs; the image took 36 % of the time, then directories of one to three files each."""
-    record = read(json.loads((ROOT / "tests" / "recorded/build-with-modules.json").read_text()))
+    record = read(json.loads((RECORDED / "build-with-modules.json").read_text()))
     row = Row("r0", 0, 0, False, {"jobs": 8}, "ok", None, "disturbed", (), {}, {}, n_cpus=2)
     found = read_run(record, row, "jobs")
     assert found is not None and found.load is not None
