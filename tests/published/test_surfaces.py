@@ -33,15 +33,11 @@ def carried(cap: Callable[[int, int], int]) -> Callable[[Mapping[str, Level]], d
     return figures
 
 
-@pytest.mark.parametrize(
-    ("time", "proportional", "flat"),
-    [
-        (lambda n, m: max(1.0, n / m), "holds", "holds"),
-        (lambda n, m: max(1.0, n / m) * (1 + 0.01 * n), "does not hold", "holds"),
-        (lambda n, m: n / min(m, 1.5), "holds", "does not hold"),
-    ],
-    ids=["shared in turns", "each process slows all others", "two CPUs are worth one and a half"],
-)
+@pytest.mark.parametrize(("time", "proportional", "flat"), [
+    (lambda n, m: max(1.0, n / m), "holds", "holds"),
+    (lambda n, m: max(1.0, n / m) * (1 + 0.01 * n), "does not hold", "holds"),
+    (lambda n, m: n / min(m, 1.5), "holds", "does not hold"),
+], ids=["shared in turns", "each process slows all others", "two CPUs are worth one and a half"])  # fmt: skip
 def test_processes(time: Times, proportional: Decision, flat: Decision) -> None:
     shown = decisions("cpu-surface", processes(time), quick=True)
     assert (shown["S1-1"], shown["S1-5a"], shown["S1-6"]) == (proportional, flat, flat)
@@ -65,27 +61,19 @@ def test_threads_in_turns_climb_no_stairs() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("n_cpus", "cap", "shown"),
-    [
-        (4, lambda k, m: min(k or m, m), {"S1-9": "holds", "S1-10c": "holds"}),
-        (4, lambda k, m: m, {"S1-9": "does not hold", "S1-10c": "holds"}),
-        (2, lambda k, m: min(k or m, m), {"S1-9": "cannot be seen here", "S1-10c": "holds"}),
-    ],
-    ids=["capped", "not capped", "on two CPUs"],
-)
+@pytest.mark.parametrize(("n_cpus", "cap", "shown"), [
+    (4, lambda k, m: min(k or m, m), {"S1-9": "holds", "S1-10c": "holds"}),
+    (4, lambda k, m: m, {"S1-9": "does not hold", "S1-10c": "holds"}),
+    (2, lambda k, m: min(k or m, m), {"S1-9": "cannot be seen here", "S1-10c": "holds"}),
+], ids=["capped", "not capped", "on two CPUs"])  # fmt: skip
 def test_a_cap_below_the_cpus(n_cpus: int, cap: Callable[[int, int], int], shown: dict[str, Decision]) -> None:
     assert decisions("capped-jvm", carried(cap), n_cpus=n_cpus, quick=True).items() >= shown.items()
 
 
-@pytest.mark.parametrize(
-    ("up", "cycles", "shown"),
-    [
-        (0.33, 1.0, {"S1-2": "does not hold", "S1-3b": "holds"}),
-        (0.66, 2.0, {"S1-2": "holds", "S1-3b": "does not hold"}),
-    ],
-    ids=["a cycle either way", "two cycles up and one down"],
-)
+@pytest.mark.parametrize(("up", "cycles", "shown"), [
+    (0.33, 1.0, {"S1-2": "does not hold", "S1-3b": "holds"}),
+    (0.66, 2.0, {"S1-2": "holds", "S1-3b": "does not hold"}),
+], ids=["a cycle either way", "two cycles up and one down"])  # fmt: skip
 def test_how_a_loop_counts(up: float, cycles: float, shown: dict[str, Decision]) -> None:
     def figures(configuration: Mapping[str, Any]) -> dict[str, float]:
         return {"wall": 0.03, "count": up if configuration["direction"] == "up" else 0.33, "cycles": cycles}
@@ -94,14 +82,10 @@ def test_how_a_loop_counts(up: float, cycles: float, shown: dict[str, Decision])
     assert found == {"S1-3a": "cannot be seen here", "S1-4": "cannot be seen here", **shown}
 
 
-@pytest.mark.parametrize(
-    ("compiled", "interpreted", "shown"),
-    [
-        (1.94, 18.9, {"S1-7a": "holds", "S1-7b": "holds"}),
-        (1.0, 12.0, {"S1-7a": "does not hold", "S1-7b": "does not hold"}),
-    ],
-    ids=["as published", "a compiler as good as that of C"],
-)
+@pytest.mark.parametrize(("compiled", "interpreted", "shown"), [
+    (1.94, 18.9, {"S1-7a": "holds", "S1-7b": "holds"}),
+    (1.0, 12.0, {"S1-7a": "does not hold", "S1-7b": "does not hold"}),
+], ids=["as published", "a compiler as good as that of C"])  # fmt: skip
 def test_java_over_c(compiled: float, interpreted: float, shown: dict[str, Decision]) -> None:
     def figures(configuration: Mapping[str, Any]) -> dict[str, float]:
         times = compiled if configuration["options"] == "" else interpreted

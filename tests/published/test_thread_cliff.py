@@ -23,16 +23,12 @@ def jumping(place: Callable[[], int]) -> Figures:
     return figures
 
 
-@pytest.mark.parametrize(
-    ("figures", "place", "moves"),
-    [
-        (jumping(lambda: 235), "holds", "does not hold"),
-        (jumping(lambda: 150), "does not hold", "does not hold"),
-        (jumping(lambda: 1000), "does not hold", "does not hold"),
-        (jumping(lambda: DRAWN.choice([200, 240, 280])), "not resolved", "holds"),
-    ],
-    ids=["as published", "elsewhere", "none", "moving"],
-)
+@pytest.mark.parametrize(("figures", "place", "moves"), [
+    (jumping(lambda: 235), "holds", "does not hold"),
+    (jumping(lambda: 150), "does not hold", "does not hold"),
+    (jumping(lambda: 1000), "does not hold", "does not hold"),
+    (jumping(lambda: DRAWN.choice([200, 240, 280])), "not resolved", "holds"),
+], ids=["as published", "elsewhere", "none", "moving"])  # fmt: skip
 def test_where_the_time_jumps_and_whether_the_place_stays(figures: Figures, place: Decision, moves: Decision) -> None:
     assert decisions(STUDY, figures) == {"S0-8a": place, "S0-9": moves}
 

@@ -59,15 +59,12 @@ def test_the_most_pairs_have_the_names_that_measure_gives_to_runs() -> None:
     assert {"--pairs", "--runs", "-r"} <= known("ab")
 
 
-@pytest.mark.parametrize(
-    ("new", "disturbed", "code", "words"),
-    [
-        (1.2, 0, Exit.SLOWER, "new.sh is slower: it takes 20"),
-        (0.9, 0, Exit.DONE, "new.sh is faster: it takes 9.9"),
-        (1.0, 0, Exit.DONE, "Equivalent"),
-        (1.2, 7, Exit.INCONCLUSIVE, "Cannot be said"),
-    ],
-)
+@pytest.mark.parametrize(("new", "disturbed", "code", "words"), [
+    (1.2, 0, Exit.SLOWER, "new.sh is slower: it takes 20"),
+    (0.9, 0, Exit.DONE, "new.sh is faster: it takes 9.9"),
+    (1.0, 0, Exit.DONE, "Equivalent"),
+    (1.2, 7, Exit.INCONCLUSIVE, "Cannot be said"),
+])  # fmt: skip
 def test_the_answer_is_taken_from_the_pairs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], new: float, disturbed: int, code: Exit, words: str
 ) -> None:
@@ -96,11 +93,10 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
     assert load_findings(tmp_path).runs.n_short == short
 
 
-@pytest.mark.parametrize(
-    ("pair", "words"),
-    [((recorded(), FAILED), "new.sh has no run"), ((FAILED, FAILED), "old.sh and new.sh have no run")],
-    ids=["one", "both"],
-)
+@pytest.mark.parametrize(("pair", "words"), [
+    ((recorded(), FAILED), "new.sh has no run"),
+    ((FAILED, FAILED), "old.sh and new.sh have no run"),
+], ids=["one", "both"])  # fmt: skip
 def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], pair: Pair, words: str
 ) -> None:
@@ -116,14 +112,11 @@ def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pyte
     assert (shown["answer"], len(shown["configurations"]), shown["results"]) == ("equivalent", 1, str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("by", "code", "verdict", "words"),
-    [
-        (1.1, Exit.SLOWER, "slower", "more CPU time than old.sh"),
-        (1.0, Exit.INCONCLUSIVE, "inconclusive", "the CPU time of old.sh within"),
-        (0.9, Exit.INCONCLUSIVE, "inconclusive", "less CPU time than old.sh"),
-    ],
-)
+@pytest.mark.parametrize(("by", "code", "verdict", "words"), [
+    (1.1, Exit.SLOWER, "slower", "more CPU time than old.sh"),
+    (1.0, Exit.INCONCLUSIVE, "inconclusive", "the CPU time of old.sh within"),
+    (0.9, Exit.INCONCLUSIVE, "inconclusive", "less CPU time than old.sh"),
+])  # fmt: skip
 def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], by: float, code: Exit, verdict: str, words: str
 ) -> None:

@@ -29,15 +29,12 @@ def journal(folder: Path, name: str, slower: float = 1.0, disturbed: int = 0) ->
     return name
 
 
-@pytest.mark.parametrize(
-    ("other", "code", "word"),
-    [
-        ({"slower": 1.2}, Exit.SLOWER, "b is slower: it takes 20"),
-        ({"slower": 0.8}, Exit.DONE, "b is faster"),
-        ({}, Exit.DONE, "Equivalent"),
-        ({"slower": 1.2, "disturbed": 4}, Exit.INCONCLUSIVE, "Inconclusive"),
-    ],
-)
+@pytest.mark.parametrize(("other", "code", "word"), [
+    ({"slower": 1.2}, Exit.SLOWER, "b is slower: it takes 20"),
+    ({"slower": 0.8}, Exit.DONE, "b is faster"),
+    ({}, Exit.DONE, "Equivalent"),
+    ({"slower": 1.2, "disturbed": 4}, Exit.INCONCLUSIVE, "Inconclusive"),
+])  # fmt: skip
 def test_each_answer_has_its_exit_code(tmp_path: Path, other: dict[str, Any], code: Exit, word: str) -> None:
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", **other)]
     said = scalograph(["compare", *sources], tmp_path)
@@ -55,16 +52,12 @@ def test_one_document_for_machines(tmp_path: Path) -> None:
     assert found["shift"]["value"] == pytest.approx(1.2)
 
 
-@pytest.mark.parametrize(
-    ("model", "asked", "margin", "warning"),
-    [
-        (None, [], 0.02, "differ by up to 4 % on this machine"),
-        ("another", [], 0.02, "keep a noise floor (scalograph doctor --noise)"),
-        (None, ["--margin", "1%"], 0.01, "differ by up to 4 % on this machine"),
-        ("another", ["--margin", "1%"], 0.01, ""),
-    ],
-    ids=["saved here", "saved on another machine", "asked here", "asked on another machine"],
-)
+@pytest.mark.parametrize(("model", "asked", "margin", "warning"), [
+    (None, [], 0.02, "differ by up to 4 % on this machine"),
+    ("another", [], 0.02, "keep a noise floor (scalograph doctor --noise)"),
+    (None, ["--margin", "1%"], 0.01, "differ by up to 4 % on this machine"),
+    ("another", ["--margin", "1%"], 0.01, ""),
+], ids=["saved here", "saved on another machine", "asked here", "asked on another machine"])  # fmt: skip
 def test_the_noise_floor_warns_and_never_widens_the_margin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str | None, asked: list[str], margin: float, warning: str
 ) -> None:
@@ -102,13 +95,10 @@ def test_findings_whose_points_lack_a_factor_are_refused(tmp_path: Path) -> None
     assert said.code == Exit.UNREADABLE and 'odd.json: a point of a curve without a level of "lock"' in said.printed
 
 
-@pytest.mark.parametrize(
-    ("question", "reason"),
-    [
-        ("break-even", "its runs were compared in pairs, expected results with curves"),
-        ("sweep", "no configuration with a run that counts"),
-    ],
-)
+@pytest.mark.parametrize(("question", "reason"), [
+    ("break-even", "its runs were compared in pairs, expected results with curves"),
+    ("sweep", "no configuration with a run that counts"),
+])  # fmt: skip
 def test_results_without_curves_are_refused_with_the_reason(tmp_path: Path, question: str, reason: str) -> None:
     def change(document: dict[str, Any]) -> None:
         document["curves"], document["study"]["question"] = [], question

@@ -35,15 +35,12 @@ def test_what_is_not_measurable_has_a_code_of_its_own_which_may_be_let_pass(kept
     assert scalograph([*asked, "--allow-inconclusive"], kept).code == Exit.DONE
 
 
-@pytest.mark.parametrize(
-    ("source", "more", "ending"),
-    [
-        ("slow", (), "gate    slower: failed (exit code 7)"),
-        ("busy", (), "gate    inconclusive: failed (exit code 8)"),
-        ("busy", ("--allow-inconclusive",), "gate    inconclusive: passed"),
-        ("kept", (), "gate    equivalent: passed"),
-    ],
-)
+@pytest.mark.parametrize(("source", "more", "ending"), [
+    ("slow", (), "gate    slower: failed (exit code 7)"),
+    ("busy", (), "gate    inconclusive: failed (exit code 8)"),
+    ("busy", ("--allow-inconclusive",), "gate    inconclusive: passed"),
+    ("kept", (), "gate    equivalent: passed"),
+])  # fmt: skip
 def test_the_last_line_tells_what_becomes_of_the_build(
     kept: Path, source: str, more: tuple[str, ...], ending: str
 ) -> None:
@@ -63,21 +60,18 @@ def write_timed(folder: Path, name: str, **commands: tuple[float, int]) -> None:
 GOOD, BROKEN = (0.02, 0), (0.0006, 127)
 
 
-@pytest.mark.parametrize(
-    ("new", "more", "code", "told"),
-    [
-        ({"prog": BROKEN}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs, other is missing."),
-        ({"prog": BROKEN, "other": GOOD}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs."),
-        ({"other": GOOD}, (), Exit.CONFIGURATION_FAILED, "Inconclusive: in new.json prog is missing."),
-        ({"other": (0.01, 0)}, (), Exit.CONFIGURATION_FAILED, "Inconclusive: in new.json prog is missing."),
-        ({"other": (0.04, 0)}, (), Exit.CONFIGURATION_FAILED, "In new.json prog is missing."),
-        ({"other": GOOD}, ("--allow-inconclusive",), Exit.CONFIGURATION_FAILED, "prog is missing."),
-        ({"other": GOOD}, ("--allow-missing", "prog"), Exit.DONE, "1 configuration may be missing, and is."),
-        ({"other": (0.04, 0)}, ("--allow-missing", "prog"), Exit.SLOWER, "new.json is slower"),
-        ({"prog": GOOD, "other": GOOD}, (), Exit.DONE, "Equivalent"),
-        ({"other": GOOD}, ("--allow-missing", "prg"), Exit.STUDY, 'did you mean "prog"?'),
-    ],
-)
+@pytest.mark.parametrize(("new", "more", "code", "told"), [
+    ({"prog": BROKEN}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs, other is missing."),
+    ({"prog": BROKEN, "other": GOOD}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs."),
+    ({"other": GOOD}, (), Exit.CONFIGURATION_FAILED, "Inconclusive: in new.json prog is missing."),
+    ({"other": (0.01, 0)}, (), Exit.CONFIGURATION_FAILED, "Inconclusive: in new.json prog is missing."),
+    ({"other": (0.04, 0)}, (), Exit.CONFIGURATION_FAILED, "In new.json prog is missing."),
+    ({"other": GOOD}, ("--allow-inconclusive",), Exit.CONFIGURATION_FAILED, "prog is missing."),
+    ({"other": GOOD}, ("--allow-missing", "prog"), Exit.DONE, "1 configuration may be missing, and is."),
+    ({"other": (0.04, 0)}, ("--allow-missing", "prog"), Exit.SLOWER, "new.json is slower"),
+    ({"prog": GOOD, "other": GOOD}, (), Exit.DONE, "Equivalent"),
+    ({"other": GOOD}, ("--allow-missing", "prg"), Exit.STUDY, 'did you mean "prog"?'),
+])  # fmt: skip
 def test_what_failed_or_is_missing_fails_the_build(
     tmp_path: Path, new: dict[str, tuple[float, int]], more: tuple[str, ...], code: Exit, told: str
 ) -> None:

@@ -34,14 +34,11 @@ def concluded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     return conclude
 
 
-@pytest.mark.parametrize(
-    ("reason", "advice"),
-    [
-        ("busy", "go on with: scalograph run s.toml --budget 1s --quick --resume -o out"),
-        ("budget", "a larger --budget or --max-runs: scalograph run s.toml --quick --resume -o out"),
-        ("complete", ""),
-    ],
-)
+@pytest.mark.parametrize(("reason", "advice"), [
+    ("busy", "go on with: scalograph run s.toml --budget 1s --quick --resume -o out"),
+    ("budget", "a larger --budget or --max-runs: scalograph run s.toml --quick --resume -o out"),
+    ("complete", ""),
+])  # fmt: skip
 def test_a_study_that_ended_early_says_how_to_go_on(concluded: Concluded, reason: str, advice: str) -> None:
     err = concluded(reason)[1].replace("\n", "")
     assert advice in err and bool(err) == bool(advice)

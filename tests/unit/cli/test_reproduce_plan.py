@@ -73,14 +73,11 @@ def test_results_that_cannot_be_read_have_no_claims_and_are_worst(tmp_path: Path
     assert inconclusive_claims(tmp_path) == [] and disturbed_share(tmp_path) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("begun", "runs", "budget_s"),
-    [
-        ({"runs": 7, "budget_s": 90.0}, 7, 90.0),
-        ({"runs": 3, "budget_s": 90.0}, 3, 90.0),
-        ({"runs": 3, "budget_s": 30.0}, 3, 60.0),
-    ],
-)
+@pytest.mark.parametrize(("begun", "runs", "budget_s"), [
+    ({"runs": 7, "budget_s": 90.0}, 7, 90.0),
+    ({"runs": 3, "budget_s": 90.0}, 3, 90.0),
+    ({"runs": 3, "budget_s": 30.0}, 3, 60.0),
+])  # fmt: skip
 def test_an_interrupted_one_has_the_runs_and_the_time_of_its_latest_start(
     tmp_path: Path, begun: dict[str, Any], runs: int, budget_s: float
 ) -> None:

@@ -111,24 +111,15 @@ def test_of_several_processes_it_is_the_median() -> None:
     assert printed_score(text_of("pyperf"), "pyperf", first.name, "s") == pytest.approx(typical)
 
 
-@pytest.mark.parametrize(
-    ("output", "reader", "benchmark", "unit", "words"),
-    [
-        ("", "sysbench", None, "1/s", "found no such output, expected the output of sysbench 1"),
-        (SYSBENCH, "sysbench", None, "s", "found figures in 1/s, expected s"),
-        (
-            SYSBENCH,
-            "sysbench",
-            "sysbench memory",
-            "1/s",
-            'found 0 benchmarks "sysbench memory".*sysbench cpu thread',
-        ),
-        (GO, "gobench", None, "s", "found 4 benchmarks .*expected one; name it"),
-        (GO, "gobench", "example.org/sum.Sum", "s", "found 4 benchmarks"),
-        ("{", "hyperfine", None, "s", "expected a result of hyperfine"),
-        ("\udcff", "hyperfine", None, "s", "expected a result of hyperfine"),
-    ],
-)
+@pytest.mark.parametrize(("output", "reader", "benchmark", "unit", "words"), [
+    ("", "sysbench", None, "1/s", "found no such output, expected the output of sysbench 1"),
+    (SYSBENCH, "sysbench", None, "s", "found figures in 1/s, expected s"),
+    (SYSBENCH, "sysbench", "sysbench memory", "1/s", 'found 0 benchmarks "sysbench memory".*sysbench cpu thread'),
+    (GO, "gobench", None, "s", "found 4 benchmarks .*expected one; name it"),
+    (GO, "gobench", "example.org/sum.Sum", "s", "found 4 benchmarks"),
+    ("{", "hyperfine", None, "s", "expected a result of hyperfine"),
+    ("\udcff", "hyperfine", None, "s", "expected a result of hyperfine"),
+])  # fmt: skip
 def test_what_is_no_figure_of_a_harness(output: str, reader: str, benchmark: str | None, unit: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         printed_score(output, reader, benchmark, unit)

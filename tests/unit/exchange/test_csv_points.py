@@ -34,41 +34,31 @@ def claim(sizes: Any, rates: Any) -> Claim:
     return fit_claim(laws_of(sizes, rates), "n")
 
 
-@pytest.mark.parametrize(
-    ("text", "columns", "points"),
-    [
-        ("\ufeffusers, note ,rps\n1,a,10\n2,b,19.5\n2,c,20\n", ("users", "rps"), ([1, 2, 2], [10, 19.5, 20])),
-        ("n;throughput\n0.5;5\n2;20\n", (), ([0.5, 2], [5, 20])),
-        ("n\tthroughput\n1\t5\n", (), ([1], [5])),
-        ('n,note,throughput\n1,"a, b",+1.5e1\n2,c, .5 \n', (), ([1, 2], [15.0, 0.5])),
-        ("n,seconds\n1,4\n2,2\n", ("n", "seconds", True), ([1, 2], [0.25, 0.5])),
-    ],
-    ids=["by name", "semicolons", "tabs", "quoted", "times"],
-)
+@pytest.mark.parametrize(("text", "columns", "points"), [
+    ("\ufeffusers, note ,rps\n1,a,10\n2,b,19.5\n2,c,20\n", ("users", "rps"), ([1, 2, 2], [10, 19.5, 20])),
+    ("n;throughput\n0.5;5\n2;20\n", (), ([0.5, 2], [5, 20])),
+    ("n\tthroughput\n1\t5\n", (), ([1], [5])),
+    ('n,note,throughput\n1,"a, b",+1.5e1\n2,c, .5 \n', (), ([1, 2], [15.0, 0.5])),
+    ("n,seconds\n1,4\n2,2\n", ("n", "seconds", True), ([1, 2], [0.25, 0.5])),
+], ids=["by name", "semicolons", "tabs", "quoted", "times"])  # fmt: skip
 def test_points_are_read(tmp_path: Path, text: str, columns: tuple[Any, ...], points: tuple[list[float], ...]) -> None:
     assert read_points(data(tmp_path, text), *columns) == points
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            "n,throughput\n1,x\n0,4\n",
-            r"data.csv:2: throughput = 'x', expected .* 1e\+100\ndata.csv:3: n = '0'",
-        ),
-        ("n,throughput\n1\n", r"data.csv:2: throughput = ''"),
-        ("n,throughput\n1,nan\n", r"data.csv:2: throughput = 'nan'"),
-        ("a,b\n1,2\n", r'no column "n" \(columns: a, b\); name one with --x'),
-        ("", r'no column "n" \(columns: none\)'),
-        ("n,throughput\n" + "x,1\n" * 9, r"data.csv: 4 further mistakes"),
-        ("n,throughput\n1,1,000\n", r"data.csv:2: 3 fields, expected 2, as the header has; write numbers with a point"),
-        ("n;throughput\n1;10,5\n", "throughput = '10,5', .*divided by semicolons here; write numbers with a point"),
-        ("n,throughput,throughput\n1,2,3\n", r'2 columns "throughput", expected one'),
-        ("n,throughput\n1_0,2\n", r"n = '1_0'"),
-        ("n,throughput\n1e200,2\n", r"n = '1e200', expected a number above 0, up to 1e\+09"),
-        ("n,throughput\n1,1e-320\n", r"throughput = '1e-320'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), [
+    ("n,throughput\n1,x\n0,4\n", r"data.csv:2: throughput = 'x', expected .* 1e\+100\ndata.csv:3: n = '0'"),
+    ("n,throughput\n1\n", r"data.csv:2: throughput = ''"),
+    ("n,throughput\n1,nan\n", r"data.csv:2: throughput = 'nan'"),
+    ("a,b\n1,2\n", r'no column "n" \(columns: a, b\); name one with --x'),
+    ("", r'no column "n" \(columns: none\)'),
+    ("n,throughput\n" + "x,1\n" * 9, r"data.csv: 4 further mistakes"),
+    ("n,throughput\n1,1,000\n", r"data.csv:2: 3 fields, expected 2, as the header has; write numbers with a point"),
+    ("n;throughput\n1;10,5\n", "throughput = '10,5', .*divided by semicolons here; write numbers with a point"),
+    ("n,throughput,throughput\n1,2,3\n", r'2 columns "throughput", expected one'),
+    ("n,throughput\n1_0,2\n", r"n = '1_0'"),
+    ("n,throughput\n1e200,2\n", r"n = '1e200', expected a number above 0, up to 1e\+09"),
+    ("n,throughput\n1,1e-320\n", r"throughput = '1e-320'"),
+])  # fmt: skip
 def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(StudyError, match=told):
         read_points(data(tmp_path, text))
@@ -123,16 +113,13 @@ def test_runs_of_a_size_give_its_gain_an_interval() -> None:
     assert gained["low"] < 1.9 < gained["high"]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "rates"),
-    [
-        ([1, 2, 4, 8], [10, 15, 30, 35]),
-        ([100, 200, 400, 800], [100, 150, 310, 390]),
-        ([1, 2, 4, 8, 16], [10, 8, 6.1, 3.9, 3.5]),
-        ([0.31, 1, 2, 5, 10, 20], [3, 9.6, 18, 40, 66, 92]),
-        ([2, 4, 8, 16, 32], [10, 8.1, 7.0, 6.6, 6.2]),
-    ],
-)
+@pytest.mark.parametrize(("sizes", "rates"), [
+    ([1, 2, 4, 8], [10, 15, 30, 35]),
+    ([100, 200, 400, 800], [100, 150, 310, 390]),
+    ([1, 2, 4, 8, 16], [10, 8, 6.1, 3.9, 3.5]),
+    ([0.31, 1, 2, 5, 10, 20], [3, 9.6, 18, 40, 66, 92]),
+    ([2, 4, 8, 16, 32], [10, 8.1, 7.0, 6.6, 6.2]),
+])  # fmt: skip
 def test_poor_fits_are_told_in_words(sizes: list[float], rates: list[float]) -> None:
     told = " ".join(claim(sizes, rates).sentences)
     assert "None" not in told and "e+0" not in told and "nan" not in told
@@ -207,16 +194,13 @@ def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> 
         points_over(sizes, "threads", {"size": "8"})
 
 
-@pytest.mark.parametrize(
-    ("one", "param", "words"),
-    [
-        (benchmark(threads="2"), "clients", 'no benchmark with the param "clients", expected .* params: threads'),
-        (benchmark(gc="g1"), "gc", "gc=g1 of x, expected a number above 0"),
-        (benchmark(values=(0.0,), n="1"), "n", "a score of 0 of x"),
-        (benchmark("s", (1e-150,), n="1"), "n", "a score of 1e-150 of x, expected above 0, 1e-100 to 1e\\+100"),
-        (benchmark(n="1" * 300), "n", "expected a number above 0, up to 1e\\+09"),
-    ],
-)
+@pytest.mark.parametrize(("one", "param", "words"), [
+    (benchmark(threads="2"), "clients", 'no benchmark with the param "clients", expected .* params: threads'),
+    (benchmark(gc="g1"), "gc", "gc=g1 of x, expected a number above 0"),
+    (benchmark(values=(0.0,), n="1"), "n", "a score of 0 of x"),
+    (benchmark("s", (1e-150,), n="1"), "n", "a score of 1e-150 of x, expected above 0, 1e-100 to 1e\\+100"),
+    (benchmark(n="1" * 300), "n", "expected a number above 0, up to 1e\\+09"),
+])  # fmt: skip
 def test_what_makes_no_point_is_refused(one: Benchmark, param: str, words: str) -> None:
     with pytest.raises(StudyError, match=words):
         points_over([one], param, {})

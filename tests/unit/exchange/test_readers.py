@@ -12,17 +12,7 @@ from scalograph.exchange.benchmark import Benchmark, join_files
 from scalograph.exchange.benchmark_values import scores
 from scalograph.exchange.readers.registry import read
 from tests.kit import RECORDED
-from tests.unit.exchange.instruments import (
-    FILES,
-    SMALL,
-    TABLE,
-    given,
-    place_of,
-    result,
-    text_of,
-    timed,
-    written,
-)
+from tests.unit.exchange.instruments import FILES, SMALL, TABLE, given, place_of, result, text_of, timed, written
 
 
 def recorded(name: str) -> list[Benchmark]:
@@ -86,14 +76,11 @@ def test_counts_of_go_are_shots_and_its_procs_a_param() -> None:
     assert list(every[0].forks[0].values) == pytest.approx([46.14e-9, 59.99e-9, 117.6e-9])
 
 
-@pytest.mark.parametrize(
-    ("name", "param", "printed"),
-    [
-        ("sysbench", "threads", r"events per second: +([0-9.]+)"),
-        ("pgbench", "clients", r"tps = ([0-9.]+)"),
-        ("wrk", "connections", r"Requests/sec: +([0-9.]+)"),
-    ],
-)
+@pytest.mark.parametrize(("name", "param", "printed"), [
+    ("sysbench", "threads", r"events per second: +([0-9.]+)"),
+    ("pgbench", "clients", r"tps = ([0-9.]+)"),
+    ("wrk", "connections", r"Requests/sec: +([0-9.]+)"),
+])  # fmt: skip
 def test_each_output_of_a_load_tool_is_a_fork(name: str, param: str, printed: str) -> None:
     every = recorded(name)
     rates = [float(text) for text in re.findall(printed, text_of(name))]
@@ -157,48 +144,45 @@ def google(**more: object) -> str:
     return json.dumps({"benchmarks": [{"name": "B", "real_time": 1.0, "time_unit": "ns", **more}]})
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("jmh", "{}", "given.txt: Input should be a valid array"),
-        ("jmh", "[]", "given.txt: .* at least 1 item"),
-        ("jmh", "[1]", r"given.txt: \[0\]: Input should be"),
-        ("jmh", "[" * 100_000, "given.txt: Invalid JSON"),
-        ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "NaN"), r"rawData\[0\]\[1\]: .* finite number"),
-        ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "1e400"), r"rawData\[0\]\[1\]: .* finite number"),
-        ("jmh", jmh([[1.0, "NaN"]]), r"\[0\].primaryMetric.rawData\[0\]\[1\]: Input should be a valid number"),
-        ("jmh", jmh([[1.0, True]]), "should be a valid number"),
-        ("jmh", jmh([[1.0, -1.0]]), "greater than or equal to 0"),
-        ("jmh", jmh([[]]), "at least 1 item"),
-        ("jmh", jmh([]), "no rawData, expected the shots of at least one fork"),
-        ("jmh", jmh([[[[1.0, 0]]]], mode="sample"), "greater than or equal to 1"),
-        ("jmh", jmh([[[]]], mode="sample"), "no rawDataHistogram"),
-        ("jmh", jmh([[1.0]], mode="other"), r"\[0\].mode: Input should be"),
-        ("jmh", jmh([[1.0]], "ops/s"), r'scoreUnit: "ops/s" in mode ss, expected s/op'),
-        ("jmh", jmh([[1.0]], "ms/op", "thrpt"), "expected ops/s or ops/ms"),
-        ("jmh", jmh([[1.0]], "furlong/op"), "furlong"),
-        ("jmh", jmh([[1.0]], params={"n": 3}), r"params.n: Input should be a valid string"),
-        ("jmh", jmh([[1e308, 1.0]], "day/op"), r'\[0\]\.primaryMetric: a shot in "day/op" that is no number of sec'),
-        ("hyperfine", hyperfine(), r"results\[0\].times: .* at least 1 item"),
-        ("hyperfine", hyperfine(-1), r"times\[0\]: .* greater than or equal to 0"),
-        ("hyperfine", hyperfine(1.0, 2.0, exit_codes=[1]), "2 times and 1 exit_codes"),
-        ("pyperf", pyperf({}, "2.0"), "version: Input should be '1.0'"),
-        ("pyperf", pyperf({}), "benchmark without a value"),
-        ("pyperf", pyperf({"values": [1.0]}, unit="byte"), 'in unit "byte", expected times'),
-        ("google-benchmark", google(run_type="aggregate"), "at least 1 item"),
-        ("google-benchmark", google(time_unit="min"), r"benchmarks\[0\].time_unit"),
-        ("criterion", '{"iters": [1.0, 2.0], "times": [1.0]}', "2 iters and 1 times"),
-        ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt:1: "BenchmarkX 10 5 MB/s", expected a time in ns/op'),
-        ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a figure above 1e308"),
-        ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok", expected a status'),
-        ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
-        ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
-        ("csv", "value,unit\n1_0,s\n", "given.txt:2: value = '1_0', expected a number"),
-        ("csv", "value,unit\n1,furlong\n", "unit 'furlong', expected a time or a rate"),
-        ("csv", "value,unit\n1,5,s\n", "given.txt:2: more fields"),
-        ("csv", "value,ms\n1,2\n", '0 columns "unit"'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "words"), [
+    ("jmh", "{}", "given.txt: Input should be a valid array"),
+    ("jmh", "[]", "given.txt: .* at least 1 item"),
+    ("jmh", "[1]", r"given.txt: \[0\]: Input should be"),
+    ("jmh", "[" * 100_000, "given.txt: Invalid JSON"),
+    ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "NaN"), r"rawData\[0\]\[1\]: .* finite number"),
+    ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "1e400"), r"rawData\[0\]\[1\]: .* finite number"),
+    ("jmh", jmh([[1.0, "NaN"]]), r"\[0\].primaryMetric.rawData\[0\]\[1\]: Input should be a valid number"),
+    ("jmh", jmh([[1.0, True]]), "should be a valid number"),
+    ("jmh", jmh([[1.0, -1.0]]), "greater than or equal to 0"),
+    ("jmh", jmh([[]]), "at least 1 item"),
+    ("jmh", jmh([]), "no rawData, expected the shots of at least one fork"),
+    ("jmh", jmh([[[[1.0, 0]]]], mode="sample"), "greater than or equal to 1"),
+    ("jmh", jmh([[[]]], mode="sample"), "no rawDataHistogram"),
+    ("jmh", jmh([[1.0]], mode="other"), r"\[0\].mode: Input should be"),
+    ("jmh", jmh([[1.0]], "ops/s"), r'scoreUnit: "ops/s" in mode ss, expected s/op'),
+    ("jmh", jmh([[1.0]], "ms/op", "thrpt"), "expected ops/s or ops/ms"),
+    ("jmh", jmh([[1.0]], "furlong/op"), "furlong"),
+    ("jmh", jmh([[1.0]], params={"n": 3}), r"params.n: Input should be a valid string"),
+    ("jmh", jmh([[1e308, 1.0]], "day/op"), r'\[0\]\.primaryMetric: a shot in "day/op" that is no number of sec'),
+    ("hyperfine", hyperfine(), r"results\[0\].times: .* at least 1 item"),
+    ("hyperfine", hyperfine(-1), r"times\[0\]: .* greater than or equal to 0"),
+    ("hyperfine", hyperfine(1.0, 2.0, exit_codes=[1]), "2 times and 1 exit_codes"),
+    ("pyperf", pyperf({}, "2.0"), "version: Input should be '1.0'"),
+    ("pyperf", pyperf({}), "benchmark without a value"),
+    ("pyperf", pyperf({"values": [1.0]}, unit="byte"), 'in unit "byte", expected times'),
+    ("google-benchmark", google(run_type="aggregate"), "at least 1 item"),
+    ("google-benchmark", google(time_unit="min"), r"benchmarks\[0\].time_unit"),
+    ("criterion", '{"iters": [1.0, 2.0], "times": [1.0]}', "2 iters and 1 times"),
+    ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt:1: "BenchmarkX 10 5 MB/s", expected a time in ns/op'),
+    ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a figure above 1e308"),
+    ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok", expected a status'),
+    ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
+    ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
+    ("csv", "value,unit\n1_0,s\n", "given.txt:2: value = '1_0', expected a number"),
+    ("csv", "value,unit\n1,furlong\n", "unit 'furlong', expected a time or a rate"),
+    ("csv", "value,unit\n1,5,s\n", "given.txt:2: more fields"),
+    ("csv", "value,ms\n1,2\n", '0 columns "unit"'),
+])  # fmt: skip
 def test_a_mistake_is_told_with_its_place(tmp_path: Path, name: str, text: str, words: str) -> None:
     file, source = place_of(name, tmp_path)
     file.write_text(text)

@@ -43,14 +43,11 @@ def test_nothing_is_said_of_what_has_no_whole_interval() -> None:
     assert run_factor([figure(1.0, 0.99, 1.01, "holds")], (0.95, 1.05)) is None
 
 
-@pytest.mark.parametrize(
-    ("high", "words"),
-    [
-        (1.06, "about twice as many runs may decide it"),
-        (1.31, "about 39 times as many runs may decide it"),
-        (2.0, "more than 100 times as many runs may be needed"),
-        (None, ""),
-    ],
-)
+@pytest.mark.parametrize(("high", "words"), [
+    (1.06, "about twice as many runs may decide it"),
+    (1.31, "about 39 times as many runs may decide it"),
+    (2.0, "more than 100 times as many runs may be needed"),
+    (None, ""),
+])  # fmt: skip
 def test_it_is_said_in_words(high: float | None, words: str) -> None:
     assert runs_needed_text([figure(1.0, 0.99, high)], (0.95, 1.05)) == words

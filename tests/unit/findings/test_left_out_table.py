@@ -80,17 +80,10 @@ def test_long_runs_that_are_lost_more_often_are_a_doubt(tmp_path: Path) -> None:
     assert "5 % of the third that runs shortest, 50 % of the one that runs longest" in excluded_table(found).note
 
 
-@pytest.mark.parametrize(
-    ("lost", "told"),
-    [
-        (
-            {1: 0.05, 2: 0.2, 4: 0.5},
-            "shorter runs were lost more often (50 % against 5 %): read those at 4 threads",
-        ),
-        ({1: 0.05, 2: 0.5, 4: 0.05}, "runs at 2 threads were lost most often (50 % against 20 % of all): read them"),
-    ],
-    ids=["short ones", "one that stands out"],
-)
+@pytest.mark.parametrize(("lost", "told"), [
+    ({1: 0.05, 2: 0.2, 4: 0.5}, "shorter runs were lost more often (50 % against 5 %): read those at 4 threads"),
+    ({1: 0.05, 2: 0.5, 4: 0.05}, "runs at 2 threads were lost most often (50 % against 20 % of all): read them"),
+], ids=["short ones", "one that stands out"])  # fmt: skip
 def test_what_is_unfair_in_another_way_is_a_doubt_too(tmp_path: Path, lost: dict[int, float], told: str) -> None:
     causes = findings_of(tmp_path, study(lost, MANY), ONE_FACTOR).trust.causes
     assert f"{told} as optimistic" in causes
@@ -106,15 +99,11 @@ def test_the_time_that_a_disturbance_cost_makes_no_configuration_a_long_one(tmp_
     assert any(text.startswith("shorter runs were lost more often (60 % against 0 %)") for text in causes)
 
 
-@pytest.mark.parametrize(
-    ("share", "told"),
-    [
-        ({1: 0.3, 2: 0.3, 4: 0.3}, "each configuration lost 30 % of its runs"),
-        ({1: 0.1, 2: 0.05, 4: 0.05}, "5 % to 10 % of their runs: too few outside of busy blocks to tell whether"),
-        ({1: 0.3, 2: 0.25, 4: 0.2}, "no more unlike than chance makes them"),
-    ],
-    ids=["alike", "few", "nearly"],
-)
+@pytest.mark.parametrize(("share", "told"), [
+    ({1: 0.3, 2: 0.3, 4: 0.3}, "each configuration lost 30 % of its runs"),
+    ({1: 0.1, 2: 0.05, 4: 0.05}, "5 % to 10 % of their runs: too few outside of busy blocks to tell whether"),
+    ({1: 0.3, 2: 0.25, 4: 0.2}, "no more unlike than chance makes them"),
+], ids=["alike", "few", "nearly"])  # fmt: skip
 def test_shares_that_chance_makes_are_no_doubt(tmp_path: Path, share: dict[int, float], told: str) -> None:
     found = findings_of(tmp_path, study(share, MANY), ONE_FACTOR)
     assert not any("lost more" in text for text in found.trust.causes)

@@ -61,18 +61,14 @@ def test_a_published_file_stays_in_the_folder(tmp_path: Path) -> None:
         of(tmp_path, runs(), PUBLISHED.replace("published.csv", "../published.csv"))
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (None, "cannot be read: No such file"),
-        ("x" * 9000, "no column"),
-        ("a,b\n1,2\n", "no column threads, sync"),
-        ("\0\xff", "cannot be read"),
-        ("threads,sync,wall_s,factor\n" + "\n" * MAX_BYTES, "cannot be read: larger than 16 MiB"),
-        ("," * 1000 + "\n1", "cannot be read: more than 1000 columns"),
-    ],
-    ids=["missing", "long", "other columns", "no text", "large", "wide"],
-)
+@pytest.mark.parametrize(("text", "why"), [
+    (None, "cannot be read: No such file"),
+    ("x" * 9000, "no column"),
+    ("a,b\n1,2\n", "no column threads, sync"),
+    ("\0\xff", "cannot be read"),
+    ("threads,sync,wall_s,factor\n" + "\n" * MAX_BYTES, "cannot be read: larger than 16 MiB"),
+    ("," * 1000 + "\n1", "cannot be read: more than 1000 columns"),
+], ids=["missing", "long", "other columns", "no text", "large", "wide"])  # fmt: skip
 def test_published_figures_that_cannot_be_read_are_a_warning(tmp_path: Path, text: str | None, why: str) -> None:
     if text is not None:
         (tmp_path / "published.csv").write_bytes(text.encode("latin-1"))

@@ -19,23 +19,18 @@ def started(study: Study, **options: Any) -> Study:
     return study.model_copy(update={"protocol": study.protocol.model_copy(update=options)})
 
 
-@pytest.mark.parametrize(
-    ("run", "line"),
-    [
-        (parse(QUICK), "scalograph run study.toml"),
-        (quick_form(parse(QUICK)), "scalograph run study.toml --quick"),
-        (started(quick_form(parse(QUICK)), budget_s=60.0), "scalograph run study.toml --quick"),
-        (started(quick_form(parse(QUICK)), budget_s=90.0), "scalograph run study.toml --quick --budget 90s"),
-        (started(parse(QUICK), budget_s=0.5), "scalograph run study.toml --budget 0.5s"),
-        (
-            started(parse(QUICK), budget_runs=9, wait_quiet_s=600.0),
-            "scalograph run study.toml --max-runs 9 --wait-quiet 600s",
-        ),
-        (started(quick_form(parse(QUICK)), runs=9), "scalograph run study.toml --quick --runs 9"),
-        (started(parse(QUICK), runs=9), "scalograph run study.toml --runs 9"),
-        (started(parse(QUICK), when_busy="stop"), "scalograph run study.toml --when-busy stop"),
-    ],
-)
+@pytest.mark.parametrize(("run", "line"), [
+    (parse(QUICK), "scalograph run study.toml"),
+    (quick_form(parse(QUICK)), "scalograph run study.toml --quick"),
+    (started(quick_form(parse(QUICK)), budget_s=60.0), "scalograph run study.toml --quick"),
+    (started(quick_form(parse(QUICK)), budget_s=90.0), "scalograph run study.toml --quick --budget 90s"),
+    (started(parse(QUICK), budget_s=0.5), "scalograph run study.toml --budget 0.5s"),
+    (started(parse(QUICK), budget_runs=9, wait_quiet_s=600.0),
+     "scalograph run study.toml --max-runs 9 --wait-quiet 600s"),
+    (started(quick_form(parse(QUICK)), runs=9), "scalograph run study.toml --quick --runs 9"),
+    (started(parse(QUICK), runs=9), "scalograph run study.toml --runs 9"),
+    (started(parse(QUICK), when_busy="stop"), "scalograph run study.toml --when-busy stop"),
+])  # fmt: skip
 def test_options_are_told_from_the_declaration(tmp_path: Path, run: Study, line: str) -> None:
     copy = tmp_path / "study.toml"
     copy.write_text(QUICK)
@@ -49,15 +44,12 @@ def test_a_command_that_is_looked_for_where_the_caller_was_is_called_from_there(
     assert reproduction_commands(quick_form(load(copy)), copy)[0] == line
 
 
-@pytest.mark.parametrize(
-    "workload",
-    [
-        {"use": "sleepy"},
-        {"use": None, "command": ["./prog"]},
-        {"use": None, "command": ["sh", "-c", "{here}/prog"]},
-        {"prepare": ["bin/clear"]},
-    ],
-)
+@pytest.mark.parametrize("workload", [
+    {"use": "sleepy"},
+    {"use": None, "command": ["./prog"]},
+    {"use": None, "command": ["sh", "-c", "{here}/prog"]},
+    {"prepare": ["bin/clear"]},
+])  # fmt: skip
 def test_a_study_that_brings_its_program_is_called_from_its_own_folder(
     tmp_path: Path, workload: dict[str, Any]
 ) -> None:
@@ -84,21 +76,15 @@ def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path
     assert reproduction_commands(study, copy)[0] == "scalograph run study.toml"
 
 
-@pytest.mark.parametrize(
-    ("factor", "machine", "options"),
-    [
-        ("", {"accelerator": "tcg"}, " --host guest"),
-        (
-            '[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false, 1]\n',
-            {"accelerator": "kvm"},
-            " --host guest",
-        ),
-        ('[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false, 1]\n', {}, " --machine-wide"),
-        ('[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false]\n', {}, ""),
-        ("[reset]\ndrop_caches = 3\n", {}, " --machine-wide"),
-        ("", {"reached": "ssh"}, " --host ssh:NAME"),
-    ],
-)
+@pytest.mark.parametrize(("factor", "machine", "options"), [
+    ("", {"accelerator": "tcg"}, " --host guest"),
+    ('[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false, 1]\n', {"accelerator": "kvm"},
+     " --host guest"),
+    ('[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false, 1]\n', {}, " --machine-wide"),
+    ('[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false]\n', {}, ""),
+    ("[reset]\ndrop_caches = 3\n", {}, " --machine-wide"),
+    ("", {"reached": "ssh"}, " --host ssh:NAME"),
+])  # fmt: skip
 def test_the_host_and_what_it_must_allow_are_told(
     tmp_path: Path, factor: str, machine: dict[str, str], options: str
 ) -> None:

@@ -68,17 +68,14 @@ def with_change(change: dict[str, Any] | None, *per_cpu_s: float, wall_s: float 
     return run
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (None, ()),
-        ({}, ()),
-        ({"cpus": [1]}, ("its CPUs from 0-3 to 1",)),
-        ({"nice": 5}, ("its nice value from 0 to 5",)),
-        ({"policy": "rr", "priority": 3}, ("its policy from other to rr:3",)),
-        ({"policy": "batch", "nice": -1}, ("its policy from other to batch", "its nice value from 0 to -1")),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    (None, ()),
+    ({}, ()),
+    ({"cpus": [1]}, ("its CPUs from 0-3 to 1",)),
+    ({"nice": 5}, ("its nice value from 0 to 5",)),
+    ({"policy": "rr", "priority": 3}, ("its policy from other to rr:3",)),
+    ({"policy": "batch", "nice": -1}, ("its policy from other to batch", "its nice value from 0 to -1")),
+])  # fmt: skip
 def test_changes_are_told_with_what_was_set(change: dict[str, Any] | None, told: tuple[str, ...]) -> None:
     assert own_changes(read(with_change(change, 1.0))) == told
 
@@ -130,18 +127,15 @@ def test_a_whole_trace_is_read() -> None:
     assert find_trace(traced(subtasks(512))) is not None
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"trace_worker": None},
-        {"trace_end_ns": [4000, 3000]},
-        {"trace_end_ns": [4000, 999, 5000]},
-        {"trace_start_ns": [-1, 1000, 5000]},
-        {"trace_worker": [0, 1, 0.5]},
-        {"trace_worker": [0, 1, -1]},
-        subtasks(513),
-    ],
-)
+@pytest.mark.parametrize("changes", [
+    {"trace_worker": None},
+    {"trace_end_ns": [4000, 3000]},
+    {"trace_end_ns": [4000, 999, 5000]},
+    {"trace_start_ns": [-1, 1000, 5000]},
+    {"trace_worker": [0, 1, 0.5]},
+    {"trace_worker": [0, 1, -1]},
+    subtasks(513),
+])  # fmt: skip
 def test_lists_that_disagree_are_no_trace(changes: dict[str, Any]) -> None:
     assert find_trace(traced(changes)) is None
 

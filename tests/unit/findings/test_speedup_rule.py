@@ -89,11 +89,10 @@ def test_per_worker_work_does_not_multiply_by_cpus(tmp_path: Path) -> None:
     assert "times" not in notes(found)
 
 
-@pytest.mark.parametrize(
-    ("declaration", "levels"),
-    [('levels = ["self", "child"]', ["self", "child"]), ('control = "nice"\nlevels = [1, 5]', [1, 5])],
-    ids=["words", "a control"],
-)
+@pytest.mark.parametrize(("declaration", "levels"), [
+    ('levels = ["self", "child"]', ["self", "child"]),
+    ('control = "nice"\nlevels = [1, 5]', [1, 5]),
+], ids=["words", "a control"])  # fmt: skip
 def test_levels_that_count_nothing_have_no_speedup_and_no_sentence(
     tmp_path: Path, declaration: str, levels: list[Any]
 ) -> None:

@@ -67,19 +67,13 @@ def test_drift_that_could_not_be_checked_is_told_and_no_doubt(tmp_path: Path) ->
     assert found.level == "believe" and any("too few to check for drift" in cause for cause in found.causes)
 
 
-@pytest.mark.parametrize(
-    ("made", "cause"),
-    [
-        (changed(4, status="failed", reason="exit code 1"), "4 of 36 runs failed"),
-        (changed(18, neighbor_s=None), "3 of 3 configurations rest on unverified runs"),
-        (runs(1), "3 of 3 configurations have one run"),
-        (
-            [(t, recorded(1.0, kind="native" if i else "degraded")) for i, (t, _) in enumerate(runs())],
-            "something varied that no factor declares",
-        ),
-    ],
-    ids=["failed", "unverified", "one run", "residue"],
-)
+@pytest.mark.parametrize(("made", "cause"), [
+    (changed(4, status="failed", reason="exit code 1"), "4 of 36 runs failed"),
+    (changed(18, neighbor_s=None), "3 of 3 configurations rest on unverified runs"),
+    (runs(1), "3 of 3 configurations have one run"),
+    ([(t, recorded(1.0, kind="native" if i else "degraded")) for i, (t, _) in enumerate(runs())],
+     "something varied that no factor declares"),
+], ids=["failed", "unverified", "one run", "residue"])  # fmt: skip
 def test_each_doubt_has_its_cause_and_says_what_it_does(tmp_path: Path, made: list[Run], cause: str) -> None:
     found = trust(tmp_path, made)
     assert found.level == "doubt"
@@ -163,13 +157,10 @@ def test_runs_that_never_differ_measure_no_effect(tmp_path: Path) -> None:
     assert found.noise and "0 %" not in summaries.noise(found.noise)
 
 
-@pytest.mark.parametrize(
-    ("reason", "why"),
-    [
-        ("budget", "the first block would be past the budget"),
-        ("busy", "the machine was busy, and the study ends there"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "why"), [
+    ("budget", "the first block would be past the budget"),
+    ("busy", "the machine was busy, and the study ends there"),
+])  # fmt: skip
 def test_a_study_without_a_run_says_why_and_not_that_runs_failed(tmp_path: Path, reason: str, why: str) -> None:
     table = table_of(tmp_path, runs(1), ONE_FACTOR)
     table.rows.clear()

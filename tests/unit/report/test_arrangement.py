@@ -25,15 +25,12 @@ def test_curves_that_differ_by_one_factor_leave_nothing_to_choose() -> None:
     assert arrangement([], [{"group": ()}], cast(Factors, {}))["panels"][""] == {"first": "all", "choices": []}
 
 
-@pytest.mark.parametrize(
-    ("levels", "first", "choices"),
-    [
-        ((2, 3, 4), "all", ["all", "b", "c"]),
-        ((2, 4, 12), "c", ["all", "b", "c", "none"]),
-        ((2, 5, 13), "b", ["b", "c", "none"]),
-        ((2, 13, 49), "none", ["b", "none"]),
-    ],
-)
+@pytest.mark.parametrize(("levels", "first", "choices"), [
+    ((2, 3, 4), "all", ["all", "b", "c"]),
+    ((2, 4, 12), "c", ["all", "b", "c", "none"]),
+    ((2, 5, 13), "b", ["b", "c", "none"]),
+    ((2, 13, 49), "none", ["b", "none"]),
+])  # fmt: skip
 def test_panels_are_few_or_one_factor_makes_them(levels: tuple[int, ...], first: str, choices: list[str]) -> None:
     found = arranged(*levels)["panels"]["a"]
     assert (found["first"], [value for value, _ in found["choices"]]) == (first, choices)

@@ -99,21 +99,18 @@ def test_levels_that_differ_are_kept_apart() -> None:
     assert level_key(1) == level_key(1.0)
 
 
-@pytest.mark.parametrize(
-    ("levels", "expected"),
-    [
-        ([1, 2, 8, 32, 128, 220, 250, 512], "log"),
-        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "linear"),
-        ([0.1, 1, 10], "log"),
-        ([0, 1, 2], "linear"),
-        ([-1, 0, 1], "linear"),
-        ([0, 1, 1000], "category"),
-        ([1], "linear"),
-        ([True, False], "category"),
-        ([1, "all"], "category"),
-        ([], "category"),
-    ],
-)
+@pytest.mark.parametrize(("levels", "expected"), [
+    ([1, 2, 8, 32, 128, 220, 250, 512], "log"),
+    ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "linear"),
+    ([0.1, 1, 10], "log"),
+    ([0, 1, 2], "linear"),
+    ([-1, 0, 1], "linear"),
+    ([0, 1, 1000], "category"),
+    ([1], "linear"),
+    ([True, False], "category"),
+    ([1, "all"], "category"),
+    ([], "category"),
+])  # fmt: skip
 def test_axis_follows_the_levels(levels: list[bool | int | float | str], expected: str) -> None:
     assert scale(levels) == expected
 

@@ -141,8 +141,7 @@ def test_maps_are_titled_by_what_they_hold_fixed() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [{"lines": []}, {"low": []}, {"high": [[1.0]] * 4}, {"ratio": [[0.0] * 49] * 4}, {"y_levels": [1, 2, 4]}],
+    "fields", [{"lines": []}, {"low": []}, {"high": [[1.0]] * 4}, {"ratio": [[0.0] * 49] * 4}, {"y_levels": [1, 2, 4]}]
 )
 def test_a_map_that_does_not_agree_with_itself_is_not_drawn(fields: dict[str, Any]) -> None:
     assert figures(changed(**fields)) == []

@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from scalograph.analysis.estimate import Estimate, decimals
 from scalograph.text.format import DASH, estimate, level_text, number, significant
-from scalograph.text.scale import (
-    SECONDS,
-    Scale,
-    scale_for,
-    shared_scales,
-)
+from scalograph.text.scale import SECONDS, Scale, scale_for, shared_scales
 
 SIZES = st.floats(min_value=1e-9, max_value=1e9)
 VALUES = st.one_of(st.just(0.0), SIZES, SIZES.map(lambda x: -x))
@@ -92,15 +87,12 @@ def test_digits_follow_the_width() -> None:
     assert str(estimate(Estimate(value=0.512, low=0.506, high=0.518), Scale(1000.0, "ms"))) == "512 [506, 518]"
 
 
-@pytest.mark.parametrize(
-    ("value", "low", "high", "shown"),
-    [
-        (0.64, 0.0029, 142.0, "0.64 [0.0029, 142]"),
-        (0.99, 0.04, 17.2, "0.99 [0.040, 17]"),
-        (12.0, 0.0, 40.0, "12 [0, 40]"),
-        (0.012, -0.53, 0.55, f"0.0 [{MINUS}0.5, 0.6]"),
-    ],
-)
+@pytest.mark.parametrize(("value", "low", "high", "shown"), [
+    (0.64, 0.0029, 142.0, "0.64 [0.0029, 142]"),
+    (0.99, 0.04, 17.2, "0.99 [0.040, 17]"),
+    (12.0, 0.0, 40.0, "12 [0, 40]"),
+    (0.012, -0.53, 0.55, f"0.0 [{MINUS}0.5, 0.6]"),
+])  # fmt: skip
 def test_what_is_above_zero_shows_two_digits(value: float, low: float, high: float, shown: str) -> None:
     assert str(estimate(Estimate(value=value, low=low, high=high))) == shown
 

@@ -83,14 +83,11 @@ def test_a_narrow_terminal_has_fewer_columns_and_the_last_of_them(width: int) ->
     assert ("more column" in "\n".join(lines)) == ("c5" not in heading)
 
 
-@pytest.mark.parametrize(
-    ("width", "lines"),
-    [
-        (80, ["This CPU, 2 CPUs · 4 configurations · 9 runs in 3 min 05 s"]),
-        (50, ["This CPU, 2 CPUs · 9 runs in 3 min 05 s"]),
-        (38, ["This CPU, 2 CPUs", "9 runs in 3 min 05 s"]),
-    ],
-)
+@pytest.mark.parametrize(("width", "lines"), [
+    (80, ["This CPU, 2 CPUs · 4 configurations · 9 runs in 3 min 05 s"]),
+    (50, ["This CPU, 2 CPUs · 9 runs in 3 min 05 s"]),
+    (38, ["This CPU, 2 CPUs", "9 runs in 3 min 05 s"]),
+])  # fmt: skip
 def test_the_machine_is_told_in_lines_that_end_between_its_parts(width: int, lines: list[str]) -> None:
     shown = screen(points=0)
     told = printed(replace(shown, machine="This CPU, 2 CPUs · 4 configurations · 9 runs in 3 min 05 s"), width)

@@ -58,19 +58,16 @@ def test_a_span_is_of_so_many_commits(asked: list[object], text: str, span: tupl
     assert asked == [span, ()] and study.factors["version"] == "0-a,7-b"
 
 
-@pytest.mark.parametrize(
-    ("sweep", "command", "message"),
-    [
-        (SweepOptions(revisions="v1", build=""), "./prog", "command: no {version}"),
-        (SweepOptions(revisions="v1"), "{version}/prog", "expected both"),
-        (SweepOptions(build="make"), "{version}/prog", "expected both"),
-        (SweepOptions(revisions="v1..main:1", build=""), "{version}/prog", "1 of them, expected 2 to 64"),
-        (SweepOptions(revisions="v1..main:65", build=""), "{version}/prog", "65 of them, expected 2 to 64"),
-        (SweepOptions(revisions="x," * 64 + "x", build=""), "{version}/prog", "65 of them, expected at most 64"),
-        (SweepOptions(revisions="v1", build="'"), "{version}/prog", "--build: .* quot"),
-        (SweepOptions(revisions="v1", build="", factor=["version=a"]), "{version}", '"version" twice'),
-    ],
-)
+@pytest.mark.parametrize(("sweep", "command", "message"), [
+    (SweepOptions(revisions="v1", build=""), "./prog", "command: no {version}"),
+    (SweepOptions(revisions="v1"), "{version}/prog", "expected both"),
+    (SweepOptions(build="make"), "{version}/prog", "expected both"),
+    (SweepOptions(revisions="v1..main:1", build=""), "{version}/prog", "1 of them, expected 2 to 64"),
+    (SweepOptions(revisions="v1..main:65", build=""), "{version}/prog", "65 of them, expected 2 to 64"),
+    (SweepOptions(revisions="x," * 64 + "x", build=""), "{version}/prog", "65 of them, expected at most 64"),
+    (SweepOptions(revisions="v1", build="'"), "{version}/prog", "--build: .* quot"),
+    (SweepOptions(revisions="v1", build="", factor=["version=a"]), "{version}", '"version" twice'),
+])  # fmt: skip
 def test_what_makes_no_revisions_is_refused(
     asked: list[object], sweep: SweepOptions, command: str, message: str
 ) -> None:

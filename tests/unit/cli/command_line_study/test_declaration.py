@@ -15,12 +15,7 @@ from scalograph.cli.command_line_study.declaration import (
     study_name,
     study_text,
 )
-from scalograph.cli.command_line_study.option_texts import (
-    counts,
-    read_factor,
-    read_response,
-    responses,
-)
+from scalograph.cli.command_line_study.option_texts import counts, read_factor, read_response, responses
 from scalograph.errors import HostError, StudyError
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
@@ -50,16 +45,13 @@ def test_the_curve_is_along_the_first_factor_that_counts(tmp_path: Path) -> None
     assert study.factors["gc"].levels == ["g1", "serial"]
 
 
-@pytest.mark.parametrize(
-    ("factors", "worker"),
-    [
-        ({"cpus": "1:all"}, ("cpus", 1)),
-        ({"cpus": "2", "size": "1.5,2"}, None),
-        ({"processes": "1,2", "cpus": "1:all"}, ("processes", 1)),
-        ({"size": "1:512:*2", "cpus": "1:all"}, ("cpus", 1)),
-        ({"size": "1:512:*2"}, None),
-    ],
-)
+@pytest.mark.parametrize(("factors", "worker"), [
+    ({"cpus": "1:all"}, ("cpus", 1)),
+    ({"cpus": "2", "size": "1.5,2"}, None),
+    ({"processes": "1,2", "cpus": "1:all"}, ("processes", 1)),
+    ({"size": "1:512:*2", "cpus": "1:all"}, ("cpus", 1)),
+    ({"size": "1:512:*2"}, None),
+])  # fmt: skip
 def test_more_of_a_size_is_more_work_and_no_worker(factors: dict[str, str], worker: tuple[str, int] | None) -> None:
     assert CommandStudy(("p",), factors).worker_factor == worker
 

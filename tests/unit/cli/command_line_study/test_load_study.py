@@ -32,14 +32,11 @@ def test_a_server_of_ones_own_gets_a_port_and_the_driver_its_address() -> None:
     assert study["responses"]["server_cpu"]["from"] == "process.server.cpu_percent"
 
 
-@pytest.mark.parametrize(
-    ("ready", "expected"),
-    [
-        ("http://127.0.0.1:{port}/up", {"http": "http://127.0.0.1:{port}/up"}),
-        ("line:listens on {port}: yes", {"line": "listens on {port}: yes"}),
-        ("8081", {"port": 8081}),
-    ],
-)
+@pytest.mark.parametrize(("ready", "expected"), [
+    ("http://127.0.0.1:{port}/up", {"http": "http://127.0.0.1:{port}/up"}),
+    ("line:listens on {port}: yes", {"line": "listens on {port}: yes"}),
+    ("8081", {"port": 8081}),
+])  # fmt: skip
 def test_a_server_is_ready_by_an_answer_a_line_or_a_port(ready: str, expected: dict[str, Any]) -> None:
     assert made(serve="./app", get=PAGE, ready=ready)["workload"]["process"][0]["ready"] == expected
 
