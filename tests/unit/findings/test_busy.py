@@ -37,6 +37,11 @@ def test_cpu_times_count_disturbed_runs_and_wall_times_do_not(tmp_path: Path) ->
     assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (8, 5)
     assert shown["wall"].estimate.value == pytest.approx(0.501, abs=0.001)
     assert shown["cpu"].estimate.value == pytest.approx(1.004, abs=0.001)
+    told = found(tmp_path, study(3))
+    assert texts(point_at(told, 2).flags) == ["3 of 8 runs disturbed, left out of all but CPU times"]
+    assert any("left out (neighbor)" in point for point in told.trust.points)
+    shown = point_at(found(tmp_path, study(3, n_impossible=2)), 2).responses
+    assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (6, 3)
 
 
 @pytest.mark.parametrize("when_busy", ["report", "stop"])
@@ -45,23 +50,17 @@ def test_otherwise_both_leave_them_out(tmp_path: Path, when_busy: str) -> None:
     assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (5, 5)
 
 
-def test_impossible_runs_count_for_neither(tmp_path: Path) -> None:
-    shown = point_at(found(tmp_path, study(3, n_impossible=2)), 2).responses
-    assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (6, 3)
-
-
-def test_the_flag_says_which_times_leave_them_out(tmp_path: Path) -> None:
-    told = found(tmp_path, study(3))
-    assert texts(point_at(told, 2).flags) == ["3 of 8 runs disturbed, left out of all but CPU times"]
-    assert any("left out (neighbor)" in point for point in told.trust.points)
-
-
 def test_too_busy_is_a_doubt_by_cpu_time_and_a_reject_otherwise(tmp_path: Path) -> None:
     by_cpu = found(tmp_path, study(6)).trust
     assert (by_cpu.level, by_cpu.responses) == ("doubt", {"wall": "reject", "cpu": "believe"})
     assert by_cpu.sentence.startswith("12 of 16 runs were disturbed: believe CPU times")
     rejected = found(tmp_path, study(6), "report").trust
     assert (rejected.level, rejected.responses) == ("reject", {})
+    text = ONE_FACTOR + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'
+    assert found(tmp_path, study(6), text=text).trust.level == "reject"
+    text = ONE_FACTOR + '\n[responses.cpu]\nfrom = "window.cpu"\nunit = "s"\n'
+    assert exit_code(found(tmp_path, study(6), text=text)) == 0
+    assert exit_code(found(tmp_path, study(6), "report", text)) == 5
 
 
 @pytest.mark.parametrize(("n_blocks", "is_rejected"), [(4, False), (5, True)])
@@ -71,17 +70,6 @@ def test_a_claim_is_withheld_for_disturbed_runs_where_the_verdict_rejects_them(
     told = found(tmp_path, study(n_blocks), "report")
     assert (told.trust.level == "reject") is is_rejected
     assert told.claim and ("were disturbed" in told.claim.sentences[0]) is is_rejected
-
-
-def test_a_study_that_reads_no_cpu_time_is_rejected_all_the_same(tmp_path: Path) -> None:
-    text = ONE_FACTOR + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'
-    assert found(tmp_path, study(6), text=text).trust.level == "reject"
-
-
-def test_a_study_of_cpu_time_is_not_short_of_runs(tmp_path: Path) -> None:
-    text = ONE_FACTOR + '\n[responses.cpu]\nfrom = "window.cpu"\nunit = "s"\n'
-    assert exit_code(found(tmp_path, study(6), text=text)) == 0
-    assert exit_code(found(tmp_path, study(6), "report", text)) == 5
 
 
 @pytest.mark.parametrize(("when_busy", "is_doubted"), [("cpu-time", False), ("report", True)])

@@ -37,9 +37,16 @@ def blocks(megabytes: int) -> dict[str, int]:
     return {"n_blocks_in": megabytes * MB // 512}
 
 
-def test_warm_runs_are_no_news(tmp_path: Path) -> None:
+def test_only_reading_that_slows_is_a_doubt(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({}), ONE_FACTOR)
     assert doubts(found) == [] and texts(point_at(found, 1).flags) == []
+    made = study({})
+    made[0] = (made[0][0], run(JITTER[0], **blocks(300)))
+    assert doubts(findings_of(tmp_path, made, ONE_FACTOR)) == []
+    (told,) = doubts(findings_of(tmp_path, study({0: {"n_major_faults": 900}}), ONE_FACTOR))
+    assert told.startswith(
+        "the first run of the study waited for 900 pages from disk, the later ones none, and its score"
+    )
 
 
 def test_first_runs_of_the_study_that_read_are_a_doubt_with_its_cure(tmp_path: Path) -> None:
@@ -64,13 +71,6 @@ def test_a_configuration_with_files_of_its_own_is_flagged(tmp_path: Path) -> Non
     assert texts(point_at(found, 4).flags) and texts(point_at(found, 1).flags) == []
 
 
-def test_pages_waited_for_tell_where_blocks_do_not(tmp_path: Path) -> None:
-    (told,) = doubts(findings_of(tmp_path, study({0: {"n_major_faults": 900}}), ONE_FACTOR))
-    assert told.startswith(
-        "the first run of the study waited for 900 pages from disk, the later ones none, and its score"
-    )
-
-
 @pytest.mark.parametrize("missing", ["n_blocks_in", "n_major_faults"])
 def test_what_was_not_measured_is_not_claimed(tmp_path: Path, missing: str) -> None:
     made = study({0: {"n_blocks_in": 10 * MB, "n_major_faults": 900}})
@@ -80,10 +80,4 @@ def test_what_was_not_measured_is_not_claimed(tmp_path: Path, missing: str) -> N
     for _, found in made:
         found["run"].pop("n_major_faults", None)
         found["run"].pop("n_blocks_in", None)
-    assert doubts(findings_of(tmp_path, made, ONE_FACTOR)) == []
-
-
-def test_reading_that_does_no_harm_is_no_doubt(tmp_path: Path) -> None:
-    made = study({})
-    made[0] = (made[0][0], run(JITTER[0], **blocks(300)))
     assert doubts(findings_of(tmp_path, made, ONE_FACTOR)) == []

@@ -33,8 +33,10 @@ def study(lost: dict[int, float], n_blocks: int = 12) -> Made:
     return made
 
 
-def test_a_clean_study_has_no_such_table(tmp_path: Path) -> None:
+def test_a_study_that_leaves_nothing_out_has_no_such_table(tmp_path: Path) -> None:
     assert all(table.id != "excluded" for table in findings_of(tmp_path, study({}), ONE_FACTOR).tables)
+    made = [(t, {**r, "run": {**r["run"], "neighbor_ns": 10**9}}) for t, r in study({})]
+    assert all(table.id != "excluded" for table in findings_of(tmp_path, made, ONE_FACTOR).tables)
 
 
 def test_each_configuration_says_what_leaving_out_did(tmp_path: Path) -> None:
@@ -46,34 +48,22 @@ def test_each_configuration_says_what_leaving_out_did(tmp_path: Path) -> None:
     assert without.value == pytest.approx(2.0, rel=0.01)
     assert change == pytest.approx(100 * (1.5**0.5 - 1), abs=1)
     assert with_all.value == pytest.approx(without.value * (1 + change / 100), rel=1e-3)
-
-
-def test_a_change_within_the_interval_says_so(tmp_path: Path) -> None:
     made = [({"threads": n}, recorded(CLEAN[i % 4] / n, 1 / n, cpus=(0, 1, 2, 3))) for i in range(8) for n in WALLS]
     made[0] = ({"threads": 1}, recorded(1.0, 1.0, cpus=(0, 1, 2, 3), neighbor_s=0.3))
     (row,) = excluded_table(findings_of(tmp_path, made, ONE_FACTOR)).rows
     assert row[-1] == "no" and abs(row[-2]) < 1
-
-
-def test_impossible_runs_are_left_out_by_their_cause(tmp_path: Path) -> None:
     made = [*study({}), ({"threads": 1}, recorded(9.0, 90.0, cpus=(0, 1, 2, 3)))]
     (row,) = excluded_table(findings_of(tmp_path, made, ONE_FACTOR)).rows
     assert (row[0], row[2]) == (1, "CPU time 1")
 
 
-def test_where_all_count_nothing_is_left_out(tmp_path: Path) -> None:
-    made = [(t, {**r, "run": {**r["run"], "neighbor_ns": 10**9}}) for t, r in study({})]
-    assert all(table.id != "excluded" for table in findings_of(tmp_path, made, ONE_FACTOR).tables)
-
-
-def test_rows_are_bounded_and_the_rest_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_bounded_and_long_runs_that_are_lost_more_often_are_a_doubt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(missing_balance, "MAX_ROWS", 1)
     shown = excluded_table(findings_of(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
     assert [row[0] for row in shown.rows] == [2]
     assert "; 1 more configuration changes by at most 11 %; " in shown.note
-
-
-def test_long_runs_that_are_lost_more_often_are_a_doubt(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
     told = "longer runs were lost more often (50 % against 5 %): read those at 1 thread as optimistic"
     assert told in found.trust.causes and found.trust.level == "doubt"
@@ -89,7 +79,7 @@ def test_what_is_unfair_in_another_way_is_a_doubt_too(tmp_path: Path, lost: dict
     assert f"{told} as optimistic" in causes
 
 
-def test_the_time_that_a_disturbance_cost_makes_no_configuration_a_long_one(tmp_path: Path) -> None:
+def test_neither_lost_time_nor_repeated_runs_turn_the_shares(tmp_path: Path) -> None:
     made = []
     for block in range(MANY):
         for n, wall in ((1, 0.9), (2, 1.0), (4, 1.1)):
@@ -97,6 +87,15 @@ def test_the_time_that_a_disturbance_cost_makes_no_configuration_a_long_one(tmp_
             made.append(({"threads": n}, recorded(**slow, cpu_s=0.5, cpus=(0, 1, 2, 3))))
     causes = findings_of(tmp_path, made, ONE_FACTOR).trust.causes
     assert any(text.startswith("shorter runs were lost more often (60 % against 0 %)") for text in causes)
+    read = table_of(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
+    again: list[Any] = [
+        replace(row, run=f"{row.run}r{i}", is_planned=False, verdict="clean", causes=())
+        for row in read.rows
+        if row.verdict == "disturbed"
+        for i in (1, 2, 3)
+    ]
+    read.rows.extend(again)
+    assert any("(50 % against 5 %)" in text for text in findings(read).trust.causes)
 
 
 @pytest.mark.parametrize(("share", "told"), [
@@ -108,15 +107,3 @@ def test_shares_that_chance_makes_are_no_doubt(tmp_path: Path, share: dict[int, 
     found = findings_of(tmp_path, study(share, MANY), ONE_FACTOR)
     assert not any("lost more" in text for text in found.trust.causes)
     assert told in excluded_table(found).note
-
-
-def test_runs_that_were_made_again_do_not_count_for_the_shares(tmp_path: Path) -> None:
-    read = table_of(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
-    again: list[Any] = [
-        replace(row, run=f"{row.run}r{i}", is_planned=False, verdict="clean", causes=())
-        for row in read.rows
-        if row.verdict == "disturbed"
-        for i in (1, 2, 3)
-    ]
-    read.rows.extend(again)
-    assert any("(50 % against 5 %)" in text for text in findings(read).trust.causes)

@@ -38,14 +38,11 @@ def test_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path)
     assert "1 of 2 configurations cannot be as measured: do not build on it" in found.trust.causes
 
 
-def test_a_speedup_above_the_cpus_is_flagged_once(tmp_path: Path) -> None:
+def test_a_speedup_above_the_cpus_is_doubted_and_a_baseline_that_waits_is_told(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.4, 0.8, 60)}), ONE_FACTOR)
     assert len(texts(point_at(found, 2).flags)) == 1
     assert "above 2" in texts(point_at(found, 2).flags)[0]
     assert found.trust.level == "doubt"
-
-
-def test_a_baseline_that_waits_is_told_and_still_believed(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({1: (1.0, 0.8, 60), 2: (0.6, 0.8, 60)}), ONE_FACTOR)
     assert texts(point_at(found, 1).flags)[0].startswith(
         "baseline off the CPU: the baseline was on a CPU for at most 80"

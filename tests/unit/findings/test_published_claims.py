@@ -40,34 +40,30 @@ def decided(folder: Path, *claims: str, paces: Sequence[float] = PACES, text: st
     return found[0] if len(claims) == 1 else found
 
 
-@pytest.mark.parametrize(
-    ("claim", "decision", "values"),
-    [
-        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]', "holds", [4]),
-        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[1.9, 2.1]',
-         "does not hold", [2, 4]),
-        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[4.0, 4.2]', "not resolved", [4]),
-        ('kind="flat"\nwhere={lock="cas"}\nalong="threads"', "does not hold", [2, 4]),
-        ('kind="order"\nwhere={lock="cas"}\nalong="threads"', "holds", [2, 2]),
-        ('kind="order"\nwhere={lock="none"}\nalong="threads"\nholds=["any", 0.9]', "holds", [0.5, 0.5]),
-        ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[10, "any"]', "holds", [16]),
-        ('kind="value"\nof={threads=4, lock="cas"}\nholds=[9, "any"]', "does not hold", [4.1]),
-        ('kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"', "not resolved", [1, 1]),
-    ],
-    ids=["ratio", "one level fails", "at the end", "flat", "order", "falls", "other factor", "value", "all the same"],
-)  # fmt: skip
+AT_THE_END = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[4.0, 4.2]'
+ALL_THE_SAME = 'kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"'
+
+
+@pytest.mark.parametrize(("claim", "decision", "values"), [
+    ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]', "holds", [4]),
+    ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[1.9, 2.1]',
+     "does not hold", [2, 4]),
+    (AT_THE_END, "not resolved", [4]),
+    ('kind="flat"\nwhere={lock="cas"}\nalong="threads"', "does not hold", [2, 4]),
+    ('kind="order"\nwhere={lock="cas"}\nalong="threads"', "holds", [2, 2]),
+    ('kind="order"\nwhere={lock="none"}\nalong="threads"\nholds=["any", 0.9]', "holds", [0.5, 0.5]),
+    ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[10, "any"]', "holds", [16]),
+    ('kind="value"\nof={threads=4, lock="cas"}\nholds=[9, "any"]', "does not hold", [4.1]),
+    (ALL_THE_SAME, "not resolved", [1, 1]),
+], ids=["ratio", "one level fails", "at the end", "flat", "order", "falls", "other factor", "value",
+        "all the same"])  # fmt: skip
 def test_a_claim_is_decided_by_its_range(tmp_path: Path, claim: str, decision: str, values: list[float]) -> None:
     found: DecidedClaim = decided(tmp_path, claim)
     here = [figure.here.value if figure.here else None for figure in found.figures]
     assert (found.decision, here) == (decision, pytest.approx(values, rel=0.03))
     assert bool(found.why) == (decision == "not resolved")
-
-
-def test_what_more_runs_would_decide_is_said(tmp_path: Path) -> None:
-    at_the_end = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[4.0, 4.2]'
-    assert " as many runs may " in decided(tmp_path, at_the_end).why
-    no_interval = 'kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"'
-    assert " runs may " not in decided(tmp_path, no_interval).why
+    # Where there is an interval, more runs may make it narrow enough.
+    assert (" as many runs may " in found.why, " runs may " in found.why) == (claim == AT_THE_END, claim == AT_THE_END)
 
 
 def test_what_runs_of_a_block_share_is_in_no_figure(tmp_path: Path) -> None:
@@ -77,7 +73,7 @@ def test_what_runs_of_a_block_share_is_in_no_figure(tmp_path: Path) -> None:
     assert found.decision == "not resolved"
 
 
-def test_published_figures_stand_beside_with_their_error(tmp_path: Path) -> None:
+def test_published_figures_stand_beside_with_their_error_and_a_constant_count_is_known(tmp_path: Path) -> None:
     claim = 'kind="flat"\nwhere={lock="none"}\nalong="threads"\npublished=[1.0, 0.5]\nspread=0.1\n'
     claim += 'place="t"\nsaid="flat"'
     found = decided(tmp_path, claim)
@@ -85,6 +81,10 @@ def test_published_figures_stand_beside_with_their_error(tmp_path: Path) -> None
         pytest.approx((0.9, 1.0, 1.1)), pytest.approx((0.45, 0.5, 0.55)),
     ]  # fmt: skip
     assert (found.low, found.high, found.place, found.said) == (0.95, 1.05, "t", "flat")
+    counted = VALID + '[responses.wall]\nfrom = "window.wall"\nunit = "s"\n[responses.found]\nfrom = "value.found"\n'
+    claim = 'kind="value"\nresponse="found"\nwhere={threads=4, lock="none"}\nholds=[180, 190]'
+    found = decided(tmp_path, claim, text=counted, values={"found": [184.0]})
+    assert (found.decision, found.figures[0].here.low, found.figures[0].here.high) == ("holds", 184, 184)
 
 
 def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
@@ -95,6 +95,12 @@ def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
     )  # fmt: skip
     assert [one.decision for one in found] == ["cannot be seen here"] * 2 + ["not comparable", "holds"]
     assert [one.why for one in found][::2] == ["it needs 64 CPUs, this machine has 2", "half the work"]
+    claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
+    made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS if t["threads"] != 4]
+    read = table_of(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
+    read.study = quick_form(read.study)
+    (one,) = findings(read, tmp_path).published_claims
+    assert (one.decision, one.why) == ("not measured", "the quick form leaves out 4 threads: run the full form")
 
 
 @pytest.mark.parametrize("here", ["x86_64", "sparc64", None])
@@ -109,30 +115,18 @@ def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None
     assert (one.why == wanted) is (here != "sparc64")
 
 
-def test_what_the_quick_form_leaves_out_is_said(tmp_path: Path) -> None:
-    claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
-    made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS if t["threads"] != 4]
-    read = table_of(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
-    read.study = quick_form(read.study)
-    (one,) = findings(read, tmp_path).published_claims
-    assert (one.decision, one.why) == ("not measured", "the quick form leaves out 4 threads: run the full form")
-
-
-def test_levels_of_more_cpus_than_there_are_cannot_be_seen(tmp_path: Path) -> None:
-    text = VALID.replace("[factors.lock]", '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"\n\n[factors.lock]')
-    claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="cpus"\nlevels=[1, 12]\n'
-    made = [({"threads": 1, "cpus": n, "lock": "none"}, recorded(1.0)) for _ in PACES for n in (1, 2)]
-    (one,) = findings_of(tmp_path, made, text + claim).published_claims
-    assert (one.decision, one.why) == ("cannot be seen here", "it needs 12 CPUs, this machine has 2")
-
-
-def test_a_level_that_the_machine_refuses_cannot_be_seen(tmp_path: Path) -> None:
-    refused = "[factors.policy]\nlevels = ['a', 'b']\nif_granted = ['b']\n\n[factors.lock]"
-    text = VALID.replace("[factors.lock]", refused)
-    claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="policy"\n levels=["a", "b"]\n'
-    made = [({"threads": 1, "policy": "a", "lock": "none"}, recorded(1.0)) for _ in PACES]
-    (one,) = findings_of(tmp_path, made, text + claim).published_claims
-    assert (one.decision, one.why) == ("cannot be seen here", "this machine does not grant policy b")
+@pytest.mark.parametrize(("factor", "along", "made", "levels", "why"), [
+    ('control = "cpus"\nlevels = "1:all"', "cpus", [1, 2], "[1, 12]", "it needs 12 CPUs, this machine has 2"),
+    ("levels = ['a', 'b']\nif_granted = ['b']", "policy", ["a"], '["a", "b"]', "this machine does not grant policy b"),
+])  # fmt: skip
+def test_a_level_that_the_machine_does_not_have_cannot_be_seen(
+    tmp_path: Path, factor: str, along: str, made: list[Any], levels: str, why: str
+) -> None:
+    text = VALID.replace("[factors.lock]", f"[factors.{along}]\n{factor}\n\n[factors.lock]")
+    claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="{along}"\nlevels={levels}\n'
+    runs = [({"threads": 1, along: level, "lock": "none"}, recorded(1.0)) for _ in PACES for level in made]
+    (one,) = findings_of(tmp_path, runs, text + claim).published_claims
+    assert (one.decision, one.why) == ("cannot be seen here", why)
 
 
 @pytest.mark.parametrize("holds", ["[3.8, 4.2]", "[8, 9]"], ids=["inside", "outside"])
@@ -149,14 +143,11 @@ def test_runs_that_were_mostly_disturbed_decide_no_claim(tmp_path: Path, holds: 
     assert "disturbed" not in decided(tmp_path, flat, text=by_cpu, neighbor_s=2.0).why
 
 
-def test_figures_of_a_question_that_rest_on_disturbed_runs_decide_no_claim(tmp_path: Path) -> None:
+def test_claims_that_rest_on_disturbed_runs_are_not_decided_or_say_so(tmp_path: Path) -> None:
     best = 'kind="location"\nquantity="best_level"\nwhere={lock="none"}\nholds=[4, 4]'
     assert decided(tmp_path, best).decision == "holds"
     found = decided(tmp_path, best, neighbor_s=2.0)
     assert found.decision == "not resolved" and found.why.startswith("12 of 12 runs were disturbed: ")
-
-
-def test_a_claim_that_rests_on_disturbed_runs_in_part_says_so(tmp_path: Path) -> None:
     claim = CLAIM + 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=["any", 99]'
     made = [
         (t, recorded(pace * TRUTH[t["threads"], t["lock"]], 1.0, neighbor_s=neighbor_s, **EIGHT))
@@ -187,10 +178,3 @@ def test_a_claim_that_rests_on_disturbed_runs_in_part_says_so(tmp_path: Path) ->
 )  # fmt: skip
 def test_figures_are_said_in_words(tmp_path: Path, claim: str, words: str) -> None:
     assert decided(tmp_path, claim).quantity == words
-
-
-def test_a_count_that_is_the_same_in_every_run_is_known(tmp_path: Path) -> None:
-    counted = VALID + '[responses.wall]\nfrom = "window.wall"\nunit = "s"\n[responses.found]\nfrom = "value.found"\n'
-    claim = 'kind="value"\nresponse="found"\nwhere={threads=4, lock="none"}\nholds=[180, 190]'
-    found = decided(tmp_path, claim, text=counted, values={"found": [184.0]})
-    assert (found.decision, found.figures[0].here.low, found.figures[0].here.high) == ("holds", 184, 184)

@@ -21,17 +21,16 @@ def rows(*claims: DecidedClaim) -> list[dict[str, Any]]:
     return [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
 
 
-def test_the_sentence_stands_once_above_the_figures() -> None:
+def test_the_sentence_stands_once_above_the_figures_or_beside_the_only_one() -> None:
     whole, *figures = rows(claim("2 threads", "8 threads"))
     assert whole["what is claimed"] == "Twice as fast (table 15)"
     assert whole["bears it out"] == "at least 1.6"
     assert [one["figure"] for one in figures] == ["2 threads", "8 threads"]
     assert all((one["published"], one["here"], one["what is claimed"]) == (1.8, HERE, "") for one in figures)
-
-
-def test_one_figure_is_told_in_the_row_of_its_claim() -> None:
     (only,) = rows(claim(""))
     assert (only["figure"], only["published"], only["decision"]) == ("", 1.8, "holds")
+    assert "why" not in rows(claim("a"))[0]
+    assert claims_table([]) is None
 
 
 def test_figures_are_told_in_the_unit_in_which_they_read_best() -> None:
@@ -41,10 +40,15 @@ def test_figures_are_told_in_the_unit_in_which_they_read_best() -> None:
     assert only["here"].value == 30.0 and only["here"].high == 40.0
 
 
-def test_what_was_shown_to_be_none_and_what_is_doubtful_is_said() -> None:
+def test_what_was_not_shown_or_not_compared_says_why() -> None:
     none = ClaimValue(label="", published=220, none="no cliff", decision="does not hold")
     (only,) = rows(claim(figures=[none], doubt="rests on disturbed runs"))
     assert only["here"].warnings == ("no cliff",) and only["why"] == "rests on disturbed runs"
+    (only,) = rows(claim(decision="cannot be seen here", why="it needs 16 CPUs"))
+    assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
+    whole, one, other = rows(claim("a", "b", decision="not comparable", why="built otherwise"))
+    assert whole["decision"] == "not comparable"
+    assert (one["decision"], other["decision"]) == ("", "")
 
 
 def test_of_very_many_figures_those_that_fail_are_told() -> None:
@@ -52,22 +56,3 @@ def test_of_very_many_figures_those_that_fail_are_told() -> None:
     many[98] = many[98].model_copy(update={"decision": "does not hold"})
     labels = [row["figure"] for row in rows(claim(figures=many))]
     assert "98" in labels and labels[-1] == "35 more"
-
-
-def test_a_claim_without_figures_has_a_row_that_says_why() -> None:
-    (only,) = rows(claim(decision="cannot be seen here", why="it needs 16 CPUs"))
-    assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
-
-
-def test_figures_that_cannot_be_compared_are_not_decided() -> None:
-    whole, one, other = rows(claim("a", "b", decision="not comparable", why="built otherwise"))
-    assert whole["decision"] == "not comparable"
-    assert (one["decision"], other["decision"]) == ("", "")
-
-
-def test_reasons_have_a_column_only_where_there_is_one() -> None:
-    assert "why" not in rows(claim("a"))[0]
-
-
-def test_no_claims_no_table() -> None:
-    assert claims_table([]) is None

@@ -37,13 +37,6 @@ def test_options_are_told_from_the_declaration(tmp_path: Path, run: Study, line:
     assert reproduction_commands(run, copy) == [line, "scalograph report ."]
 
 
-def test_a_command_that_is_looked_for_where_the_caller_was_is_called_from_there(tmp_path: Path) -> None:
-    copy = tmp_path / "study.toml"
-    copy.write_text(QUICK.replace("[workload]\n", '[workload]\ncwd = "caller"\n'))
-    line = "scalograph run RESULTS/study.toml --quick    # from the folder where it was started"
-    assert reproduction_commands(quick_form(load(copy)), copy)[0] == line
-
-
 @pytest.mark.parametrize("workload", [
     {"use": "sleepy"},
     {"use": None, "command": ["./prog"]},
@@ -59,11 +52,15 @@ def test_a_study_that_brings_its_program_is_called_from_its_own_folder(
     assert reproduction_commands(study, copy)[0] == "scalograph run study.toml    # from the study's own folder"
 
 
-def test_a_declaration_that_cannot_be_read_leaves_the_options_out(tmp_path: Path) -> None:
+def test_what_cannot_be_read_leaves_options_out_and_the_callers_folder_is_named(tmp_path: Path) -> None:
     copy = tmp_path / "study.toml"
     copy.write_text("version = 2\n")
     assert reproduction_commands(parse(QUICK), copy)[0] == "scalograph run study.toml"
     assert reproduction_commands(parse(QUICK), tmp_path / "none.toml") == ["scalograph report ."]
+    copy = tmp_path / "study.toml"
+    copy.write_text(QUICK.replace("[workload]\n", '[workload]\ncwd = "caller"\n'))
+    line = "scalograph run RESULTS/study.toml --quick    # from the folder where it was started"
+    assert reproduction_commands(quick_form(load(copy)), copy)[0] == line
 
 
 def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path: Path) -> None:
@@ -74,6 +71,11 @@ def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path
     assert reproduction_commands(study, copy)[0] == "scalograph study thread-scaling"
     copy.write_text(file.read_text() + "# mine\n")
     assert reproduction_commands(study, copy)[0] == "scalograph run study.toml"
+    study = load(shipped_study("kernels") / "study.toml")
+    kernel = study.factors["kernel"].model_copy(update={"levels": ["6.1-cloud", "6.1-rt"]})
+    spelled = study.model_copy(update={"factors": {**study.factors, "kernel": kernel}})
+    assert reproduction_commands(spelled, tmp_path / "none")[0] == "scalograph study kernels"
+    assert reproduction_commands(quick_form(study), tmp_path / "none")[0] == "scalograph study kernels --quick"
 
 
 @pytest.mark.parametrize(("factor", "machine", "options"), [
@@ -91,11 +93,3 @@ def test_the_host_and_what_it_must_allow_are_told(
     copy = tmp_path / "study.toml"
     copy.write_text(QUICK + factor)
     assert reproduction_commands(load(copy), copy, machine)[0] == f"scalograph run study.toml{options}"
-
-
-def test_kernels_that_were_spelled_out_are_those_of_the_full_form(tmp_path: Path) -> None:
-    study = load(shipped_study("kernels") / "study.toml")
-    kernel = study.factors["kernel"].model_copy(update={"levels": ["6.1-cloud", "6.1-rt"]})
-    spelled = study.model_copy(update={"factors": {**study.factors, "kernel": kernel}})
-    assert reproduction_commands(spelled, tmp_path / "none")[0] == "scalograph study kernels"
-    assert reproduction_commands(quick_form(study), tmp_path / "none")[0] == "scalograph study kernels --quick"

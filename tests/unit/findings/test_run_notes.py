@@ -120,11 +120,17 @@ def traced(changes: dict[str, Any]) -> Record:
     return record(values={name: values for name, values in (TRACE | changes).items() if values is not None})
 
 
-def test_a_whole_trace_is_read() -> None:
+def test_a_whole_trace_of_finite_times_is_read(tmp_path: Path) -> None:
     trace = find_trace(traced({}))
     assert trace is not None and trace.n_workers == 2
     assert (trace.start_ns, trace.end_ns, trace.worker) == ((0, 1000, 5000), (4000, 3000, 5000), (0, 1, 1))
     assert find_trace(traced(subtasks(512))) is not None
+    whole = traced({})
+    whole.values[0].values["trace_end_ns"][0] = math.inf
+    assert find_trace(whole) is None
+    every = [TRACE | {"trace_worker": [0.0, 0.0, 0.0]}, TRACE, {"finish_ns": [1.0]}]
+    loaded = load_journal(tmp_path, [(CONFIGURATIONS[0], recorded(values=values)) for values in every])
+    assert [row.trace_line for row in loaded.rows] == [None, 3, None]
 
 
 @pytest.mark.parametrize("changes", [
@@ -138,15 +144,3 @@ def test_a_whole_trace_is_read() -> None:
 ])  # fmt: skip
 def test_lists_that_disagree_are_no_trace(changes: dict[str, Any]) -> None:
     assert find_trace(traced(changes)) is None
-
-
-def test_what_is_not_finite_is_no_trace() -> None:
-    whole = traced({})
-    whole.values[0].values["trace_end_ns"][0] = math.inf
-    assert find_trace(whole) is None
-
-
-def test_a_row_knows_the_line_of_a_trace_of_several_workers(tmp_path: Path) -> None:
-    every = [TRACE | {"trace_worker": [0.0, 0.0, 0.0]}, TRACE, {"finish_ns": [1.0]}]
-    loaded = load_journal(tmp_path, [(CONFIGURATIONS[0], recorded(values=values)) for values in every])
-    assert [row.trace_line for row in loaded.rows] == [None, 3, None]

@@ -36,9 +36,6 @@ def test_speedup_of_a_rate_is_the_rate_over_that_of_the_baseline(tmp_path: Path)
     assert gain and gain.value == pytest.approx(3.0) and gain.low and gain.low < 3.0
     assert notes(found) == "scaling factor = rate of the row over that at threads 1, the other factors equal"
     assert found.answer[0].startswith("2 threads reach 2.00x")  # 3x is more than two CPUs can give
-
-
-def test_a_rate_grows_by_itself_where_each_worker_brings_its_work(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace('"total"', '"per-worker"') + RATE
     gain = point_at(rates(tmp_path, text), 4).speedup
     assert gain and gain.value == pytest.approx(3.0)
@@ -55,16 +52,13 @@ def test_no_speedup_of_what_is_neither_time_nor_rate(tmp_path: Path, text: str) 
     assert not any("x (threads" in text for text in found.answer)
 
 
-def test_a_reported_time_has_a_speedup_and_the_first_with_a_direction_is_taken(tmp_path: Path) -> None:
-    gain = point_at(rates(tmp_path, ONE_FACTOR + PEAK + REPORTED), 2).speedup
-    assert gain and gain.value == pytest.approx(0.5)
-
-
-def test_the_window_comes_first_wherever_it_stands(tmp_path: Path) -> None:
+def test_the_window_comes_first_then_the_first_response_with_a_direction(tmp_path: Path) -> None:
     gain = point_at(
         rates(tmp_path, ONE_FACTOR + RATE + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'), 2
     ).speedup
     assert gain and gain.value == pytest.approx(1.0)
+    gain = point_at(rates(tmp_path, ONE_FACTOR + PEAK + REPORTED), 2).speedup
+    assert gain and gain.value == pytest.approx(0.5)
 
 
 def timed(tmp_path: Path, text: str, factor: str, truth: dict[Any, float]) -> Findings:
@@ -72,15 +66,12 @@ def timed(tmp_path: Path, text: str, factor: str, truth: dict[Any, float]) -> Fi
     return findings_of(tmp_path, made, text)
 
 
-def test_per_worker_work_multiplies_by_workers_and_says_so(tmp_path: Path) -> None:
+def test_per_worker_work_multiplies_by_workers_and_not_by_cpus(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace('"total"', '"per-worker"')
     found = timed(tmp_path, text, "threads", {1: 1.0, 2: 1.0, 4: 2.0})
     gain = point_at(found, 4).speedup
     assert gain and gain.value == pytest.approx(2.0)
     assert notes(found).startswith("scaling factor = threads times wall time at threads 1 over that of the row")
-
-
-def test_per_worker_work_does_not_multiply_by_cpus(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace('"total"', '"per-worker"').replace('"{threads}"', '"1"')
     text = text.replace("[factors.threads]\n", '[factors.cpus]\ncontrol = "cpus"\n').replace("threads = 1", "cpus = 1")
     found = timed(tmp_path, text, "cpus", {1: 2.0, 2: 1.0, 4: 0.5})

@@ -21,29 +21,21 @@ def study(*courses: list[float]) -> Made:
     return runs
 
 
-def test_flat_iterations_are_no_news(tmp_path: Path) -> None:
+def test_steady_iterations_and_a_warm_up_within_the_declared_one_are_no_news(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 60), TEXT)
     assert [texts(point.flags) for point in found.curves[0].points] == [[], []]
-
-
-def test_a_warm_up_within_the_declared_one_is_no_news(tmp_path: Path) -> None:
     warming = [3.0] * 5 + [1.0] * 55
     found = findings_of(tmp_path, study(warming, warming), TEXT)
     assert [texts(point.flags) for point in found.curves[0].points] == [[], []]
 
 
-def test_a_longer_warm_up_is_flagged_and_doubted(tmp_path: Path) -> None:
+def test_a_longer_warm_up_and_a_slowdown_are_told(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study([1.0] * 60, [2.0] * 25 + [1.0] * 35), TEXT)
     assert texts(point_at(found, 2).flags) == ["still warming up in 3 of 3 runs: steady from iteration 25 on"]
     assert "1 of 2 configurations warms up for too long: a larger `warmup` would leave that out" in found.trust.causes
     assert found.trust.level == "doubt"
-
-
-def test_a_run_that_thinks_between_its_iterations_has_no_time_as_a_whole(tmp_path: Path) -> None:
-    text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
-    found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
-    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
-    assert point_at(found, 2).responses["wall"].estimate.value == pytest.approx(0.5, rel=0.01)
+    found = findings_of(tmp_path, study([1.0] * 60, [0.5] * 10 + [1.0] * 50), TEXT)
+    assert "becomes slower in 3 of 3 runs before it is steady" in texts(point_at(found, 2).flags)
 
 
 def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
@@ -51,11 +43,10 @@ def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
     assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the time of the whole run is given"]
     assert found.trust.causes[0] == "1 of 2 configurations reaches no steady state: no iteration stands for it"
     assert point_at(found, 2).doubt == "no steady state"
-
-
-def test_a_slowdown_is_told(tmp_path: Path) -> None:
-    found = findings_of(tmp_path, study([1.0] * 60, [0.5] * 10 + [1.0] * 50), TEXT)
-    assert "becomes slower in 3 of 3 runs before it is steady" in texts(point_at(found, 2).flags)
+    text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
+    found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
+    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
+    assert point_at(found, 2).responses["wall"].estimate.value == pytest.approx(0.5, rel=0.01)
 
 
 UNSTEADY = [1.0] * 52 + [1.5] * 8
@@ -75,16 +66,13 @@ def test_a_curve_without_a_steady_state_gives_whole_run_times_on_all_its_points(
     ]
 
 
-def test_a_minority_of_unsteady_runs_leaves_the_median(tmp_path: Path) -> None:
+def test_a_minority_of_unsteady_runs_and_a_response_that_reads_no_window_are_left_as_they_are(tmp_path: Path) -> None:
     made = study([1.0] * 60, [1.0] * 60)
     made[1] = study([1.0] * 60, UNSTEADY)[1]
     found = findings_of(tmp_path, made, TEXT)
     assert point_at(found, 2).responses["wall"].estimate.value == pytest.approx(0.501, abs=0.002)
     assert texts(point_at(found, 2).flags) == ["no steady state in 1 of 3 runs: the median iteration stands for none"]
     assert not any("steady" in cause for cause in found.trust.causes)
-
-
-def test_a_response_that_reads_no_window_is_left_as_it_is(tmp_path: Path) -> None:
     text = TEXT + '\n[responses.rate]\nfrom = "value.rate"\nunit = "1/s"\nbetter = "higher"\n'
     made = study([1.0] * 60, UNSTEADY)
     for _, run in made:
@@ -102,7 +90,7 @@ def on_cpus(jump_on_two: float) -> Made:
     return [({**t, "cpus": i + 1}, run) for pair in pairs for i, (t, run) in enumerate(pair)]
 
 
-def test_baselines_of_two_kinds_of_time_are_not_compared(tmp_path: Path) -> None:
+def test_two_kinds_of_time_are_not_compared(tmp_path: Path) -> None:
     found = findings_of(tmp_path, on_cpus(1.5), CPUS)
     (shown,) = [table for table in found.tables if table.id == "baseline-across-cpus"]
     assert shown.rows[0][-2].value is None and shown.rows[0][-2].warnings == (UNLIKE,)
@@ -110,9 +98,6 @@ def test_baselines_of_two_kinds_of_time_are_not_compared(tmp_path: Path) -> None
     assert not any("CPU time depends" in text for text in found.trust.causes)
     (shown,) = [t for t in findings_of(tmp_path, on_cpus(1.0), CPUS).tables if t.id == "baseline-across-cpus"]
     assert shown.rows[0][-2].value == pytest.approx(1.0)
-
-
-def test_no_sentence_compares_two_kinds_of_time(tmp_path: Path) -> None:
     text = CPUS.replace("[baseline]\nthreads = 1\n", "")
     wish = '\n[[tables]]\ntitle = "Times"\nrows = "cpus"\nresponse = "wall"\nwhere = { threads = 1 }\n'
     found = findings_of(tmp_path, on_cpus(1.5), text + wish)

@@ -21,9 +21,14 @@ ASKED = VALID.replace("runs = 3", 'runs = 16\nprecision = "1%"\niterations = 3\n
 HOST = facts_of()
 
 
-def test_the_rule_is_the_studys() -> None:
+def test_rule_planner_and_score_are_the_studys() -> None:
     assert stopping(parse(ASKED)) == Stopping(0.01, 16, 0.95)
     assert stopping(parse(VALID)) is None
+    assert isinstance(run_plan(design(parse(ASKED), HOST)).planner(), SequentialPlanner)
+    assert isinstance(run_plan(design(parse(VALID), HOST)).planner(), GridPlanner)
+    found = record(iterations=[(5.0, 1.0, 7), (1.0, 1.0, 7), (3.0, 1.0, 7)])
+    assert score(parse(ASKED), found) == 2.0
+    assert score(parse(ASKED.replace("iterations = 3", "iterations = 4")), record(iterations=[])) == 1.0
 
 
 @pytest.mark.parametrize("runs", ["", "runs = 8"])
@@ -31,17 +36,6 @@ def test_a_precision_that_could_never_end_a_study_is_refused(runs: str) -> None:
     with pytest.raises(StudyError, match=r"protocol.runs: [58] beside precision, expected at least 9, .*give 100, say"):
         parse(VALID.replace("runs = 3", f'{runs}\nprecision = "1%"'))
     parse(VALID.replace("runs = 3", 'runs = 9\nprecision = "1%"\n') + "[quick]\nprotocol = { runs = 2 }\n")
-
-
-def test_the_planner_follows_the_wish() -> None:
-    assert isinstance(run_plan(design(parse(ASKED), HOST)).planner(), SequentialPlanner)
-    assert isinstance(run_plan(design(parse(VALID), HOST)).planner(), GridPlanner)
-
-
-def test_the_score_is_that_of_the_table() -> None:
-    found = record(iterations=[(5.0, 1.0, 7), (1.0, 1.0, 7), (3.0, 1.0, 7)])
-    assert score(parse(ASKED), found) == 2.0
-    assert score(parse(ASKED.replace("iterations = 3", "iterations = 4")), record(iterations=[])) == 1.0
 
 
 def made(n_blocks: int) -> list[tuple[dict[str, object], dict[str, object]]]:
@@ -52,24 +46,18 @@ def made(n_blocks: int) -> list[tuple[dict[str, object], dict[str, object]]]:
     ]
 
 
-def test_a_configuration_that_is_precise_is_not_short_of_runs(tmp_path: Path) -> None:
+def test_a_configuration_that_is_precise_is_not_short_of_runs_and_one_that_is_not_is(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "1%"')
     found = findings_of(tmp_path, made(25), text)
     assert SEQUENTIAL in point_at(found, 2).responses["wall"].estimate.warnings
     assert SEQUENTIAL not in point_at(found, 2).responses["cpu"].estimate.warnings
     assert found.runs.n_short == 0
     assert found.trust.level == "believe"
-
-
-def test_a_precision_that_was_missed_is_a_doubt_and_no_lack_of_runs(tmp_path: Path) -> None:
+    text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "0.001%"')
+    noisy = findings_of(tmp_path, [*made(25), ({"threads": 4}, recorded(0.2, status="failed", reason="x"))], text)
+    assert noisy.runs.n_short == 1  # made() asks for what it has: of the failed one there is none
     text = ONE_FACTOR.replace("runs = 3", 'runs = 25\nprecision = "0.001%"')
     found = findings_of(tmp_path, made(25), text)
     assert found.trust.level == "doubt"
     assert found.trust.sentence == "2 of 2 configurations are less precise than asked."
     assert exit_code(found) == 0
-
-
-def test_one_that_is_not_is(tmp_path: Path) -> None:
-    text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "0.001%"')
-    noisy = findings_of(tmp_path, [*made(25), ({"threads": 4}, recorded(0.2, status="failed", reason="x"))], text)
-    assert noisy.runs.n_short == 1  # made() asks for what it has: of the failed one there is none

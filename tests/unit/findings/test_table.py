@@ -33,26 +33,19 @@ def append(file: Path, **event: Any) -> Path:
     return file
 
 
-def test_a_score_is_the_median_of_the_iterations_after_warmup(tmp_path: Path) -> None:
-    row = row_of(
-        tmp_path, recorded(10.0, iterations=[(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)]), ITERATED
-    )
+def test_a_score_is_the_median_of_the_iterations_after_warmup_or_the_whole_run(tmp_path: Path) -> None:
+    windows = [(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)]
+    row = row_of(tmp_path, recorded(10.0, iterations=windows), ITERATED)
     assert row.observations["wall"] == pytest.approx((1.0, 3.0, 2.0))
     assert (row.scores, row.work) == (pytest.approx({"wall": 2.0, "cpu": 2.1}), 7)
-
-
-def test_without_iterations_the_whole_run_is_the_window(tmp_path: Path) -> None:
     assert row_of(tmp_path, recorded(1.5, 1.25)).scores == {"wall": 1.5, "cpu": 1.25}
 
 
-def test_a_failed_run_is_a_row_without_scores(tmp_path: Path) -> None:
+def test_failed_runs_and_iterations_that_contradict_the_study_have_no_scores(tmp_path: Path) -> None:
     runs = [(FIRST, recorded(status="timeout", reason="still running")), (SECOND, recorded())]
     failed, clean = (loaded := load_journal(tmp_path, runs)).rows
     assert (failed.verdict, failed.scores, failed.reason) == ("failed", {}, "still running")
     assert clean.verdict == "clean" and loaded.successful_rows() == [clean]
-
-
-def test_iterations_that_contradict_the_study_are_told(tmp_path: Path) -> None:
     row = row_of(tmp_path, recorded(iterations=[(0.5, 0.5, 7)]), ITERATED)
     assert (row.status, row.verdict, row.scores) == ("failed", "failed", {})
     assert row.reason == "reported 1 of 4 iterations"
@@ -72,16 +65,13 @@ def test_sources_of_responses(source: str, value: list[float]) -> None:
     assert [*observe(source, run, windows(run), 0)] == value
 
 
-def test_copies_share_a_window_from_first_start_to_last_end() -> None:
+def test_copies_share_a_window_from_first_start_to_last_end_and_have_the_mean_of_their_rates() -> None:
     run = recorded(3.0, iterations=[(1.0, 1.0, 5)])
     late = {**run["iterations"][0], "copy": 0, "start_ns": [500_000_000], "end_ns": [2_000_000_000]}
     assert windows(read({**run, "iterations": [run["iterations"][0], late]})) == Windows([2.0], [2.0], [10])
-
-
-def test_copies_that_report_a_rate_each_have_their_mean() -> None:
-    """Two of them do 140: not twice what the typical one does."""
     run = recorded(2.0, values={"rate": [100.0, 90.0, 500.0]})
     both = read({**run, "values": [*run["values"], {"copy": 1, "values": {"rate": [40.0]}}]})
+    # Two of them do 140: not twice what the typical one does.
     assert observe("value.rate", both, Windows(), 0) == (70.0,)
 
 
@@ -118,15 +108,11 @@ def test_workers_finish_at_their_ends(tmp_path: Path, run: dict[str, Any], finis
     assert row_of(tmp_path, run, TWICE if run["iterations"] else VALID).finish_s == finish_s
 
 
-def test_a_verdict_that_changed_is_reported(tmp_path: Path) -> None:
+def test_a_changed_verdict_is_reported_and_a_resume_brings_what_was_accepted(tmp_path: Path) -> None:
     file = write_journal(tmp_path / "journal.jsonl", [(FIRST, recorded(neighbor_s=0.5))])
     loaded = table.load(append(file, event="verdict", run="r0", verdict="clean", causes=[]))
     assert loaded.rows[0].verdict == "disturbed"
     assert loaded.warnings == ["1 run judged by newer rules than when it was made"]
-
-
-def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) -> None:
-    file = write_journal(tmp_path / "journal.jsonl", [(FIRST, recorded())])
     differences = [{"key": "kernel", "before": "6.1", "now": "6.12"}]
     design = {"configurations": CONFIGURATIONS[::-1], "runs": [9, 8, 7, 6, 5, 4]}
     loaded = table.load(append(file, event="resume", machine={}, differences=differences, design=design))

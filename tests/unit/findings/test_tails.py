@@ -48,7 +48,4 @@ def test_a_quantile_of_too_few_iterations_is_not_told(tmp_path: Path) -> None:
     p50, p90, p99 = table.rows[0][1:4]
     assert isinstance(p50, Estimate) and isinstance(p90, Estimate) and isinstance(p99, Estimate)
     assert p50.value and p90.value and p99.value is None
-
-
-def test_few_iterations_have_no_tail(tmp_path: Path) -> None:
     assert tails(tmp_path, 60, 1) is None

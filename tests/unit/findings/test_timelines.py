@@ -37,29 +37,23 @@ def test_the_timeline_nearest_the_median_stands_for_its_configuration(file: Path
     shown = findings(table.load(file)).timelines
     assert [(t.run, t.timeline["busy_ns"]) for t in shown] == [("r2", [[11]]), ("r3", [[11]]), ("r7", [[30]])]
     assert shown[0].configuration == FIRST
-
-
-def test_the_measured_window_leaves_warm_up_out(tmp_path: Path) -> None:
-    run = {**drawn(6.0, [10]), "iterations": recorded(6.0, iterations=[(1.0, 1.0, 7)] * 3)["iterations"]}
-    text = VALID.replace("runs = 3", "runs = 3\niterations = 3\nwarmup = 1")
-    (shown,) = findings(load_journal(tmp_path, [(FIRST, run)], text)).timelines
-    assert shown.window_ns == (1_000_000_000, 3_000_000_000)
-
-
-def test_a_compressed_journal_and_one_without_observations_give_the_same(file: Path) -> None:
     packed = file.with_name("journal.jsonl.gz")
     packed.write_bytes(gzip.compress(file.read_bytes()))
     assert findings(table.load(packed, keep_observations=False)) == findings(table.load(file))
 
 
-def test_lines_are_picked_without_reading_the_others(file: Path) -> None:
-    lines = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(b"".join([*lines[:2], b"not JSON\n", *lines[3:]]))
-    picked = journal.pick(file, {2, 4})
-    assert [(n, event["run"]) for n, event in picked.items()] == [(2, "r0"), (4, "r2")]
+def test_the_measured_window_leaves_warm_up_out_and_bins_must_agree(tmp_path: Path) -> None:
+    run = {**drawn(6.0, [10]), "iterations": recorded(6.0, iterations=[(1.0, 1.0, 7)] * 3)["iterations"]}
+    text = VALID.replace("runs = 3", "runs = 3\niterations = 3\nwarmup = 1")
+    (shown,) = findings(load_journal(tmp_path, [(FIRST, run)], text)).timelines
+    assert shown.window_ns == (1_000_000_000, 3_000_000_000)
+    # Each holds the same bins: nothing tells which of them is short.
+    file = write_journal(tmp_path / "journal.jsonl", [(FIRST, drawn(1.0, [1, 2], [1]))])
+    with pytest.raises(ProtocolError, match="as many bins"):
+        list(journal.read(file))
 
 
-def test_a_timeline_that_is_not_decoded_is_known_to_be_there(file: Path) -> None:
+def test_lines_are_picked_and_timelines_left_undecoded(file: Path) -> None:
     lines = [json.dumps(json.loads(line), separators=(",", ":")) for line in file.read_text().splitlines()]
     file.write_text("\n".join(lines) + "\n")
     whole, brief = (
@@ -70,13 +64,10 @@ def test_a_timeline_that_is_not_decoded_is_known_to_be_there(file: Path) -> None
     assert {record.timeline is None for record in brief} == {True, False}
     assert [record.run for record in brief] == [record.run for record in whole]
     assert not any(hasattr(record.timeline, "busy_ns") for record in brief)
-
-
-def test_rows_of_other_lengths_are_a_broken_run(tmp_path: Path) -> None:
-    """Each holds the same bins: nothing tells which of them is short."""
-    file = write_journal(tmp_path / "journal.jsonl", [(FIRST, drawn(1.0, [1, 2], [1]))])
-    with pytest.raises(ProtocolError, match="as many bins"):
-        list(journal.read(file))
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:2], b"not JSON\n", *lines[3:]]))
+    picked = journal.pick(file, {2, 4})
+    assert [(n, event["run"]) for n, event in picked.items()] == [(2, "r0"), (4, "r2")]
 
 
 def traced(wall_s: float, end_ns: float, workers: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
@@ -93,15 +84,9 @@ def test_the_trace_nearest_the_median_stands_for_its_configuration(tmp_path: Pat
     (one,) = traces(tmp_path, [(SECOND, traced(wall, end)) for wall, end in ((1.0, 1000), (1.1, 1100), (1.5, 1500))])
     assert (one.run, one.configuration) == ("r1", SECOND)
     assert (one.start_us, one.end_us, one.worker) == ([0.5, 0.5], [1.1, 1.1], [0, 1])
-
-
-def test_one_worker_a_broken_trace_and_a_failed_run_have_none(tmp_path: Path) -> None:
     failed = traced(1.0, 1000) | {"run": recorded(status="timeout")["run"]}
     runs = [(FIRST, traced(1.0, 1000, (0, 0))), (SECOND, traced(1.0, 400)), (THIRD, recorded()), (FIRST, failed)]
     assert traces(tmp_path, runs) == []
-
-
-def test_of_many_configurations_eight_are_shown_from_the_first_to_the_last(tmp_path: Path) -> None:
     configurations = [{"threads": n, "lock": lock} for n in range(1, 9) for lock in ("none", "cas")]
     runs = [(configuration, traced(1.0, 1000)) for configuration in configurations]
     design = {"configurations": configurations, "runs": [3] * 16}

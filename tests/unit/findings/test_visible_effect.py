@@ -48,17 +48,11 @@ def test_the_note_says_what_the_study_says(tmp_path: Path) -> None:
     assert notes(found)["configurations"].endswith(f"the other factors equal; {told}")
 
 
-def test_each_table_has_the_effect_of_its_own_runs(tmp_path: Path) -> None:
+def test_each_table_has_the_effect_of_its_own_runs_once(tmp_path: Path) -> None:
     found = notes(study(tmp_path, wish("wall", "none") + wish("wall", "cas")))
     assert effect(found["declared-1"]) == pytest.approx(10 * effect(found["declared-0"]), rel=0.2)
-
-
-def test_the_same_words_are_said_once(tmp_path: Path) -> None:
     found = notes(study(tmp_path, 3 * wish("wall", "none")))
     assert [note.count("are visible") for name, note in found.items() if name.startswith("declared")] == [1, 0, 0]
-
-
-def test_what_never_differs_has_no_smallest_effect(tmp_path: Path) -> None:
     assert notes(study(tmp_path, wish("nice", "none")))["declared-0"] == ""
 
 
