@@ -20,65 +20,41 @@ def laid(columns: list[Column], rows: list[list[object]]) -> TableLayout:
     return table_layout(TableDoc(id="t", title="T", columns=columns, rows=rows))
 
 
+ESTIMATE = Column(name="x", kind="estimate")
+
+
 def texts(columns: list[Column], rows: list[list[object]]) -> list[list[str]]:
     return [[str(c).strip() for c in row] for row in laid(columns, rows).rows]
 
 
-def test_zero_false_and_null_are_three_things() -> None:
+def test_zero_false_and_null_are_three_things_and_estimates_come_as_models_or_as_json() -> None:
     columns = [Column(name="x"), Column(name="y", kind="label")]
     assert texts(columns, [[0, False], [None, ""], [0.0, None]]) == [["0", "false"], ["–", ""], ["0", "–"]]
-
-
-def test_rows_of_any_length_fill_the_table() -> None:
-    found = laid([Column(name="a"), Column(name="b")], [[1], [1, 2, 3], []])
-    assert all(len(row) == 2 for row in found.rows)
-
-
-def test_estimates_come_as_models_or_as_json() -> None:
+    assert [len(row) for row in laid(columns, [[1], [1, 2, 3], []]).rows] == [2, 2, 2]
     doc = Estimate(value=1.92, low=1.88, high=1.96)
-    rows: list[list[object]] = [[doc], [asdict(doc)], [{"value": "no number"}]]
-    first, second, third = texts([Column(name="x", kind="estimate")], rows)
-    assert first == second == ["1.92 [1.88, 1.96]"]
-    assert "no number" in third[0]
+    first, second, third = texts([ESTIMATE], [[doc], [asdict(doc)], [{"value": "no number"}]])
+    assert first == second == ["1.92 [1.88, 1.96]"] and "no number" in third[0]
 
 
 def test_a_warning_is_said_once_and_marked() -> None:
     lonely = Estimate(value=2.0, warnings=("need >= 2 runs for an interval, have 1",))
-    fine = Estimate(value=1.0, low=0.9, high=1.1)
-    found = laid([Column(name="x", kind="estimate")], [[lonely], [fine], [lonely]])
-    assert [row[0].marks for row in found.rows] == ["a", "", "a"]
+    found = laid([ESTIMATE], [[lonely], [Estimate(value=1.0, low=0.9, high=1.1)], [lonely]])
+    assert [row[0].marks for row in found.rows] == ["a", "", "a"] and found.headings[0].marks == ""
     assert found.footnotes == [("a", "need >= 2 runs for an interval, have 1")]
     assert found.rows[0][0].title.startswith("need >= 2 runs")
+    all_alike = laid([ESTIMATE], [[lonely], [lonely]])
+    assert (all_alike.headings[0].marks, [row[0].marks for row in all_alike.rows]) == ("a", ["", ""])
+    many = laid([ESTIMATE], [[Estimate(value=1.0, warnings=(f"w{i}",))] for i in range(30)]).footnotes
+    assert len(many) == 27 and many[-1] == ("*", "4 further warnings, in findings.json")
 
 
-def test_a_warning_of_every_cell_marks_the_heading() -> None:
-    lonely = Estimate(value=2.0, warnings=("w",))
-    found = laid([Column(name="x", kind="estimate")], [[lonely], [lonely]])
-    assert found.headings[0].marks == "a"
-    assert [row[0].marks for row in found.rows] == ["", ""]
-
-
-def test_more_warnings_than_letters_share_a_star() -> None:
-    rows: list[list[object]] = [[Estimate(value=1.0, warnings=(f"w{i}",))] for i in range(30)]
-    found = laid([Column(name="x", kind="estimate")], rows)
-    assert len(found.footnotes) == 27
-    assert found.footnotes[-1] == ("*", "4 further warnings, in findings.json")
-
-
-def test_a_column_of_remarks_without_remarks_is_left_out() -> None:
+def test_columns_without_remarks_are_left_out_and_times_that_compare_share_a_unit() -> None:
     found = laid([Column(name="x"), Column(name="flags", kind="text")], [[1, ""], [2, None]])
     assert [h.name for h in found.headings] == ["x"]
-
-
-def test_times_that_compare_share_a_unit_and_others_do_not() -> None:
-    columns = [Column(name="wall", unit="s"), Column(name="cpu", unit="s"), Column(name="skew", unit="s")]
+    columns = [Column(name=name, unit="s") for name in ("wall", "cpu", "skew")]
     assert [h.unit for h in laid(columns, [[0.5, 0.9, 2e-5]]).headings] == ["ms", "ms", "µs"]
-
-
-def test_labels_keep_their_unit() -> None:
     found = laid([Column(name="quantum", unit="s", kind="label")], [[0.001], [0.002]])
-    assert found.headings[0].unit == "s"
-    assert found.rows[0][0].text.strip() == "0.001"
+    assert (found.headings[0].unit, found.rows[0][0].text.strip()) == ("s", "0.001")
 
 
 @given(st.text(max_size=60))
@@ -87,10 +63,6 @@ def test_visible_text_holds_no_control_and_stays_itself_otherwise(text: str) -> 
     letters = "".join(random.Random(len(text)).choices(string.printable[:95], k=8))
     assert escape_controls(letters) == letters
     assert one_line(one_line(text)) == one_line(text)
-
-
-@given(st.text(max_size=60))
-def test_any_text_fits_an_ascii_stream(text: str) -> None:
     encodable(escape_controls(text), "ascii").encode("ascii")
 
 
@@ -99,20 +71,13 @@ def test_levels_that_differ_are_kept_apart() -> None:
     assert level_key(1) == level_key(1.0)
 
 
-@pytest.mark.parametrize(("levels", "expected"), [
-    ([1, 2, 8, 32, 128, 220, 250, 512], "log"),
-    ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "linear"),
-    ([0.1, 1, 10], "log"),
-    ([0, 1, 2], "linear"),
-    ([-1, 0, 1], "linear"),
-    ([0, 1, 1000], "category"),
-    ([1], "linear"),
-    ([True, False], "category"),
-    ([1, "all"], "category"),
-    ([], "category"),
-])  # fmt: skip
-def test_axis_follows_the_levels(levels: list[bool | int | float | str], expected: str) -> None:
-    assert scale(levels) == expected
+@pytest.mark.parametrize(("expected", "every"), {
+    "log": [[1, 2, 8, 32, 128, 220, 250, 512], [0.1, 1, 10]],
+    "linear": [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [0, 1, 2], [-1, 0, 1], [1]],
+    "category": [[0, 1, 1000], [True, False], [1, "all"], []],
+}.items())  # fmt: skip
+def test_axis_follows_the_levels(expected: str, every: list[list[bool | int | float | str]]) -> None:
+    assert [scale(levels) for levels in every] == [expected] * len(every)
 
 
 @pytest.mark.parametrize("name", ["small", "one_point", "all_failed", "hostile"])

@@ -41,34 +41,22 @@ def places(one: DecidedClaim, color: str) -> list[float]:
     return [float(x) for path in paths for x in re.findall(r"M([\d.]+) \d+h0", path["d"])]
 
 
-def test_both_figures_stand_at_their_values_in_each_row() -> None:
+def test_both_figures_stand_at_their_values_beside_the_band_and_the_numbers() -> None:
     told, here = places(claim(), "paper"), places(claim(), "line-0")
     assert told[1] < told[0] < told[2]
     assert here[2] < told[1] < here[1] < here[0]
     assert len(told) == len(here) == len(THREE)
-
-
-def test_the_gray_band_is_the_range_that_bears_the_claim_out() -> None:
     band = next(node for node in svg(claim()).iter("path") if node.get("fill") == "var(--muted)").get("d", "")
     left, right = map(float, re.findall(r"[MH]([\d.]+)", band)[:2])
     assert left < places(claim(), "line-0")[0] < right
     assert places(claim(), "line-0")[2] < left
     assert "fill-opacity" not in claim_picture(claim(low=None, high=None))
-
-
-def test_numbers_and_decisions_are_written_beside_the_marks() -> None:
     found = texts(claim())
     assert {"2 threads", "1.81", "1.90 \N{PLUS-MINUS SIGN}3 %", "\N{CHECK MARK}", "\N{MULTIPLICATION X}"} <= {*found}
     assert "\N{CHECK MARK}" not in texts(claim("not comparable"))
 
 
-def test_the_axis_is_logarithmic_from_a_factor_of_three_on() -> None:
-    wide = [ClaimValue(label=f"{n}", published=float(n), decision="not measured") for n in (1, 10, 100)]
-    a, b, c = places(claim(low=None, high=None, figures=wide), "paper")
-    assert abs((b - a) - (c - b)) < 0.2
-
-
-def test_wide_intervals_and_zeros_stay_inside_the_frame() -> None:
+def test_wide_intervals_zeros_and_many_figures_stay_inside_the_frame() -> None:
     odd = [
         ClaimValue(label="", published=0.0, here=Estimate(0.0, -1e9, 1e9, n=2), decision="not resolved"),
         ClaimValue(label="x" * 200, here=Estimate(2.0, 0.1, 1e12, n=2), decision="not resolved"),
@@ -77,17 +65,14 @@ def test_wide_intervals_and_zeros_stay_inside_the_frame() -> None:
         drawn = claim_picture(claim(low=low, high=high, figures=odd))
         assert all(0 <= float(x) <= WIDTH - PUBLISHED for x in re.findall(r"[MH](-?[\d.]+)", drawn))
         assert "nan" not in drawn and "inf" not in drawn
-
-
-def test_many_figures_are_cut_and_those_that_fail_stay() -> None:
+    wide = [ClaimValue(label=f"{n}", published=float(n), decision="not measured") for n in (1, 10, 100)]
+    a, b, c = places(claim(low=None, high=None, figures=wide), "paper")
+    assert abs((b - a) - (c - b)) < 0.2
     many = [ClaimValue(label=f"{n} tasks", published=1.0, decision="holds") for n in range(40)]
     many[38] = many[38].model_copy(update={"decision": "does not hold"})
     found = texts(claim(figures=many))
     assert "38 tasks" in found and f"{MOST_TOLD} of 40 figures" in found
     assert float(svg(claim(figures=many)).get("viewBox", "").split()[3]) < HEAD + ROW * (MOST_TOLD + 1)
-
-
-def test_a_claim_without_any_number_has_no_picture() -> None:
     assert claim_picture(claim(figures=[])) == ""
     assert claim_picture(claim(figures=[ClaimValue(label="a", decision="not measured")])) == ""
 

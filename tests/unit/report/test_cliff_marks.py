@@ -34,33 +34,23 @@ def test_a_band_where_it_begins_and_is_over() -> None:
     assert (mark["x0"], mark["x1"]) == (pytest.approx(log10(3), abs=1e-4), pytest.approx(log10(4), abs=1e-4))
     assert (mark["type"], mark["yref"]) == ("rect", "paper")
     assert all(measure["key"].endswith(CAPTION) for measure in family["measures"])
-
-
-def test_only_curves_along_the_factor_that_was_searched_have_it() -> None:
-    found = searched()
-    data = found.parts["cliff"].data
-    assert data is not None
-    data["factor"] = "another"
-    assert all(family["shapes"] == [] for family in payload(found, figures(found))["families"])
-
-
-def test_without_a_search_there_is_no_band() -> None:
+    (overlay,) = figures(searched(low=0))
+    assert (overlay.shapes, overlay.caption) == ([], "")
     assert figures(sample()) == []
     assert all(family["shapes"] == [] for family in payload(sample())["families"])
 
 
-def test_a_band_without_a_place_is_left_out() -> None:
-    (overlay,) = figures(searched(low=0))
-    assert (overlay.shapes, overlay.caption) == ([], "")
-
-
-def test_the_axis_is_of_ratios_and_of_measured_levels() -> None:
+def test_only_curves_along_the_factor_that_was_searched_have_it() -> None:
     found = searched()
     factor = found.curves[0].factor
     axis = Factors(found, [factor])[factor].axis()
     assert axis["scale"] == "log" and axis["labels"] == ["1", "2", "8", "512"]
     some = [curve.model_copy(update={"points": curve.points[:3]}) for curve in found.curves]
     assert Factors(found.model_copy(update={"curves": some}), [factor])[factor].axis()["labels"] == ["1", "2", "8"]
+    data = found.parts["cliff"].data
+    assert data is not None
+    data["factor"] = "another"
+    assert all(family["shapes"] == [] for family in payload(found, figures(found))["families"])
 
 
 def test_figure_and_matrix_have_one_unit() -> None:

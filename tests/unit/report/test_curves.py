@@ -16,16 +16,13 @@ def curves(findings: Findings) -> list[dict[str, Any]]:
     return found
 
 
-def test_the_ideal_of_workers_grows_until_each_cpu_has_one() -> None:
+def test_the_ideal_grows_with_cpus_and_with_workers_until_each_has_one() -> None:
     findings = samples.small()
     for point in findings.curves[1].points:
         point.n_cpus = 1
     on_two, on_one = curves(findings)
     assert [point["ideal"] for point in on_two["points"]] == [1.0, 2.0, 2.0]
     assert [point["ideal"] for point in on_one["points"]] == [1.0, 1.0, 1.0]
-
-
-def test_the_ideal_of_cpus_grows_with_them() -> None:
     findings = samples.small()
     findings.study.baseline = BaselineDoc(factor="cpus", level=1)
     one = findings.curves[1]
@@ -36,16 +33,13 @@ def test_the_ideal_of_cpus_grows_with_them() -> None:
     assert [point["ideal"] for point in curves(findings)[0]["points"]] == [1.0, 2.0, 4.0]
 
 
-def test_points_stand_in_the_order_of_the_axis_whatever_order_levels_were_declared_in() -> None:
+def test_points_stand_in_the_order_of_the_axis_and_downloads_have_levels_as_they_are() -> None:
     findings = samples.small()
     findings.study.factors[0].levels = [512, 1, 8]
     (family,) = payload(findings)["families"]
     for curve in family["curves"]:
         at = [family["axis"]["at"][point["level"]] for point in curve["points"]]
         assert len(at) == 3 and at == sorted(at)
-
-
-def test_the_download_has_levels_as_they_are() -> None:
     findings = samples.small()
     findings.study.factors[1].unit = "CPUs"
     factor = payload(findings)["factors"]["cpus"]

@@ -44,11 +44,14 @@ def test_a_map_is_of_speedup_on_axes_of_ratios() -> None:
     assert one.x == [log_place(n) for n in samples.SIZES]
     assert [row.at for row in one.rows] == [log_place(p) for p in (1, 2, 4, 8)]
     assert one.rows[2].speedup == samples.speedups(4)
-
-
-def test_the_ends_of_a_speedup_are_those_of_the_time_turned_over() -> None:
     for row in drawn(samples.two_factors()).rows:
         assert all(low < value < high for low, value, high in zip(row.low, row.speedup, row.high, strict=True))
+    first, _, third, _ = drawn(samples.two_factors()).panels[0].pairs
+    assert (first.x, first.y) == (log_place(64), log_place(2))
+    assert first.speedup < 1 < third.speedup
+    assert (third.n, third.texts[0]) == (3, "size: 16,384, workers: 4")
+    even = drawn(changed(pairs=[BreakEvenPair(x=131072, y=8, ratio=0.5, n=1)]))
+    assert even.panels[0].pairs[0].x == even.x(even.x.high) == log_place(131072)
 
 
 def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
@@ -58,9 +61,6 @@ def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
     assert two.location == log_place(2000)
     assert two.band == tuple(pytest.approx(log_place(end), abs=1e-5) for end in (2000 / 1.1, 2200))
     assert two.summary.startswith("parallel is faster from size 2,000 [1,818.18, 2,200] on")
-
-
-def test_what_is_not_known_reaches_to_the_end_of_the_axis() -> None:
     even = drawn(samples.undecided())
     assert even.rows[0].band == (log_place(8192), even.x(even.x.high))
     both = [BreakEvenLine(level=1, kind="undecided"), *samples.even_map().lines[1:]]
@@ -78,27 +78,12 @@ def test_rows_without_a_line_say_which(kind: str) -> None:
     assert word["text"] == kind
 
 
-def test_pairs_stand_where_they_were_measured() -> None:
-    first, _, third, _ = drawn(samples.two_factors()).panels[0].pairs
-    assert (first.x, first.y) == (log_place(64), log_place(2))
-    assert first.speedup < 1 < third.speedup
-    assert (third.n, third.texts[0]) == (3, "size: 16,384, workers: 4")
-
-
-def test_a_level_that_rounding_has_moved_past_the_end_is_inside() -> None:
-    even = drawn(changed(pairs=[BreakEvenPair(x=131072, y=8, ratio=0.5, n=1)]))
-    assert even.panels[0].pairs[0].x == even.x(even.x.high) == log_place(131072)
-
-
-def test_colors_begin_where_one_version_is_faster_by_more_than_counts_as_even() -> None:
+def test_colors_and_words_say_which_side_is_faster() -> None:
     colors = plot(samples.two_factors()).data[0]
     assert colors["colorscale"][0] == [0.0, "line-1~0.66"] and colors["colorscale"][-1] == [1.0, "line-0~0.66"]
     none = [at for at, color in colors["colorscale"] if color.endswith("~0")]
     assert len(none) == 2 and none[0] == pytest.approx(1 - none[1])
     assert "speedup 0." in colors["text"][0][0] and "sequential is faster" in colors["text"][0][0]
-
-
-def test_a_side_is_named_where_it_is_sure_and_no_pair_is_hidden() -> None:
     found = plot(samples.two_factors())
     sides = [note for note in found.layout["annotations"] if "room" in note]
     assert {note["name"] for note in sides} == {"side True", "side False"}
@@ -117,14 +102,11 @@ def test_one_factor_alone_is_a_curve() -> None:
     assert curve["y"] == row.speedup and row.summary in curve["hovertext"][0]
 
 
-def test_a_short_range_or_one_with_zero_is_linear() -> None:
+def test_axes_of_short_ranges_are_linear_and_many_levels_have_round_ticks() -> None:
     short = changed(x_levels=[10 + i / 4 for i in range(49)], pairs=[])
     assert drawn(short).x.is_log is False
     from_zero = drawn(changed(y_levels=[0, 2, 4, 8], pairs=[]))
     assert from_zero.y is not None and from_zero.y.is_log is False
-
-
-def test_many_declared_levels_get_round_numbers_as_ticks() -> None:
     found = samples.two_factors()
     found.study.factors[1].levels = list(range(16, 4096))
     assert drawn(found).x.layout([0, 1])["ticktext"][:3] == ["20", "50", "100"]
@@ -132,12 +114,16 @@ def test_many_declared_levels_get_round_numbers_as_ticks() -> None:
     assert round_numbers(5, 5, is_log=False) == [5]
 
 
-def test_maps_are_titled_by_what_they_hold_fixed() -> None:
+def test_maps_are_titled_by_what_they_hold_fixed_and_the_first_has_a_line() -> None:
     assert [one.title for one in figures(samples.three_factors())[0].views[0].plots] == [
         "cost: 1",
         "cost: 4",
         "cost: 16",
     ]
+    never = samples.even_map(1, group={"cost": 1})
+    none = never.model_copy(update={"lines": [BreakEvenLine(level=one.level, kind="never") for one in never.lines]})
+    found = samples.with_maps([none, samples.even_map(4, group={"cost": 4})])
+    assert [one.title for one in figures(found)[0].views[0].plots] == ["cost: 4", "cost: 1"]
 
 
 @pytest.mark.parametrize(
@@ -147,12 +133,14 @@ def test_a_map_that_does_not_agree_with_itself_is_not_drawn(fields: dict[str, An
     assert figures(changed(**fields)) == []
 
 
-def test_without_a_search_there_is_nothing() -> None:
+def test_names_enter_as_text_and_without_a_search_there_is_nothing() -> None:
     found = samples.two_factors()
     found.parts.clear()
     assert figures(found) == []
     assert 'id="drawn"' not in page(found)
     assert 'id="drawn"' in page(samples.two_factors(), figures(samples.two_factors()))
+    assert samples.HOSTILE not in page(samples.hostile_map(), figures(samples.hostile_map()))
+    assert samples.HOSTILE not in str([trace for trace in plot(samples.hostile_map()).data if "text" in trace])
 
 
 def test_more_than_a_page_draws_is_left_out_and_the_rest_fits(tmp_path: Path) -> None:
@@ -168,15 +156,3 @@ def test_more_than_a_page_draws_is_left_out_and_the_rest_fits(tmp_path: Path) ->
     assert {len(one.data[0]["z"]) for one in plots} == {64}
     write(found, made, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
-
-
-def test_names_enter_as_text() -> None:
-    assert samples.HOSTILE not in page(samples.hostile_map(), figures(samples.hostile_map()))
-    assert samples.HOSTILE not in str([trace for trace in plot(samples.hostile_map()).data if "text" in trace])
-
-
-def test_the_first_map_has_a_line() -> None:
-    never = samples.even_map(1, group={"cost": 1})
-    none = never.model_copy(update={"lines": [BreakEvenLine(level=one.level, kind="never") for one in never.lines]})
-    found = samples.with_maps([none, samples.even_map(4, group={"cost": 4})])
-    assert [one.title for one in figures(found)[0].views[0].plots] == ["cost: 4", "cost: 1"]

@@ -31,15 +31,12 @@ def curve(group: tuple[int, ...], *ys: float) -> CurveLine:
 
 
 def test_speedup_stands_first_unless_the_claim_names_another() -> None:
+    names = [note["text"] for note in first(samples.full()).layout["annotations"]]
+    assert 1 < len(set(names)) == len(names) <= 6
     findings: Findings = samples.full()
     assert first(findings).layout["yaxis"]["title"]["text"].startswith("speedup over")
     findings.claim = Claim(sentences=["So it is."], figure="response cpu")
     assert "lower is better" in first(findings).layout["yaxis"]["title"]["text"]
-
-
-def test_few_lines_are_named_and_none_twice() -> None:
-    names = [note["text"] for note in first(samples.full()).layout["annotations"]]
-    assert 1 < len(set(names)) == len(names) <= 6
 
 
 @pytest.mark.parametrize(("levels", "mode"), [(["gcc", "clang", "icc"], "markers"), ([1, 2, 1048576], "lines+markers")])
@@ -62,14 +59,8 @@ def test_lines_far_apart_are_chosen_and_twins_are_not() -> None:
     every = [curve((i, 0), 1, 2 ** (i % 4)) for i in range(8)]
     assert {one.ys[-1] for one in furthest(every)} == {1, 2, 4, 8}
     assert len(furthest(every)) == 4
-
-
-def test_a_factor_that_moves_nothing_tells_no_lines_apart() -> None:
     every = [curve((i, j), 1, 2.0**i) for i in range(3) for j in range(3)]
     assert len({one.group[1] for one in furthest(every)}) == 1
-
-
-def test_rows_of_the_matrix_find_their_lines() -> None:
     every = [curve((i,), 1, 1 + i / 2) for i in range(9)]
     assert match_rows(every, [{1.0: 3.01}, {}, {1.0: 400}]) == [every[4]]
 
@@ -95,37 +86,28 @@ def log(n: int) -> RunLog:
     )  # fmt: skip
 
 
-def test_the_strip_counts_every_run_and_draws_those_with_a_figure() -> None:
+def test_the_strip_counts_every_run_and_stays_small() -> None:
     strip = run_timeline(log(5))
     assert strip
     assert [count for *_, count in strip.counts] == [5, 5, 5]
     assert "5 left out" in strip.words
     assert set(strip.pictures) == {"wide", "middle", "narrow"}
     assert run_timeline(None) is run_timeline(RunLog()) is None
-
-
-def test_disturbed_runs_that_count_are_told() -> None:
     all_count = log(5)
     all_count.counted = [True] * len(all_count.run)
     strip = run_timeline(all_count)
     assert strip and "5 disturbed, none of them left out" in strip.words
-
-
-def test_what_has_one_point_is_a_line_beside_the_others() -> None:
-    findings: Findings = samples.small()
-    findings.claim = Claim(sentences=["So it is."], figure="response wall")
-    findings.curves[1].points = findings.curves[1].points[:1]
-    flat = [trace for trace in first(findings).data if len({*trace["y"]}) == 1 < len({*trace["x"]})]
-    assert len(flat) == 1 and len({*flat[0]["x"]}) == 2
-
-
-def test_many_runs_stay_small() -> None:
     strip = run_timeline(log(10_000))
     assert strip
     assert sum(map(len, strip.pictures.values())) < 300_000
 
 
-def test_the_first_figure_is_in_the_page_before_any_script() -> None:
+def test_what_has_one_point_is_a_line_and_the_first_figure_needs_no_script() -> None:
+    findings: Findings = samples.small()
+    findings.claim = Claim(sentences=["So it is."], figure="response wall")
+    findings.curves[1].points = findings.curves[1].points[:1]
+    flat = [trace for trace in first(findings).data if len({*trace["y"]}) == 1 < len({*trace["x"]})]
+    assert len(flat) == 1 and len({*flat[0]["x"]}) == 2
     html = page(samples.full())
     assert html.index('id="first-figure"') < html.index("<svg") < html.index('id="figures"') < html.index("<script")
 

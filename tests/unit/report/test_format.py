@@ -64,44 +64,33 @@ def test_one_time_reads_between_1_and_1000_where_units_reach(seconds: float) -> 
     assert scaled < 1000.6 or seconds >= 1000
 
 
-def test_zero_is_a_value_and_null_is_a_dash() -> None:
-    assert number(0) == "0"
-    assert number(0.0) == "0"
-    assert number(None) == DASH
-    assert str(estimate(Estimate(value=0.0, low=-0.1, high=0.1))) == f"0.00 [{MINUS}0.10, 0.10]"
-    assert str(estimate(Estimate(warnings=("need >= 1 run",)))) == DASH
-    assert str(estimate(None)) == DASH
-    assert level_text(0) == "0"
-    assert level_text(False) == "false"
-    assert level_text("") == "(empty)"
+MS = Scale(1000.0, "ms")
 
 
-def test_one_sided_intervals_say_which_end_is_open() -> None:
-    assert str(estimate(Estimate(value=2.0, low=None, high=2.5))) == f"2.000 [{DASH}, 2.500]"
-
-
-def test_digits_follow_the_width() -> None:
-    assert decimals(1.92, 1.88, 1.96) == 2
-    assert decimals(1.92, 1.915, 1.925) == 3
-    assert decimals(1920.0, 1000.0, 3000.0) == 0
-    assert str(estimate(Estimate(value=0.512, low=0.506, high=0.518), Scale(1000.0, "ms"))) == "512 [506, 518]"
-
-
-@pytest.mark.parametrize(("value", "low", "high", "shown"), [
-    (0.64, 0.0029, 142.0, "0.64 [0.0029, 142]"),
-    (0.99, 0.04, 17.2, "0.99 [0.040, 17]"),
-    (12.0, 0.0, 40.0, "12 [0, 40]"),
-    (0.012, -0.53, 0.55, f"0.0 [{MINUS}0.5, 0.6]"),
+@pytest.mark.parametrize(("given", "shown"), [
+    (Estimate(0.64, 0.0029, 142.0), "0.64 [0.0029, 142]"),
+    (Estimate(0.99, 0.04, 17.2), "0.99 [0.040, 17]"),
+    (Estimate(12.0, 0.0, 40.0), "12 [0, 40]"),
+    (Estimate(0.012, -0.53, 0.55), f"0.0 [{MINUS}0.5, 0.6]"),
+    (Estimate(0.0, -0.1, 0.1), f"0.00 [{MINUS}0.10, 0.10]"),
+    (Estimate(2.0, None, 2.5), f"2.000 [{DASH}, 2.500]"),
+    (Estimate(warnings=("need >= 1 run",)), DASH),
+    (None, DASH),
 ])  # fmt: skip
-def test_what_is_above_zero_shows_two_digits(value: float, low: float, high: float, shown: str) -> None:
-    assert str(estimate(Estimate(value=value, low=low, high=high))) == shown
+def test_an_interval_is_shown_with_the_digits_that_it_deserves(given: Estimate | None, shown: str) -> None:
+    assert str(estimate(given)) == shown
+
+
+def test_digits_follow_the_width_zero_is_a_value_and_null_is_a_dash() -> None:
+    assert (decimals(1.92, 1.88, 1.96), decimals(1.92, 1.915, 1.925), decimals(1920.0, 1000.0, 3000.0)) == (2, 3, 0)
+    assert str(estimate(Estimate(value=0.512, low=0.506, high=0.518), MS)) == "512 [506, 518]"
+    assert (number(0), number(0.0), number(None)) == ("0", "0", DASH)
+    assert (level_text(0), level_text(False), level_text("")) == ("0", "false", "(empty)")
 
 
 def test_units() -> None:
-    assert scale_for("bytes", [48234496]).unit == "MiB"
-    assert scale_for("percent", [3.0]) == Scale(1.0, "%")
-    assert scale_for("ops/s", [3e6]) == Scale(1.0, "ops/s")
-    assert scale_for("s", []) == Scale(1.0, "s")
-    assert scale_for("s", [0.0]) == Scale(1.0, "s")
-    assert scale_for("ns", [5e8, 6e8]).unit == "ms"
+    units = [("bytes", [48234496]), ("s", []), ("s", [0.0]), ("ns", [5e8, 6e8])]
+    assert [scale_for(*of).unit for of in units] == ["MiB", "s", "s", "ms"]
+    assert (scale_for("percent", [3.0]), scale_for("ops/s", [3e6])) == (Scale(1.0, "%"), Scale(1.0, "ops/s"))
+    assert scale_for("s", []) == scale_for("s", [0.0]) == Scale(1.0, "s")
     assert [s.unit for s in shared_scales([("s", [0.5]), ("bytes", [10.0]), ("s", [2.0])])] == ["s", "B", "s"]

@@ -46,21 +46,15 @@ def test_an_axis_of_categories_ends_with_its_levels() -> None:
     assert short is not None and short["at"] == [0, 1, 2, 3] and len(short["fitted"]) == 4
 
 
-def test_an_optimum_further_out_is_told_and_not_drawn() -> None:
+def test_an_optimum_is_drawn_within_the_line_and_told_further_out() -> None:
     far = drawn([1, 2, 4, 8], optimum=Estimate(value=40.0, low=30.0, high=60.0))
     assert far is not None and far["optimum"] is None and far["words"].startswith("N* = 40")
     open_ = drawn([1, 2, 4, 8], optimum=Estimate(low=20.2))
     assert open_ is not None and open_["optimum"] is None and open_["words"] == "N* > 20.2"
     none = drawn([1, 2, 4, 8], optimum=Estimate())
     assert none is not None and none["words"] == ""
-
-
-def test_the_interval_of_the_optimum_ends_with_the_line() -> None:
     found = drawn([1, 2, 4, 8], optimum=Estimate(value=9.0, low=5.0, high=80.0))
     assert found is not None and found["optimum"]["high"] == found["at"][-1]
-
-
-def test_a_curve_without_a_law_has_no_line() -> None:
     assert law_line(Curve(group={}, factor="n", points=[]), Levels("n", "n", "", [1, 2])) is None
     assert drawn([1, 2, 4, 8], sizes=[1.0]) is None
 

@@ -28,7 +28,7 @@ def family(findings: Findings) -> dict[str, Any]:
     return dict(found)
 
 
-def test_they_stand_on_the_curve_of_the_same_levels() -> None:
+def test_they_stand_on_the_curve_of_the_same_levels_each_paper_by_itself() -> None:
     found = family(published(samples.small(), 1.5, label="XP"))
     first, *others = found["curves"]
     (line,) = printed(first)
@@ -36,6 +36,11 @@ def test_they_stand_on_the_curve_of_the_same_levels() -> None:
     assert line["traces"][0]["x"] == found["axis"]["at"][:3] and "published: XP" in line["traces"][0]["hovertext"][0]
     assert shown_papers(found) == {"published: XP": True}
     assert not any(printed(curve) for curve in others)
+    near, far = (published(samples.small(), y, label=label) for label, y in (("OS X", 1.5), ("XP", 500.0)))
+    both = near.model_copy(update={"published_curves": [*near.published_curves, *far.published_curves]})
+    assert shown_papers(family(both)) == {"published: OS X": True, "published: XP": False}
+    first = first_chart(both, payload(both), [])
+    assert first is not None and "published (OS X)" in first.note
 
 
 def printed(curve: dict[str, Any]) -> list[dict[str, Any]]:
@@ -57,24 +62,13 @@ def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten() -> None:
     assert shown(samples.small()) == []
 
 
-def test_each_paper_is_shown_and_hidden_by_itself() -> None:
-    near, far = (published(samples.small(), y, label=label) for label, y in (("OS X", 1.5), ("XP", 500.0)))
-    both = near.model_copy(update={"published_curves": [*near.published_curves, *far.published_curves]})
-    assert shown_papers(family(both)) == {"published: OS X": True, "published: XP": False}
-    first = first_chart(both, payload(both), [])
-    assert first is not None and "published (OS X)" in first.note
-
-
-def test_the_first_figure_has_them_dotted_with_rings() -> None:
+def test_the_first_figure_has_them_dotted_unless_they_would_flatten_it() -> None:
     findings = published(samples.small(), 1.5)
     first = first_chart(findings, payload(findings), [])
     assert first is not None and "dotted with rings: published" in first.note
     dotted = [trace for trace in first.data if trace["line"].get("dash") == "1px,3px"]
     assert [trace["y"] for trace in dotted] == [[1.5] * 3]
     assert 'stroke-dasharray="1 3"' in pictures(first)["wide"]
-
-
-def test_what_would_flatten_the_first_figure_is_left_out_of_it() -> None:
     findings = published(samples.small(), 500.0)
     first = first_chart(findings, payload(findings), [])
     assert first is not None and "published" not in first.note

@@ -24,15 +24,12 @@ def test_each_bar_is_split_over_the_cpus() -> None:
     assert "on CPU no. 2 of 2" in second["hovertemplate"]
 
 
-def test_one_level_of_the_lines_is_seen_at_a_time() -> None:
+def test_one_level_of_the_lines_or_each_of_too_many_curves_is_seen_at_a_time() -> None:
     figure = share(samples.full(n=2, levels=(1, 2)))
     assert figure.choice == "Lock" and len(figure.views) > 1
     assert len({view.name for view in figure.views}) == len(figure.views)
     tables = figure.details[0].tables
     assert len(tables) == sum(len(view.plots) for view in figure.views)
-
-
-def test_of_too_many_curves_each_is_seen_alone() -> None:
     findings = samples.small()
     first = findings.curves[0]
     findings.curves = [first.model_copy(update={"group": {"a": i % 2, "b": i}}) for i in range(40)]
@@ -41,7 +38,7 @@ def test_of_too_many_curves_each_is_seen_alone() -> None:
     assert len(figure.views) == 40
 
 
-def test_many_cpus_are_a_map() -> None:
+def test_many_cpus_are_a_map_and_runs_held_on_one_have_nothing_to_show() -> None:
     findings = samples.small()
     for point in findings.curves[0].points:
         point.per_cpu_share = [1 / 16] * 16
@@ -49,9 +46,6 @@ def test_many_cpus_are_a_map() -> None:
     wide = [plot for view in figure.views for plot in view.plots if plot.data[0]["type"] == "heatmap"]
     assert len(wide[0].data[0]["z"]) == 16 and wide[0].data[0]["y0"] == 1
     assert figure.caption.startswith("Rows: CPUs")
-
-
-def test_runs_that_were_held_on_one_cpu_have_nothing_to_show() -> None:
     findings = samples.small()
     for curve in findings.curves:
         for point in curve.points:

@@ -26,11 +26,13 @@ def drawn(*data: dict[str, Any], **layout: Any) -> ElementTree.Element:
 
 def test_values_stand_where_the_axes_say() -> None:
     across, up = PictureAxis(LAYOUT["xaxis"], 50, 350), PictureAxis(LAYOUT["yaxis"], 258, 24)
-    assert across(5) == 200
+    assert across(5) == 200 and abs(up(0.5) - 258) < 1
     assert up(0.5) > up(1) > up(10) > up(50)
-    assert abs(up(0.5) - 258) < 1
-    assert not up.has(0)
-    assert up.inside(1e9) == 24
+    assert not up.has(0) and up.inside(1e9) == 24
+    assert log_range([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
+    zeros = CurveLine((0,), [0.0, 1.0], [[0.0, 0.0, 0.0]] * 2, [None, None])
+    low, high = _upright([zeros], [], [], "share", False)["range"]
+    assert low < high
 
 
 def test_colors_stay_roles_and_a_gap_stays_a_gap() -> None:
@@ -42,63 +44,34 @@ def test_colors_stay_roles_and_a_gap_stays_a_gap() -> None:
     assert not re.search("#[0-9a-f]{3}|rgb", ElementTree.tostring(drawn(LINE), encoding="unicode"))
 
 
-def test_a_line_is_cut_at_the_frame() -> None:
+def test_a_line_and_an_interval_end_at_the_frame() -> None:
     beyond = {"type": "scatter", "x": [1, 5], "y": [1, 1e6], "line": {"color": "line-0"}}
     (cut,) = drawn(beyond).findall("svg")
     assert cut.attrib["viewBox"] == "50 24 300 234" and cut.find("path") is not None
     assert drawn(LINE).find("svg") is None
-
-
-def test_an_interval_ends_at_the_frame() -> None:
     bars = {"array": [1e6, 0, 1], "arrayminus": [5, 0, 1], "color": "line-0", "thickness": 1}
-    heights = [
-        float(y)
-        for node in drawn(LINE | {"error_y": bars}).iter("path")
-        for y in re.findall(r"V([\d.]+)", node.get("d", ""))
-    ]
-    assert all(24 <= y <= 258 for y in heights)
+    paths = [node.get("d", "") for node in drawn(LINE | {"error_y": bars}).iter("path")]
+    assert all(24 <= float(y) <= 258 for path in paths for y in re.findall(r"V([\d.]+)", path))
 
 
-def test_a_map_is_cells_of_which_neighbors_alike_are_one() -> None:
+def test_a_map_is_cells_of_which_neighbors_alike_are_one_and_the_unknown_ones_are_none() -> None:
     colors = [[0, "line-1~0.6"], [0.5, "line-1~0"], [0.5, "line-0~0"], [1, "line-0~0.6"]]
     cells = {"type": "heatmap", "x": [1, 2, 3], "y": [1, 2], "z": [[-1, -1, 1], [None, 1, 1]], "colorscale": colors}
     flat = {"yaxis": axis("rows", (0.5, 2.5), **axis_ticks([1, 2], ["1", "2"]))}
-    found = {
-        node.get("fill"): node.attrib["d"].count("M")
-        for node in drawn(cells, **flat).iter("path")
-        if "shape-rendering" in node.attrib
-    }
-    assert found == {"var(--line-1)": 1, "var(--line-0)": 2}
+
+    def counts(**changes: Any) -> dict[str | None, int]:
+        cut = [node for node in drawn(cells | changes, **flat).iter("path") if "shape-rendering" in node.attrib]
+        return {node.get("fill"): node.attrib["d"].count("M") for node in cut}
+
+    assert counts() == {"var(--line-1)": 1, "var(--line-0)": 2}
+    assert counts(z=[[None] * 3] * 2) == {}
 
 
-def test_a_map_of_which_nothing_is_known_is_empty() -> None:
-    cells = {
-        "type": "heatmap",
-        "x": [1, 2],
-        "y": [1, 2],
-        "z": [[None, None]] * 2,
-        "colorscale": [[0, "ink"], [1, "ink"]],
-    }
-    assert not [node for node in drawn(cells).iter("path") if "shape-rendering" in node.attrib]
-
-
-def test_texts_are_harmless_and_fit() -> None:
+def test_texts_are_harmless_fit_and_have_room() -> None:
     note = {"x": 5, "y": 1, "text": "a &lt;b&gt;<br>second", "xanchor": "left"}
     shown = drawn(annotations=[note], xaxis=LAYOUT["xaxis"] | {"title": {"text": "</svg><script>" * 20}})
     texts = ["".join(node.itertext()) for node in shown.iter("tspan")]
-    assert "a <b>" in texts
-    assert not list(shown.iter("script"))
-    assert max(map(len, texts)) < 70
-
-
-def test_of_notes_with_a_name_the_first_that_has_room_is_kept() -> None:
+    assert "a <b>" in texts and max(map(len, texts)) < 70 and not list(shown.iter("script"))
     notes = [{"x": 1, "y": 0, "text": str(room), "name": "side", "room": (room, 10)} for room in (1000, 200, 100)]
     assert [node.text for node in drawn(annotations=notes).iter("tspan")].count("200") == 1
     assert not {"1000", "100"} & {node.text for node in drawn(annotations=notes).iter("tspan")}
-
-
-def test_an_axis_holds_zeros_alone_and_nanoseconds() -> None:
-    assert log_range([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
-    zeros = CurveLine((0,), [0.0, 1.0], [[0.0, 0.0, 0.0]] * 2, [None, None])
-    low, high = _upright([zeros], [], [], "share", False)["range"]
-    assert low < high

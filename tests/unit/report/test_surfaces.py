@@ -8,7 +8,7 @@ from scalograph.questions.surface.chart import figures
 from scalograph.report.html import page, write
 
 
-def test_a_surface_is_drawn_in_one_unit_and_a_hole_stays_one() -> None:
+def test_a_surface_is_drawn_in_one_unit_with_its_evidence() -> None:
     (one,) = figures(samples.two_cpus())
     assert one.unit == "ms"
     for plot in one.views[0].plots:
@@ -16,14 +16,16 @@ def test_a_surface_is_drawn_in_one_unit_and_a_hole_stays_one() -> None:
         assert z[0][0] == 100.0
         assert z[-1][-1] is None
         assert text[-1][-1] == ""
-
-
-def test_under_the_pointer_stands_the_evidence() -> None:
-    (one,) = figures(samples.two_cpus())
     assert one.views[0].plots[0].data[0]["text"][1][2].split("<br>") == [
         "processes: 3, CPUs: 2", "173.2 [171.5, 174.9] ms", "expected 150 ms", "over expected 1.155 [1.143, 1.166]",
         "fairness of finish times 0.9992 [0.9982, 1.0002]", "CPUs busy: 100 %, 100 %", "longer than the CPUs need",
     ]  # fmt: skip
+    ((table,),) = [details.tables for details in figures(samples.two_cpus())[0].views[0].details]
+    assert table.head == ["processes", "CPUs 1", "CPUs 2"] and len(table.rows) == 11
+    assert table.rows[-1][-1] == "\N{EN DASH}"
+    assert figures(samples.with_surfaces(samples.surface([1, 2, 3, 4], [1]))) == []
+    assert samples.HOSTILE not in page(samples.hostile_surface(), figures(samples.hostile_surface()))
+    assert samples.HOSTILE not in figures(samples.hostile_surface())[0].views[0].plots[0].data[0]["text"][0][0]
 
 
 def test_the_ridge_and_the_cells_with_a_cpu_for_each_worker_are_marked() -> None:
@@ -32,16 +34,6 @@ def test_the_ridge_and_the_cells_with_a_cpu_for_each_worker_are_marked() -> None
     assert list(zip(flat.data[1]["x"], flat.data[1]["y"], strict=True)) == [(0, 0), (1, 1)]
     assert flat.layout["shapes"][0]["path"] == "M-0.5,-0.5L0.5,-0.5L0.5,0.5L1.5,0.5L1.5,1.5L-0.5,1.5Z"
     assert [shape["type"] for shape in lines.layout["shapes"]] == ["path", "line"]
-
-
-def test_the_numbers_stand_in_a_table_too() -> None:
-    ((table,),) = [details.tables for details in figures(samples.two_cpus())[0].views[0].details]
-    assert table.head == ["processes", "CPUs 1", "CPUs 2"] and len(table.rows) == 11
-    assert table.rows[-1][-1] == "\N{EN DASH}"
-
-
-def test_a_single_row_is_a_curve_and_no_surface() -> None:
-    assert figures(samples.with_surfaces(samples.surface([1, 2, 3, 4], [1]))) == []
 
 
 def test_surfaces_of_a_large_machine_fit(tmp_path: Path) -> None:
@@ -53,8 +45,3 @@ def test_surfaces_of_a_large_machine_fit(tmp_path: Path) -> None:
         sizes.append((tmp_path / "report.html").stat().st_size)
     small, large = sizes
     assert small + 4 * (large - small) < 3_000_000
-
-
-def test_titles_of_a_surface_enter_as_text() -> None:
-    assert samples.HOSTILE not in page(samples.hostile_surface(), figures(samples.hostile_surface()))
-    assert samples.HOSTILE not in figures(samples.hostile_surface())[0].views[0].plots[0].data[0]["text"][0][0]

@@ -66,20 +66,22 @@ def test_a_narrow_terminal_stacks_rows() -> None:
         with_table(table), 64
     )
     assert "\n    12,345.68 [12,345.60,\n    12,345.70]\n" in printed(with_table(table), 26)
-
-
-def test_a_column_that_is_too_wide_does_not_take_the_others_apart() -> None:
     columns = [Column(name="lock", kind="label"), Column(name="runs"), Column(name="w" * 30)]
     text = printed(with_table(TableDoc(id="t", title="T", columns=columns, rows=[["none", 7, 4]])), 30)
     assert "none     7\n" in text and f"lock: none\n  {'w' * 28}\n  ww\n    4\n" in text
 
 
-def test_points_stand_under_points_in_columns_of_plain_numbers() -> None:
+def test_numbers_stand_under_numbers_point_under_point() -> None:
     columns = [Column(name="k", kind="label"), Column(name="seconds"), Column(name="n")]
     table = TableDoc(id="t", title="T", columns=columns, rows=[["a", 43.34, 1], ["b", 43.5993, 20]])
     a, b = (line for line in printed(with_table(table), 60).splitlines() if line[:2] in ("a ", "b "))
     assert a.index(".") == b.index(".")
     assert (a.index(" 1"), a[-1]) == (b.index("20"), "1")
+    rows = [["a", Estimate(value=1.0, low=0.9, high=1.1)], ["b", Estimate(value=123.4, low=120.0, high=126.0)]]
+    columns = [Column(name="k", kind="label"), Column(name="v", kind="estimate")]
+    text = printed(with_table(TableDoc(id="t", title="T", columns=columns, rows=rows)), 80)
+    lines = [line for line in text.splitlines() if "[" in line]
+    assert len({line.index("[") for line in lines}) == 1
 
 
 def test_what_differs_only_in_numbers_or_stands_in_the_sentence_is_said_once() -> None:
@@ -92,10 +94,6 @@ def test_what_differs_only_in_numbers_or_stands_in_the_sentence_is_said_once() -
     assert text.count("switch records") == text.count("one cause") == 1 and "2 runs failed" not in text
 
 
-def test_piped_text_has_no_escape_sequences() -> None:
-    assert ESC not in printed(samples.full(n=2), 100)
-
-
 def test_a_terminal_gets_colors_and_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -106,30 +104,17 @@ def test_a_terminal_gets_colors_and_no_color_is_respected(monkeypatch: pytest.Mo
     assert not any(f"{ESC}[1;3{i}m" in text or f"{ESC}[3{i}m" in text for i in range(8))
 
 
-def test_hostile_names_print_literally() -> None:
+def test_hostile_names_print_literally_and_piped_text_is_plain() -> None:
     text = printed(samples.hostile(), 200, force_terminal=True, color_system="standard")
     assert "[red]x[/]" in text
     assert r"\x1b[31mred" in text
     assert f"{ESC}[31m" not in text
-
-
-def test_an_ascii_stream_is_served() -> None:
+    assert ESC not in printed(samples.full(n=2), 100)
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii", errors="strict")
     render(screen(samples.small()), Console(file=stream, width=80, force_terminal=False))
     stream.flush()
     assert b"1.93 [1.88, 1.97]" in raw.getvalue()
-
-
-def test_commands_to_copy_are_never_wrapped() -> None:
     findings = samples.bare()
     findings.reproduce = ["scalograph " + "x" * 200]
     assert "scalograph " + "x" * 200 in printed(findings, 80)
-
-
-def test_values_stand_under_values() -> None:
-    rows = [["a", Estimate(value=1.0, low=0.9, high=1.1)], ["b", Estimate(value=123.4, low=120.0, high=126.0)]]
-    columns = [Column(name="k", kind="label"), Column(name="v", kind="estimate")]
-    text = printed(with_table(TableDoc(id="t", title="T", columns=columns, rows=rows)), 80)
-    lines = [line for line in text.splitlines() if "[" in line]
-    assert len({line.index("[") for line in lines}) == 1

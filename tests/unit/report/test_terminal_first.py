@@ -73,6 +73,8 @@ def test_rows_that_are_left_out_are_counted_before_a_sentence_is() -> None:
     text = "\n".join(printed(screen(matrix(20))))
     assert "more rows: --tables" in text and "Second." in text
     assert "more rows" not in "\n".join(printed(screen(matrix(3), points=0)))
+    text = "\n".join(printed(screen(matrix(20)), encoding="ascii"))
+    assert "+-5 %" in text and "... " in text
 
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 200])
@@ -160,15 +162,6 @@ def test_values_stand_under_values_and_every_mark_is_explained() -> None:
     assert "!: only 4 clean runs (and 1 more reason); 1 thread: 3 ms" in legend
 
 
-def test_a_terminal_without_signs_gets_plain_ones() -> None:
-    text = "\n".join(printed(screen(matrix(20)), encoding="ascii"))
-    assert "+-5 %" in text and "... " in text
-
-
-def test_how_many_tables_there_are_is_told() -> None:
-    assert printed(screen())[-2] == "tables  scalograph report results --tables  (1 table, 2 rows)"
-
-
 @pytest.mark.parametrize("level", ["believe", "reject"])
 def test_what_is_not_to_be_believed_says_so_above_its_figures(level: str) -> None:
     shown = screen(matrix(2), points=0)
@@ -176,8 +169,9 @@ def test_what_is_not_to_be_believed_says_so_above_its_figures(level: str) -> Non
     assert (text.index("Verdict.") < text.index("First.")) == (level == "reject")
 
 
-def test_a_screen_without_tables_names_no_place_of_them() -> None:
+def test_tables_are_counted_and_named_where_there_are_any() -> None:
     shown = screen(points=0)
     with_tables, without = (" ".join(printed(one)) for one in (shown, replace(shown, tables=[])))
     assert "(1 table, 2 rows)" in with_tables
     assert "tables" not in without and "report  results/report.html" in without and "again   again" in without
+    assert printed(screen())[-2] == "tables  scalograph report results --tables  (1 table, 2 rows)"

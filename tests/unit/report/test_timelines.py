@@ -31,7 +31,7 @@ def test_a_run_with_too_many_switches_is_drawn_as_a_whole() -> None:
     assert plot.note.endswith("too many switches to record each. The tasks of this run were not recorded.")
 
 
-def test_bands_stack_and_the_tasks_that_waited_stand_above() -> None:
+def test_bands_stack_and_many_cpus_are_a_map() -> None:
     busy = [[1000, 500, 0], [0, 1000, 250]]
     plot = only(samples.small(), {**TREE, "cpus": [0, 1], "busy_ns": busy, "waiting_ns": [0, 3000, 0]})
     first, second, waiting = plot.data
@@ -41,15 +41,9 @@ def test_bands_stack_and_the_tasks_that_waited_stand_above() -> None:
     (table,) = plot.details[0].tables
     assert table.head[1:] == ["on a CPU", "CPU 0 (%)", "CPU 1 (%)", "waiting"]
     assert table.rows[1] == ["1.00", "1.50", "50", "100", "3.00"]
-
-
-def test_many_cpus_are_a_map() -> None:
     rows = [[10 * cpu, 1000] for cpu in range(12)]
     plot = only(samples.small(), {**TREE, "cpus": list(range(12)), "busy_ns": rows, "waiting_ns": [0, 0]})
     assert plot.data[0]["type"] == "heatmap" and plot.data[0]["z"][11] == [11, 100]
-
-
-def test_what_disagrees_is_not_drawn() -> None:
     assert drawable({**TREE, "tree_busy_ns": None}) is None
     assert drawable({**TREE, "tree_busy_ns": ["x"]}) is None
     assert drawable({**TREE, "cpus": [0], "busy_ns": [[1, 2]]}) is None
@@ -57,15 +51,12 @@ def test_what_disagrees_is_not_drawn() -> None:
     assert drawable(whole) == whole
 
 
-def test_the_words_of_a_parallel_run() -> None:
+def test_the_words_of_a_parallel_run_and_the_reason_where_none_was_recorded() -> None:
     told = describe_timeline([[1.0] * 10, [1.0] * 9 + [0.0]], [6.0] * 10)
     assert (
         told
         == "On average 1.9 tasks are on a CPU; for 10 % of the time about one or none. On average 6 wait, at most 6."
     )
-
-
-def test_where_none_was_recorded_the_reason_is_told() -> None:
     findings = samples.small()
     assert missing_timeline(findings) == ""
     findings.timelines = []

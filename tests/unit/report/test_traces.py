@@ -28,7 +28,7 @@ def rows(plot: Plot) -> list[list[str]]:
     return plot.details[0].tables[0].rows
 
 
-def test_bars_stand_on_the_row_of_their_worker() -> None:
+def test_bars_stand_on_the_row_of_their_worker_under_their_words() -> None:
     (one,) = plots(with_trace())
     (bars,) = one.data
     assert (one.title, one.layout["yaxis"]["ticktext"], bars["y"]) == ("workers: 2", ["0", "3"], [0, 1, 0])
@@ -36,37 +36,24 @@ def test_bars_stand_on_the_row_of_their_worker() -> None:
     assert bars["marker"]["color"] == ["line-0", "line-0", "line-0~0.6"]
     assert bars["hovertext"][2].startswith("worker 0, its subtask 2: 3.00 ")
     assert rows(one) == [["0", "2", "80"], ["3", "1", "90"]]
-
-
-def test_the_words_count_subtasks_workers_and_the_time_they_were_busy() -> None:
-    (one,) = plots(with_trace())
     assert one.note.startswith("3 subtasks of 5.67 \N{MICRO SIGN}s on average by 2 workers, who were busy for 85 % of")
     assert one.note in one.label
-
-
-def test_a_trace_that_was_cut_says_so() -> None:
     cut = TaskTrace(run="r", configuration={}, start_us=[0] * 512, end_us=[1] * 512, worker=[0] * 512)
     assert describe_trace(cut).endswith("Only the first 512 are recorded.")
-
-
-def test_time_that_two_subtasks_of_a_worker_share_counts_once() -> None:
-    assert busy([(0, 10), (2, 3), (5, 12)]) == 12
-    assert busy([(4, 5), (0, 1)]) == 2
-
-
-def test_a_shot_without_length_is_no_error() -> None:
     (one,) = plots(with_trace(start_us=[0], end_us=[0], worker=[0]))
     assert rows(one) == [["0", "1", "0"]]
 
 
-@pytest.mark.parametrize("changes", [{"worker": [0, 1]}, {"end_us": [5, 0, 9]}, {"start_us": [-1, 1, 6]}])
-def test_lists_that_disagree_are_not_drawn(changes: dict[str, Any]) -> None:
-    assert plots(with_trace(**changes)) == []
-
-
-def test_a_trace_alone_has_its_place_in_the_page() -> None:
+def test_time_that_is_shared_counts_once_and_a_trace_alone_has_its_place() -> None:
+    assert busy([(0, 10), (2, 3), (5, 12)]) == 12
+    assert busy([(4, 5), (0, 1)]) == 2
     found = with_trace()
     found.parts.clear()
     assert 'id="drawn"' in page(found)
     found.traces = []
     assert 'id="drawn"' not in page(found)
+
+
+@pytest.mark.parametrize("changes", [{"worker": [0, 1]}, {"end_us": [5, 0, 9]}, {"start_us": [-1, 1, 6]}])
+def test_lists_that_disagree_are_not_drawn(changes: dict[str, Any]) -> None:
+    assert plots(with_trace(**changes)) == []

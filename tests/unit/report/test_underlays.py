@@ -29,13 +29,10 @@ def test_a_law_is_solid_over_its_band_and_dotted_beyond_the_data() -> None:
     assert found["said"] == "dotted: beyond the data" and found["reach"] == [1.0, 3.4, 1.0, 3.8]
 
 
-def test_an_optimum_that_lies_further_out_is_told_at_the_end_of_the_line() -> None:
+def test_an_optimum_further_out_and_an_ideal_stand_where_they_can() -> None:
     *_, words = of("fitted", optimum=None)["traces"]
     assert words["mode"] == "text" and words["x"] == [3.0] and words["text"] == ["N* = 4"]
     assert of("fitted", optimum=None, words="")["traces"][-1]["mode"] == "lines"
-
-
-def test_the_ideal_is_of_the_points_that_have_one() -> None:
     assert of("ideal")["traces"][0]["x"] == [0.0, 1.0]
     assert [one["of"] for one in speedup_underlays(None, IDEAL[:1])] == []
     assert all(one["measure"] == "speedup" for one in speedup_underlays(LAW, IDEAL))
