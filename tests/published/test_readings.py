@@ -44,10 +44,7 @@ def test_what_was_printed_lies_in_the_range_that_is_read_from_the_sentence() -> 
             assert high is None or value * (1 - 0.001) <= high, claim.id
 
 
-def test_a_sentence_can_stand_alone() -> None:
+def test_each_sentence_stands_alone_and_is_of_a_place() -> None:
     leaning = re.compile(r"^(It|They|There)\b|\b(with it|do so too)\b")
     assert [claim.id for claim in claims() if leaning.search(claim.sentence)] == []
-
-
-def test_no_claim_is_ours() -> None:
     assert [claim.id for claim in claims() if not claim.place] == []

@@ -1,12 +1,11 @@
 """The published cliff of Java threads, searched for on machines that have it, have it elsewhere, or have none."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pytest
 
 from scalograph.protocol.published_claim import Decision
-from scalograph.study.scalars import Level
 from tests.published.claims import Figures, decisions
 
 STUDY, FACTOR = "thread-cliff", 1.787
@@ -15,12 +14,7 @@ DRAWN = random.Random(1)
 
 def jumping(place: Callable[[], int]) -> Figures:
     """5 s of work on two CPUs, a quarter of a millisecond for each thread, and the published jump at a place."""
-
-    def figures(configuration: Mapping[str, Level]) -> dict[str, float]:
-        threads = int(configuration["threads"])
-        return {"wall": (2.5 + 0.00025 * threads) * (FACTOR if threads > place() else 1)}
-
-    return figures
+    return lambda t: {"wall": (2.5 + 0.00025 * int(t["threads"])) * (FACTOR if int(t["threads"]) > place() else 1)}
 
 
 @pytest.mark.parametrize(("figures", "place", "moves"), [

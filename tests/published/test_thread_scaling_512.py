@@ -1,6 +1,5 @@
 """512 threads beside one for each CPU: what was printed, and threads that cost their start, or more."""
 
-import csv
 from collections.abc import Mapping
 
 import pytest
@@ -9,17 +8,15 @@ from scalograph.design.resolve import assumed_host
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
-from scalograph.study.shipped import shipped_study
-from tests.published.claims import decided, decisions
+from tests.published.claims import decided, decisions, holding, printed_rows
 
 STUDY = "thread-scaling-512"
 CLAIMS = ("S0-1b", "S0-5c", "S0-6a", "S0-6b")
-SAME = ("S0-1b", "S0-5c", "S0-6b")
+SAME = {"S0-1b", "S0-5c", "S0-6b"}
 
 
 def printed(configuration: Mapping[str, Level]) -> dict[str, float]:
-    with (shipped_study(STUDY) / "published.csv").open(newline="") as stream:
-        rows = {(row["threads"], row["cpus"], row["sync"]): row for row in csv.DictReader(stream)}
+    rows = {(row["threads"], row["cpus"], row["sync"]): row for row in printed_rows(STUDY)}
     row = rows[*(str(configuration[name]) for name in ("threads", "cpus", "lock"))]
     return {"wall": float(row["wall_s"]), "cpu": float(row["cpu_s"])}
 
@@ -32,27 +29,17 @@ def test_the_printed_times_bear_the_claims_out() -> None:
 
 
 @pytest.mark.parametrize("quick", [False, True], ids=["in full", "quick"])
-@pytest.mark.parametrize(("share", "same"), [(0.02, True), (0.1, False)])
-def test_what_512_threads_may_cost(quick: bool, share: float, same: bool) -> None:
-    def wall(configuration: Mapping[str, Level]) -> dict[str, float]:
-        return {"wall": 43 * (1 + share * (configuration["threads"] == 512)) / int(configuration["cpus"])}
-
-    shown = decisions(STUDY, wall, quick=quick)
-    assert {name for name, decision in shown.items() if decision == "holds"} == ({*SAME} if same else {"S0-6a"})
-    assert {name for name, decision in shown.items() if decision == "does not hold"} == ({"S0-6a"} if same else {*SAME})
+@pytest.mark.parametrize(("share", "holds", "fails"), [(0.02, SAME, {"S0-6a"}), (0.1, {"S0-6a"}, SAME)])
+def test_what_512_threads_may_cost(quick: bool, share: float, holds: set[str], fails: set[str]) -> None:
+    shown = decisions(STUDY, lambda t: {"wall": 43 * (1 + share * (t["threads"] == 512)) / int(t["cpus"])}, quick=quick)
+    assert (holding(shown), holding(shown, "does not hold")) == (holds, fails)
 
 
-def test_one_cpu_decides_its_own_claims_only() -> None:
+def test_one_cpu_decides_its_own_claims_only_and_its_rows_are_those_of_the_paper() -> None:
     shown = decisions(STUDY, lambda _: {"wall": 43.0}, n_cpus=1)
     assert shown == {name: "cannot be seen here" if name.startswith("S0-6") else "holds" for name in CLAIMS}
-
-
-def test_its_rows_are_those_of_the_paper() -> None:
-    own, all_rows = (
-        (shipped_study(name) / "published.csv").read_text().splitlines() for name in (STUDY, "thread-scaling-paper")
-    )
-    assert len(own) == 13
-    assert set(own) <= set(all_rows)
+    assert len(printed_rows(STUDY)) == 12
+    assert all(row in printed_rows("thread-scaling-paper") for row in printed_rows(STUDY))
 
 
 def test_two_blocks_of_the_quick_form_fit_into_its_budget_and_a_tenth_more() -> None:

@@ -1,18 +1,16 @@
 """The claims of the thread scaling paper, decided on its own printed times, on an ideal machine, and on half of one."""
 
-import csv
 from collections.abc import Mapping
 from functools import cache
 
 import pytest
 
 from scalograph.design.resolve import assumed_host
-from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
-from tests.published.claims import Figures, decided, decisions
+from tests.published.claims import Figures, decided, decisions, holding, printed_rows
 
 STUDY = "thread-scaling-paper"
 WINDOWS = {"S0-1a", "S0-3", "S0-4a", "S0-4b", "S0-4c", "S0-5a", "S0-5b", "S0-7"}
@@ -23,31 +21,22 @@ SECONDS, SMALL_NOISE = 43.0, 0.0005
 @cache
 def printed(system: str) -> dict[tuple[Level, ...], dict[str, float]]:
     """(threads, CPUs, lock) -> the published times of one operating system."""
-    with (shipped_study(STUDY) / "published.csv").open(newline="") as stream:
-        rows = [row for row in csv.DictReader(stream) if row["os"].startswith(system)]
-    keys = [(int(row["threads"]), int(row["cpus"]), row["sync"]) for row in rows]
-    times = [{"wall": float(row["wall_s"]), "cpu": float(row["cpu_s"])} for row in rows]
-    return dict(zip(keys, times, strict=True))
+    return {
+        (int(row["threads"]), int(row["cpus"]), row["sync"]): {"wall": float(row["wall_s"]), "cpu": float(row["cpu_s"])}
+        for row in printed_rows(STUDY)
+        if row["os"].startswith(system)
+    }
 
 
 def of(system: str) -> Figures:
     return lambda t: printed(system).get((t["threads"], t["cpus"], t["lock"])) if t["compiler"] == "" else None
 
 
-@cache
-def on_the_published_times(system: str) -> dict[str, DecidedClaim]:
-    return decided(STUDY, of(system), noise=SMALL_NOISE)
-
-
 @pytest.mark.parametrize(("system", "own"), [("Windows", WINDOWS), ("Mac", MAC)])
-def test_each_claim_holds_on_the_published_times(system: str, own: set[str]) -> None:
-    shown = on_the_published_times(system)
+def test_each_claim_holds_on_the_published_times_and_each_figure_follows_from_them(system: str, own: set[str]) -> None:
+    shown = decided(STUDY, of(system), noise=SMALL_NOISE)
     assert {name: shown[name].decision for name in own} == dict.fromkeys(own, "holds")
-
-
-@pytest.mark.parametrize(("system", "own"), [("Windows", WINDOWS), ("Mac", MAC)])
-def test_each_published_figure_follows_from_the_published_times(system: str, own: set[str]) -> None:
-    for claim in (on_the_published_times(system)[name] for name in own):
+    for claim in (shown[name] for name in own):
         for figure in claim.figures:
             assert figure.here and figure.here.value and figure.published, claim.id
             spread = (figure.published_high or figure.published) - figure.published
@@ -65,28 +54,20 @@ def ideal(t: Mapping[str, Level]) -> dict[str, float]:
 def test_on_an_ideal_machine_what_was_flat_holds_and_what_broke_does_not(quick: bool) -> None:
     broke = {"S0-3", "S0-4a", "S0-4b", "S0-11", "S0-12a", "S0-12b", "S1-13a"}
     shown = decisions(STUDY, ideal, quick=quick)
-    assert {name for name, decision in shown.items() if decision == "does not hold"} == broke
-    assert {name for name, decision in shown.items() if decision == "holds"} == (WINDOWS | MAC) - broke
+    assert (holding(shown, "does not hold"), holding(shown)) == (broke, (WINDOWS | MAC) - broke)
 
 
-def test_a_second_cpu_that_gives_85_percent() -> None:
+def test_a_second_cpu_that_gives_85_percent_and_one_that_is_not_there() -> None:
     shown = decisions(STUDY, lambda t: {"wall": SECONDS / (1 + 0.85 * (t["cpus"] == 2))}, quick=True)
     assert shown["S1-13a"] == "holds"
-
-
-def test_one_cpu_decides_its_own_claims_only() -> None:
     shown = decisions(STUDY, ideal, quick=True, n_cpus=1)
-    assert {name for name, decision in shown.items() if decision == "cannot be seen here"} == shown.keys() - {
-        "S0-1a", "S0-4a", "S0-4b", "S0-4c", "S0-5a", "S0-5b",
-    }  # fmt: skip
+    own = {"S0-1a", "S0-4a", "S0-4b", "S0-4c", "S0-5a", "S0-5b"}
+    assert holding(shown, "cannot be seen here") == shown.keys() - own
 
 
-def test_both_studies_have_the_same_published_rows() -> None:
+def test_both_studies_have_the_same_published_rows_and_the_quick_form_takes_ten_minutes() -> None:
     files = [shipped_study(name) / "published.csv" for name in (STUDY, "thread-scaling")]
     assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_the_quick_form_takes_ten_minutes_at_most_on_two_cpus() -> None:
     # 1.9 ns a unit; a JVM takes a quarter of a second to start, do its pre-run and end.
     declared = declare_shipped(STUDY, quick=True)
     runs = plan(declared, assumed_host(declared.study, 2)).runs.planned_runs()

@@ -24,14 +24,11 @@ def test_a_path_is_given_from_here_or_from_home(here: Path) -> None:
     assert [short_path(path) for path in paths] == ["'a b'", "~/x", str(here / "other")]
 
 
-@pytest.mark.parametrize(
-    ("again", "shown"),
-    [
-        ("run study.toml --quick", "run out/study.toml --quick"),
-        ("run RESULTS/study.toml    # from there", "run {here}/here/out/study.toml    # from there"),
-        ("study fork-join", "study fork-join"),
-    ],
-)
+@pytest.mark.parametrize(("again", "shown"), [
+    ("run study.toml --quick", "run out/study.toml --quick"),
+    ("run RESULTS/study.toml    # from there", "run {here}/here/out/study.toml    # from there"),
+    ("study fork-join", "study fork-join"),
+])  # fmt: skip
 def test_a_study_is_run_again_from_here(here: Path, again: str, shown: str) -> None:
     found: Any = samples.bare()
     found.reproduce = [f"scalograph {again}"]

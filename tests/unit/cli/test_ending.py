@@ -37,13 +37,10 @@ sys.exit(taken if lost is None else 100 + lost.errno)
 """
 
 
-@pytest.mark.parametrize(
-    ("streams", "code"),
-    [
-        ("", 3), (">&-", 3), ("<&- >&- 2>&-", 3), ("2>/dev/full", 3), (">/dev/full 2>&1", 128), ("| true", 3),
-        ("2>&1 >/dev/null | true", 3),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("streams", "code"), [
+    ("", 3), (">&-", 3), ("<&- >&- 2>&-", 3), ("2>/dev/full", 3), (">/dev/full 2>&1", 128), ("| true", 3),
+    ("2>&1 >/dev/null | true", 3),
+])  # fmt: skip
 def test_no_stream_ends_a_program(streams: str, code: int) -> None:
     """No file of ours has the number of a standard stream, and a full disk is told from a reader who has left."""
     script = f'set -o pipefail; "{sys.executable}" -c "$CODE" {streams}'

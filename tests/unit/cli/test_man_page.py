@@ -22,11 +22,10 @@ def test_it_is_printed_by_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert roff("'quoted' \\ -x") == "\\&'quoted' \\\\ \\-x"
 
 
-@pytest.mark.parametrize(
-    ("words", "place", "found"),
-    [("scalograph me", "1", "measure"), ("scalograph study thread-sc", "2", "thread-scaling"),
-     ("scalograph import hyp", "2", "hyperfine"), ("scalograph measure --wait-l", "2", "--wait-lock")],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "place", "found"), [
+    ("scalograph me", "1", "measure"), ("scalograph study thread-sc", "2", "thread-scaling"),
+    ("scalograph import hyp", "2", "hyperfine"), ("scalograph measure --wait-l", "2", "--wait-lock"),
+])  # fmt: skip
 def test_commands_options_and_names_are_completed(
     words: str, place: str, found: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

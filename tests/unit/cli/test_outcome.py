@@ -48,13 +48,10 @@ def test_the_next_command_can_be_pasted(concluded: Concluded) -> None:
     assert "scalograph report 'p q/out'\n" in concluded("complete", "p q/out")[0]
 
 
-@pytest.mark.parametrize(
-    ("n_empty", "n_short", "answered", "strict", "code"),
-    [
-        (0, 0, True, True, Exit.DONE), (0, 2, True, False, Exit.DONE), (0, 2, True, True, Exit.NO_ANSWER),
-        (0, 0, False, False, Exit.NO_ANSWER), (1, 2, False, True, Exit.CONFIGURATION_FAILED),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("n_empty", "n_short", "answered", "strict", "code"), [
+    (0, 0, True, True, Exit.DONE), (0, 2, True, False, Exit.DONE), (0, 2, True, True, Exit.NO_ANSWER),
+    (0, 0, False, False, Exit.NO_ANSWER), (1, 2, False, True, Exit.CONFIGURATION_FAILED),
+])  # fmt: skip
 def test_an_answer_ends_in_0_and_missing_runs_in_5_where_that_is_strict(
     n_empty: int, n_short: int, answered: bool, strict: bool, code: Exit
 ) -> None:

@@ -79,13 +79,10 @@ def test_a_rate_is_held_against_a_rate_only(tmp_path: Path) -> None:
     assert held(tmp_path, [1.2 * x for x in rates], unit="ops/s", text=text).label == "faster"
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "word"),
-    [
-        (0.97, 1.04, "agree"), (1.01, 1.04, "agree"), (0.9, 1.2, "agree"), (0.7, 1.1, "unknown"),
-        (1.01, 1.10, "slower"), (0.90, 0.99, "faster"), (None, None, "unknown"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("low", "high", "word"), [
+    (0.97, 1.04, "agree"), (1.01, 1.04, "agree"), (0.9, 1.2, "agree"), (0.7, 1.1, "unknown"),
+    (1.01, 1.10, "slower"), (0.90, 0.99, "faster"), (None, None, "unknown"),
+])  # fmt: skip
 def test_the_word_follows_from_the_interval(low: float | None, high: float | None, word: str) -> None:
     assert label(Estimate(1.0, low, high, 0.95, 9, "t"), 5, 5, "s")[0] == word
     of_a_rate = {"slower": "faster", "faster": "slower"}.get(word, word)
@@ -129,13 +126,10 @@ def test_parameters_that_the_study_fixes_must_be_the_same(tmp_path: Path) -> Non
     assert filled.configuration == {"threads": 4, "lock": "cas"} and filled.unmatched == {}
 
 
-@pytest.mark.parametrize(
-    ("level", "text", "same"),
-    [
-        (3000, "3000", True), (3000, "3e3", True), (0.5, ".5", False), (0.5, "0.50", True), (1, "1_0", False),
-        (1 << 62, str((1 << 62) + 1), False), (True, "true", True), (1, "true", False), ("1", "1.0", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("level", "text", "same"), [
+    (3000, "3000", True), (3000, "3e3", True), (0.5, ".5", False), (0.5, "0.50", True), (1, "1_0", False),
+    (1 << 62, str((1 << 62) + 1), False), (True, "true", True), (1, "true", False), ("1", "1.0", False),
+])  # fmt: skip
 def test_levels_are_compared_by_value(level: Any, text: str, same: bool) -> None:
     assert is_level(level, text) == same
 

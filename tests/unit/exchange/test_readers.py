@@ -27,13 +27,10 @@ def test_a_shot_of_jmh_is_an_iteration_of_its_fork() -> None:
     assert [list(fork.values) for fork in sequential.forks] == [pytest.approx([x * 1e-6 for x in f]) for f in raw]
 
 
-@pytest.mark.parametrize(
-    ("unit", "mode", "kind", "seconds"),
-    [
-        ("ns/op", "ss", "s", 1e-9), ("us/op", "avgt", "s", 1e-6), ("s/op", "ss", "s", 1.0), ("min/op", "ss", "s", 60.0),
-        ("ops/s", "thrpt", "1/s", 1.0), ("ops/ms", "thrpt", "1/s", 1e3), ("ops/ns", "thrpt", "1/s", 1e9),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("unit", "mode", "kind", "seconds"), [
+    ("ns/op", "ss", "s", 1e-9), ("us/op", "avgt", "s", 1e-6), ("s/op", "ss", "s", 1.0), ("min/op", "ss", "s", 60.0),
+    ("ops/s", "thrpt", "1/s", 1.0), ("ops/ms", "thrpt", "1/s", 1e3), ("ops/ns", "thrpt", "1/s", 1e9),
+])  # fmt: skip
 def test_every_unit_of_jmh_has_its_factor(tmp_path: Path, unit: str, mode: str, kind: str, seconds: float) -> None:
     (one,) = read("jmh", written(tmp_path, result([[2.0]], unit, mode)))
     assert one.unit == kind and scores(one) == pytest.approx([2 * seconds])

@@ -13,17 +13,14 @@ def figure(value: float, low: float | None, high: float | None, decision: Decisi
     return ClaimValue(label="", here=Estimate(value, low, high, 0.95, 5, "t"), decision=decision)
 
 
-@pytest.mark.parametrize(
-    ("here", "bounds", "times"),
-    [
-        ((1.0, 0.9, 1.1), (0.95, 1.05), 4),
-        ((1.0, 0.9, 1.1), (0.95, None), 4),
-        ((1.02, 0.96, 1.08), (0.95, 1.05), 4),  # the nearer end
-        ((0.9, 0.7, 1.1), (0.95, 1.05), 16),  # outside: until all of it is
-        ((1.2, 1.0, 1.4), (None, 1.1), 4),
-        ((1.05, 1.0, 1.1), (0.95, 1.05), float("inf")),
-    ],
-)
+@pytest.mark.parametrize(("here", "bounds", "times"), [
+    ((1.0, 0.9, 1.1), (0.95, 1.05), 4),
+    ((1.0, 0.9, 1.1), (0.95, None), 4),
+    ((1.02, 0.96, 1.08), (0.95, 1.05), 4),  # the nearer end
+    ((0.9, 0.7, 1.1), (0.95, 1.05), 16),  # outside: until all of it is
+    ((1.2, 1.0, 1.4), (None, 1.1), 4),
+    ((1.05, 1.0, 1.1), (0.95, 1.05), float("inf")),
+])  # fmt: skip
 def test_one_figure(here: tuple[float, float, float], bounds: tuple[float | None, float | None], times: float) -> None:
     assert run_factor([figure(*here)], bounds) == pytest.approx(times)
 

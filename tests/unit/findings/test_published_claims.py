@@ -158,23 +158,20 @@ def test_claims_that_rest_on_disturbed_runs_are_not_decided_or_say_so(tmp_path: 
     assert (found.decision, found.doubt) == ("holds", "rests on disturbed runs")
 
 
-@pytest.mark.parametrize(
-    ("claim", "words"),
-    [
-        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[0, 9]',
-         "wall time of 1 thread over that of n threads, lock none"),
-        ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[0, 9]',
-         "wall time of lock cas over that of lock none, 4 threads"),
-        ('kind="ratio"\nof={lock="cas"}\nover={lock="none"}\nalong="threads"\nholds=[0, 99]',
-         "wall time of lock cas over that of lock none, each number of threads"),
-        ('kind="ratio"\nof={threads=4}\nover={threads=1}\nalong="lock"\nholds=[0, 9]',
-         "wall time of 4 threads over that of 1 thread, each lock"),
-        ('kind="flat"\nresponse="cpu"\nalong="threads"\nlevels=[2, 4]',
-         "CPU time of n threads over that of 2 threads, lock none"),
-        ('kind="order"\nwhere={threads=2}\nalong="lock"',
-         "wall time of each lock over that of the one before, 2 threads"),
-        ('kind="value"\nof={threads=4}\nalong="lock"\nholds=[0, 9]', "wall time of 4 threads, each lock"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("claim", "words"), [
+    ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[0, 9]',
+     "wall time of 1 thread over that of n threads, lock none"),
+    ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[0, 9]',
+     "wall time of lock cas over that of lock none, 4 threads"),
+    ('kind="ratio"\nof={lock="cas"}\nover={lock="none"}\nalong="threads"\nholds=[0, 99]',
+     "wall time of lock cas over that of lock none, each number of threads"),
+    ('kind="ratio"\nof={threads=4}\nover={threads=1}\nalong="lock"\nholds=[0, 9]',
+     "wall time of 4 threads over that of 1 thread, each lock"),
+    ('kind="flat"\nresponse="cpu"\nalong="threads"\nlevels=[2, 4]',
+     "CPU time of n threads over that of 2 threads, lock none"),
+    ('kind="order"\nwhere={threads=2}\nalong="lock"',
+     "wall time of each lock over that of the one before, 2 threads"),
+    ('kind="value"\nof={threads=4}\nalong="lock"\nholds=[0, 9]', "wall time of 4 threads, each lock"),
+])  # fmt: skip
 def test_figures_are_said_in_words(tmp_path: Path, claim: str, words: str) -> None:
     assert decided(tmp_path, claim).quantity == words

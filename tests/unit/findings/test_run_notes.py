@@ -21,18 +21,15 @@ BUSY = "block 2 began on a busy machine: used by others: CPU 0 50 %"
 MANY = "2 blocks and rounds of repeats began on a busy machine; first: "
 
 
-@pytest.mark.parametrize(
-    ("notes", "about", "told"),
-    [
-        (["first", BUSY], None, ["first", BUSY]),
-        (["block 1 began on a quiet machine after waiting 9 s"], None, []),
-        ([BUSY, "first", BUSY.replace("2", "3")], None, [MANY + BUSY, "first"]),
-        # What a note is about is read from no words.
-        (["A", "B"], "busy", [MANY + "A"]),
-        (["A", "B"], "disturbed", ["2 blocks had mostly disturbed runs; first: A"]),
-        (["A", "B"], "quiet", []),
-    ],
-)
+@pytest.mark.parametrize(("notes", "about", "told"), [
+    (["first", BUSY], None, ["first", BUSY]),
+    (["block 1 began on a quiet machine after waiting 9 s"], None, []),
+    ([BUSY, "first", BUSY.replace("2", "3")], None, [MANY + BUSY, "first"]),
+    # What a note is about is read from no words.
+    (["A", "B"], "busy", [MANY + "A"]),
+    (["A", "B"], "disturbed", ["2 blocks had mostly disturbed runs; first: A"]),
+    (["A", "B"], "quiet", []),
+])  # fmt: skip
 def test_one_busy_block_is_told_as_it_is_and_many_in_one_sentence(
     notes: list[str], about: str | None, told: list[str]
 ) -> None:
@@ -80,17 +77,14 @@ def test_changes_are_told_with_what_was_set(change: dict[str, Any] | None, told:
     assert own_changes(read(with_change(change, 1.0))) == told
 
 
-@pytest.mark.parametrize(
-    ("cpus", "per_cpu_s", "kept"),
-    [
-        ([1], (0.0, 1.0, 0.0, 0.0), "it kept to CPU 1 of 0-3"),
-        ([0, 1], (0.5, 0.5, 0.005, 0.0), "it kept to CPUs 0-1 of 0-3"),
-        ([0], (0.3, 0.3, 0.3, 0.3), ""),  # one thread on each: it bound them
-        ([0, 1, 2, 3, 4], (1.0, 0.0, 0.0, 0.0), ""),
-        (None, (1.0, 0.0, 0.0, 0.0), ""),
-        ([1], (), ""),
-    ],
-)
+@pytest.mark.parametrize(("cpus", "per_cpu_s", "kept"), [
+    ([1], (0.0, 1.0, 0.0, 0.0), "it kept to CPU 1 of 0-3"),
+    ([0, 1], (0.5, 0.5, 0.005, 0.0), "it kept to CPUs 0-1 of 0-3"),
+    ([0], (0.3, 0.3, 0.3, 0.3), ""),  # one thread on each: it bound them
+    ([0, 1, 2, 3, 4], (1.0, 0.0, 0.0, 0.0), ""),
+    (None, (1.0, 0.0, 0.0, 0.0), ""),
+    ([1], (), ""),
+])  # fmt: skip
 def test_who_keeps_to_fewer_cpus(cpus: list[int] | None, per_cpu_s: tuple[float, ...], kept: str) -> None:
     assert explain_fewer_cpus(read(with_change({"cpus": cpus} if cpus else {}, *per_cpu_s))) == kept
 

@@ -53,13 +53,10 @@ def test_failed_runs_and_iterations_that_contradict_the_study_have_no_scores(tmp
     assert (row.status, row.work) == ("ok", None)  # work that differs is none of the run
 
 
-@pytest.mark.parametrize(
-    ("source", "value"),
-    [
-        ("run.wall", [2.0]), ("run.cpu", [1.5]), ("run.cpu_percent", [75.0]), ("run.busiest_cpu_share", [0.75]),
-        ("run.steal", [0.0]), ("value.nice", [-5.0]), ("value.absent", []), ("run.wait", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "value"), [
+    ("run.wall", [2.0]), ("run.cpu", [1.5]), ("run.cpu_percent", [75.0]), ("run.busiest_cpu_share", [0.75]),
+    ("run.steal", [0.0]), ("value.nice", [-5.0]), ("value.absent", []), ("run.wait", []),
+])  # fmt: skip
 def test_sources_of_responses(source: str, value: list[float]) -> None:
     run = record(2.0, 1.5, per_cpu_s=(1.5, 0.5), values={"nice": [-5]})
     assert [*observe(source, run, windows(run), 0)] == value
@@ -92,18 +89,14 @@ def copies(run: dict[str, Any], *ends_s: float | None) -> dict[str, Any]:
     return {**run, "copies": [{**copy, "copy": i, "command": i, "end_ns": end} for i, end in enumerate(ends)]}
 
 
-@pytest.mark.parametrize(
-    ("run", "finish_s"),
-    [
-        # The first ends with its last iteration; of a command that reports none, a copy ends with its process.
-        (copies(recorded(3.0, iterations=[(1.0, 1.0, 5)] * 2), 2.5, 3.0), (2.0, 3.0)),
-        (copies(recorded(3.0), 2.5, None), ()),
-        (recorded(values={"finish_ns": [1e9, 2e9]}), (1.0, 2.0)),
-        (recorded(), ()),
-        (copies(recorded(status="timeout"), 1.0, 2.0), ()),
-    ],
-    ids=["copies", "one end is not known", "threads", "one worker", "failed"],
-)
+@pytest.mark.parametrize(("run", "finish_s"), [
+    # The first ends with its last iteration; of a command that reports none, a copy ends with its process.
+    (copies(recorded(3.0, iterations=[(1.0, 1.0, 5)] * 2), 2.5, 3.0), (2.0, 3.0)),
+    (copies(recorded(3.0), 2.5, None), ()),
+    (recorded(values={"finish_ns": [1e9, 2e9]}), (1.0, 2.0)),
+    (recorded(), ()),
+    (copies(recorded(status="timeout"), 1.0, 2.0), ()),
+], ids=["copies", "one end is not known", "threads", "one worker", "failed"])  # fmt: skip
 def test_workers_finish_at_their_ends(tmp_path: Path, run: dict[str, Any], finish_s: tuple[float, ...]) -> None:
     assert row_of(tmp_path, run, TWICE if run["iterations"] else VALID).finish_s == finish_s
 

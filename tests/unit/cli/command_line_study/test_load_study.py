@@ -66,15 +66,12 @@ def test_another_program_drives_with_what_it_can_do(name: str) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("where", "option"),
-    [
-        ("workload.process[0].argv", "--serve"), ("workload.process[0].ready.http", "--ready"),
-        ("workload.process[0].copies", "--copies"), ("workload.process[1].parameters.steady_s", "--steady"),
-        ("factors.cpus.levels", "--cpus"), ("protocol.max_reruns", "--max-reruns"), ("factors", "levels"),
-        ("real-time policy", "real-time policy"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("where", "option"), [
+    ("workload.process[0].argv", "--serve"), ("workload.process[0].ready.http", "--ready"),
+    ("workload.process[0].copies", "--copies"), ("workload.process[1].parameters.steady_s", "--steady"),
+    ("factors.cpus.levels", "--cpus"), ("protocol.max_reruns", "--max-reruns"), ("factors", "levels"),
+    ("real-time policy", "real-time policy"),
+])  # fmt: skip
 def test_what_is_wrong_with_the_study_is_told_of_the_options(where: str, option: str) -> None:
     at = f"study.toml:9: {where}" if "." in where else where
     error = map_load_error(StudyError([Problem(at, "found", "expected", "")]))

@@ -140,16 +140,13 @@ def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:
     assert rates.configurations[2].scores[0] == pytest.approx(2.3 / 4)
 
 
-@pytest.mark.parametrize(
-    ("slower", "margin", "floor", "machine", "warned"),
-    [
-        (1.1, None, 0.0, {"cpu_model": "one"}, True),  # nothing is known
-        (1.1, None, 0.03, {"cpu_model": "one"}, False),  # a floor is kept
-        (1.1, 0.05, 0.0, {"cpu_model": "one"}, False),  # a margin was asked
-        (1.0, None, 0.0, {"cpu_model": "one"}, False),  # no difference
-        (1.1, None, 0.0, {}, False),  # not measured here
-    ],
-)
+@pytest.mark.parametrize(("slower", "margin", "floor", "machine", "warned"), [
+    (1.1, None, 0.0, {"cpu_model": "one"}, True),  # nothing is known
+    (1.1, None, 0.03, {"cpu_model": "one"}, False),  # a floor is kept
+    (1.1, 0.05, 0.0, {"cpu_model": "one"}, False),  # a margin was asked
+    (1.0, None, 0.0, {"cpu_model": "one"}, False),  # no difference
+    (1.1, None, 0.0, {}, False),  # not measured here
+])  # fmt: skip
 def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_changes(
     slower: float, margin: float | None, floor: float, machine: dict[str, str], warned: bool
 ) -> None:
