@@ -53,9 +53,6 @@ def test_two_builds_are_levels_of_a_factor_and_the_first_is_the_reference() -> N
     assert 'levels = "./old,./new"' in text and '[reference]\nversion = "./old"' in text
     assert 'precision = "1%"' in text and "runs = 40" in text and "What `scalograph ab` ran" in text
     assert "[factors.threads]" in declared("a", "b", "./{version}", "{threads}", threads="1,2")
-
-
-def test_the_most_pairs_have_the_names_that_measure_gives_to_runs() -> None:
     assert {"--pairs", "--runs", "-r"} <= known("ab")
 
 

@@ -24,6 +24,9 @@ def test_folders_are_read_in_the_order_of_their_runs(tmp_path: Path) -> None:
     assert "empty: no such file" in said.printed
     refused = scalograph(["history", "second"], tmp_path)
     assert refused.code == Exit.STUDY and "one of first" in refused.printed
+    (tmp_path / "alone").mkdir()
+    journal(tmp_path / "alone", "only")
+    assert "1 result\n" in scalograph(["history", "alone"], tmp_path).printed
 
 
 def test_the_newest_are_those_that_began_last_whatever_they_are_called(
@@ -37,8 +40,3 @@ def test_the_newest_are_those_that_began_last_whatever_they_are_called(
     told = json.loads(scalograph(["history", ".", "--json"], tmp_path).printed)
     assert [one["name"] for one in told["results"]] == ["m-second", "a-third"]
     assert told["left_out"] == ["1 older result: the newest 2 are read"]
-
-
-def test_one_result_is_one(tmp_path: Path) -> None:
-    journal(tmp_path, "only")
-    assert "1 result\n" in scalograph(["history", "."], tmp_path).printed

@@ -33,7 +33,9 @@ def test_alone_it_tells_a_row_for_each_benchmark(capsys: pytest.CaptureFixture[s
     assert told["benchmarks"][0]["estimate"]["low"] < told["benchmarks"][0]["p50"] < 1e-3
 
 
-def test_beside_a_study_it_says_whether_both_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_beside_a_study_it_says_whether_both_agree_and_no_name_steers_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = written(tmp_path, result([[500.0], [510.0], [520.0]], params={"threads": "2"}))
     shown = said(capsys, file, "--beside", results(tmp_path), "--where", "lock=cas")
     assert "Sum.run threads=2: agree within " in shown
@@ -41,16 +43,13 @@ def test_beside_a_study_it_says_whether_both_agree(tmp_path: Path, capsys: pytes
     (one,) = told["benchmarks"]
     assert (told["study"], told["response"], one["label"]) == ("hello", "wall", "agree")
     assert one["ratio"]["value"] == pytest.approx(1.0) and one["sentence"] in shown
-
-
-def test_a_name_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     params = {"threads": "2", "lock": "cas", "x": "\x1b[31m[red]"}
     file = written(tmp_path, {**result([[500.0]] * 3, params=params), "benchmark": "a.\x1b]0;title\x07"})
     shown = said(capsys, file, "--beside", results(tmp_path)) + said(capsys, file)
     assert "\x1b" not in shown and "\x07" not in shown and "[red]" in shown
 
 
-def test_a_command_that_failed_is_named_first_and_is_no_answer(
+def test_what_failed_is_named_first_and_agrees_with_no_study(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = timed("broken", [0.001] * 3, exit_codes=[127] * 3)
@@ -61,9 +60,6 @@ def test_a_command_that_failed_is_named_first_and_is_no_answer(
     assert _code(["import", "hyperfine", str(exported(tmp_path, broken)), "--json"]) == Exit.CONFIGURATION_FAILED
     (one,) = json.loads(capsys.readouterr().out)["benchmarks"]
     assert (one["n_failed"], one["n_forks"], one["p50"], one["estimate"]["value"]) == (3, 0, None, None)
-
-
-def test_a_benchmark_that_failed_agrees_with_no_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [f"{i},{'ok' if n == 1 else 'failed'},{n},{'0.51' if n == 1 else ''},s" for n in (1, 2) for i in range(3)]
     file = given(tmp_path, "\n".join(["run,status,threads,value,unit", *rows]))
     asked = ["import", "csv", file, "--beside", results(tmp_path), "--where", "lock=cas"]

@@ -43,15 +43,16 @@ def test_without_its_journal_the_report_is_the_same(folder: Path) -> None:
 
 def test_findings_are_made_anew_only_where_something_is_newer(folder: Path) -> None:
     _, file = analyze_steps.analyze(folder)
+    second = folder / "other.jsonl.gz"
+    shutil.copy(KEPT, second)
+    aged(second, 10)
+    assert analyze_steps.is_current(folder) and not analyze_steps.is_current(second)
     file.write_text(file.read_text().replace("At which number", "At what number"))
     found, page = analyze_steps.report(folder)
     assert found.study.title.startswith("At what number") and "At what number" in page.read_text()
     aged(Results(folder).journal, -10)
     found, page = analyze_steps.report(folder)
     assert found.study.title.startswith("At which number") and "At what number" not in page.read_text()
-
-
-def test_a_profile_that_came_later_is_taken_in(folder: Path) -> None:
     analyze_steps.analyze(folder)
     profile = folder / "profile.json"
     profile.write_text("{}")
@@ -60,15 +61,7 @@ def test_a_profile_that_came_later_is_taken_in(folder: Path) -> None:
     assert any(warning.startswith("profile.json: ") for warning in found.warnings)
 
 
-def test_a_second_journal_in_the_folder_is_not_taken_for_the_first(folder: Path) -> None:
-    analyze_steps.analyze(folder)
-    second = folder / "other.jsonl.gz"
-    shutil.copy(KEPT, second)
-    aged(second, 10)
-    assert analyze_steps.is_current(folder) and not analyze_steps.is_current(second)
-
-
-def test_broken_findings_are_refused_with_what_makes_them_anew(folder: Path) -> None:
+def test_broken_or_missing_findings_are_refused_with_what_makes_them_anew(folder: Path, tmp_path: Path) -> None:
     _, file = analyze_steps.analyze(folder)
     file.write_text("{}")
     with pytest.raises(ProtocolError, match=r"findings\.json: broken findings: study: .*scalograph analyze") as refused:
@@ -77,11 +70,9 @@ def test_broken_findings_are_refused_with_what_makes_them_anew(folder: Path) -> 
     file.write_text("nothing")
     with pytest.raises(ProtocolError, match="Invalid JSON"):
         analyze_steps.report(folder)
-
-
-def test_with_neither_findings_nor_a_journal_there_is_nothing_to_report(tmp_path: Path) -> None:
+    (empty := tmp_path / "empty").mkdir()
     with pytest.raises(ProtocolError, match=r"journal\.jsonl: no such file"):
-        analyze_steps.report(tmp_path)
+        analyze_steps.report(empty)
 
 
 @contextmanager

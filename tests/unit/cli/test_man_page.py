@@ -8,15 +8,12 @@ from scalograph.cli.man_page import man_page, roff
 from scalograph.study.shipped import shipped_studies
 
 
-def test_the_page_has_every_command_with_its_options() -> None:
+def test_the_page_has_every_command_with_its_options_and_is_printed_by_one(capsys: pytest.CaptureFixture[str]) -> None:
     page = man_page(app, COMMANDS)
     assert all(f'.SS "scalograph {name}"' in page for name in COMMANDS)
     assert ".B \\-r, \\-\\-runs" in page and ".B scalograph find cliff" in page
     macros = {"TH", "SH", "SS", "PP", "TP", "B", "I"}
     assert {line[1:3].strip() for line in page.splitlines() if line.startswith((".", "'"))} <= macros
-
-
-def test_it_is_printed_by_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert _code(["--man"]) == 0
     assert capsys.readouterr().out == man_page(app, COMMANDS)
     assert roff("'quoted' \\ -x") == "\\&'quoted' \\\\ \\-x"

@@ -109,7 +109,7 @@ def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFix
     assert "[protocol]\nruns = " in out
 
 
-def test_plan_proposes_the_same_from_its_journal(
+def test_plan_proposes_the_same_from_its_journal_and_the_budget_chooses_the_lines(
     study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan_command.command(study, json=True)
@@ -120,27 +120,21 @@ def test_plan_proposes_the_same_from_its_journal(
     assert proposal == {key: value for key, value in document.items() if key != "results"}
     plan_command.command(study, earlier=Path(document["results"]))
     assert document["toml"] in capsys.readouterr().out
-
-
-def test_the_budget_chooses_the_lines(study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = piloted(budget="1ms")
     assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
     command(study, budget="1ms")
     assert "For +-5 %, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
 
 
-def test_configurations_that_fail_are_no_proposal(piloted: Piloted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pilots_that_fail_or_are_interrupted_propose_nothing(
+    piloted: Piloted, monkeypatch: pytest.MonkeyPatch, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(pipeline, "run_declared", run_declared("failed"))
     code, document = piloted()
     assert (code, document["offers"], document["toml"]) == (Exit.CONFIGURATION_FAILED, [], None)
     left_out, few = document["warnings"]
     assert left_out == "10 of 10 runs were disturbed or failed and are left out"
     assert few.startswith("need >= 2 undisturbed runs")
-
-
-def test_an_interrupted_pilot_proposes_nothing(
-    study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(pipeline, "run_declared", run_declared(reason="interrupted"))
     assert command(study) == Exit.INTERRUPTED
     assert "runs of" not in capsys.readouterr().out

@@ -55,21 +55,17 @@ def test_one_that_its_own_time_ended_is_not_asked_for_fewer_runs(folder: Path) -
     assert (found.study.protocol.runs, found.study.protocol.budget_s) == (20, 60.0)
 
 
-def test_what_ends_by_itself_or_is_resolved_stays_as_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_ends_by_itself_is_resolved_or_unreadable_stays_as_it_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert extend_part(folder, declared("cliff"), 20.0) is None
     assert extend_part(folder, declared(precision=0.02), 20.0) is None
     monkeypatch.setattr(reproduce_plan, "inconclusive_claims", lambda _: [])
     assert extend_part(folder, declared(), 20.0) is None
-
-
-def test_further_runs_are_offered_for_claims_that_they_may_decide() -> None:
     for decision, is_open in (("not resolved", True), ("holds", False)):
         found = Findings.model_construct(published_claims=[DecidedClaim.model_construct(id="a", decision=decision)])
         assert may_decide(found, declared()) == is_open
         assert not may_decide(found, declared("cliff"))
-
-
-def test_results_that_cannot_be_read_have_no_claims_and_are_worst(tmp_path: Path) -> None:
     assert inconclusive_claims(tmp_path) == [] and disturbed_share(tmp_path) == 1.0
 
 

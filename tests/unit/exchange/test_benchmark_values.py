@@ -39,12 +39,10 @@ def test_a_score_is_the_median_of_a_fork_and_forks_are_what_counts(tmp_path: Pat
     assert found.max == pytest.approx(0.09) and found.p50 == pytest.approx(3e-3)
     assert found.estimate.low is not None and found.estimate.value is not None
     assert found.estimate.low < found.estimate.value == pytest.approx((2 * 3.5 * 3) ** (1 / 3) * 1e-3)
-
-
-def test_one_fork_has_no_interval_however_many_shots(tmp_path: Path) -> None:
     (one,) = of(tmp_path, result([[1.0 + i / 100 for i in range(50)]]))
     found = summarize_benchmark(one, 0.95)
     assert found.estimate.low is None and any("need >= 2 runs" in text for text in found.estimate.warnings)
+    assert shot_quantiles([Fork([float(i) for i in range(1, 101)], [1] * 100)], (0.5, 0.9, 0.99)) == [50.0, 90.0, 99.0]
 
 
 def test_bins_of_mode_sample_weigh_what_they_hold(tmp_path: Path) -> None:
@@ -55,17 +53,10 @@ def test_bins_of_mode_sample_weigh_what_they_hold(tmp_path: Path) -> None:
     assert found.n_shots == 107 and found.p99 == pytest.approx(3e-3) and found.max == pytest.approx(5e-3)
 
 
-def test_a_percentile_is_a_shot_that_was_seen() -> None:
-    assert shot_quantiles([Fork([float(i) for i in range(1, 101)], [1] * 100)], (0.5, 0.9, 0.99)) == [50.0, 90.0, 99.0]
-
-
-def test_times_and_rates_have_tables_of_their_own(tmp_path: Path) -> None:
+def test_times_and_rates_have_tables_of_their_own_and_shots_their_flags(tmp_path: Path) -> None:
     every = of(tmp_path, result([[1.0]]), result([[1.0]], "ops/s", "thrpt", batch=1))
     shown = tables([summarize_benchmark(one, 0.95) for one in every], "JMH")
     assert [table.title for table in shown] == ["Times by JMH", "Rates by JMH"]
-
-
-def test_what_a_shot_is_made_of_is_said(tmp_path: Path) -> None:
     (one,) = of(tmp_path, result([[1.0]], measurementBatchSize=10, threads=2))
     assert summarize_benchmark(one, 0.95).flags == ["a shot is 10 calls", "2 threads called it at once"]
 
@@ -80,9 +71,6 @@ def test_the_fastest_is_named_only_where_forks_tell_it(tmp_path: Path) -> None:
     assert clear.matrix is not None and len(clear.matrix.rows) == 3
     assert not claim([10.0, 10.1, 9.9], [10.02, 10.1, 9.9]).answered
     assert not claim([10.0], [20.0]).answered and claim([10.0, 10.1]).answered
-
-
-def test_a_score_of_zero_is_what_the_claim_names(tmp_path: Path) -> None:
     claim = benchmark_claim(of(tmp_path, result([[0.0], [0.0]]), result([[1.0], [1.1]], params={"size": "9"})))
     assert not claim.answered and "a score of 0 has no ratio" in claim.sentences[0]
     assert "one fork" not in claim.sentences[0]
@@ -99,12 +87,9 @@ def test_a_command_that_failed_is_never_the_fastest(tmp_path: Path) -> None:
     assert benchmark_claim(every[1::-1]).sentences[0].startswith("a: 2")
 
 
-def test_the_figure_of_a_run_is_what_the_harness_measured() -> None:
+def test_the_figure_of_a_run_is_what_the_harness_measured_or_the_median_of_its_processes() -> None:
     assert printed_score(SYSBENCH, "sysbench", None, "1/s") == pytest.approx(2276 / 1.0002)
     assert printed_score(GO, "gobench", "example.org/sum.Sum n=64 gomaxprocs=2", "s") == pytest.approx(60.28e-9)
-
-
-def test_of_several_processes_it_is_the_median() -> None:
     first = read("pyperf", FILES["pyperf"])[0]
     typical = median(median(fork.values) for fork in first.forks)
     assert len(first.forks) > 1
@@ -138,22 +123,16 @@ def test_a_run_keeps_the_figure_or_has_failed() -> None:
     assert captured(SYSBENCH).values[-1].values == {"output_rate": [pytest.approx(2276 / 1.0002)]}
     failed = captured("no harness").run
     assert failed.status == "failed" and "response rate: found no such output" in str(failed.reason)
-
-
-def test_a_reader_without_anything_to_read_with_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="nothing to read it with"):
         PrintedResponses(parse(RATED))
 
 
-def test_a_study_names_a_harness_that_prints() -> None:
+def test_studies_and_options_name_a_harness_that_prints() -> None:
     with pytest.raises(ValidationError, match=r"Input should be 'jmh', .* or 'csv'"):
         Response(source="output", reader="criterion", unit="s")
     without = Response(source="output", pattern="(x)").model_dump()
     assert "reader" not in without and "benchmark" not in without and "limit" not in without
     assert not READERS["criterion"].to_output
-
-
-def test_an_option_names_a_harness_and_its_benchmark() -> None:
     rate, sort = read_response("rate:higher: @sysbench"), read_response("time:lower: @gobench Sort n=64")
     found = parse(study_text(CommandStudy(("p",), responses=(rate, sort)))).responses
     assert {name: (found[name].reader, found[name].benchmark, found[name].unit) for name in ("rate", "time")} == {

@@ -44,25 +44,12 @@ def test_the_configuration_is_the_one_whose_levels_the_params_name(tmp_path: Pat
     assert shown.rows[0][-2] == "size=7"
 
 
-def test_a_difference_is_told_as_a_factor_above_one(tmp_path: Path) -> None:
+def test_a_difference_is_told_as_a_factor_above_one_and_few_forks_say_nothing(tmp_path: Path) -> None:
     slow = held(tmp_path, [0.60, 0.61, 0.605, 0.61, 0.62])
     assert slow.label == "slower" and slow.ratio and slow.ratio.value == pytest.approx(1.2, rel=0.01)
     assert "JMH is 1.2" in sentences([slow])[0] and sentences([slow])[0].endswith("] times slower.")
     fast = held(tmp_path, [0.40, 0.41, 0.405, 0.41, 0.42])
     assert fast.label == "faster" and "JMH is 1.2" in sentences([fast])[0]
-
-
-def test_two_levels_of_a_factor_are_one_too_many(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"--where: threads=2 and threads=4, expected one level of a factor"):
-        parse_where(["threads=2", "threads=4"], study(tmp_path))
-
-
-def test_what_is_asked_for_may_not_contradict_the_benchmark(tmp_path: Path) -> None:
-    found = match(study(tmp_path), CAS, {"threads": "4"})
-    assert (found.configuration, found.why) == (None, "it has threads = 2, and --where asks for threads = 4")
-
-
-def test_few_forks_say_nothing(tmp_path: Path) -> None:
     one, two = held(tmp_path, [0.5]), held(tmp_path, [0.4, 0.7])
     assert one.label == two.label == "unknown"
     assert "too few forks to say: 1 fork and 4 runs give no interval" in sentences([one])[0]
@@ -70,13 +57,27 @@ def test_few_forks_say_nothing(tmp_path: Path) -> None:
     assert "too few runs to say" in sentences([held(tmp_path, [0.5, 0.51, 0.52], runs=1)])[0]
 
 
-def test_a_rate_is_held_against_a_rate_only(tmp_path: Path) -> None:
+def test_levels_must_be_named_once_and_agree(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"--where: threads=2 and threads=4, expected one level of a factor"):
+        parse_where(["threads=2", "threads=4"], study(tmp_path))
+    found = match(study(tmp_path), CAS, {"threads": "4"})
+    assert (found.configuration, found.why) == (None, "it has threads = 2, and --where asks for threads = 4")
+    read_ = study(tmp_path)
+    with pytest.raises(StudyError, match=r"no level for lock, expected one: lock has none, cas; add .* --where lock="):
+        match(read_, {"threads": "2"}, {})
+    assert match(read_, {"threads": "2"}, parse_where(["lock=none"], read_)).configuration == CONFIGURATIONS[2]
+
+
+def test_a_rate_is_held_against_a_rate_only_in_the_unit_of_the_study(tmp_path: Path) -> None:
     rates = [0.50, 0.51, 0.505, 0.51, 0.52]
     time = held(tmp_path, rates, unit="ops/s")
     assert time.ratio is None and 'not compared: JMH has 1/s, the study\'s wall is in "s"' in sentences([time])[0]
     text = VALID + '\n[responses.rate]\nfrom = "run.wall"\nunit = "1/s"\nbetter = "higher"\n'
     assert held(tmp_path, rates, unit="ops/s", text=text).label == "agree"
     assert held(tmp_path, [1.2 * x for x in rates], unit="ops/s", text=text).label == "faster"
+    text = VALID + '\n[responses.took]\nfrom = "run.wall"\nunit = "ms"\n'
+    found = held(tmp_path, [0.5, 0.51, 0.505], text=text)
+    assert found.ratio and found.ratio.value == pytest.approx(1000 * 0.505 / 0.5075, rel=0.01)
 
 
 @pytest.mark.parametrize(("low", "high", "word"), [
@@ -89,32 +90,23 @@ def test_the_word_follows_from_the_interval(low: float | None, high: float | Non
     assert label(Estimate(1.0, low, high, 0.95, 9, "t"), 5, 5, "1/s")[0] == of_a_rate
 
 
-def test_the_unit_of_the_study_counts(tmp_path: Path) -> None:
-    text = VALID + '\n[responses.took]\nfrom = "run.wall"\nunit = "ms"\n'
-    found = held(tmp_path, [0.5, 0.51, 0.505], text=text)
-    assert found.ratio and found.ratio.value == pytest.approx(1000 * 0.505 / 0.5075, rel=0.01)
-
-
-def test_a_factor_that_jmh_lacks_must_be_named(tmp_path: Path) -> None:
-    read_ = study(tmp_path)
-    with pytest.raises(StudyError, match=r"no level for lock, expected one: lock has none, cas; add .* --where lock="):
-        match(read_, {"threads": "2"}, {})
-    assert match(read_, {"threads": "2"}, parse_where(["lock=none"], read_)).configuration == CONFIGURATIONS[2]
-
-
 @pytest.mark.parametrize("text", ["lock", "lock=mutex", "size=1", "=", "threads=3"])
 def test_what_the_study_does_not_have_cannot_be_asked_for(tmp_path: Path, text: str) -> None:
     with pytest.raises(StudyError, match=r"--where: .*, expected"):
         parse_where([text], study(tmp_path))
 
 
-def test_a_benchmark_without_a_configuration_is_told_and_the_others_compared(tmp_path: Path) -> None:
+def test_what_is_not_compared_or_disturbed_is_told(tmp_path: Path) -> None:
     file = written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS), result([[1.0]], params={**CAS, "threads": "3"}))
     found = compare_with_study(read(file), study(tmp_path), {}, "JMH")
     assert found[1].configuration is None
     assert "not compared: no configuration of the study has threads = 3" in sentences(found)[1]
     with pytest.raises(StudyError, match="no benchmark has a configuration"):
         compare_with_study(read(file)[1:], study(tmp_path), {}, "JMH")
+    made = [(CONFIGURATIONS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
+    every = read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS)))
+    (found,) = compare_with_study(every, load_journal(tmp_path, made), {}, "JMH")
+    assert found.n_runs == 2 and any("1 of 3 runs disturbed" in text for text in found.flags)
 
 
 def test_parameters_that_the_study_fixes_must_be_the_same(tmp_path: Path) -> None:
@@ -132,10 +124,3 @@ def test_parameters_that_the_study_fixes_must_be_the_same(tmp_path: Path) -> Non
 ])  # fmt: skip
 def test_levels_are_compared_by_value(level: Any, text: str, same: bool) -> None:
     assert is_level(level, text) == same
-
-
-def test_disturbed_runs_are_said(tmp_path: Path) -> None:
-    made = [(CONFIGURATIONS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
-    every = read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS)))
-    (found,) = compare_with_study(every, load_journal(tmp_path, made), {}, "JMH")
-    assert found.n_runs == 2 and any("1 of 3 runs disturbed" in text for text in found.flags)

@@ -24,20 +24,14 @@ def said(times: np.ndarray, x: str = "n", sizes: np.ndarray = SIZES, noise: floa
     return " ".join(claim.sentences), claim.answered
 
 
-def test_one_class_is_left_and_told_with_its_cost_in_its_unit() -> None:
+def test_one_class_is_left_and_told_with_its_cost_or_all_that_are_left() -> None:
     told, is_answered = said(2e-6 * (50 + SIZES * np.log2(SIZES)), "rows")
     assert is_answered and told.startswith("Time grows as rows log rows. Each rows log rows (log to base 2) takes ")
     assert re.search(r" takes (1\.9|2\.0)\d* µs \[1\.9\d*, 2\.0", told)
     assert re.search(r" At 32,768 it would be 9\d\d to 9\d\d ms, if it grows on", told)
-
-
-def test_classes_that_are_left_are_all_told() -> None:
     narrow = np.repeat([1000.0, 1700, 2900, 5000], 3)
     told, is_answered = said(narrow, sizes=narrow, noise=0.1)
     assert not is_answered and "Time grows as n, n log n or n^2: the points do not tell which." in told
-
-
-def test_no_growth_is_told_with_its_bound() -> None:
     flat, is_answered = said(np.ones_like(SIZES), sizes=4.0 * SIZES**2)
     assert is_answered and flat.startswith("Time does not grow from n = 1,024 to 1,073,741,824, or by ")
 

@@ -64,19 +64,17 @@ def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None
         read_points(data(tmp_path, text))
 
 
-def test_standard_input_is_read_where_no_file_is_named() -> None:
+def test_standard_input_is_read_where_no_file_is_named_and_an_endless_one_fills_no_memory() -> None:
     text = "n,seconds\n1,10\n2,5.6\n4,3.4\n8,2.6\n"
     command = [sys.executable, "-m", "scalograph", "fit", "--times", "--json"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     assert '"throughput"' in done.stdout and '"size": 8.0' in done.stdout
-
-
-def test_the_weights_of_the_book_give_what_it_has() -> None:
-    """SPEC SDM 91 on a SPARCcenter 2000, in Gunther (2007); sigma 0.0277 and kappa 0.000104 by the package usl of R."""
-    sizes, rates = [1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]
-    found = laws_of(sizes, rates, "none")
-    assert found["sigma"]["value"] == pytest.approx(0.02773, rel=1e-3)
-    assert found["kappa"]["value"] == pytest.approx(0.00010437, rel=1e-3)
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30,) * 2)"
+    code = f"{limit}; from pathlib import Path; from scalograph.exchange.csv_points import read_points"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; read_points(Path('/dev/zero'))"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.endswith("/dev/zero: cannot be read: larger than 16 MiB, expected a CSV file with a header\n")
 
 
 def test_a_file_that_is_none_or_endless_is_refused(tmp_path: Path) -> None:
@@ -100,17 +98,21 @@ def test_the_laws_say_what_limits_and_how_far() -> None:
     assert told.matrix is not None and told.matrix.columns[-2:] == ["96", "300"]
     assert any(text.startswith("Of the work 4") for text in told.sentences)
     assert "300 is more than 2 times" in found["predictions"][1]["warnings"][0]
+    # SPEC SDM 91 on a SPARCcenter 2000, in Gunther (2007); sigma 0.0277 and kappa 0.000104 by the package usl of R.
+    sizes, rates = [1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]
+    found = laws_of(sizes, rates, "none")
+    assert found["sigma"]["value"] == pytest.approx(0.02773, rel=1e-3)
+    assert found["kappa"]["value"] == pytest.approx(0.00010437, rel=1e-3)
 
 
-def test_a_law_that_does_not_hold_leaves_no_empty_column() -> None:
+def test_laws_and_gains_keep_to_what_is_possible() -> None:
     told = claim([100, 800, 1600, 3200, 6400], [1, 9, 20, 44, 96])
     assert "superlinear at 800, 1,600, 3,200, 6,400: throughput grew by more" in told.sentences[0]
     assert told.matrix is not None and all(row.cells[-1].estimate is not None for row in told.matrix.rows)
-
-
-def test_runs_of_a_size_give_its_gain_an_interval() -> None:
     gained = laws_of([1, 1, 1, 2, 2, 2, 4, 4], [10, 10.1, 9.9, 19, 19.1, 18.9, 36, 35])["points"][1]["speedup"]
     assert gained["low"] < 1.9 < gained["high"]
+    found = laws_of([1, 2, 4, 8, 16], [10, 8, 5.1, 3, 2.9])["optimum"]
+    assert all(found[end] is None or found[end] >= 1 for end in ("value", "low", "high"))
 
 
 @pytest.mark.parametrize(("sizes", "rates"), [
@@ -134,6 +136,9 @@ def test_a_maximum_is_said_only_where_the_points_carry_it() -> None:
     assert more.answered and "the most that were measured" in more.sentences[0]
     capped = claim(n, np.minimum(10 * n, 80) * noise)
     assert not capped.answered and len(capped.sentences) == 1
+    found = claim([1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])
+    assert found.answered and "still grows at 32" in found.sentences[0]
+    assert found.sentences[1:] == ["At 64 it would be 640, if nothing else fills up."]
 
 
 def test_figures_of_a_law_that_the_maximum_contradicts_are_not_said() -> None:
@@ -153,34 +158,22 @@ def test_that_more_do_not_help_is_said_only_where_the_interval_says_so() -> None
     assert "all of the work is serial" in claim([1, 2, 4, 8], [10, 10, 10, 10]).sentences[0]
 
 
-def test_no_size_below_one_is_the_best() -> None:
-    found = laws_of([1, 2, 4, 8, 16], [10, 8, 5.1, 3, 2.9])["optimum"]
-    assert all(found[end] is None or found[end] >= 1 for end in ("value", "low", "high"))
-
-
-def test_throughputs_that_grow_evenly_still_grow() -> None:
-    found = claim([1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])
-    assert found.answered and "still grows at 32" in found.sentences[0]
-    assert found.sentences[1:] == ["At 64 it would be 640, if nothing else fills up."]
-
-
-def test_a_device_that_never_ends_fills_no_memory() -> None:
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30,) * 2)"
-    code = f"{limit}; from pathlib import Path; from scalograph.exchange.csv_points import read_points"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}; read_points(Path('/dev/zero'))"], capture_output=True, text=True, check=False
-    )
-    assert done.stderr.endswith("/dev/zero: cannot be read: larger than 16 MiB, expected a CSV file with a header\n")
-
-
 def benchmark(unit: Kind = "1/s", values: tuple[float, ...] = (10.0, 12.0), **params: str) -> Benchmark:
     return Benchmark("x", "run", params, unit, tuple(fork([value]) for value in values))
 
 
-def test_each_fork_is_a_point_and_times_become_rates() -> None:
+def test_each_fork_that_succeeded_is_a_point_and_times_become_rates(tmp_path: Path) -> None:
     rates = [benchmark(threads="1"), benchmark(values=(20.0,), threads="2")]
     assert points_over(rates, "threads", {}) == ([1, 1, 2], [10, 12, 20])
     assert points_over([benchmark("s", (0.5,), n="4")], "n", {}) == ([4], [2])
+    failed = replace(benchmark(n="4"), forks=(), failed=(6, 6))
+    assert points_over([benchmark(n="1"), benchmark(n="2"), failed], "n", {}).sizes == [1, 1, 2, 2]
+    with pytest.raises(StudyError, match="no run that succeeded"):
+        points_over([failed], "n", {})
+    refused = scalograph(["import", "sysbench", str(FILES["sysbench"]), "--over", "threads"], tmp_path)
+    assert refused.code == Exit.STUDY and "found 2 different sizes, expected at least 3" in refused.printed
+    with pytest.raises(StudyError, match="PARAM=LEVEL"):
+        parse_params(["threads"])
 
 
 def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> None:
@@ -204,17 +197,3 @@ def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> 
 def test_what_makes_no_point_is_refused(one: Benchmark, param: str, words: str) -> None:
     with pytest.raises(StudyError, match=words):
         points_over([one], param, {})
-
-
-def test_a_scaling_law_rests_on_what_succeeded() -> None:
-    failed = replace(benchmark(n="4"), forks=(), failed=(6, 6))
-    assert points_over([benchmark(n="1"), benchmark(n="2"), failed], "n", {}).sizes == [1, 1, 2, 2]
-    with pytest.raises(StudyError, match="no run that succeeded"):
-        points_over([failed], "n", {})
-
-
-def test_the_command_says_what_the_points_carry(tmp_path: Path) -> None:
-    refused = scalograph(["import", "sysbench", str(FILES["sysbench"]), "--over", "threads"], tmp_path)
-    assert refused.code == Exit.STUDY and "found 2 different sizes, expected at least 3" in refused.printed
-    with pytest.raises(StudyError, match="PARAM=LEVEL"):
-        parse_params(["threads"])

@@ -31,6 +31,7 @@ def test_one_row_for_each_observation_with_all_factors(columns: Columns) -> None
     assert wall.rows() == [(0.0, 0, "s"), (2.0, 1, "s")]  # a zero was measured
     (failed,) = frame.filter(pl.col("status") == "failed").select("value", "lock", "verdict").rows()
     assert failed == (None, "cas", "failed")
+    assert ",'=cmd()," in csv_text({**columns, "lock": ["=cmd()"] * len(columns["run"])})
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
@@ -42,17 +43,10 @@ def test_both_forms_hold_the_same(tmp_path: Path, columns: Columns, ending: str)
     assert again["warmup"].to_list() == columns["warmup"]
 
 
-def test_text_that_a_spreadsheet_would_run_is_quoted(columns: Columns) -> None:
-    assert ",'=cmd()," in csv_text({**columns, "lock": ["=cmd()"] * len(columns["run"])})
-
-
-def test_a_factor_may_be_called_like_a_column(tmp_path: Path) -> None:
+def test_factors_keep_their_names_and_numbers(tmp_path: Path) -> None:
     text = VALID.replace("[factors.lock]", "[factors.run]").replace("lock", "run")
     columns = observations(table_of(tmp_path, [({"threads": 1, "run": "none"}, recorded())], text))
     assert columns["factor.run"] == ["none", "none"] and columns["run"] == ["r0", "r0"]
-
-
-def test_levels_that_are_numbers_stay_numbers(tmp_path: Path) -> None:
     text = TWICE.replace('levels = ["none", "cas"]', "levels = [0.5, 2]")
     record = recorded(2.0, iterations=[(1.0, 1.0, 7)] * 2)
     locks = observations(table_of(tmp_path, [({"threads": 1, "lock": k}, record) for k in (0.5, 2)], text))["lock"]

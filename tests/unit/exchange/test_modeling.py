@@ -42,21 +42,18 @@ def test_points_are_what_fit_reads(results: Path, capsys: pytest.CaptureFixture[
     assert "Throughput still grows at 4" in capsys.readouterr().out
 
 
-def test_asciidoc_holds_the_same_escaped(results: Path) -> None:
+def test_pages_hold_the_same_escaped(results: Path) -> None:
+    found = load_findings(results)
+    text = markdown(found)
+    assert found.claim and plain(found.claim.sentences[0]) in text and plain(found.trust.sentence) in text
+    assert text.count("\n## ") == len(found.tables) and "| --: |" in text
+    assert plain("<b>[x](y) | `z`") == r"\<b\>\[x\](y) \| \`z\`"
     found = load_findings(results)
     text = asciidoc(found)
     assert found.claim and literal(found.claim.sentences[0]) in text and text.startswith("= ")
     assert text.count("\n== ") == len(found.tables) and text.count("|===") == 2 * (len(found.tables) + 1)
     assert _code(["export", str(results), "--to", str(results / "x.adoc")]) == 0
     assert (results / "x.adoc").read_text() == text
-
-
-def test_markdown_holds_claim_verdict_and_tables_escaped(results: Path) -> None:
-    found = load_findings(results)
-    text = markdown(found)
-    assert found.claim and plain(found.claim.sentences[0]) in text and plain(found.trust.sentence) in text
-    assert text.count("\n## ") == len(found.tables) and "| --: |" in text
-    assert plain("<b>[x](y) | `z`") == r"\<b\>\[x\](y) \| \`z\`"
 
 
 def test_a_matrix_is_written_alike_in_a_page_and_in_a_summary(results: Path) -> None:

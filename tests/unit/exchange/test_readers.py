@@ -19,12 +19,16 @@ def recorded(name: str) -> list[Benchmark]:
     return read(name, FILES[name])
 
 
-def test_a_shot_of_jmh_is_an_iteration_of_its_fork() -> None:
+def test_shots_of_jmh_and_criterion_are_times_of_an_iteration() -> None:
     sequential, pool = recorded("jmh")
     assert [benchmark.params["version"] for benchmark in (sequential, pool)] == ["sequential", "pool"]
     assert (sequential.unit, sequential.mode, len(sequential.forks)) == ("s", "ss", 5)
     raw = json.loads(text_of("jmh"))[0]["primaryMetric"]["rawData"]
     assert [list(fork.values) for fork in sequential.forks] == [pytest.approx([x * 1e-6 for x in f]) for f in raw]
+    large, small = recorded("criterion")
+    assert (small.name, dict(small.params), dict(large.params)) == ("sum/iter", {"value": "64"}, {"value": "4096"})
+    assert small.forks[0].values[0] == pytest.approx(567340.0 / 57459.0 * 1e-9)
+    assert read("criterion", FILES["criterion"] / SMALL) == [small]
 
 
 @pytest.mark.parametrize(("unit", "mode", "kind", "seconds"), [
@@ -36,37 +40,24 @@ def test_every_unit_of_jmh_has_its_factor(tmp_path: Path, unit: str, mode: str, 
     assert one.unit == kind and scores(one) == pytest.approx([2 * seconds])
 
 
-def test_each_run_of_hyperfine_is_a_fork() -> None:
+def test_each_run_of_hyperfine_and_process_of_pyperf_is_a_fork() -> None:
     first, second = recorded("hyperfine")
     document = json.loads(text_of("hyperfine"))["results"]
     assert (first.name, first.unit, dict(first.params), len(first.forks)) == ("sleep 0.01", "s", {"n": "1"}, 6)
     assert [median(scores(one)) for one in (first, second)] == pytest.approx([one["median"] for one in document])
-
-
-def test_each_process_of_pyperf_is_a_fork_and_calibration_is_none() -> None:
     (one,) = recorded("pyperf")
     runs = json.loads(text_of("pyperf"))["benchmarks"][0]["runs"]
     assert (one.name, len(runs), len(one.forks)) == ("sorted", 4, 3)
     assert [list(fork.values) for fork in one.forks] == [run["values"] for run in runs if "values" in run]
 
 
-def test_repetitions_of_google_benchmark_are_shots_of_one_fork() -> None:
+def test_repetitions_of_google_benchmark_and_counts_of_go_are_shots() -> None:
     every = recorded("google-benchmark")
     named = [(one.name, dict(one.params), one.threads) for one in every[:2]]
     assert named == [("BM_Sum", {"n": "64", "threads": str(n)}, n) for n in (1, 2)]
     means = [b for b in json.loads(text_of("google-benchmark"))["benchmarks"] if b.get("aggregate_name") == "mean"]
     assert [mean(one.forks[0].values) for one in every] == pytest.approx([b["real_time"] * 1e-9 for b in means])
     assert all(len(one.forks) == 1 for one in every)
-
-
-def test_a_shot_of_criterion_is_the_time_of_an_iteration() -> None:
-    large, small = recorded("criterion")
-    assert (small.name, dict(small.params), dict(large.params)) == ("sum/iter", {"value": "64"}, {"value": "4096"})
-    assert small.forks[0].values[0] == pytest.approx(567340.0 / 57459.0 * 1e-9)
-    assert read("criterion", FILES["criterion"] / SMALL) == [small]
-
-
-def test_counts_of_go_are_shots_and_its_procs_a_param() -> None:
     every = recorded("gobench")
     procs = [{"n": "64", "gomaxprocs": "1"}, {"n": "64", "gomaxprocs": "2"}]
     assert (every[0].name, [dict(one.params) for one in every[:2]]) == ("example.org/sum.Sum", procs)
@@ -96,30 +87,24 @@ def test_right_answers_count(tmp_path: Path) -> None:
     assert scores(read("wrk", given(tmp_path, text))[0]) == pytest.approx([21701.57 / 2])
 
 
-def test_a_table_has_a_fork_for_each_run(tmp_path: Path) -> None:
+def test_a_table_has_a_fork_for_each_run_and_what_we_export_is_such_a_table(tmp_path: Path) -> None:
     (one,) = read("csv", given(tmp_path, TABLE))
     assert (one.unit, dict(one.params), scores(one)) == ("s", {"threads": "1"}, pytest.approx([0.02, 0.012]))
     (rows,) = read("csv", given(tmp_path, "benchmark,value,unit\nx,5,1/s\nx,6,ops/s\n"))
     assert (rows.name, rows.unit, scores(rows)) == ("x", "1/s", [5.0, 6.0])
-
-
-def test_what_we_export_is_such_a_table(tmp_path: Path) -> None:
     text = "run,block,warmup,status,verdict,threads,response,iteration,value,unit\n"
     text += "a,0,false,ok,clean,1,wall,0,2,s\nb,0,true,ok,clean,1,wall,0,9,s\nc,0,false,failed,failed,1,,,,\n"
     (one,) = read("csv", given(tmp_path, text))
     assert (one.name, scores(one), dict(one.params)) == ("wall", [2.0], {"threads": "1"})
 
 
-def test_a_disturbed_run_is_one_of_its_benchmark(tmp_path: Path) -> None:
+def test_a_disturbed_run_is_one_of_its_benchmark_and_several_files_are_several_forks(tmp_path: Path) -> None:
     judged = {"a": "clean", "b": "disturbed"}
     rows = [f"{name},{run},{verdict},2,s" for name, verdict in judged.items() for run in (1, 2, 3)]
     every = read("csv", given(tmp_path, "\n".join(["benchmark,run,verdict,value,unit", *rows])))
     assert [(one.name, one.disturbed, len(one.forks)) for one in every] == [("a", (0, 3), 3), ("b", (3, 3), 3)]
     (one,) = read("csv", given(tmp_path, "run,verdict,value,unit\na,disturbed,1,s\nb,clean,2,s\nc,impossible,3,s\n"))
     assert scores(one) == [1.0, 2.0, 3.0] and one.notes == ("rests on disturbed runs: 2 of 3",)
-
-
-def test_several_files_are_several_forks() -> None:
     assert [len(one.forks) for one in read("gobench", *[FILES["gobench"]] * 3)] == [3] * 4
     same = Benchmark("x", "run", {}, "s", ())
     assert len(join_files([[same, same], [same, same]])) == 2

@@ -35,9 +35,6 @@ def test_what_is_read_of_a_station_is_known_whichever_it_is(statements: list[str
     assert {*hours.values()} == {24} and len(hours) == 1_000
     first = [station for _, station, *_ in rows[:120]]
     assert len(set(first)) > 60  # rows of a station do not lie beside each other
-
-
-def test_a_statement_is_a_line(statements: list[str]) -> None:
     assert all("\n" not in line and ";" not in line for line in statements)
 
 

@@ -46,7 +46,7 @@ def test_a_server_that_is_no_address_is_refused(
     assert capsys.readouterr().err.startswith("targets: found")
 
 
-def test_a_missing_program_is_named_with_the_command_that_installs_it(
+def test_a_front_that_is_missing_or_unknown_is_named(
     programs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -55,9 +55,6 @@ def test_a_missing_program_is_named_with_the_command_that_installs_it(
         programs.find("haproxy")
     assert ended.value.code == programs.UNAVAILABLE
     assert capsys.readouterr().err == "haproxy: not found; install it with: apt-get install haproxy\n"
-
-
-def test_a_front_that_nobody_knows_is_refused(programs: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         programs.parse(["front=apache"], front="haproxy")
     assert capsys.readouterr().err == "front: found apache, expected one of haproxy, nginx\n"

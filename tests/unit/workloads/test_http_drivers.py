@@ -63,14 +63,11 @@ def refused(
     return run
 
 
-def test_wrk_tells_answers_quantiles_and_threads_and_no_mean(module: Module) -> None:
+def test_wrk_tells_answers_quantiles_and_threads_and_what_it_lost(module: Module) -> None:
     assert values(lines(module, "wrk", sample("wrk-4.1.txt"), "clients=16")) == {
         "requests": 66068, "errors": 0, "rate": pytest.approx(21701.57), "p50_ns": 224_000, "p90_ns": 5_030_000,
         "p99_ns": 13_410_000, "max_ns": 28_660_000, "clients": 16, "threads": 1, "driver_cpu_ns": 1.25e9,
     }  # fmt: skip
-
-
-def test_requests_that_wrk_lost_are_errors(module: Module) -> None:
     found = values(lines(module, "wrk", sample("wrk-4.1.txt").replace("Requests/sec:", WRK_ERRORS), "clients=16"))
     assert (found["requests"], found["errors"]) == (66076, 50)
     assert found["rate"] == pytest.approx(21701.57 * (66068 - 42) / 66068)
@@ -160,11 +157,8 @@ def test_connections_that_were_dropped_are_counted(
     assert drops.dropped_since(None) == [] and drops.dropped_since(0)[0].startswith("value listen_drops ")
 
 
-def test_each_tool_has_a_row_and_a_choice(module: Module) -> None:
+def test_each_tool_has_a_row_and_asks_for_what_was_asked(module: Module) -> None:
     assert [*module("tools").TOOLS] == load_workload(HERE).parameters["tool"].choices
-
-
-def test_each_command_asks_for_what_was_asked(module: Module) -> None:
     closed = module("asked").parse(["targets=127.0.0.1:9", "path=/a?b", "clients=8", "timeout_ms=1500"])
     of_open = module("asked").parse(["tool=oha", "loop=open", "rate=250", "connections=5"])
     wrk = module("wrk").argv("/bin/wrk", closed, 2.5)

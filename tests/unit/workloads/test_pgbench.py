@@ -30,21 +30,14 @@ def values(figures: ModuleType, log: Path) -> dict[str, float]:
     return {words[1]: float(words[2]) for words in lines if words[0] == "value"}
 
 
-def test_rate_times_and_failures_are_those_of_the_log(figures: ModuleType, log: Path) -> None:
+def test_rate_times_and_failures_are_those_of_the_log(figures: ModuleType, log: Path, tmp_path: Path) -> None:
     found = values(figures, log)
     assert (found["requests"], found["errors"], found["clients"], found["threads"]) == (200, 1, 2, 2)
     assert found["rate"] == pytest.approx(2000, rel=1e-3)
     assert found["p50_ns"] == found["p99_ns"] == found["mean_ns"] == 1_000_000
     assert found["in_flight"] == pytest.approx(2, rel=1e-3)
     assert found["driver_cpu_ns"] == 50_000_000
-
-
-def test_the_law_of_little_holds_of_what_is_told(figures: ModuleType, log: Path) -> None:
-    found = values(figures, log)
     assert found["clients"] == pytest.approx(found["rate"] * (found["mean_ns"] + found["cycle_ns"]) / 1e9)
-
-
-def test_a_log_of_failures_alone_is_no_window(figures: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "log").write_text("0 0 failed 0 1700000000 5\n")
     assert [*figures.lines(figures.Transactions.read([tmp_path / "log"]), 1, 1, 0.0)] == ["value errors 1"]
 
@@ -56,11 +49,8 @@ def test_buckets_follow_the_page(figures: ModuleType, ns: int, index: int) -> No
     assert figures.bucket(ns) == index
 
 
-def test_a_bucket_is_less_than_a_hundredth_wide(figures: ModuleType) -> None:
+def test_a_bucket_is_narrow_and_no_line_of_a_histogram_is_too_long(figures: ModuleType) -> None:
     assert all(figures.bucket(low) < figures.bucket(low + low // 100) for low in range(1_000, 10**7, 997))
-
-
-def test_no_line_of_a_histogram_is_too_long(figures: ModuleType) -> None:
     lines = [*figures.histogram([1 << k for k in range(40)] * 1000)]
     assert len(lines) > 1
     assert max(map(len, lines)) < 512

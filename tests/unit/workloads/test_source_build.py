@@ -61,9 +61,6 @@ def test_each_iteration_builds_everything_anew(tree: Path, tmp_path: Path) -> No
         assert int(cpu_ns) > 0
     assert sorted(path.name for path in tree.iterdir()) == ["Makefile", "a.c", "b.c", "c.c"]
     assert [path.name for path in tmp_path.iterdir()] == ["tree"]
-
-
-def test_objects_that_were_there_are_no_work(tree: Path, tmp_path: Path) -> None:
     (tree / "old.o").write_text("")
     done = build(tmp_path, source=tree)
     assert "value objects 3\n" in done.stdout
@@ -94,7 +91,7 @@ def test_no_tree(tmp_path: Path, source: str, said: str) -> None:
     assert said in done.stderr
 
 
-def test_sources_of_packages_become_sources_of_sources(fetch: ModuleType, tmp_path: Path) -> None:
+def test_sources_of_packages_become_sources_of_sources_of_a_release(fetch: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "one.sources").write_text("Types: deb deb-src\nURIs: mirror\nSuites: s\nSigned-By: /a.gpg\n")
     (tmp_path / "two.list").write_text("# a comment\ndeb [arch=amd64] mirror s main\n")
     (tmp_path / "none.list").write_text("deb-src mirror s main\n")
@@ -103,6 +100,9 @@ def test_sources_of_packages_become_sources_of_sources(fetch: ModuleType, tmp_pa
         "one.sources": "Types: deb-src\nURIs: mirror\nSuites: s\nSigned-By: /a.gpg\n",
         "two.list": "deb-src [arch=amd64] mirror s main\n",
     }
+    (tmp_path / "os-release").write_text('ID=x\nVERSION_CODENAME="wheezy"\n')
+    assert fetch.codename(tmp_path / "os-release") == "wheezy"
+    assert fetch.codename(tmp_path / "absent") is None
 
 
 def test_what_is_missing_is_named(fetch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,28 +130,19 @@ def fake_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_mirror_that_does_not_answer(fetch: ModuleType, fake_apt: Path) -> None:
-    (fake_apt / "into").mkdir()
-    with pytest.raises(SystemExit) as caught:
-        fetch.fetch(fetch.TREES["lua"], fake_apt / "into")
-    said = str(caught.value)
-    assert "Failed to fetch the mirror  404; look at the network" in said
-    assert "tree = own" in said
-
-
-def test_what_the_release_lacks_is_taken_as_it_is_newest(
+def test_what_the_release_lacks_is_taken_as_it_is_newest_from_a_mirror_that_answers(
     fetch: ModuleType, fake_apt: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetch, "codename", lambda: "release")
     fetch.download("package", [], fake_apt)
     calls = (fake_apt / "bin/calls").read_text().splitlines()
     assert calls == ["-t release source --download-only package", "source --download-only package"]
-
-
-def test_the_release_by_its_name(fetch: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "os-release").write_text('ID=x\nVERSION_CODENAME="wheezy"\n')
-    assert fetch.codename(tmp_path / "os-release") == "wheezy"
-    assert fetch.codename(tmp_path / "absent") is None
+    (fake_apt / "into").mkdir()
+    with pytest.raises(SystemExit) as caught:
+        fetch.fetch(fetch.TREES["lua"], fake_apt / "into")
+    said = str(caught.value)
+    assert "Failed to fetch the mirror  404; look at the network" in said
+    assert "tree = own" in said
 
 
 @pytest.fixture
@@ -178,7 +169,7 @@ def mirror(fetch: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt-get")
-def test_a_tree_from_a_mirror(fetch: ModuleType, mirror: Path, tmp_path: Path) -> None:
+def test_a_tree_from_a_mirror_is_as_its_index_says(fetch: ModuleType, mirror: Path, tmp_path: Path) -> None:
     into = tmp_path / "into"
     into.mkdir()
     found = fetch.fetch(fetch.TREES["lua"], into)
@@ -188,15 +179,11 @@ def test_a_tree_from_a_mirror(fetch: ModuleType, mirror: Path, tmp_path: Path) -
     }  # fmt: skip
     assert [path.name for path in into.iterdir()] == ["tree"]
     assert (into / "tree/Makefile").is_file()
-
-
-@pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt-get")
-def test_a_file_that_is_not_as_the_index_says(fetch: ModuleType, mirror: Path, tmp_path: Path) -> None:
     with (mirror / "lua5.4_5.4.9.orig.tar.xz").open("ab") as stream:
         stream.write(b"more")
-    (tmp_path / "into").mkdir()
+    (tmp_path / "again").mkdir()
     with pytest.raises(SystemExit, match=r"apt-get source failed: .*; try again later"):
-        fetch.fetch(fetch.TREES["lua"], tmp_path / "into")
+        fetch.fetch(fetch.TREES["lua"], tmp_path / "again")
 
 
 def test_a_synthetic_tree_is_the_same_on_every_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,14 +10,7 @@ from scalograph.cli.command_line_study.option_texts import argv, read_exits, rea
 from scalograph.study.load import parse
 
 
-def test_a_variable_has_the_value_that_is_given_or_that_it_has_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HERE", "x=y")
-    variables = {"A=1": ("A", "1"), "A=": ("A", ""), "HERE": ("HERE", "x=y"), "A=b=c": ("A", "b=c")}
-    assert {text: read_variable(text) for text in variables} == variables
-    assert read_exits(" 1, 0,1") == [0, 1]
-
-
-def test_a_program_may_have_a_space_in_its_name_and_a_shell_takes_a_line(tmp_path: Path) -> None:
+def test_words_of_the_command_line_are_read_as_hyperfine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "my prog"
     program.write_text("")
     program.chmod(0o755)
@@ -26,6 +19,14 @@ def test_a_program_may_have_a_space_in_its_name_and_a_shell_takes_a_line(tmp_pat
     assert argv(["a", "b"], False) == ("a", "b")
     assert split("--prepare", "make 'a b'", False) == ("make", "a b")
     assert split("--prepare", "make; x", True) == ("sh", "-c", "make; x")
+    monkeypatch.setenv("HERE", "x=y")
+    variables = {"A=1": ("A", "1"), "A=": ("A", ""), "HERE": ("HERE", "x=y"), "A=b=c": ("A", "b=c")}
+    assert {text: read_variable(text) for text in variables} == variables
+    assert read_exits(" 1, 0,1") == [0, 1]
+    measure = app.get_command(app.make_context("scalograph", ["measure", "--help"], resilient_parsing=True), "measure")
+    options = {name: parameter.name for parameter in measure.params for name in parameter.opts}
+    assert (options["-r"], options["-w"], options["--warmup"]) == ("runs", "warmup_runs", "warmup_runs")
+    assert [options[name] for name in ("-s", "-p", "-c")] == ["setup", "prepare", "cleanup"]
 
 
 def test_the_study_says_what_was_asked() -> None:
@@ -34,10 +35,3 @@ def test_the_study_says_what_was_asked() -> None:
     assert (use.env_all, use.input, use.ok_exits) == (True, "in.txt", [0, 1])
     plain = study_text(CommandStudy(("grep", "x"), protocol={"runs": 3}))
     assert not {"env_all", "input", "ok_exits"} & set(plain.split())
-
-
-def test_short_options_are_those_of_hyperfine() -> None:
-    measure = app.get_command(app.make_context("scalograph", ["measure", "--help"], resilient_parsing=True), "measure")
-    options = {name: parameter.name for parameter in measure.params for name in parameter.opts}
-    assert (options["-r"], options["-w"], options["--warmup"]) == ("runs", "warmup_runs", "warmup_runs")
-    assert [options[name] for name in ("-s", "-p", "-c")] == ["setup", "prepare", "cleanup"]

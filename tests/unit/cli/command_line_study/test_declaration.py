@@ -30,19 +30,22 @@ def declared(wish: CommandStudy, tmp_path: Path) -> Study:
     return declare(file).study
 
 
-def test_a_command_alone_is_measured_on_all_cpus(tmp_path: Path) -> None:
+def test_a_command_alone_is_measured_on_all_cpus_and_a_curve_is_along_what_counts(tmp_path: Path) -> None:
     study = declared(CommandStudy(("./prog", "a b")), tmp_path)
     cpus = study.factors["cpus"]
     assert (study.workload.command, study.workload.cwd) == (["./prog", "a b"], "caller")
     assert (cpus.levels, cpus.control, study.baseline, study.work) == ("all", "cpus", {}, "total")
     assert study.title == "How long does `./prog a b` take?"
-
-
-def test_the_curve_is_along_the_first_factor_that_counts(tmp_path: Path) -> None:
     wish = CommandStudy(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "2,4,8", "cpus": "1:all"})
     study = declared(wish, tmp_path)
     assert study.baseline == {"threads": 2}
     assert study.factors["gc"].levels == ["g1", "serial"]
+    assert declared(CommandStudy(("p",), copies=3), tmp_path).workload.copies == 3
+    study = declared(CommandStudy(("p",), {"copies": "1:4"}), tmp_path)
+    assert study.workload.copies == "{copies}"
+    assert (study.work, study.baseline) == ("per-worker", {"copies": 1})
+    wish = CommandStudy(("p",), {"size": "1,2"}, steps={"prepare": ("make-input", "{size}")})
+    assert declared(wish, tmp_path).factors["size"].levels == [1, 2]
 
 
 @pytest.mark.parametrize(("factors", "worker"), [
@@ -72,13 +75,6 @@ def test_a_title_is_short(levels: str, tmp_path: Path) -> None:
     assert len(declared(wish, tmp_path).title) <= 60
 
 
-def test_copies_are_a_count_or_levels(tmp_path: Path) -> None:
-    assert declared(CommandStudy(("p",), copies=3), tmp_path).workload.copies == 3
-    study = declared(CommandStudy(("p",), {"copies": "1:4"}), tmp_path)
-    assert study.workload.copies == "{copies}"
-    assert (study.work, study.baseline) == ("per-worker", {"copies": 1})
-
-
 def test_a_printed_figure_with_a_direction_is_what_the_study_is_about(tmp_path: Path) -> None:
     rate = PrintedFigure("ops", "ops/s", "higher", r"^(\d+) ops")
     bytes_ = PrintedFigure("bytes", "", "none", "/io/bytes")
@@ -106,13 +102,8 @@ def test_steps_environment_and_protocol(tmp_path: Path) -> None:
 
 
 @given(st.text())
-def test_any_text_is_quoted(text: str) -> None:
+def test_any_text_is_quoted_and_other_bytes_are_refused(text: str) -> None:
     assert tomllib.loads(f"x = {quote(text)}") == {"x": text}
-
-
-def test_bytes_that_are_no_text_are_refused() -> None:
-    with pytest.raises(StudyError, match="is not UTF-8"):
-        study_text(CommandStudy(("p", "\udcff")))
 
 
 def test_a_host_that_refuses_is_told_of_the_option_too() -> None:
@@ -123,36 +114,22 @@ def test_a_host_that_refuses_is_told_of_the_option_too() -> None:
     assert isinstance(missing, HostError)
 
 
-def test_a_misspelled_direction_is_no_part_of_the_pattern() -> None:
-    assert read_response("ops: more: ([0-9]+)").place == "more: ([0-9]+)"
-    assert read_response("ops:lower:more: ([0-9]+)").place == "more: ([0-9]+)"
-    assert read_response("ops:([0-9]+):").place == "([0-9]+):"
-
-
-def test_a_factor_that_only_a_step_uses_is_used(tmp_path: Path) -> None:
-    wish = CommandStudy(("p",), {"size": "1,2"}, steps={"prepare": ("make-input", "{size}")})
-    assert declared(wish, tmp_path).factors["size"].levels == [1, 2]
-
-
 @pytest.mark.parametrize("program", ["./Prog_2", "/usr/bin/gcc-12", "...", "ü", "x" * 200, "a/b.py"])
 def test_every_program_gives_a_name(program: str) -> None:
     text = study_text(CommandStudy((program,)))
     assert parse(text).name == study_name([program])
 
 
-def test_options_as_people_write_them() -> None:
+def test_options_as_people_write_them(tmp_path: Path) -> None:
     assert responses(["cpus: ([0-9.]+)"])
     assert read_response("p99(ms):lower: p99 ([0-9.]+)") == PrintedFigure("p99", "ms", "lower", "p99 ([0-9.]+)")
     assert read_response("iops: /jobs/0/iops") == PrintedFigure("iops", "", "none", "/jobs/0/iops")
     assert read_factor("gc=g1,serial") == ("gc", "g1,serial")
-
-
-@pytest.mark.parametrize("text", ["1", "0,1,2", "1:8", "1:512:*2", "1, 4,all", "1:all:+2", None])
-def test_counts_stay_as_they_were_given(text: str | None) -> None:
-    assert counts("--threads", text) == text
-
-
-def test_a_pattern_may_begin_with_the_sign_of_a_harness(tmp_path: Path) -> None:
+    assert read_response("ops: more: ([0-9]+)").place == "more: ([0-9]+)"
+    assert read_response("ops:lower:more: ([0-9]+)").place == "more: ([0-9]+)"
+    assert read_response("ops:([0-9]+):").place == "([0-9]+):"
+    with pytest.raises(StudyError, match="is not UTF-8"):
+        study_text(CommandStudy(("p", "\udcff")))
     read = [read_response(f"{name}:lower: {place}") for name, place in (("a", r"@ ([0-9.]+)"), ("b", r"@op: (\d+)"))]
     study = declared(CommandStudy(("p",), responses=(*read, read_response("c:lower: @gobench  Sort n=64"))), tmp_path)
     assert [(one.pattern, one.reader, one.benchmark, one.unit) for one in map(study.responses.__getitem__, "abc")] == [
@@ -160,3 +137,8 @@ def test_a_pattern_may_begin_with_the_sign_of_a_harness(tmp_path: Path) -> None:
         (r"@op: (\d+)", None, None, ""),
         (None, "gobench", "Sort n=64", "s"),
     ]
+
+
+@pytest.mark.parametrize("text", ["1", "0,1,2", "1:8", "1:512:*2", "1, 4,all", "1:all:+2", None])
+def test_counts_stay_as_they_were_given(text: str | None) -> None:
+    assert counts("--threads", text) == text

@@ -41,14 +41,11 @@ def test_a_server_is_ready_by_an_answer_a_line_or_a_port(ready: str, expected: d
     assert made(serve="./app", get=PAGE, ready=ready)["workload"]["process"][0]["ready"] == expected
 
 
-def test_a_server_with_a_port_of_its_own_keeps_it_and_may_stay_up() -> None:
+def test_a_server_with_a_port_of_its_own_keeps_it_and_one_that_runs_is_asked_at_a_rate() -> None:
     server = made(serve="./app", get="http://localhost:8080")["workload"]["process"][0]
     assert (server["ports"], server["ready"]) == ([8080], {"port": 8080})
     assert made(serve="./app", get=PAGE, keep=True)["workload"]["keep"] == "block"
     assert "keep" not in made(serve="./app", get=PAGE)["workload"]
-
-
-def test_a_server_that_runs_is_asked_at_a_rate() -> None:
     study = made(get="http://127.0.0.1:8080/x", rate="100,1000", connections=4)
     (driver,) = study["workload"]["process"]
     wanted = {"targets": "127.0.0.1:8080", "path": "/x", "loop": "open", "connections": 4}

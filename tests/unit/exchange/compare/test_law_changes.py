@@ -25,14 +25,11 @@ def with_law(label: str, sigma: float, *flags: Flag) -> MeasuredSource:
     return replace(made, curves=(Curve(group={}, factor="threads", points=[], law=law),))
 
 
-def test_only_what_does_not_touch_changed() -> None:
+def test_only_what_does_not_touch_changed_and_the_claim_names_it() -> None:
     found = law_changes(with_law("old", 0.10), with_law("new", 0.20), NAMES)
     assert [(one.coefficient, one.reference.value, one.other.value) for one in found] == [("sigma", 0.10, 0.20)]
     assert law_changes(with_law("old", 0.10), with_law("new", 0.11), NAMES) == []
     assert law_changes(with_law("old", 0.10), with_law("new", 0.20, Flag("lack of fit", "")), NAMES) == []
-
-
-def test_the_claim_names_it() -> None:
     told = compare_claim(compare_sources(with_law("old", 0.10), [with_law("new", 0.20)])).sentences
     assert told[1].startswith("Of the scaling law changed: sigma 0.10")
 

@@ -38,7 +38,7 @@ def test_beside_it_nothing_is_the_same_or_faster(by: float, answer: str, first: 
     assert [table.id for table in compare_tables(found)][:2] == ["ratios", "lost"]
 
 
-def test_what_is_allowed_to_be_missing_decides_nothing() -> None:
+def test_what_is_allowed_to_be_missing_or_failed_before_decides_nothing() -> None:
     others = [new(failed=(2,), missing=(8,))]
     found = compare_sources(OLD, others, allow_missing=["threads=2", "threads=8"])
     assert found.answer == "equivalent" and all(one.allowed for one in found.results[0].lost)
@@ -47,6 +47,10 @@ def test_what_is_allowed_to_be_missing_decides_nothing() -> None:
     assert found.answer == "inconclusive" and "threads=8" not in found.results[0].why
     with pytest.raises(StudyError, match=r'old has no "threads=3", expected one of threads=1, .* did you mean'):
         compare_sources(OLD, [new()], allow_missing=["threads=3"])
+    reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedConfiguration({"threads": 2}, (6, 6)),))
+    found = compare_sources(reference, [new(failed=(2,), missing=(8,))])
+    assert found.answer == "equivalent" and found.results[0].lost == []
+    assert compare_sources(replace(OLD, trust=None), [new(missing=(8,))]).results[0].lost == []
 
 
 def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
@@ -57,13 +61,6 @@ def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
     assert compared_plots(found.results[0]) == []
     with pytest.raises(StudyError, match="no configuration that both have"):
         compare_sources(OLD, [source("new", {3: 1.0})])
-
-
-def test_what_failed_in_the_reference_too_is_not_lost_nor_what_a_published_table_lacks() -> None:
-    reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedConfiguration({"threads": 2}, (6, 6)),))
-    found = compare_sources(reference, [new(failed=(2,), missing=(8,))])
-    assert found.answer == "equivalent" and found.results[0].lost == []
-    assert compare_sources(replace(OLD, trust=None), [new(missing=(8,))]).results[0].lost == []
 
 
 @pytest.mark.parametrize(("asked", "answer"), [((1, 4, 8), "equivalent"), ((2,), "inconclusive")])

@@ -7,7 +7,7 @@ from scalograph.exchange.compare.published_source import published_source
 from scalograph.exchange.compare.result_answer import compare_sources
 
 
-def test_windows_against_os_x() -> None:
+def test_windows_against_os_x_and_nothing_from_disturbed_runs_alone() -> None:
     found = compare_sources(published_source("published:8"), [published_source("published:15")])
     (one,) = found.results
     ratios = {configuration.levels["threads"]: configuration.ratio.value or 0 for configuration in one.configurations}
@@ -21,11 +21,6 @@ def test_windows_against_os_x() -> None:
         "Without intervals: published:8 takes with 1 thread 1.52x the time of published:15; published:15 takes "
         "from 2 to 128 threads 1.06x to 1.23x, with 512 threads 2.08x the time of published:8."
     )
-
-
-def test_disturbed_runs_alone_give_no_figure_to_lead_with() -> None:
-    found = compare_sources(published_source("published:8"), [published_source("published:15")])
-    (one,) = found.results
     lost = [ratio.model_copy(update={"doubt": "rests on disturbed runs"}) for ratio in one.configurations]
     busy = one.model_copy(update={"configurations": lost, "why": "a: 9 of 9 runs were disturbed"})
     told = compare_claim(found.model_copy(update={"results": [busy]}))

@@ -30,27 +30,26 @@ def grown(by: float, only: int | None = None) -> dict[int, float]:
     return {n: t * (by if only in (None, n) else 1.0) for n, t in CURVE.items()}
 
 
-def test_a_common_factor_is_the_same_shape_at_another_level() -> None:
+def test_a_common_factor_is_the_same_shape_at_another_level_also_of_a_rate() -> None:
     new = source("new", grown(1.1))
     found = compared(OLD, new)
     assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(1.1)
     assert found.alike is not None and found.alike < 0.1
     assert "same shape at another level" in first_sentence(OLD, new)
+    rate = {"better": "higher", "unit": "1/s", "title": "throughput"}
+    found = compared(source("old", CURVE, response=rate), source("new", grown(0.8), response=rate))
+    assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(0.8)
 
 
-def test_one_level_is_told_by_itself() -> None:
+def test_one_level_is_told_by_itself_and_the_worst_of_several_is_the_answer() -> None:
     found = compared(OLD, source("new", grown(1.2, only=8)))
     assert [one.shown for one in found.configurations] == ["equivalent", "equivalent", "equivalent", "slower"]
     assert found.answer == "slower" and found.alike is None
     assert compared(OLD, source("new", grown(0.8, only=8))).answer == "faster"
     slower_and_faster = grown(1.2, only=8) | {1: 6.0}
     assert compared(OLD, source("new", slower_and_faster)).answer == "slower"
-
-
-def test_a_rate_that_falls_is_slower() -> None:
-    rate = {"better": "higher", "unit": "1/s", "title": "throughput"}
-    found = compared(source("old", CURVE, response=rate), source("new", grown(0.8), response=rate))
-    assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(0.8)
+    found = compare_sources(OLD, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
+    assert [one.answer for one in found.results] == ["faster", "equivalent", "slower"] and found.answer == "slower"
 
 
 def test_the_same_only_within_the_margin() -> None:
@@ -71,10 +70,13 @@ def test_of_a_study_that_was_disturbed_nothing_is_compared(refused: str) -> None
     assert first_sentence(*sides).startswith("Inconclusive: ")
 
 
-def test_disturbed_configurations_decide_nothing() -> None:
+def test_disturbed_configurations_and_few_runs_decide_nothing_and_doubts_are_passed_on() -> None:
     found = compared(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
     assert found.configurations[0].shown == "inconclusive" and found.configurations[0].doubt
     assert found.answer == "equivalent" and found.n_inconclusive == 1
+    assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "inconclusive"
+    new = source("new", CURVE, trust=Trust(level="doubt", sentence="The machine drifted."))
+    assert compared(OLD, new).doubts == ["Of new: The machine drifted."]
 
 
 @pytest.mark.parametrize("odd", [(0.0, 1.0), (1e-300, 1e300), (1e308, 1e308)])
@@ -84,15 +86,6 @@ def test_scores_without_a_ratio_decide_nothing(odd: tuple[float, ...]) -> None:
     strange = first._replace(scores=(*odd, *first.scores[2:]))
     found = compared(OLD, replace(new, configurations=(strange, *others)))
     assert found.answer == "equivalent" and found.n_inconclusive == 1 and found.configurations[0].ratio.value is None
-
-
-def test_few_runs_are_no_answer() -> None:
-    assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "inconclusive"
-
-
-def test_the_worst_of_several_is_the_answer() -> None:
-    found = compare_sources(OLD, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
-    assert [one.answer for one in found.results] == ["faster", "equivalent", "slower"] and found.answer == "slower"
 
 
 def test_what_differs_around_the_runs_is_told() -> None:
@@ -124,16 +117,13 @@ def test_sources_without_a_common_configuration_are_refused() -> None:
         select_levels([OLD], ["threads=3"])
 
 
-def test_per_clock_counts_cycles() -> None:
+def test_scores_are_counted_per_clock_and_per_cpu() -> None:
     """A processor with a clock that is 16.5 % higher took 40 % less time: 1.43 times as much in a cycle."""
     old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
     found = compared(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
     assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
     with pytest.raises(StudyError, match="does not tell its clock"):
         divide_scores(new, "clock")
-
-
-def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:
     times = divide_scores(source("old", CURVE, (1.0, 1.0)), "cpu")
     assert times.configurations[2].scores[0] == pytest.approx(4 * 2.3)
     rates = divide_scores(source("old", CURVE, (1.0, 1.0), response={"better": "higher"}), "cpu")
@@ -153,8 +143,3 @@ def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_
     old, new = (replace(source(name, grown(by)), machine=machine) for name, by in (("old", 1.0), ("new", slower)))
     doubts = compare_sources(old, [new], margin, floor=floor).results[0].doubts
     assert [text.startswith("Results of different times differ") for text in doubts] == [True] * warned
-
-
-def test_doubts_of_the_studies_are_passed_on() -> None:
-    new = source("new", CURVE, trust=Trust(level="doubt", sentence="The machine drifted."))
-    assert compared(OLD, new).doubts == ["Of new: The machine drifted."]
