@@ -74,8 +74,7 @@ def test_the_answer_is_taken_from_the_pairs(
     pairs = [(took(i, block, 1.0), took(i, block, new * (1 + i % 3 / 1000))) for i, block in blocks]
     write_pairs(tmp_path, pairs, n_asked=40)
     asked = AbOptions(a=ASKED.a, b=ASKED.b, summary=tmp_path / "summary.md")
-    assert answer(tmp_path, asked) == code
-    assert words in " ".join(capsys.readouterr().out.split())
+    assert answer(tmp_path, asked) == code and words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "summary.md").read_text()
 
 
@@ -94,7 +93,7 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
     ((recorded(), FAILED), "new.sh has no run"),
     ((FAILED, FAILED), "old.sh and new.sh have no run"),
 ], ids=["one", "both"])  # fmt: skip
-def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
+def test_a_version_without_success_ends_in_4(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], pair: Pair, words: str
 ) -> None:
     write_pairs(tmp_path, [pair] * 4, n_asked=4)
@@ -130,9 +129,7 @@ def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
     assert second.startswith("Of time nothing can be said: ")
 
 
-def test_a_version_that_failed_with_some_threads_is_not_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_version_that_failed_with_some_threads_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     every = [{"threads": n, "version": name} for n in (1, 2) for name in (ASKED.a, ASKED.b)]
     runs = [(t, FAILED if t == every[3] else recorded(1.0 + i % 3 / 1000)) for i in range(10) for t in every]
     text = declared(ASKED.a, ASKED.b, "{version}", "{threads}", threads="1,2")

@@ -39,8 +39,7 @@ def test_each_answer_has_its_exit_code(tmp_path: Path, other: dict[str, Any], co
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", **other)]
     said = scalograph(["compare", *sources], tmp_path)
     assert said.code == code, said.printed
-    assert word in " ".join(said.printed.split())
-    assert len(said.printed.splitlines()) <= 25
+    assert word in " ".join(said.printed.split()) and len(said.printed.splitlines()) <= 25
     assert not (tmp_path / "a" / "findings.json").exists()
 
 

@@ -10,7 +10,7 @@ import pytest
 from scalograph.cli import ending
 
 
-def test_a_folder_that_may_not_be_entered_is_named(
+def test_a_folder_that_nobody_may_enter_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refused(*_: object, **__: object) -> int:

@@ -38,9 +38,7 @@ def test_a_slower_result_fails_the_build_and_what_is_not_measurable_may_be_let_p
     ("busy", ("--allow-inconclusive",), "gate    inconclusive: passed"),
     ("kept", (), "gate    equivalent: passed"),
 ])  # fmt: skip
-def test_the_last_line_tells_what_becomes_of_the_build(
-    kept: Path, source: str, more: tuple[str, ...], ending: str
-) -> None:
+def test_the_last_line_tells_the_builds_end(kept: Path, source: str, more: tuple[str, ...], ending: str) -> None:
     said = scalograph(["gate", source, "--against", "kept", "--margin", "5%", *more], kept)
     assert said.printed.rstrip().splitlines()[-1] == ending
 

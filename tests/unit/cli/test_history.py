@@ -29,9 +29,7 @@ def test_folders_are_read_in_the_order_of_their_runs(tmp_path: Path) -> None:
     assert "1 result\n" in scalograph(["history", "alone"], tmp_path).printed
 
 
-def test_the_newest_are_those_that_began_last_whatever_they_are_called(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_newest_are_those_that_began_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history_command, "MOST_RESULTS", 2)
     for name, day in (("z-first", 1), ("m-second", 2), ("a-third", 3)):
         journal(tmp_path, name)

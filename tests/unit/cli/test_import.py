@@ -33,9 +33,7 @@ def test_alone_it_tells_a_row_for_each_benchmark(capsys: pytest.CaptureFixture[s
     assert told["benchmarks"][0]["estimate"]["low"] < told["benchmarks"][0]["p50"] < 1e-3
 
 
-def test_beside_a_study_it_says_whether_both_agree_and_no_name_steers_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_beside_a_study_it_says_whether_both_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, result([[500.0], [510.0], [520.0]], params={"threads": "2"}))
     shown = said(capsys, file, "--beside", results(tmp_path), "--where", "lock=cas")
     assert "Sum.run threads=2: agree within " in shown
@@ -49,9 +47,7 @@ def test_beside_a_study_it_says_whether_both_agree_and_no_name_steers_the_termin
     assert "\x1b" not in shown and "\x07" not in shown and "[red]" in shown
 
 
-def test_what_failed_is_named_first_and_agrees_with_no_study(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_failed_is_named_and_agrees_with_no_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = timed("broken", [0.001] * 3, exit_codes=[127] * 3)
     file = exported(tmp_path, broken, timed("b", [0.5, 0.51, 0.52], exit_codes=[0] * 3))
     assert _code(["import", "hyperfine", str(file)]) == Exit.DONE

@@ -14,8 +14,7 @@ def test_the_page_has_every_command_with_its_options_and_is_printed_by_one(capsy
     assert ".B \\-r, \\-\\-runs" in page and ".B scalograph find cliff" in page
     macros = {"TH", "SH", "SS", "PP", "TP", "B", "I"}
     assert {line[1:3].strip() for line in page.splitlines() if line.startswith((".", "'"))} <= macros
-    assert _code(["--man"]) == 0
-    assert capsys.readouterr().out == man_page(app, COMMANDS)
+    assert _code(["--man"]) == 0 and capsys.readouterr().out == man_page(app, COMMANDS)
     assert roff("'quoted' \\ -x") == "\\&'quoted' \\\\ \\-x"
 
 

@@ -24,9 +24,7 @@ def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: 
         measure(tmp_path)
 
 
-def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_folder_is_told_where_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 

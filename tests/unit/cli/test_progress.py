@@ -102,8 +102,7 @@ def test_a_study_of_seconds_needs_no_line_and_nothing_is_known_before_its_first_
     shown, planner = grid(study_of(3))
     with shown:
         assert conduct(shown, planner) == 9
-    assert lines() == []
-    assert grid(study_of(1))[0]._line() == "run 0 of 3"
+    assert lines() == [] and grid(study_of(1))[0]._line() == "run 0 of 3"
     assert left_text(None, 60.0) == "at most 1 min left"
 
 
@@ -167,8 +166,7 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(lines: Lines, te
         assert shown._line() == "run 0 of 9, busy again: 7 times"
     seen = terminal.getvalue()
     assert "block 1 began on a busy machine: \N{REPLACEMENT CHARACTER}[31m[red]\n" in seen
-    assert "block 2" not in seen and "other\n" in seen
-    assert lines() == []
+    assert "block 2" not in seen and "other\n" in seen and lines() == []
 
 
 def test_configurations_that_become_precise_are_named_at_once_and_once(lines: Lines) -> None:
@@ -197,8 +195,7 @@ def test_the_live_line_shows_the_run_and_what_is_left(lines: Lines, terminal: St
             shown._live.refresh()
             planner.tell(run, {}, "clean")
     assert "run 0 of 6  threads=[red]a" in terminal.getvalue()
-    assert "threads=b\N{REPLACEMENT CHARACTER}c" in terminal.getvalue()
-    assert lines() == []
+    assert "threads=b\N{REPLACEMENT CHARACTER}c" in terminal.getvalue() and lines() == []
 
 
 def test_the_live_line_is_one_line_and_of_several_parts_says_which() -> None:

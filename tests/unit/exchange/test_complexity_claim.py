@@ -61,8 +61,7 @@ def test_tables_say_why_a_class_is_refuted() -> None:
 def test_the_command_reads_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [f"{n},{n**2 * factor}\n" for n in (10, 20, 40, 80) for factor in (1, 1.01)]
     fit = ["fit", str(given(tmp_path, "".join(["size,seconds\n", *rows]))), "--law", "complexity", "--x", "size"]
-    assert _code([*fit, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["possible"] == ["n^2"]
+    assert _code([*fit, "--json"]) == 0 and json.loads(capsys.readouterr().out)["possible"] == ["n^2"]
     assert _code(fit) == 0
     shown = capsys.readouterr().out
     assert "How does time grow with size?" in shown and "Time grows as size^2. Each size^2 takes 1.005 s [" in shown

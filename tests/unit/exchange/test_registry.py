@@ -116,9 +116,7 @@ def changed(text: str) -> Iterator[str]:
 
 
 @every_reader
-def test_what_is_too_large_is_refused_before_it_is_parsed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_what_is_too_large_is_refused_unparsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     source = file_of(name, tmp_path)
     contents = [file.read_bytes() for file in (source, *source.rglob("*.json")) if file.is_file()]
     signs = b",[{" if contents[0].startswith((b"{", b"[")) else b"\n"
@@ -298,8 +296,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_further_reader_is_a_file_and_a_row(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _code(["import", "toy", str(toy), "--tables"]) == 0
-    assert "Times by Toy" in capsys.readouterr().out
+    assert _code(["import", "toy", str(toy), "--tables"]) == 0 and "Times by Toy" in capsys.readouterr().out
     journal = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
     write_journal(toy.parent / "journal.jsonl", journal)
     assert _code(["import", "toy", str(toy), "--beside", str(toy.parent), "--json"]) == 0

@@ -64,7 +64,7 @@ def test_too_busy_is_a_doubt_by_cpu_time_and_a_reject_otherwise(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("n_blocks", "is_rejected"), [(4, False), (5, True)])
-def test_a_claim_is_withheld_for_disturbed_runs_where_the_verdict_rejects_them(
+def test_a_claim_is_withheld_where_the_verdict_rejects_its_runs(
     tmp_path: Path, n_blocks: int, is_rejected: bool
 ) -> None:
     told = found(tmp_path, study(n_blocks), "report")

@@ -98,9 +98,7 @@ def test_runs_are_counted_and_compared_as_numbers(tmp_path: Path) -> None:
     assert (counts.n_asked, counts.n_done, counts.n_repeated) == (3, 3, 1)
 
 
-def test_the_detectable_effect_grows_with_the_confidence_and_no_interval_of_a_time_begins_below_zero(
-    tmp_path: Path,
-) -> None:
+def test_detectable_effects_grow_with_the_confidence_and_no_time_is_below_zero(tmp_path: Path) -> None:
     sure = of(tmp_path, runs(), VALID.replace("runs = 3", 'runs = 3\nconfidence = "99%"')).noise
     usual = of(tmp_path, runs()).noise
     assert sure and usual and sure.sd_log_percent == usual.sd_log_percent
@@ -170,9 +168,7 @@ LISTED = [
 ]
 
 
-def test_runs_are_listed_in_their_order_with_what_became_of_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_are_listed_in_order_with_what_became_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = of(tmp_path, LISTED).log
     assert log is not None and log.configurations == CONFIGURATIONS[:2]
     assert [*zip(log.run, log.configuration, log.verdict, log.counted, log.cause, strict=True)] == [

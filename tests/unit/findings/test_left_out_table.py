@@ -57,9 +57,7 @@ def test_each_configuration_says_what_leaving_out_did(tmp_path: Path) -> None:
     assert (row[0], row[2]) == (1, "CPU time 1")
 
 
-def test_rows_are_bounded_and_long_runs_that_are_lost_more_often_are_a_doubt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_bounded_and_lost_long_runs_are_a_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(missing_balance, "MAX_ROWS", 1)
     shown = excluded_table(findings_of(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
     assert [row[0] for row in shown.rows] == [2]

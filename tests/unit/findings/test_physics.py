@@ -40,8 +40,7 @@ def test_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path)
 
 def test_a_speedup_above_the_cpus_is_doubted_and_a_baseline_that_waits_is_told(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.4, 0.8, 60)}), ONE_FACTOR)
-    assert len(texts(point_at(found, 2).flags)) == 1
-    assert "above 2" in texts(point_at(found, 2).flags)[0]
+    assert len(texts(point_at(found, 2).flags)) == 1 and "above 2" in texts(point_at(found, 2).flags)[0]
     assert found.trust.level == "doubt"
     found = findings_of(tmp_path, study({1: (1.0, 0.8, 60), 2: (0.6, 0.8, 60)}), ONE_FACTOR)
     assert texts(point_at(found, 1).flags)[0].startswith(
@@ -59,8 +58,7 @@ def test_cpu_time_of_one_worker_is_compared_across_cpu_counts(tmp_path: Path) ->
     ]
     found = findings_of(tmp_path, made, text)
     flags = {curve.group["lock"]: texts(curve.points[0].flags) for curve in found.curves}
-    assert flags[1] == []
-    assert len(flags[2]) == 1
+    assert flags[1] == [] and len(flags[2]) == 1
     assert flags[2][0].startswith("CPU time depends on the CPUs: the baseline takes 1.5 s of CPU time on 2 CPUs and 1")
 
 

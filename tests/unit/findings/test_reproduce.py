@@ -43,9 +43,7 @@ def test_options_are_told_from_the_declaration(tmp_path: Path, run: Study, line:
     {"use": None, "command": ["sh", "-c", "{here}/prog"]},
     {"prepare": ["bin/clear"]},
 ])  # fmt: skip
-def test_a_study_that_brings_its_program_is_called_from_its_own_folder(
-    tmp_path: Path, workload: dict[str, Any]
-) -> None:
+def test_a_study_that_brings_its_program_runs_from_its_own_folder(tmp_path: Path, workload: dict[str, Any]) -> None:
     study, copy = parse(QUICK), tmp_path / "study.toml"
     copy.write_text(QUICK)
     study = study.model_copy(update={"workload": study.workload.model_copy(update=workload)})
@@ -87,7 +85,7 @@ def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path
     ("[reset]\ndrop_caches = 3\n", {}, " --machine-wide"),
     ("", {"reached": "ssh"}, " --host ssh:NAME"),
 ])  # fmt: skip
-def test_the_host_and_what_it_must_allow_are_told(
+def test_the_host_and_what_it_allows_are_told(
     tmp_path: Path, factor: str, machine: dict[str, str], options: str
 ) -> None:
     copy = tmp_path / "study.toml"

@@ -30,9 +30,7 @@ MANY = "2 blocks and rounds of repeats began on a busy machine; first: "
     (["A", "B"], "disturbed", ["2 blocks had mostly disturbed runs; first: A"]),
     (["A", "B"], "quiet", []),
 ])  # fmt: skip
-def test_one_busy_block_is_told_as_it_is_and_many_in_one_sentence(
-    notes: list[str], about: str | None, told: list[str]
-) -> None:
+def test_one_busy_block_is_told_and_many_in_one_sentence(notes: list[str], about: str | None, told: list[str]) -> None:
     more = {"about": about} if about else {}
     assert [*summarize_notes([parse_note({"text": text, **more}) for text in notes], None)] == told
 

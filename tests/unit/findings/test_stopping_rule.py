@@ -22,8 +22,7 @@ HOST = facts_of()
 
 
 def test_rule_planner_and_score_are_the_studys() -> None:
-    assert stopping(parse(ASKED)) == Stopping(0.01, 16, 0.95)
-    assert stopping(parse(VALID)) is None
+    assert stopping(parse(ASKED)) == Stopping(0.01, 16, 0.95) and stopping(parse(VALID)) is None
     assert isinstance(run_plan(design(parse(ASKED), HOST)).planner(), SequentialPlanner)
     assert isinstance(run_plan(design(parse(VALID), HOST)).planner(), GridPlanner)
     found = record(iterations=[(5.0, 1.0, 7), (1.0, 1.0, 7), (3.0, 1.0, 7)])
@@ -51,8 +50,7 @@ def test_a_configuration_that_is_precise_is_not_short_of_runs_and_one_that_is_no
     found = findings_of(tmp_path, made(25), text)
     assert SEQUENTIAL in point_at(found, 2).responses["wall"].estimate.warnings
     assert SEQUENTIAL not in point_at(found, 2).responses["cpu"].estimate.warnings
-    assert found.runs.n_short == 0
-    assert found.trust.level == "believe"
+    assert found.runs.n_short == 0 and found.trust.level == "believe"
     text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "0.001%"')
     noisy = findings_of(tmp_path, [*made(25), ({"threads": 4}, recorded(0.2, status="failed", reason="x"))], text)
     assert noisy.runs.n_short == 1  # made() asks for what it has: of the failed one there is none

@@ -193,9 +193,7 @@ def test_a_broken_line_is_refused_by_its_number(tmp_path: Path, line: int, chang
     ("question", "levels"),
     [("cliff", {"lock": ["none"], "threads": [1, 2, 4]}), ("break-even", {"lock": [1, 2, 4], "threads": [1, 2]})],
 )
-def test_a_journal_that_no_search_could_have_left_is_refused(
-    tmp_path: Path, question: str, levels: dict[str, list[Any]]
-) -> None:
+def test_a_journal_that_no_search_left_is_refused(tmp_path: Path, question: str, levels: dict[str, list[Any]]) -> None:
     """As a plan of these configurations would be: nothing can be searched among them."""
     study = {**dump_study(parse(VALID)), "question": question}
     for name, own in levels.items():

@@ -81,7 +81,7 @@ WILD = [({"threads": n}, recorded((0.1, 0.4, 1.6)[i % 3] / n, 0.01, cpus=(0, 1))
     ([run for run in runs() if run[0]["threads"] == 1], "believe", ".*", "$", ""),  # nothing to compare it with
 ], ids=["drift", "drift unchecked", "two modes", "noise", "few failed", "most failed", "a third disturbed",
         "most disturbed", "most stolen", "two runs", "one configuration"])  # fmt: skip
-def test_each_study_has_its_verdict(
+def test_each_has_its_verdict(
     tmp_path: Path, made: list[Run], level: str, sentence: str, points: str, cause: str
 ) -> None:
     found = trust(tmp_path, made)
@@ -102,13 +102,10 @@ def test_each_doubt_has_its_cause_and_says_what_it_does(tmp_path: Path, made: li
     found = trust(tmp_path, made)
     assert found.level == "doubt"
     assert found.sentence.casefold() == f"{cause}." and len(found.sentence.split()) <= 20
-    assert any(text.startswith(f"{cause}: ") for text in found.causes)
-    assert 0 < len(found.points) <= 3
+    assert any(text.startswith(f"{cause}: ") for text in found.causes) and 0 < len(found.points) <= 3
 
 
-def test_a_few_undecided_runs_are_told_and_are_not_short_and_reasons_are_told_once_at_their_worst(
-    tmp_path: Path,
-) -> None:
+def test_a_few_undecided_runs_are_told_once_at_their_worst_and_are_not_short(tmp_path: Path) -> None:
     made = [run for n in (1, 2, 4) for run in changed(5, threads=n, neighbor_s=None)]
     found = findings_of(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "believe" and "15 runs unverified: they count." in found.trust.points
@@ -202,9 +199,7 @@ def slept(i: int, busy_s: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("busy_s", "level"), [(0.4, "doubt"), (0.2, "believe")], ids=["both CPUs", "one of them"])
-def test_runs_that_slept_while_others_kept_all_cpus_busy_are_not_believed(
-    tmp_path: Path, busy_s: float, level: str
-) -> None:
+def test_runs_that_slept_while_all_cpus_were_busy_are_not_believed(tmp_path: Path, busy_s: float, level: str) -> None:
     found = trust(tmp_path, [({"threads": 1}, slept(i, busy_s)) for i in range(3)])
     assert found.level == level
     if level == "doubt":
@@ -221,9 +216,7 @@ def test_what_is_taken_from_a_program_that_sleeps_is_weighed_by_its_time(tmp_pat
 
 
 @pytest.mark.parametrize(("n", "level", "percent"), [(1, "believe", 3), (3, "believe", 8), (5, "doubt", None)])
-def test_a_tick_of_steal_bounds_the_error_of_a_program_that_sleeps(
-    tmp_path: Path, n: int, level: str, percent: int | None
-) -> None:
+def test_a_tick_of_steal_bounds_the_error_of_a_sleeper(tmp_path: Path, n: int, level: str, percent: int | None) -> None:
     """One tick may be 10 % of a run of 0.2 s; of ten runs one, or three, move the estimate by little."""
     sleeps = [recorded(0.2027 + 0.0003 * (i % 4), 0.0018, steal_s=0.01 if i < n else 0.0) for i in range(10)]
     found = trust(tmp_path, [({"threads": 1}, one) for one in sleeps])

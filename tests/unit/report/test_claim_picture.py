@@ -43,13 +43,11 @@ def places(one: DecidedClaim, color: str) -> list[float]:
 
 def test_both_figures_stand_at_their_values_beside_the_band_and_the_numbers() -> None:
     told, here = places(claim(), "paper"), places(claim(), "line-0")
-    assert told[1] < told[0] < told[2]
-    assert here[2] < told[1] < here[1] < here[0]
+    assert told[1] < told[0] < told[2] and here[2] < told[1] < here[1] < here[0]
     assert len(told) == len(here) == len(THREE)
     band = next(node for node in svg(claim()).iter("path") if node.get("fill") == "var(--muted)").get("d", "")
     left, right = map(float, re.findall(r"[MH]([\d.]+)", band)[:2])
-    assert left < places(claim(), "line-0")[0] < right
-    assert places(claim(), "line-0")[2] < left
+    assert left < places(claim(), "line-0")[0] < right and places(claim(), "line-0")[2] < left
     assert "fill-opacity" not in claim_picture(claim(low=None, high=None))
     found = texts(claim())
     assert {"2 threads", "1.81", "1.90 \N{PLUS-MINUS SIGN}3 %", "\N{CHECK MARK}", "\N{MULTIPLICATION X}"} <= {*found}

@@ -47,8 +47,7 @@ def test_a_map_is_of_speedup_on_axes_of_ratios() -> None:
     for row in drawn(samples.two_factors()).rows:
         assert all(low < value < high for low, value, high in zip(row.low, row.speedup, row.high, strict=True))
     first, _, third, _ = drawn(samples.two_factors()).panels[0].pairs
-    assert (first.x, first.y) == (log_place(64), log_place(2))
-    assert first.speedup < 1 < third.speedup
+    assert (first.x, first.y) == (log_place(64), log_place(2)) and first.speedup < 1 < third.speedup
     assert (third.n, third.texts[0]) == (3, "size: 16,384, workers: 4")
     even = drawn(changed(pairs=[BreakEvenPair(x=131072, y=8, ratio=0.5, n=1)]))
     assert even.panels[0].pairs[0].x == even.x(even.x.high) == log_place(131072)
@@ -57,8 +56,7 @@ def test_a_map_is_of_speedup_on_axes_of_ratios() -> None:
 def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
     never, two, *_ = drawn(samples.two_factors()).rows
     assert (never.location, never.band) == (None, None)
-    assert never.summary == "parallel is never faster by more than 10 %"
-    assert two.location == log_place(2000)
+    assert never.summary == "parallel is never faster by more than 10 %" and two.location == log_place(2000)
     assert two.band == tuple(pytest.approx(log_place(end), abs=1e-5) for end in (2000 / 1.1, 2200))
     assert two.summary.startswith("parallel is faster from size 2,000 [1,818.18, 2,200] on")
     even = drawn(samples.undecided())
@@ -72,8 +70,7 @@ def test_rows_without_a_line_say_which(kind: str) -> None:
     lines = [{"level": 1, "kind": kind, "low": 20, "high": 30}, *samples.even_map().lines[1:]]
     found = changed(lines=lines)
     row = drawn(found).rows[0]
-    assert (row.kind, row.band) == (kind, None)
-    assert kind in row.summary
+    assert (row.kind, row.band) == (kind, None) and kind in row.summary
     (word,) = (note for note in plot(found).layout["annotations"] if "room" not in note)
     assert word["text"] == kind
 
@@ -96,8 +93,7 @@ def test_one_factor_alone_is_a_curve() -> None:
     even = drawn(samples.one_factor())
     assert even.y is None
     (row,) = even.rows
-    assert row.speedup == samples.speedups(4)
-    assert even.panels[0].pairs[0].texts[0] == "size: 64"
+    assert row.speedup == samples.speedups(4) and even.panels[0].pairs[0].texts[0] == "size: 64"
     (curve,) = (trace for trace in plot(samples.one_factor()).data if trace.get("name") == "speedup")
     assert curve["y"] == row.speedup and row.summary in curve["hovertext"][0]
 
@@ -136,8 +132,7 @@ def test_a_map_that_does_not_agree_with_itself_is_not_drawn(fields: dict[str, An
 def test_names_enter_as_text_and_without_a_search_there_is_nothing() -> None:
     found = samples.two_factors()
     found.parts.clear()
-    assert figures(found) == []
-    assert 'id="drawn"' not in page(found)
+    assert figures(found) == [] and 'id="drawn"' not in page(found)
     assert 'id="drawn"' in page(samples.two_factors(), figures(samples.two_factors()))
     assert samples.HOSTILE not in page(samples.hostile_map(), figures(samples.hostile_map()))
     assert samples.HOSTILE not in str([trace for trace in plot(samples.hostile_map()).data if "text" in trace])
@@ -152,7 +147,6 @@ def test_more_than_a_page_draws_is_left_out_and_the_rest_fits(tmp_path: Path) ->
     )
     made = figures(found)
     plots = made[0].views[0].plots
-    assert len(plots) == 16
-    assert {len(one.data[0]["z"]) for one in plots} == {64}
+    assert len(plots) == 16 and {len(one.data[0]["z"]) for one in plots} == {64}
     write(found, made, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3_000_000

@@ -57,8 +57,7 @@ def test_only_levels_that_have_an_order_are_joined_by_a_line(tmp_path: Path, lev
 
 def test_lines_far_apart_are_chosen_and_twins_are_not() -> None:
     every = [curve((i, 0), 1, 2 ** (i % 4)) for i in range(8)]
-    assert {one.ys[-1] for one in furthest(every)} == {1, 2, 4, 8}
-    assert len(furthest(every)) == 4
+    assert {one.ys[-1] for one in furthest(every)} == {1, 2, 4, 8} and len(furthest(every)) == 4
     every = [curve((i, j), 1, 2.0**i) for i in range(3) for j in range(3)]
     assert len({one.group[1] for one in furthest(every)}) == 1
     every = [curve((i,), 1, 1 + i / 2) for i in range(9)]
@@ -73,8 +72,7 @@ def test_the_matrix_says_value_interval_and_doubt() -> None:
     ]
     shown = matrix_text(Matrix(title="speedup", columns=["2", "8", "9"], rows=[MatrixRow(label="a", cells=cells)]))
     assert [cell[0] for cell in shown.rows[0][1]] == ["1.94", "never", "5"]
-    assert shown.rows[0][1][0][1].endswith("%")
-    assert "why" in shown.note
+    assert shown.rows[0][1][0][1].endswith("%") and "why" in shown.note
 
 
 def log(n: int) -> RunLog:
@@ -88,9 +86,7 @@ def log(n: int) -> RunLog:
 
 def test_the_strip_counts_every_run_and_stays_small() -> None:
     strip = run_timeline(log(5))
-    assert strip
-    assert [count for *_, count in strip.counts] == [5, 5, 5]
-    assert "5 left out" in strip.words
+    assert strip and [count for *_, count in strip.counts] == [5, 5, 5] and "5 left out" in strip.words
     assert set(strip.pictures) == {"wide", "middle", "narrow"}
     assert run_timeline(None) is run_timeline(RunLog()) is None
     all_count = log(5)
@@ -98,8 +94,7 @@ def test_the_strip_counts_every_run_and_stays_small() -> None:
     strip = run_timeline(all_count)
     assert strip and "5 disturbed, none of them left out" in strip.words
     strip = run_timeline(log(10_000))
-    assert strip
-    assert sum(map(len, strip.pictures.values())) < 300_000
+    assert strip and sum(map(len, strip.pictures.values())) < 300_000
 
 
 def test_what_has_one_point_is_a_line_and_the_first_figure_needs_no_script() -> None:

@@ -123,8 +123,7 @@ def test_the_page_steps_down_from_the_verdict_and_the_answer(made: Made) -> None
     places = [words.index(text, start if text != "Machine" else words.rindex("Noise")) for text in order]
     assert places == sorted(places)
     levels = [int(tag[1]) for tag, _ in Elements(made("full")).tags if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert all(b - a <= 1 for a, b in pairwise(levels))
+    assert levels[0] == 1 and all(b - a <= 1 for a, b in pairwise(levels))
 
 
 def test_a_page_without_script_still_tells_all_and_leads_to_its_warnings(made: Made) -> None:
@@ -135,8 +134,7 @@ def test_a_page_without_script_still_tells_all_and_leads_to_its_warnings(made: M
         assert text in words
     assert sum(tag == "caption" for tag, _ in found.tags) == 3
     html = made("small")
-    assert '<a href="#warnings">Warnings (1)</a>' in html
-    assert 'id="warnings"' in html
+    assert '<a href="#warnings">Warnings (1)</a>' in html and 'id="warnings"' in html
     assert "#warnings" not in made("bare")
     nonces = [re.search(r"'nonce-([^']+)'", made(f))[1] for f in ("small", "bare")]  # type: ignore[index]
     assert nonces[0] != nonces[1]
@@ -177,8 +175,7 @@ def test_samples_keep_every_score_of_every_run_once() -> None:
     again.points[0].level = 2
     findings.curves.append(again)
     data = payload(findings)
-    assert len(data["samples"]["run"]) == 1
-    assert len(data["families"]) == 2
+    assert len(data["samples"]["run"]) == 1 and len(data["families"]) == 2
 
 
 def test_what_a_curve_or_a_timeline_lacks_is_not_drawn() -> None:
@@ -187,8 +184,7 @@ def test_what_a_curve_or_a_timeline_lacks_is_not_drawn() -> None:
     points[1].speedup = Estimate(value=0.0, low=0.0, high=0.0)
     points[2].speedup = Estimate(warnings=("need runs of the baseline",))
     drawn = payload(findings)["families"][0]["curves"][0]["points"]
-    assert drawn[1]["values"]["speedup"][0] == 0.0
-    assert "speedup" not in drawn[2]["values"]
+    assert drawn[1]["values"]["speedup"][0] == 0.0 and "speedup" not in drawn[2]["values"]
     findings: Findings = samples.small()
     good = findings.timelines[0]
     breaks: list[dict[str, Any]] = [{}, {**good.timeline, "busy_ns": [[1]]}, {**good.timeline, "bin_ns": 0}]

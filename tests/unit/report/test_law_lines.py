@@ -30,8 +30,7 @@ def drawn(levels: list[Level], **changes: Any) -> dict[str, Any] | None:
 
 def test_a_logarithmic_axis_holds_the_line_and_a_little_of_what_lies_beyond() -> None:
     found = drawn([1, 2, 4, 8])
-    assert found is not None
-    assert found["at"] == pytest.approx([0, 0.30103, 0.60206, 0.90309, 1.0])
+    assert found is not None and found["at"] == pytest.approx([0, 0.30103, 0.60206, 0.90309, 1.0])
     assert found["inside"] == 4 and found["high"][-1] is None
     assert found["optimum"]["at"] == pytest.approx(1.0) and found["optimum"]["value"] == 5.0
     assert found["words"] == "N* = 10.0 [9.0, 12.0]" and found["sizes"][-1] == "10"

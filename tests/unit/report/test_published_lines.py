@@ -34,8 +34,7 @@ def test_they_stand_on_the_curve_of_the_same_levels_each_paper_by_itself() -> No
     (line,) = printed(first)
     assert (line["measure"], line["traces"][0]["y"], line["reach"]) == ("speedup", [1.5] * 3, [1.5] * 4)
     assert line["traces"][0]["x"] == found["axis"]["at"][:3] and "published: XP" in line["traces"][0]["hovertext"][0]
-    assert shown_papers(found) == {"published: XP": True}
-    assert not any(printed(curve) for curve in others)
+    assert shown_papers(found) == {"published: XP": True} and not any(printed(curve) for curve in others)
     near, far = (published(samples.small(), y, label=label) for label, y in (("OS X", 1.5), ("XP", 500.0)))
     both = near.model_copy(update={"published_curves": [*near.published_curves, *far.published_curves]})
     assert shown_papers(family(both)) == {"published: OS X": True, "published: XP": False}
@@ -58,8 +57,7 @@ def shown(findings: Findings) -> list[bool]:
 def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten() -> None:
     assert shown(published(samples.small(), 1.5)) == [True]
     assert shown(published(samples.small(), 1.5, 500.0)) == [False]
-    assert shown(published(samples.small(), *[1.5] * 5)) == [False]
-    assert shown(samples.small()) == []
+    assert shown(published(samples.small(), *[1.5] * 5)) == [False] and shown(samples.small()) == []
 
 
 def test_the_first_figure_has_them_dotted_unless_they_would_flatten_it() -> None:

@@ -26,10 +26,8 @@ def drawn(*data: dict[str, Any], **layout: Any) -> ElementTree.Element:
 
 def test_values_stand_where_the_axes_say() -> None:
     across, up = PictureAxis(LAYOUT["xaxis"], 50, 350), PictureAxis(LAYOUT["yaxis"], 258, 24)
-    assert across(5) == 200 and abs(up(0.5) - 258) < 1
-    assert up(0.5) > up(1) > up(10) > up(50)
-    assert not up.has(0) and up.inside(1e9) == 24
-    assert log_range([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
+    assert across(5) == 200 and abs(up(0.5) - 258) < 1 and up(0.5) > up(1) > up(10) > up(50)
+    assert not up.has(0) and up.inside(1e9) == 24 and log_range([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
     zeros = CurveLine((0,), [0.0, 1.0], [[0.0, 0.0, 0.0]] * 2, [None, None])
     low, high = _upright([zeros], [], [], "share", False)["range"]
     assert low < high
@@ -63,8 +61,7 @@ def test_a_map_is_cells_of_which_neighbors_alike_are_one_and_the_unknown_ones_ar
         cut = [node for node in drawn(cells | changes, **flat).iter("path") if "shape-rendering" in node.attrib]
         return {node.get("fill"): node.attrib["d"].count("M") for node in cut}
 
-    assert counts() == {"var(--line-1)": 1, "var(--line-0)": 2}
-    assert counts(z=[[None] * 3] * 2) == {}
+    assert counts() == {"var(--line-1)": 1, "var(--line-0)": 2} and counts(z=[[None] * 3] * 2) == {}
 
 
 def test_texts_are_harmless_fit_and_have_room() -> None:

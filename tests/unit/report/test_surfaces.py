@@ -13,9 +13,7 @@ def test_a_surface_is_drawn_in_one_unit_with_its_evidence() -> None:
     assert one.unit == "ms"
     for plot in one.views[0].plots:
         z, text = plot.data[0]["z"], plot.data[0]["text"]
-        assert z[0][0] == 100.0
-        assert z[-1][-1] is None
-        assert text[-1][-1] == ""
+        assert z[0][0] == 100.0 and z[-1][-1] is None and text[-1][-1] == ""
     assert one.views[0].plots[0].data[0]["text"][1][2].split("<br>") == [
         "processes: 3, CPUs: 2", "173.2 [171.5, 174.9] ms", "expected 150 ms", "over expected 1.155 [1.143, 1.166]",
         "fairness of finish times 0.9992 [0.9982, 1.0002]", "CPUs busy: 100 %, 100 %", "longer than the CPUs need",

@@ -47,8 +47,7 @@ def test_no_line_is_wider_than_the_terminal_or_ends_in_blanks(width: int) -> Non
     findings = samples.full(n=2)
     findings.reproduce = []  # commands to copy are never wrapped
     for line in printed(findings, width).splitlines():
-        assert cell_len(line) <= width
-        assert line == line.rstrip()
+        assert cell_len(line) <= width and line == line.rstrip()
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])
@@ -75,8 +74,7 @@ def test_numbers_stand_under_numbers_point_under_point() -> None:
     columns = [Column(name="k", kind="label"), Column(name="seconds"), Column(name="n")]
     table = TableDoc(id="t", title="T", columns=columns, rows=[["a", 43.34, 1], ["b", 43.5993, 20]])
     a, b = (line for line in printed(with_table(table), 60).splitlines() if line[:2] in ("a ", "b "))
-    assert a.index(".") == b.index(".")
-    assert (a.index(" 1"), a[-1]) == (b.index("20"), "1")
+    assert a.index(".") == b.index(".") and (a.index(" 1"), a[-1]) == (b.index("20"), "1")
     rows = [["a", Estimate(value=1.0, low=0.9, high=1.1)], ["b", Estimate(value=123.4, low=120.0, high=126.0)]]
     columns = [Column(name="k", kind="label"), Column(name="v", kind="estimate")]
     text = printed(with_table(TableDoc(id="t", title="T", columns=columns, rows=rows)), 80)
@@ -106,9 +104,7 @@ def test_a_terminal_gets_colors_and_no_color_is_respected(monkeypatch: pytest.Mo
 
 def test_hostile_names_print_literally_and_piped_text_is_plain() -> None:
     text = printed(samples.hostile(), 200, force_terminal=True, color_system="standard")
-    assert "[red]x[/]" in text
-    assert r"\x1b[31mred" in text
-    assert f"{ESC}[31m" not in text
+    assert "[red]x[/]" in text and r"\x1b[31mred" in text and f"{ESC}[31m" not in text
     assert ESC not in printed(samples.full(n=2), 100)
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii", errors="strict")

@@ -45,8 +45,7 @@ def test_bars_stand_on_the_row_of_their_worker_under_their_words() -> None:
 
 
 def test_time_that_is_shared_counts_once_and_a_trace_alone_has_its_place() -> None:
-    assert busy([(0, 10), (2, 3), (5, 12)]) == 12
-    assert busy([(4, 5), (0, 1)]) == 2
+    assert busy([(0, 10), (2, 3), (5, 12)]) == 12 and busy([(4, 5), (0, 1)]) == 2
     found = with_trace()
     found.parts.clear()
     assert 'id="drawn"' in page(found)

@@ -47,9 +47,7 @@ def test_what_is_read_of_a_station_is_known_whichever_it_is(statements: list[str
     ("serve", "disk=1", 64, "arguments: found disk, expected one of port, state, database"),
     ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb"),
 ])  # fmt: skip
-def test_what_is_wrong_or_missing_is_one_sentence(
-    tmp_path: Path, program: str, argument: str, code: int, said: str
-) -> None:
+def test_what_is_wrong_is_one_sentence(tmp_path: Path, program: str, argument: str, code: int, said: str) -> None:
     given = ["port=1", "state=x"] if program == "serve" else ["seed=7", "database=h2", f"into={tmp_path}"]
     argv = [sys.executable, "-B", str(HERE / f"{program}.py"), *given, argument]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "PATH": str(tmp_path)})

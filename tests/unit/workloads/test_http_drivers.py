@@ -148,9 +148,7 @@ def test_a_tool_that_fails_is_quoted(refused: Callable[..., tuple[int, str]], tm
 @pytest.mark.parametrize(("text", "found"), [
     ("TcpExt: A ListenDrops\nTcpExt: 1 2\n", 2), ("TcpExt: ListenDrops\nTcpExt: x\n", None), ("", None),
 ])  # fmt: skip
-def test_connections_that_were_dropped_are_counted(
-    module: Module, tmp_path: Path, text: str, found: int | None
-) -> None:
+def test_dropped_connections_are_counted(module: Module, tmp_path: Path, text: str, found: int | None) -> None:
     (tmp_path / "netstat").write_text(text)
     drops = module("drops")
     assert (drops.listen_drops(tmp_path / "netstat"), drops.listen_drops(tmp_path / "none")) == (found, None)

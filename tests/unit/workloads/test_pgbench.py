@@ -35,8 +35,7 @@ def test_rate_times_and_failures_are_those_of_the_log(figures: ModuleType, log: 
     assert (found["requests"], found["errors"], found["clients"], found["threads"]) == (200, 1, 2, 2)
     assert found["rate"] == pytest.approx(2000, rel=1e-3)
     assert found["p50_ns"] == found["p99_ns"] == found["mean_ns"] == 1_000_000
-    assert found["in_flight"] == pytest.approx(2, rel=1e-3)
-    assert found["driver_cpu_ns"] == 50_000_000
+    assert found["in_flight"] == pytest.approx(2, rel=1e-3) and found["driver_cpu_ns"] == 50_000_000
     assert found["clients"] == pytest.approx(found["rate"] * (found["mean_ns"] + found["cycle_ns"]) / 1e9)
     (tmp_path / "log").write_text("0 0 failed 0 1700000000 5\n")
     assert [*figures.lines(figures.Transactions.read([tmp_path / "log"]), 1, 1, 0.0)] == ["value errors 1"]
@@ -52,5 +51,4 @@ def test_buckets_follow_the_page(figures: ModuleType, ns: int, index: int) -> No
 def test_a_bucket_is_narrow_and_no_line_of_a_histogram_is_too_long(figures: ModuleType) -> None:
     assert all(figures.bucket(low) < figures.bucket(low + low // 100) for low in range(1_000, 10**7, 997))
     lines = [*figures.histogram([1 << k for k in range(40)] * 1000)]
-    assert len(lines) > 1
-    assert max(map(len, lines)) < 512
+    assert len(lines) > 1 and max(map(len, lines)) < 512

@@ -90,8 +90,7 @@ def costs(given: Table, cost: float) -> dict[Any, Estimate]:
 def test_each_step_gains_what_the_law_says() -> None:
     found = findings(table())
     points = found.curves[0].points
-    assert [point.level for point in points] == [1, 2, 4, 8]
-    assert points[0].gain is None
+    assert [point.level for point in points] == [1, 2, 4, 8] and points[0].gain is None
     for before, now in pairwise(points):
         a, b = int(before.level), int(now.level)
         true = (b / (1 + 0.05 * (b - 1))) / (a / (1 + 0.05 * (a - 1))) - 1
@@ -115,8 +114,7 @@ def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_next() -> Non
     amdahl = (3 / 1.1) / (2 / 1.05) - 1
     assert along.next.contains(amdahl)
     assert "serial share" in answer(given) and "a third would gain" in answer(given)
-    assert curve_of(table()).next is None
-    assert curve_of(table((1, 2, 4))).next_size == 5
+    assert curve_of(table()).next is None and curve_of(table((1, 2, 4))).next_size == 5
     found = next_gain(Estimate(0.0, -0.01, 0.0, 0.95, 10, ""), 1)
     assert found is not None and found.low == found.high == 1.0
     assert next_gain(Estimate(None, None, None, 0.95, 0, ""), 1) is None
@@ -126,8 +124,7 @@ def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_next() -> Non
 def test_more_workers_than_cpus_are_no_serial_share(levels: tuple[int, ...]) -> None:
     along = curve_of(table(levels, sigma=0.05, cpus=2))
     assert along.serial is not None and along.serial.contains(0.05) and float(along.serial.high or 1) < 0.08
-    assert along.next is None
-    assert curve_of(table((4, 8), cpus=2)).serial is None
+    assert along.next is None and curve_of(table((4, 8), cpus=2)).serial is None
 
 
 def test_cost_counts_the_cpus_that_a_step_adds() -> None:
@@ -176,8 +173,7 @@ def test_factors_that_count_nothing_and_runs_too_short_say_nothing_of_cpus() -> 
     assert [point.level for point in along.points] == ["a", "b"]
     assert along.law is None and answer(given) == "" and costs(given, 1.0) == {}
     given = table(wall_s=0.001)
-    assert all(point.cpus_used is None for point in curve_of(given).points)
-    assert "Uses" not in answer(given)
+    assert all(point.cpus_used is None for point in curve_of(given).points) and "Uses" not in answer(given)
 
 
 def test_a_command_that_ignores_its_level_is_told_unless_levels_are_hardly_known() -> None:

@@ -68,9 +68,7 @@ def test_a_span_is_of_so_many_commits(asked: list[object], text: str, span: tupl
     (SweepOptions(revisions="v1", build="'"), "{version}/prog", "--build: .* quot"),
     (SweepOptions(revisions="v1", build="", factor=["version=a"]), "{version}", '"version" twice'),
 ])  # fmt: skip
-def test_what_makes_no_revisions_is_refused(
-    asked: list[object], sweep: SweepOptions, command: str, message: str
-) -> None:
+def test_what_are_no_revisions_is_refused(asked: list[object], sweep: SweepOptions, command: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         revision_study(sweep, CommandOptions(command=[command]))
     assert not any(isinstance(one, tuple) and one == () for one in asked), "nothing is built"

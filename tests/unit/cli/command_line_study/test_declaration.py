@@ -38,8 +38,7 @@ def test_a_command_alone_is_measured_on_all_cpus_and_a_curve_is_along_what_count
     assert study.title == "How long does `./prog a b` take?"
     wish = CommandStudy(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "2,4,8", "cpus": "1:all"})
     study = declared(wish, tmp_path)
-    assert study.baseline == {"threads": 2}
-    assert study.factors["gc"].levels == ["g1", "serial"]
+    assert study.baseline == {"threads": 2} and study.factors["gc"].levels == ["g1", "serial"]
     assert declared(CommandStudy(("p",), copies=3), tmp_path).workload.copies == 3
     study = declared(CommandStudy(("p",), {"copies": "1:4"}), tmp_path)
     assert study.workload.copies == "{copies}"
@@ -79,8 +78,7 @@ def test_a_printed_figure_with_a_direction_is_what_the_study_is_about(tmp_path: 
     rate = PrintedFigure("ops", "ops/s", "higher", r"^(\d+) ops")
     bytes_ = PrintedFigure("bytes", "", "none", "/io/bytes")
     study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_, rate)), tmp_path)
-    assert primary_response(study) == "ops"
-    assert study.responses["ops"].pattern == r"^(\d+) ops"
+    assert primary_response(study) == "ops" and study.responses["ops"].pattern == r"^(\d+) ops"
     assert study.responses["bytes"].pointer == "/io/bytes" and study.responses["bytes"].better == "none"
     study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_,)), tmp_path)
     assert primary_response(study) == "wall"
