@@ -1,4 +1,4 @@
-"""Published figures beside the measured ones, and what is said of each."""
+"""Published figures beside the measured ones and their curves, and what is said of each."""
 
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
 from scalograph.findings.published.published_quantities import judge_reproduction
 from scalograph.protocol.findings import Findings, TableDoc
+from scalograph.protocol.published_claim import PublishedCurve
 from scalograph.study.check_published import MAX_BYTES
 from tests.kit.findings import findings_of, table_named
 from tests.kit.studies import VALID
@@ -138,3 +139,26 @@ def test_a_factor_that_was_impossible_as_published_is_told_as_such(tmp_path: Pat
     made = [({"threads": t["threads"], "cpus": 1}, record) for t, record in runs() if t["lock"] == "none"]
     (table,) = [t for t in findings_of(tmp_path, made, text).tables if t.id == "published"]
     assert [row[-1] for row in table.rows] == ["baseline", "no: impossible as published"]
+
+
+def curves(folder: Path, rows: str, text: str = PUBLISHED) -> list[PublishedCurve]:
+    (folder / "published.csv").write_text(rows)
+    return of(folder, runs(), text).published_curves
+
+
+def test_speedups_stand_beside_the_measured_curve_and_times_do_not(tmp_path: Path) -> None:
+    (one,) = curves(tmp_path, "threads,sync,wall_s,factor\n1,none,40,1.0\n4,none,10,3.9\n")
+    assert one.factor == "threads" and one.group == {"lock": "none"}
+    assert [(point.level, point.values) for point in one.points] == [(1, {"speedup": 1.0}), (4, {"speedup": 3.9})]
+    rows = "os,error,threads,sync,wall_s,factor\nXP,1,1,none,40,1.0\nXP,2,4,none,10,3.9\nOS X,3,4,none,10,3.1\n"
+    assert [(one.label, len(one.points)) for one in curves(tmp_path, rows)] == [("XP", 2), ("OS X", 1)]
+    assert curves(tmp_path, "threads,sync,wall_s,factor\n8,none,9,4.4\n4,other,9,4.4\n4,none,9,\n") == []
+
+
+def test_a_file_that_cannot_be_read_draws_nothing_and_one_that_can_survives_the_round_trip(tmp_path: Path) -> None:
+    found = of(tmp_path, runs(), PUBLISHED)
+    assert found.published_curves == [] and len(found.warnings) == 1
+    assert of(tmp_path, runs(), VALID).published_curves == []
+    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n4,atomic,40,0.5\n")
+    found = of(tmp_path, runs(), PUBLISHED)
+    assert Findings.model_validate_json(found.model_dump_json()).published_curves == found.published_curves != []

@@ -1,4 +1,4 @@
-"""Claims of a paper on runs whose truth is known."""
+"""Claims of a paper on runs whose truth is known: decided, as a table, and how many more runs would decide them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from scalograph.protocol.published_claim import DecidedClaim
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.published.claim_texts import run_factor, runs_needed_text
+from scalograph.findings.published.published_curves import claims_table
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision
 from scalograph.questions.assemble import findings
 from scalograph.study.load import quick_form
 from tests.kit.findings import findings_of, table_of
@@ -175,3 +178,91 @@ def test_claims_that_rest_on_disturbed_runs_are_not_decided_or_say_so(tmp_path: 
 ])  # fmt: skip
 def test_figures_are_said_in_words(tmp_path: Path, claim: str, words: str) -> None:
     assert decided(tmp_path, claim).quantity == words
+
+
+HERE = Estimate(1.9, 1.8, 2.0, n=5)
+
+
+def claim(*labels: str, decision: Decision = "holds", **changed: object) -> DecidedClaim:
+    figures = [ClaimValue(label=label, published=1.8, here=HERE, decision="holds") for label in labels]
+    fields: dict[str, Any] = {"id": "S0-2", "sentence": "Twice as fast.", "place": "table 15", "quantity": "wall time"}
+    return DecidedClaim.model_validate(fields | {"figures": figures, "decision": decision, "low": 1.6} | changed)
+
+
+def claim_rows(*claims: DecidedClaim) -> list[dict[str, Any]]:
+    table = claims_table(claims)
+    assert table is not None and table.id == "published-claims"
+    return [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
+
+
+def test_the_sentence_stands_once_above_the_figures_or_beside_the_only_one() -> None:
+    whole, *figures = claim_rows(claim("2 threads", "8 threads"))
+    assert whole["what is claimed"] == "Twice as fast (table 15)"
+    assert whole["bears it out"] == "at least 1.6"
+    assert [one["figure"] for one in figures] == ["2 threads", "8 threads"]
+    assert all((one["published"], one["here"], one["what is claimed"]) == (1.8, HERE, "") for one in figures)
+    (only,) = claim_rows(claim(""))
+    assert (only["figure"], only["published"], only["decision"]) == ("", 1.8, "holds")
+    assert "why" not in claim_rows(claim("a"))[0] and claims_table([]) is None
+
+
+def test_figures_are_told_in_the_unit_in_which_they_read_best() -> None:
+    figure = ClaimValue(label="", published=0.02, here=Estimate(0.03, 0.02, 0.04), decision="not resolved")
+    (only,) = claim_rows(claim(unit="s", figures=[figure], low=0.01))
+    assert (only["figure"], only["published"], only["bears it out"]) == ("(ms)", 20.0, "at least 10 ms")
+    assert only["here"].value == 30.0 and only["here"].high == 40.0
+
+
+def test_what_was_not_shown_or_not_compared_says_why() -> None:
+    none = ClaimValue(label="", published=220, none="no cliff", decision="does not hold")
+    (only,) = claim_rows(claim(figures=[none], doubt="rests on disturbed runs"))
+    assert only["here"].warnings == ("no cliff",) and only["why"] == "rests on disturbed runs"
+    (only,) = claim_rows(claim(decision="cannot be seen here", why="it needs 16 CPUs"))
+    assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
+    whole, one, other = claim_rows(claim("a", "b", decision="not comparable", why="built otherwise"))
+    assert whole["decision"] == "not comparable" and (one["decision"], other["decision"]) == ("", "")
+
+
+def test_of_very_many_figures_those_that_fail_are_told() -> None:
+    many = [ClaimValue(label=f"{n}", decision="holds") for n in range(99)]
+    many[98] = many[98].model_copy(update={"decision": "does not hold"})
+    labels = [row["figure"] for row in claim_rows(claim(figures=many))]
+    assert "98" in labels and labels[-1] == "35 more"
+
+
+OPEN: Decision = "not resolved"
+
+
+def figure(value: float, low: float | None, high: float | None, decision: Decision = OPEN) -> ClaimValue:
+    return ClaimValue(label="", here=Estimate(value, low, high, 0.95, 5, "t"), decision=decision)
+
+
+@pytest.mark.parametrize(("here", "bounds", "times"), [
+    ((1.0, 0.9, 1.1), (0.95, 1.05), 4),
+    ((1.0, 0.9, 1.1), (0.95, None), 4),
+    ((1.02, 0.96, 1.08), (0.95, 1.05), 4),  # the nearer end
+    ((0.9, 0.7, 1.1), (0.95, 1.05), 16),  # outside: until all of it is
+    ((1.2, 1.0, 1.4), (None, 1.1), 4),
+    ((1.05, 1.0, 1.1), (0.95, 1.05), float("inf")),
+])  # fmt: skip
+def test_one_figure(here: tuple[float, float, float], bounds: tuple[float | None, float | None], times: float) -> None:
+    assert run_factor([figure(*here)], bounds) == pytest.approx(times)
+
+
+def test_of_several_the_widest_inside_or_the_first_outside_counts() -> None:
+    figures = [figure(1.0, 0.9, 1.1), figure(1.0, 0.8, 1.2), figure(1.0, 0.99, 1.01, "holds")]
+    assert run_factor(figures, (0.95, 1.05)) == pytest.approx(16)
+    figures = [figure(1.0, 0.0, 2.0), figure(1.2, 1.0, 1.4), figure(1.1, 0.5, 1.7)]
+    assert run_factor(figures, (0.9, 1.05)) == pytest.approx((0.2 / 0.15) ** 2)
+    assert run_factor([figure(1.0, None, 1.1), figure(1.0, 0.9, 1.1)], (0.95, 1.05)) is None
+    assert run_factor([figure(1.0, 0.99, 1.01, "holds")], (0.95, 1.05)) is None
+
+
+@pytest.mark.parametrize(("high", "words"), [
+    (1.06, "about twice as many runs may decide it"),
+    (1.31, "about 39 times as many runs may decide it"),
+    (2.0, "more than 100 times as many runs may be needed"),
+    (None, ""),
+])  # fmt: skip
+def test_it_is_said_in_words(high: float | None, words: str) -> None:
+    assert runs_needed_text([figure(1.0, 0.99, high)], (0.95, 1.05)) == words

@@ -1,4 +1,4 @@
-"""Options become a study that means what they say, and its mistakes are told of the options."""
+"""Options become a study that means what they say, with what is around a run; mistakes are told of the options."""
 
 import tomllib
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scalograph.cli.app import app
 from scalograph.cli.command_line_study.declaration import (
     CommandStudy,
     PrintedFigure,
@@ -15,7 +16,16 @@ from scalograph.cli.command_line_study.declaration import (
     study_name,
     study_text,
 )
-from scalograph.cli.command_line_study.option_texts import counts, read_factor, read_response, responses
+from scalograph.cli.command_line_study.option_texts import (
+    argv,
+    counts,
+    read_exits,
+    read_factor,
+    read_response,
+    read_variable,
+    responses,
+    split,
+)
 from scalograph.errors import HostError, StudyError
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
@@ -140,3 +150,30 @@ def test_options_as_people_write_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["1", "0,1,2", "1:8", "1:512:*2", "1, 4,all", "1:all:+2", None])
 def test_counts_stay_as_they_were_given(text: str | None) -> None:
     assert counts("--threads", text) == text
+
+
+def test_words_of_the_command_line_are_read_as_hyperfine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "my prog"
+    program.write_text("")
+    program.chmod(0o755)
+    assert argv([str(program)], shell=False) == (str(program),)
+    assert argv(["sleep 1"], shell=True) == ("sh", "-c", "sleep 1")
+    assert argv(["a", "b"], False) == ("a", "b")
+    assert split("--prepare", "make 'a b'", False) == ("make", "a b")
+    assert split("--prepare", "make; x", True) == ("sh", "-c", "make; x")
+    monkeypatch.setenv("HERE", "x=y")
+    variables = {"A=1": ("A", "1"), "A=": ("A", ""), "HERE": ("HERE", "x=y"), "A=b=c": ("A", "b=c")}
+    assert {text: read_variable(text) for text in variables} == variables
+    assert read_exits(" 1, 0,1") == [0, 1]
+    measure = app.get_command(app.make_context("scalograph", ["measure", "--help"], resilient_parsing=True), "measure")
+    options = {name: parameter.name for parameter in measure.params for name in parameter.opts}
+    assert (options["-r"], options["-w"], options["--warmup"]) == ("runs", "warmup_runs", "warmup_runs")
+    assert [options[name] for name in ("-s", "-p", "-c")] == ["setup", "prepare", "cleanup"]
+
+
+def test_the_study_says_what_was_asked() -> None:
+    command = CommandStudy(("grep", "x"), env_all=True, input="in.txt", ok_exits=(0, 1), protocol={"runs": 3})
+    use = parse(study_text(command)).workload
+    assert (use.env_all, use.input, use.ok_exits) == (True, "in.txt", [0, 1])
+    plain = study_text(CommandStudy(("grep", "x"), protocol={"runs": 3}))
+    assert not {"env_all", "input", "ok_exits"} & set(plain.split())

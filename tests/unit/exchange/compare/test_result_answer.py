@@ -1,15 +1,18 @@
-"""Faster, slower, the same, or inconclusive: each follows from the intervals, or from what forbids any answer."""
+"""Faster, slower, the same, or inconclusive: of two results, two versions in pairs, laws, and published tables."""
 
 from dataclasses import replace
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim, differences
 from scalograph.exchange.compare.measured_source import MeasuredSource, divide_scores, select_levels
-from scalograph.exchange.compare.result_answer import compare_sources
-from scalograph.protocol.compared_results import ResultComparison
-from scalograph.protocol.findings import Trust
+from scalograph.exchange.compare.paired_versions import paired_versions
+from scalograph.exchange.compare.published_source import published_source
+from scalograph.exchange.compare.result_answer import compare_sources, law_changes
+from scalograph.protocol.compared_results import ResultComparison, ResultComparisons
+from scalograph.protocol.findings import Curve, FactorDoc, LawDoc, Trust
 from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
@@ -143,3 +146,102 @@ def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_
     old, new = (replace(source(name, grown(by)), machine=machine) for name, by in (("old", 1.0), ("new", slower)))
     doubts = compare_sources(old, [new], margin, floor=floor).results[0].doubts
     assert [text.startswith("Results of different times differ") for text in doubts] == [True] * warned
+
+
+CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
+NAMES = {"threads": 1}
+
+
+def with_law(label: str, sigma: float, *flags: Flag) -> MeasuredSource:
+    fixed = Estimate(0.001, 0.0005, 0.002)
+    law = LawDoc(
+        sigma=Estimate(sigma, 0.9 * sigma, 1.1 * sigma), kappa=fixed, gamma=fixed, optimum=fixed, twice=fixed,
+        flags=list(flags), largest=8,
+    )  # fmt: skip
+    made = source(label, {n: t * (1 + sigma) for n, t in CURVE.items()})
+    return replace(made, curves=(Curve(group={}, factor="threads", points=[], law=law),))
+
+
+def test_only_what_does_not_touch_changed_and_the_claim_names_it() -> None:
+    found = law_changes(with_law("old", 0.10), with_law("new", 0.20), NAMES)
+    assert [(one.coefficient, one.reference.value, one.other.value) for one in found] == [("sigma", 0.10, 0.20)]
+    assert law_changes(with_law("old", 0.10), with_law("new", 0.11), NAMES) == []
+    assert law_changes(with_law("old", 0.10), with_law("new", 0.20, Flag("lack of fit", "")), NAMES) == []
+    told = compare_claim(compare_sources(with_law("old", 0.10), [with_law("new", 0.20)])).sentences
+    assert told[1].startswith("Of the scaling law changed: sigma 0.10")
+
+
+@pytest.mark.parametrize("changed", ["--where", "--per"])
+def test_no_law_is_compared_of_anything_else_than_it_was_fitted_to(changed: str) -> None:
+    both = [with_law("old", 0.10), with_law("new", 0.20)]
+    chosen = select_levels(both, ["threads=2", "threads=4"])
+    old, new = chosen if changed == "--where" else [divide_scores(one, "cpu") for one in both]
+    found = compare_sources(old, [new])
+    assert found.results[0].laws == [] and found.results[0].laws_left_out
+    assert "Scaling laws are compared only of the primary response" in " ".join(compare_claim(found).sentences)
+
+
+def test_a_whole_curve_that_is_chosen_keeps_its_law() -> None:
+    every = []
+    for label, sigma in (("old", 0.10), ("new", 0.20)):
+        one = with_law(label, sigma)
+        (curve,) = one.curves
+        locks = tuple(curve.model_copy(update={"group": {"lock": lock}}) for lock in ("none", "cas"))
+        of_locks = [(lock, own) for lock in ("none", "cas") for own in one.configurations]
+        own = tuple(own._replace(levels={**own.levels, "lock": lock}) for lock, own in of_locks)
+        factors = {**one.factors, "lock": FactorDoc(name="lock", title="lock", levels=[])}
+        every.append(replace(one, curves=locks, configurations=own, factors=factors))
+    old, new = select_levels(every, ["lock=cas"])
+    (found,) = compare_sources(old, [new]).results
+    assert [one.group for one in found.laws] == [{"lock": "cas"}] and not found.laws_left_out
+
+
+def test_windows_against_os_x_and_nothing_from_disturbed_runs_alone() -> None:
+    found = compare_sources(published_source("published:8"), [published_source("published:15")])
+    (one,) = found.results
+    ratios = {configuration.levels["threads"]: configuration.ratio.value or 0 for configuration in one.configurations}
+    assert 1 / ratios[1] == pytest.approx(1.52, abs=0.005)
+    middle = [ratios[n] for n in (2, 8, 32, 128)]
+    assert (min(middle), max(middle)) == pytest.approx((1.06, 1.23), abs=0.005)
+    assert ratios[512] == pytest.approx(2.08, abs=0.005) and one.answer == "inconclusive"
+    assert [(d.what, d.reference, d.other) for d in one.differences] == [("os", "Windows XP", "Mac OS X 10.4.8")]
+    assert compare_claim(found).sentences[0] == (
+        "Without intervals: published:8 takes with 1 thread 1.52x the time of published:15; published:15 takes "
+        "from 2 to 128 threads 1.06x to 1.23x, with 512 threads 2.08x the time of published:8."
+    )
+    lost = [ratio.model_copy(update={"doubt": "rests on disturbed runs"}) for ratio in one.configurations]
+    busy = one.model_copy(update={"configurations": lost, "why": "a: 9 of 9 runs were disturbed"})
+    told = compare_claim(found.model_copy(update={"results": [busy]}))
+    assert told.sentences == ["Inconclusive: a: 9 of 9 runs were disturbed."]
+
+
+def test_rows_are_chosen_by_their_columns() -> None:
+    found = published_source("published:parallel-build:smp=smp,scheduler=ule,tree=full")
+    assert [configuration.levels["jobs"] for configuration in found.configurations] == [1, 2, 4, 8]
+    assert found.response.name == "wall" and found.is_printed
+
+
+# Blocks that differ by half, which single runs could not see through.
+BLOCKS = (1.0, 1.5, 0.8, 1.2, 1.4, 0.9, 1.1, 1.3)
+PAIRED = {"./old": "old", "./new": "new"}
+
+
+def study(new: float, refused: str = "") -> MeasuredSource:
+    old = source("s", {1: 1.0}, BLOCKS, levels={"version": "./old"}, refused=refused)
+    own = [score * new * (1 + 0.001 * (i % 3)) for i, score in enumerate(BLOCKS)]
+    new_ones = source("s", {1: 1.0}, own, levels={"version": "./new"}).configurations
+    return replace(old, configurations=(*old.configurations, *new_ones))
+
+
+def said(new: float, margin: float | None = None, refused: str = "") -> ResultComparisons:
+    return paired_versions(study(new, refused), "version", PAIRED, margin)
+
+
+def test_pairs_show_what_blocks_would_hide() -> None:
+    (sentence,) = compare_claim(said(0.957)).sentences
+    assert sentence.startswith("new is faster: it takes 4.2") and sentence.endswith("].")
+    assert (said(0.957).answer, said(1.05).answer) == ("faster", "slower")
+    assert said(1.01).answer == said(1.03, margin=0.05).answer == "equivalent"
+    assert "x the time of old" in compare_claim(said(3.0)).sentences[0]
+    found = said(2.0, refused="9 of 16 runs were disturbed")
+    assert found.answer == "inconclusive" and "9 of 16" in found.results[0].why

@@ -1,4 +1,4 @@
-"""Break-even as it is drawn: the speedup, the line, what nobody knows, the pairs, and words for each side."""
+"""Questions as they are drawn: maps of break-even, surfaces over CPUs, and the band of a cliff."""
 
 from math import log10
 from pathlib import Path
@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 from tests.kit import samples
+from tests.kit.samples import full
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.figure import Plot
-from scalograph.protocol.findings import Findings
+from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell, MatrixRow, Part
 from scalograph.questions.break_even.chart import figures
 from scalograph.questions.break_even.chart_panels import MOST_MAPS, MOST_ROWS, BreakEvenChart, break_even_chart
 from scalograph.questions.break_even.document import BreakEvenLine, BreakEvenMap, BreakEvenPair
+from scalograph.questions.cliff.chart import CAPTION
+from scalograph.questions.cliff.chart import figures as cliff_figures
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
+from scalograph.questions.surface.chart import figures as surface_figures
 from scalograph.report.html import page, write
+from scalograph.report.payload import payload
+from scalograph.text.axes import Factors
 from scalograph.text.plots import round_numbers
 
 
@@ -150,3 +158,94 @@ def test_more_than_a_page_draws_is_left_out_and_the_rest_fits(tmp_path: Path) ->
     assert len(plots) == 16 and {len(one.data[0]["z"]) for one in plots} == {64}
     write(found, made, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
+
+
+def test_a_surface_is_drawn_in_one_unit_with_its_evidence() -> None:
+    (one,) = surface_figures(samples.two_cpus())
+    assert one.unit == "ms"
+    for plot in one.views[0].plots:
+        z, text = plot.data[0]["z"], plot.data[0]["text"]
+        assert z[0][0] == 100.0 and z[-1][-1] is None and text[-1][-1] == ""
+    assert one.views[0].plots[0].data[0]["text"][1][2].split("<br>") == [
+        "processes: 3, CPUs: 2", "173.2 [171.5, 174.9] ms", "expected 150 ms", "over expected 1.155 [1.143, 1.166]",
+        "fairness of finish times 0.9992 [0.9982, 1.0002]", "CPUs busy: 100 %, 100 %", "longer than the CPUs need",
+    ]  # fmt: skip
+    ((table,),) = [details.tables for details in surface_figures(samples.two_cpus())[0].views[0].details]
+    assert table.head == ["processes", "CPUs 1", "CPUs 2"] and len(table.rows) == 11
+    assert table.rows[-1][-1] == "\N{EN DASH}"
+    assert surface_figures(samples.with_surfaces(samples.surface([1, 2, 3, 4], [1]))) == []
+    assert samples.HOSTILE not in page(samples.hostile_surface(), surface_figures(samples.hostile_surface()))
+    assert samples.HOSTILE not in surface_figures(samples.hostile_surface())[0].views[0].plots[0].data[0]["text"][0][0]
+
+
+def test_the_ridge_and_the_cells_with_a_cpu_for_each_worker_are_marked() -> None:
+    (flat,) = surface_figures(samples.two_cpus())[0].views[0].plots
+    lines = surface_figures(samples.many_cpus())[0].views[0].plots[1]
+    assert list(zip(flat.data[1]["x"], flat.data[1]["y"], strict=True)) == [(0, 0), (1, 1)]
+    assert flat.layout["shapes"][0]["path"] == "M-0.5,-0.5L0.5,-0.5L0.5,0.5L1.5,0.5L1.5,1.5L-0.5,1.5Z"
+    assert [shape["type"] for shape in lines.layout["shapes"]] == ["path", "line"]
+
+
+def test_surfaces_of_a_large_machine_fit(tmp_path: Path) -> None:
+    """Four of them: each adds as much to a page, for what is packed is not looked back at that far."""
+    sizes = []
+    for n_cpus in (2, 256):
+        found = samples.with_surfaces(samples.surface(range(1, 25), range(1, n_cpus + 1)))
+        write(found, surface_figures(found), tmp_path / "report.html")
+        sizes.append((tmp_path / "report.html").stat().st_size)
+    small, large = sizes
+    assert small + 4 * (large - small) < 3_000_000
+
+
+def sample() -> Findings:
+    return full(2, (1, 2, 8, 512), 1)
+
+
+def searched(**cliff: float) -> Findings:
+    found = sample()
+    factor = found.curves[0].factor
+    told = CliffDoc(
+        location=3.5, factor=(1.8, 2.0, 2.2), probability=0.99, gradual=0.0, **{"low": 3, "high": 4, **cliff}
+    )
+    one = Cliffs(factor=factor, decided=True, cliffs=[told], probability=0.99, n=17, least=1.2)
+    return found.model_copy(update={"parts": {"cliff": Part(decided=True, data=one.model_dump(mode="json"))}})
+
+
+def test_a_band_where_it_begins_and_is_over() -> None:
+    found = searched()
+    (family,) = payload(found, cliff_figures(found))["families"]
+    (mark,) = family["shapes"]
+    assert (mark["x0"], mark["x1"]) == (pytest.approx(log10(3), abs=1e-4), pytest.approx(log10(4), abs=1e-4))
+    assert (mark["type"], mark["yref"]) == ("rect", "paper")
+    assert all(measure["key"].endswith(CAPTION) for measure in family["measures"])
+    (overlay,) = cliff_figures(searched(low=0))
+    assert (overlay.shapes, overlay.caption) == ([], "") and cliff_figures(sample()) == []
+    assert all(family["shapes"] == [] for family in payload(sample())["families"])
+
+
+def test_only_curves_along_the_factor_that_was_searched_have_it() -> None:
+    found = searched()
+    factor = found.curves[0].factor
+    axis = Factors(found, [factor])[factor].axis()
+    assert axis["scale"] == "log" and axis["labels"] == ["1", "2", "8", "512"]
+    some = [curve.model_copy(update={"points": curve.points[:3]}) for curve in found.curves]
+    assert Factors(found.model_copy(update={"curves": some}), [factor])[factor].axis()["labels"] == ["1", "2", "8"]
+    data = found.parts["cliff"].data
+    assert data is not None
+    data["factor"] = "another"
+    assert all(family["shapes"] == [] for family in payload(found, cliff_figures(found))["families"])
+
+
+def test_figure_and_matrix_have_one_unit() -> None:
+    """By all its levels the figure would be in milliseconds; the matrix of the claim is in microseconds."""
+    found = searched()
+    (name, *_) = found.curves[0].points[0].responses
+    unit = next(response.unit for response in found.study.responses if response.name == name)
+    cells = [MatrixCell(estimate=Estimate(2e-6, 1.9e-6, 2.1e-6))]
+    matrix = Matrix(title="t", unit=unit, columns=["below"], rows=[MatrixRow(label="3", cells=cells)])
+    for claim, wanted in (
+        (None, "ms"),
+        (Claim(sentences=["So."], matrix=matrix, figure=f"response {name}"), "\N{MICRO SIGN}s"),
+    ):
+        (family,) = payload(found.model_copy(update={"claim": claim}), cliff_figures(found))["families"]
+        assert next(m for m in family["measures"] if m.get("response") == name)["unit"] == wanted

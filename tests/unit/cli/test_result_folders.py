@@ -1,4 +1,4 @@
-"""`scalograph history` on folders of results."""
+"""`scalograph history` on folders of results, and `scalograph export --to FILE.svg` of one."""
 
 import json
 from pathlib import Path
@@ -38,3 +38,17 @@ def test_the_newest_are_those_that_began_last(tmp_path: Path, monkeypatch: pytes
     told = json.loads(scalograph(["history", ".", "--json"], tmp_path).printed)
     assert [one["name"] for one in told["results"]] == ["m-second", "a-third"]
     assert told["left_out"] == ["1 older result: the newest 2 are read"]
+
+
+def test_one_figure_is_written_and_the_others_are_named(tmp_path: Path) -> None:
+    journal(tmp_path, "a")
+    said = scalograph(["export", "a", "--to", "first.svg"], tmp_path)
+    told = " ".join(said.printed.split())
+    assert said.code == Exit.DONE and told.startswith("first.svg: figure speedup; --figure NAME writes one of ")
+    others = told.partition(" writes one of ")[2].split(", ")
+    assert "wall" in others and "speedup" not in others
+    for name in ("wall", "speedup"):
+        said = scalograph(["export", "a", "--to", f"{name}.svg", "--figure", name], tmp_path)
+        assert said.code == Exit.DONE and f"figure {name};" in " ".join(said.printed.split())
+    first, named, other = ((tmp_path / f"{name}.svg").read_text() for name in ("first", "speedup", "wall"))
+    assert first == named != other

@@ -1,4 +1,4 @@
-"""How many threads may be started: what the study says of runs at a limit of tasks, and where none is granted."""
+"""How many threads may be started, how one busy thread is spread, and CPUs that are masked or offline."""
 
 from collections.abc import Mapping
 
@@ -6,9 +6,10 @@ import pytest
 
 from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import Exit, HostError
+from scalograph.protocol.published_claim import Decision
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
-from tests.published.claims import found
+from tests.published.claims import decisions, found
 
 OF_THE_JVM, OF_THE_PROBE = 19, 2
 
@@ -40,3 +41,23 @@ def test_a_host_that_grants_no_limit_skips_it_in_one_message() -> None:
     with pytest.raises(HostError, match=r"factors.tasks: tasks 100 is refused here \(no cgroup") as raised:
         design(study, bound)
     assert raised.value.exit_code == Exit.HOST
+
+
+@pytest.mark.parametrize(("share", "n_cpus", "decision"), [
+    (0.51, 2, "holds"), (0.55, 2, "holds"), (0.6, 2, "not resolved"), (0.999, 2, "does not hold"),
+    (None, 2, "not measured"), (1.0, 1, "cannot be seen here"),
+])  # fmt: skip
+def test_one_busy_thread_on_two_cpus(share: float | None, n_cpus: int, decision: Decision) -> None:
+    shown = {2: share and {"wall": 1.0, "busiest": share}}
+    found = decisions("thread-affinity", lambda t: shown.get(t["cpus"], {"wall": 1.0, "busiest": 1.0}), n_cpus=n_cpus)
+    assert found == {"S0-14": decision}
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize(("slower", "is_told"), [(1.0, False), (1.3, True)])
+def test_the_way_to_one_cpu_matters_only_where_it_does(slower: float, is_told: bool, quick: bool) -> None:
+    offline = {"wall": 0.6 * slower, "visible_cpus": 1.0, "online_cpus": 1.0}
+    masked = {"wall": 0.6, "visible_cpus": 1.0, "online_cpus": 2.0}
+    claim = found("cpus-offline", lambda t: masked if t["online"] is False else offline, quick=quick).claim
+    assert claim is not None and claim.answered
+    assert ("CPUs online" in claim.sentences[0]) == is_told, claim.sentences

@@ -1,14 +1,20 @@
-"""The page of published studies: what holds first, every claim with its outcome, nothing that runs or is fetched."""
+"""Pages beside the report: of published studies and of two results; nothing in them runs or is fetched."""
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from tests.kit import ROOT
+from tests.unit.exchange.compare.made import source
 
+from scalograph.cli.comparing import comparison_screen
+from scalograph.exchange.compare.measured_source import MeasuredSource
+from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedPart, Reproduction
+from scalograph.report.compared_page import page as compared_page
 from scalograph.report.reproduction_page import page, write
 from scalograph.report.reproduction_screen import render_reproduction
 from scalograph.text.reproduction_words import (
@@ -104,3 +110,25 @@ def test_a_reproduction_of_nothing_is_shown_as_such(made: list[Reproduction]) ->
 @pytest.mark.parametrize("ended", ["2026-11-23", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon"])
 def test_a_time_that_is_none_is_left_out(made: list[Reproduction], ended: str) -> None:
     assert circumstances(made[0].model_copy(update={"ended": ended}))
+
+
+CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
+
+
+def compared(old: MeasuredSource, new: MeasuredSource) -> str:
+    found = compare_sources(old, [new])
+    return compared_page(found.results[0], comparison_screen(found, [old.label, new.label]))
+
+
+def test_both_curves_and_their_ratio_are_drawn() -> None:
+    text = compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
+    assert len(re.findall(r'<svg viewBox="0 0 560', text)) == 2 and "<script" not in text
+    assert "new is slower: it takes 10" in text and 'class="verdict reject"' in text
+    assert text.count("<tr>") >= len(CURVE)
+    assert text == compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
+
+
+def test_what_comes_from_outside_is_text() -> None:
+    hostile = replace(source("<b>old", CURVE, levels={"<i>": "<u>"}), title="<script>alert(1)</script>")
+    text = compared(hostile, source("new", CURVE, levels={"<i>": "<u>"}))
+    assert "<script" not in text and "<b>old" not in text and "<u>" not in text
