@@ -1,4 +1,4 @@
-"""What wrk, oha and k6 print becomes lines that a probe takes; what they do not tell is absent."""
+"""What wrk, oha and k6 print becomes lines that a probe takes; what a load balancer before a server is told."""
 
 import importlib
 import sys
@@ -163,3 +163,50 @@ def test_each_tool_has_a_row_and_asks_for_what_was_asked(module: Module) -> None
     assert wrk[-1] == "http://127.0.0.1:9/a?b" and {"3s", "2s", "8"} < set(wrk)
     assert {"2500ms", "5", "250", "--latency-correction"} < set(module("oha").argv("/bin/oha", of_open, 2.5))
     assert {"LOOP=open", "RATE=250", "CLIENTS=5", "DURATION=2500ms"} < set(module("k6").argv("/bin/k6", of_open, 2.5))
+
+
+FRONT = ROOT / "workloads" / "front"
+FRONT_MODULES = ("programs", "haproxy", "nginx")
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(str(FRONT))
+    for name in FRONT_MODULES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module("programs")
+    for name in FRONT_MODULES:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("front", ["haproxy", "nginx"])
+def test_it_listens_on_loopback_and_asks_each_server(programs: ModuleType, tmp_path: Path, front: str) -> None:
+    servers = programs.targets_of("127.0.0.1:8081,localhost:8082")
+    text = programs.FRONTS[front].configuration(8080, servers, tmp_path)
+    listening = [line.split() for line in text.splitlines() if line.split()[:1] in (["bind"], ["listen"])]
+    assert [words[1].rstrip(";") for words in listening] == ["127.0.0.1:8080"]
+    asked = [line.split()[-1].rstrip(";") for line in text.splitlines() if line.strip().startswith("server ")]
+    assert [one for one in asked if one != "{"] == servers
+
+
+@pytest.mark.parametrize(
+    "target", ["", "127.0.0.1", "127.0.0.1:0", "a:80;", "a b:80", "a\n:80", "a:80,", "a:99999", "{x}:80", "a:80 check"]
+)
+def test_what_is_no_address_is_refused(programs: ModuleType, capsys: pytest.CaptureFixture[str], target: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        programs.targets_of(target)
+    assert ended.value.code == programs.USAGE and capsys.readouterr().err.startswith("targets: found")
+
+
+def test_a_front_that_is_missing_or_unknown_is_named(
+    programs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(programs, "APART", ())
+    with pytest.raises(SystemExit) as ended:
+        programs.find("haproxy")
+    assert ended.value.code == programs.UNAVAILABLE
+    assert capsys.readouterr().err == "haproxy: not found; install it with: apt-get install haproxy\n"
+    with pytest.raises(SystemExit):
+        programs.parse(["front=apache"], front="haproxy")
+    assert capsys.readouterr().err == "front: found apache, expected one of haproxy, nginx\n"

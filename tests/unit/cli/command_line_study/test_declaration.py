@@ -1,13 +1,18 @@
-"""Options become a study that means what they say, with what is around a run; mistakes are told of the options."""
+"""Options become a study that means what they say, also those of `load` and of revisions; mistakes are told of them."""
 
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scalograph.cli.ab_command import AbOptions, _build_versions
 from scalograph.cli.app import app
+from scalograph.cli.command_line_study import built_revisions
+from scalograph.cli.command_line_study.built_revisions import revision_study
 from scalograph.cli.command_line_study.declaration import (
     CommandStudy,
     PrintedFigure,
@@ -16,6 +21,7 @@ from scalograph.cli.command_line_study.declaration import (
     study_name,
     study_text,
 )
+from scalograph.cli.command_line_study.load_study import load_study, load_study_text, map_load_error
 from scalograph.cli.command_line_study.option_texts import (
     argv,
     counts,
@@ -26,7 +32,10 @@ from scalograph.cli.command_line_study.option_texts import (
     responses,
     split,
 )
-from scalograph.errors import HostError, StudyError
+from scalograph.cli.options import CommandOptions
+from scalograph.cli.sweep_options import LoadOptions, SweepOptions
+from scalograph.errors import HostError, Problem, StudyError
+from scalograph.run.revisions import Revision
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
 from scalograph.study.model import Study
@@ -177,3 +186,135 @@ def test_the_study_says_what_was_asked() -> None:
     assert (use.env_all, use.input, use.ok_exits) == (True, "in.txt", [0, 1])
     plain = study_text(CommandStudy(("grep", "x"), protocol={"runs": 3}))
     assert not {"env_all", "input", "ok_exits"} & set(plain.split())
+
+
+PAGE = "http://127.0.0.1:{port}/a{b}"
+
+
+def made(**options: Any) -> dict[str, Any]:
+    """The document of a study that `check` accepts."""
+    text = load_study_text(load_study(LoadOptions(**options)))
+    parse(text)
+    return tomllib.loads(text)
+
+
+def test_a_server_of_ones_own_gets_a_port_and_the_driver_its_address() -> None:
+    study = made(serve="./app 'a b' {port}", get=PAGE, clients="1:4", cpus="1:all", copies="2", env=["A=b"])
+    server, driver = study["workload"]["process"]
+    assert server["argv"] == ["./app", "a b", "{port}"] and server["copies"] == "{copies}"
+    assert (server["ports"], server["ready"]) == (1, {"port": "{port}"})
+    assert (driver["use"], driver["parameters"]["targets"]) == ("load", "{server_targets}")
+    assert (driver["parameters"]["path"], driver["parameters"]["steady_s"]) == ("/a{{b}}", 5.0)
+    assert study["factors"]["cpus"] == {"levels": "1:all", "control": "cpus", "title": "CPUs"}
+    assert (study["baseline"], study["workload"]["env"]) == ({"clients": 1}, {"A": "b"})
+    assert study["responses"]["server_cpu"]["from"] == "process.server.cpu_percent"
+
+
+@pytest.mark.parametrize(("ready", "expected"), [
+    ("http://127.0.0.1:{port}/up", {"http": "http://127.0.0.1:{port}/up"}),
+    ("line:listens on {port}: yes", {"line": "listens on {port}: yes"}),
+    ("8081", {"port": 8081}),
+])  # fmt: skip
+def test_a_server_is_ready_by_an_answer_a_line_or_a_port(ready: str, expected: dict[str, Any]) -> None:
+    assert made(serve="./app", get=PAGE, ready=ready)["workload"]["process"][0]["ready"] == expected
+
+
+def test_a_server_with_a_port_of_its_own_keeps_it_and_one_that_runs_is_asked_at_a_rate() -> None:
+    server = made(serve="./app", get="http://localhost:8080")["workload"]["process"][0]
+    assert (server["ports"], server["ready"]) == ([8080], {"port": 8080})
+    assert made(serve="./app", get=PAGE, keep=True)["workload"]["keep"] == "block"
+    assert "keep" not in made(serve="./app", get=PAGE)["workload"]
+    study = made(get="http://127.0.0.1:8080/x", rate="100,1000", connections=4)
+    (driver,) = study["workload"]["process"]
+    wanted = {"targets": "127.0.0.1:8080", "path": "/x", "loop": "open", "connections": 4}
+    assert {name: driver["parameters"][name] for name in wanted} == wanted
+    assert [*study["factors"]] == ["rate"]
+
+
+@pytest.mark.parametrize("name", ["wrk", "oha", "k6"])
+def test_another_program_drives_with_what_it_can_do(name: str) -> None:
+    study = made(serve="./app {port}", get="http://127.0.0.1:{port}/x", clients="1:4", driver=name)
+    driver = study["workload"]["process"][1]
+    assert driver["use"] == "http-drivers"
+    assert driver["parameters"] == {
+        "tool": name, "targets": "{server_targets}", "path": "/x", "ramp_s": 1.0, "steady_s": 5.0, "warmup": 100,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("where", "option"), [
+    ("workload.process[0].argv", "--serve"), ("workload.process[0].ready.http", "--ready"),
+    ("workload.process[0].copies", "--copies"), ("workload.process[1].parameters.steady_s", "--steady"),
+    ("factors.cpus.levels", "--cpus"), ("protocol.max_reruns", "--max-reruns"), ("factors", "levels"),
+    ("real-time policy", "real-time policy"),
+])  # fmt: skip
+def test_what_is_wrong_with_the_study_is_told_of_the_options(where: str, option: str) -> None:
+    at = f"study.toml:9: {where}" if "." in where else where
+    error = map_load_error(StudyError([Problem(at, "found", "expected", "")]))
+    assert [problem.where for problem in error.problems] == [option]
+
+
+CACHED = Path("/cache/revisions/x-0")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What was asked of git and of the build; the repository has any revision."""
+    made: list[object] = []
+
+    def named(_home: Path, texts: list[str]) -> list[Revision]:
+        made.append(texts)
+        return [Revision(f"{text}-0", "0") for text in texts]
+
+    def between(_home: Path, *span: object) -> list[Revision]:
+        made.append(span)
+        return [Revision("0-a", "0"), Revision("7-b", "1")]
+
+    def built(_home: Path, every: list[Revision], argv: tuple[str, ...], _tell: object) -> Path:
+        made.append(argv)
+        return CACHED
+
+    for name, function in {"resolve_revisions": named, "list_revisions": between, "build_revisions": built}.items():
+        monkeypatch.setattr(built_revisions, name, function)
+    monkeypatch.setattr(built_revisions, "find_repository", lambda _: Path())
+    monkeypatch.setattr(built_revisions, "machine_lock", lambda _: nullcontext())
+    monkeypatch.setattr("scalograph.run.revisions.resolve_revisions", named)
+    monkeypatch.setattr("scalograph.run.revisions.find_repository", lambda _: Path())
+    return made
+
+
+def test_revisions_are_levels_and_the_first_is_the_reference(asked: list[object]) -> None:
+    options = CommandOptions(command=["{version}/prog", "{n}"], prepare="cp {version}/data .")
+    text = study_text(revision_study(SweepOptions(revisions="v1, main", build="make -j2", factor=["n=1,2"]), options))
+    assert asked == [["v1", "main"], ("make", "-j2")]
+    assert f'command = ["{CACHED}/{{version}}/prog", "{{n}}"]' in text
+    assert f'prepare = ["cp", "{CACHED}/{{version}}/data", "."]' in text
+    assert 'levels = "v1-0,main-0"' in text and '[reference]\nversion = "v1-0"' in text and 'levels = "1,2"' in text
+
+
+@pytest.mark.parametrize(("text", "span"), [("v1..main", ("v1", "main", 10)), ("v1..main:3", ("v1", "main", 3))])
+def test_a_span_is_of_so_many_commits(asked: list[object], text: str, span: tuple[object, ...]) -> None:
+    study = revision_study(SweepOptions(revisions=text, build=""), CommandOptions(command=["{version}/prog"]))
+    assert asked == [span, ()] and study.factors["version"] == "0-a,7-b"
+
+
+@pytest.mark.parametrize(("sweep", "command", "message"), [
+    (SweepOptions(revisions="v1", build=""), "./prog", "command: no {version}"),
+    (SweepOptions(revisions="v1"), "{version}/prog", "expected both"),
+    (SweepOptions(build="make"), "{version}/prog", "expected both"),
+    (SweepOptions(revisions="v1..main:1", build=""), "{version}/prog", "1 of them, expected 2 to 64"),
+    (SweepOptions(revisions="v1..main:65", build=""), "{version}/prog", "65 of them, expected 2 to 64"),
+    (SweepOptions(revisions="x," * 64 + "x", build=""), "{version}/prog", "65 of them, expected at most 64"),
+    (SweepOptions(revisions="v1", build="'"), "{version}/prog", "--build: .* quot"),
+    (SweepOptions(revisions="v1", build="", factor=["version=a"]), "{version}", '"version" twice'),
+])  # fmt: skip
+def test_what_are_no_revisions_is_refused(asked: list[object], sweep: SweepOptions, command: str, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        revision_study(sweep, CommandOptions(command=[command]))
+    assert not any(isinstance(one, tuple) and one == () for one in asked), "nothing is built"
+
+
+def test_two_revisions_are_compared_by_the_names_of_their_folders(asked: list[object]) -> None:
+    options = CommandOptions(command=["{version}/prog"], shell=False)
+    versions, study = _build_versions(AbOptions(a="main", b="HEAD", build="make"), "make", options)
+    assert (versions.a, versions.b, asked) == ("main-0", "HEAD-0", [["main", "HEAD"], ("make",)])
+    assert study.command == (f"{CACHED}/{{version}}/prog",) and study.subcommand == "ab"
