@@ -79,11 +79,16 @@ def test_each_claim_can_fail() -> None:
     }  # fmt: skip
 
 
-def test_published_figures_stand_beside() -> None:
+def test_published_figures_stand_beside_and_a_warm_cache_is_the_reason() -> None:
     claim = decided("parallel-build", as_published)["S4-3a"]
     assert [figure.label for figure in claim.figures] == ["-j 2", "-j 4", "-j 8"]
     for figure in claim.figures:
         assert figure.published and figure.here and figure.here.value == pytest.approx(figure.published, rel=0.01)
+    warm, cold = (
+        decided("parallel-build", lambda t, n=n: {**as_published(t), "major_faults": n}, quick=True)["S4-8"]
+        for n in (0, 20)
+    )
+    assert (warm.decision, warm.why, cold.decision) == ("cannot be seen here", WARM, "holds")
 
 
 @pytest.mark.parametrize(("inflation", "decision"), [(1.4, "holds"), (1.02, "does not hold"), (2.2, "does not hold")])
@@ -132,11 +137,3 @@ def test_first_builds_and_loads_that_show_nothing_say_so() -> None:
     (figure,) = quantities(Builds(first=cold))["major_faults_of_first_builds"]
     assert (figure.estimate.value, figure.estimate.low, figure.unseen) == (44, 44, "")
     assert "major_faults_of_first_builds" not in quantities(Builds())
-
-
-def test_a_warm_cache_is_the_reason_that_is_told() -> None:
-    warm, cold = (
-        decided("parallel-build", lambda t, n=n: {**as_published(t), "major_faults": n}, quick=True)["S4-8"]
-        for n in (0, 20)
-    )
-    assert (warm.decision, warm.why, cold.decision) == ("cannot be seen here", WARM, "holds")

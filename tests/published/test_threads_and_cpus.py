@@ -37,14 +37,11 @@ def test_it_leads_with_how_many_threads_were_started(quick: bool) -> None:
     assert claim.sentences[0].startswith("Threads started goes from 79 with platform threads to 1,000 with virtual")
 
 
-def test_each_further_task_is_a_thread_and_stacks_are_none() -> None:
+def test_each_further_task_is_a_thread_where_a_limit_is_granted() -> None:
     tables = {table.title: table for table in found("thread-limit", limited, noise=0.0).tables}
     for title in ("Platform threads started, of 1000", "Platform threads with stacks of 16 MB started, of 1000"):
         (_, *started) = zip(*tables[title].rows, strict=True)
         assert [[round(cell.value) for cell in column] for column in started] == [[79, 179, 379, 779]] * len(started)
-
-
-def test_a_host_that_grants_no_limit_skips_it_in_one_message() -> None:
     study = declare_shipped("thread-limit").study
     bound = assumed_host(study, 2).model_copy(update={"refused": {"tasks": "no cgroup has the controller pids here"}})
     with pytest.raises(HostError, match=r"factors.tasks: tasks 100 is refused here \(no cgroup") as raised:

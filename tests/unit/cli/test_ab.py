@@ -102,10 +102,19 @@ def test_a_version_without_success_ends_in_4(
     assert words in shown["why"] and shown["claim"]["sentences"][0].count(words)
 
 
-def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_version_that_failed_with_some_threads_differs_and_one_document_has_the_ratios(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_pairs(tmp_path, [(recorded(1 + i % 3 / 100),) * 2 for i in range(6)], n_asked=6)
     _, shown = document(tmp_path, capsys)
     assert (shown["answer"], len(shown["configurations"]), shown["results"]) == ("equivalent", 1, str(tmp_path))
+    every = [{"threads": n, "version": name} for n in (1, 2) for name in (ASKED.a, ASKED.b)]
+    runs = [(t, FAILED if t == every[3] else recorded(1.0 + i % 3 / 1000)) for i in range(10) for t in every]
+    text = declared(ASKED.a, ASKED.b, "{version}", "{threads}", threads="1,2")
+    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": every, "runs": [10] * 4})
+    assert answer(tmp_path, AbOptions(a=ASKED.a, b=ASKED.b, threads="1,2")) == Exit.CONFIGURATION_FAILED
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "failed in 10 of 10 runs" in shown and "Equivalent" not in shown
 
 
 @pytest.mark.parametrize(("by", "code", "verdict", "words"), [
@@ -127,13 +136,3 @@ def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
     assert (ended, shown["answer"]) == (code, verdict)
     assert first.startswith("Of CPU time alone: ") and words in first
     assert second.startswith("Of time nothing can be said: ")
-
-
-def test_a_version_that_failed_with_some_threads_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    every = [{"threads": n, "version": name} for n in (1, 2) for name in (ASKED.a, ASKED.b)]
-    runs = [(t, FAILED if t == every[3] else recorded(1.0 + i % 3 / 1000)) for i in range(10) for t in every]
-    text = declared(ASKED.a, ASKED.b, "{version}", "{threads}", threads="1,2")
-    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": every, "runs": [10] * 4})
-    assert answer(tmp_path, AbOptions(a=ASKED.a, b=ASKED.b, threads="1,2")) == Exit.CONFIGURATION_FAILED
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "failed in 10 of 10 runs" in shown and "Equivalent" not in shown

@@ -26,9 +26,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_path_is_given_from_here_or_from_home(here: Path) -> None:
+def test_a_path_is_given_from_here_and_the_latest_results_have_a_short_name(here: Path) -> None:
     paths = (here / "here" / "a b", here / "home" / "x", here / "other")
     assert [short_path(path) for path in paths] == ["'a b'", "~/x", str(here / "other")]
+    made = Path("results/2026")
+    made.mkdir(parents=True)
+    found: Any = samples.bare()
+    assert dict(study_places(made, found))["report"] == "scalograph report results/2026"
+    Path("results/latest").symlink_to("2026")
+    (made / "report.html").touch()
+    places = dict(study_places(made, found))
+    assert places["report"] == "results/latest/report.html"
+    assert places["tables"] == "scalograph report results/latest --tables"
 
 
 @pytest.mark.parametrize(("again", "shown"), [
@@ -42,18 +51,6 @@ def test_a_study_is_run_again_from_here(here: Path, again: str, shown: str) -> N
     Path("out").mkdir()
     assert study_places(Path("out"), found)[-1] == ("again", f"scalograph {shown.format(here=here)}")
     assert study_places(Path("out"), found, "as it was")[-1] == ("again", "as it was")
-
-
-def test_the_latest_results_have_a_short_name_and_a_page_that_is_not_made_has_a_command(here: Path) -> None:
-    made = Path("results/2026")
-    made.mkdir(parents=True)
-    found: Any = samples.bare()
-    assert dict(study_places(made, found))["report"] == "scalograph report results/2026"
-    Path("results/latest").symlink_to("2026")
-    (made / "report.html").touch()
-    places = dict(study_places(made, found))
-    assert places["report"] == "results/latest/report.html"
-    assert places["tables"] == "scalograph report results/latest --tables"
 
 
 def test_the_command_for_all_tables_has_every_option_that_was_given(tmp_path: Path) -> None:

@@ -88,7 +88,9 @@ def piloted(study: Path, capsys: pytest.CaptureFixture[str]) -> Piloted:
     return run
 
 
-def test_it_runs_a_few_in_results_of_their_own_and_proposes(piloted: Piloted) -> None:
+def test_it_runs_a_few_in_results_of_their_own_and_proposes(
+    piloted: Piloted, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, document = piloted()
     assert code == Exit.DONE
     folder = Path(document["results"])
@@ -99,9 +101,6 @@ def test_it_runs_a_few_in_results_of_their_own_and_proposes(piloted: Piloted) ->
     assert [offer["precision"] for offer in document["offers"]] == [0.01, 0.02, 0.05]
     narrowest = document["offers"][0]
     assert tomllib.loads(document["toml"]) == {"protocol": {key: narrowest[key] for key in ("runs", "iterations")}}
-
-
-def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(study) == Exit.DONE
     out = capsys.readouterr().out
     assert "small: 10 runs of 2 configurations" in out

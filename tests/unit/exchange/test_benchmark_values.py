@@ -59,15 +59,12 @@ def test_a_score_is_the_median_of_a_fork_and_forks_are_what_counts(tmp_path: Pat
     assert shot_quantiles([Fork([float(i) for i in range(1, 101)], [1] * 100)], (0.5, 0.9, 0.99)) == [50.0, 90.0, 99.0]
 
 
-def test_bins_of_mode_sample_weigh_what_they_hold(tmp_path: Path) -> None:
+def test_bins_weigh_what_they_hold_and_rates_have_tables_of_their_own(tmp_path: Path) -> None:
     bins = [[[[1.0, 90], [5.0, 1]], [[2.0, 9]]], [[[3.0, 7]]]]
     (one,) = of(tmp_path, result(bins, mode="sample"))
     assert scores(one) == pytest.approx([1e-3, 3e-3])
     found = summarize_benchmark(one, 0.95)
     assert found.n_shots == 107 and found.p99 == pytest.approx(3e-3) and found.max == pytest.approx(5e-3)
-
-
-def test_times_and_rates_have_tables_of_their_own_and_shots_their_flags(tmp_path: Path) -> None:
     every = of(tmp_path, result([[1.0]]), result([[1.0]], "ops/s", "thrpt", batch=1))
     shown = tables([summarize_benchmark(one, 0.95) for one in every], "JMH")
     assert [table.title for table in shown] == ["Times by JMH", "Rates by JMH"]
@@ -101,13 +98,18 @@ def test_a_command_that_failed_is_never_the_fastest(tmp_path: Path) -> None:
     assert benchmark_claim(every[1::-1]).sentences[0].startswith("a: 2")
 
 
-def test_the_figure_of_a_run_is_what_the_harness_measured_or_the_median_of_its_processes() -> None:
+def test_a_run_keeps_the_figure_that_the_harness_measured() -> None:
     assert printed_score(SYSBENCH, "sysbench", None, "1/s") == pytest.approx(2276 / 1.0002)
     assert printed_score(GO, "gobench", "example.org/sum.Sum n=64 gomaxprocs=2", "s") == pytest.approx(60.28e-9)
     first = read("pyperf", FILES["pyperf"])[0]
     typical = median(median(fork.values) for fork in first.forks)
     assert len(first.forks) > 1
     assert printed_score(text_of("pyperf"), "pyperf", first.name, "s") == pytest.approx(typical)
+    assert captured(SYSBENCH).values[-1].values == {"output_rate": [pytest.approx(2276 / 1.0002)]}
+    failed = captured("no harness").run
+    assert failed.status == "failed" and "response rate: found no such output" in str(failed.reason)
+    with pytest.raises(ValueError, match="nothing to read it with"):
+        PrintedResponses(parse(RATED))
 
 
 @pytest.mark.parametrize(("output", "reader", "benchmark", "unit", "words"), [
@@ -131,14 +133,6 @@ def captured(output: str) -> Record:
     run = recorded(0.5)
     run["copies"][0] |= {"stdout": output, "stdout_truncated": False}
     return PrintedResponses(parse(RATED), printed_score).read(read_record(run))
-
-
-def test_a_run_keeps_the_figure_or_has_failed() -> None:
-    assert captured(SYSBENCH).values[-1].values == {"output_rate": [pytest.approx(2276 / 1.0002)]}
-    failed = captured("no harness").run
-    assert failed.status == "failed" and "response rate: found no such output" in str(failed.reason)
-    with pytest.raises(ValueError, match="nothing to read it with"):
-        PrintedResponses(parse(RATED))
 
 
 def test_studies_and_options_name_a_harness_that_prints() -> None:

@@ -111,7 +111,7 @@ def test_the_laws_say_what_limits_and_how_far() -> None:
     assert found["kappa"]["value"] == pytest.approx(0.00010437, rel=1e-3)
 
 
-def test_laws_and_gains_keep_to_what_is_possible() -> None:
+def test_laws_gains_and_sentences_keep_to_what_the_points_show() -> None:
     told = claim([100, 800, 1600, 3200, 6400], [1, 9, 20, 44, 96])
     assert "superlinear at 800, 1,600, 3,200, 6,400: throughput grew by more" in told.sentences[0]
     assert told.matrix is not None and all(row.cells[-1].estimate is not None for row in told.matrix.rows)
@@ -119,6 +119,17 @@ def test_laws_and_gains_keep_to_what_is_possible() -> None:
     assert gained["low"] < 1.9 < gained["high"]
     found = laws_of([1, 2, 4, 8, 16], [10, 8, 5.1, 3, 2.9])["optimum"]
     assert all(found[end] is None or found[end] >= 1 for end in ("value", "low", "high"))
+    sizes, noise = [1, 1, 2, 2, 4, 4, 8, 8], [1.0, 1.04, 1.01, 0.98, 1.02, 0.99, 1.0, 0.97]
+    slower = "more make it slower"
+    assert not any(slower in text for text in claim(sizes, [10 * x for x in noise]).sentences)
+    falling = claim(sizes, [10 * x / k for x, k in zip(noise, (1, 1, 2, 2, 3, 3, 4, 4), strict=True)])
+    assert slower in falling.sentences[0]
+    assert "all of the work is serial" in claim([1, 2, 4, 8], [10, 10, 10, 10]).sentences[0]
+    n, rng = np.arange(1, 13.0), np.random.default_rng(5)
+    for _ in range(10):
+        rates = np.where(n <= 3, 10 * n, 30 - 1.5 * (n - 3)) * np.exp(0.03 * rng.standard_normal(n.size))
+        found = claim(n, rates)
+        assert not found.answered and not any("serial" in text for text in found.sentences)
 
 
 @pytest.mark.parametrize(("sizes", "rates"), [
@@ -145,23 +156,6 @@ def test_a_maximum_is_said_only_where_the_points_carry_it() -> None:
     found = claim([1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])
     assert found.answered and "still grows at 32" in found.sentences[0]
     assert found.sentences[1:] == ["At 64 it would be 640, if nothing else fills up."]
-
-
-def test_figures_of_a_law_that_the_maximum_contradicts_are_not_said() -> None:
-    n, rng = np.arange(1, 13.0), np.random.default_rng(5)
-    for _ in range(10):
-        rates = np.where(n <= 3, 10 * n, 30 - 1.5 * (n - 3)) * np.exp(0.03 * rng.standard_normal(n.size))
-        found = claim(n, rates)
-        assert not found.answered and not any("serial" in text for text in found.sentences)
-
-
-def test_that_more_do_not_help_is_said_only_where_the_interval_says_so() -> None:
-    sizes, noise = [1, 1, 2, 2, 4, 4, 8, 8], [1.0, 1.04, 1.01, 0.98, 1.02, 0.99, 1.0, 0.97]
-    slower = "more make it slower"
-    assert not any(slower in text for text in claim(sizes, [10 * x for x in noise]).sentences)
-    falling = claim(sizes, [10 * x / k for x, k in zip(noise, (1, 1, 2, 2, 3, 3, 4, 4), strict=True)])
-    assert slower in falling.sentences[0]
-    assert "all of the work is serial" in claim([1, 2, 4, 8], [10, 10, 10, 10]).sentences[0]
 
 
 def benchmark(unit: Kind = "1/s", values: tuple[float, ...] = (10.0, 12.0), **params: str) -> Benchmark:

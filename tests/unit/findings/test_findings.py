@@ -50,7 +50,7 @@ def point(found: Findings, lock: str, threads: int) -> Any:
     return chosen
 
 
-def test_speedups_and_the_answer_are_the_declared_truth(tmp_path: Path) -> None:
+def test_what_the_truth_says_and_long_texts_are_told_at_their_length(tmp_path: Path) -> None:
     found = of(tmp_path, runs())
     scaling, collapsed, first = (point(found, *at) for at in (("none", 4), ("cas", 4), ("none", 1)))
     speedups = [scaling.speedup.value, scaling.efficiency.value, collapsed.speedup.value, first.speedup.value]
@@ -58,6 +58,10 @@ def test_speedups_and_the_answer_are_the_declared_truth(tmp_path: Path) -> None:
     assert all(
         words in found.answer[0] for words in ("4 threads are 4", "but not with lock cas", "only make it slower")
     )
+    loaded = table_of(tmp_path, runs(), VALID)
+    loaded.notes.append(Note("x" * 10_000))
+    long = next(text for text in findings(loaded, tmp_path).warnings if text.startswith("xxx"))
+    assert len(long) == 4096 and long.endswith("x ...")
 
 
 def test_disturbed_runs_are_left_out_and_count_under_a_flag_where_too_few_others_remain(tmp_path: Path) -> None:
@@ -153,13 +157,6 @@ def test_a_pivot_needs_one_configuration_in_each_cell(tmp_path: Path) -> None:
         assert [row[0] for row in pivot.rows] == [1, 2, 4]
         values = [[cell.value for cell in row[1:]] for row in pivot.rows]
         assert values == [[pytest.approx(n, rel=0.01)] * cells or [None] for n in (1, 2, 4)]
-
-
-def test_a_text_longer_than_the_findings_hold_is_cut(tmp_path: Path) -> None:
-    loaded = table_of(tmp_path, runs(), VALID)
-    loaded.notes.append(Note("x" * 10_000))
-    long = next(text for text in findings(loaded, tmp_path).warnings if text.startswith("xxx"))
-    assert len(long) == 4096 and long.endswith("x ...")
 
 
 LISTED = [

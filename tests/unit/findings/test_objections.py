@@ -24,13 +24,10 @@ def study(times: dict[int, tuple[float, float, int]], n_cpus: int = 4) -> list[R
     return made
 
 
-def test_a_plain_curve_meets_no_objection(tmp_path: Path) -> None:
+def test_only_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.55, 1.05, 60), 4: (0.3, 1.1, 60)}), ONE_FACTOR)
     assert found.trust.level == "believe"
     assert [texts(point.flags) for point in found.curves[0].points] == [[], [], []]
-
-
-def test_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.6, 1.1, 90)}), ONE_FACTOR)
     flag = "does 90 units of work where 1 does 60: more workers, other work: not the same program"
     assert texts(point_at(found, 2).flags) == [f"work differs: {flag}"]

@@ -48,16 +48,13 @@ def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> Non
     assert found.warnings == [] and any(t.id == "published" for t in found.tables)
 
 
-def test_short_and_long_rows_have_what_they_have_and_long_cells_are_cut_in_sentences_only(tmp_path: Path) -> None:
+def test_rows_and_baselines_have_what_they_have(tmp_path: Path) -> None:
     found, shown = table_of(tmp_path, "4,none\n4,none,10,4.0,what,else\n4\n\n")
     assert [row[-1] for row in shown.rows] == ["not measured", "yes", "not measured"]
     assert shown.rows[0][2] is None and shown.rows[2][1] is None
     found.model_dump_json()
     _, shown = table_of(tmp_path, f"4,none,10,4.0,{'x' * 9000}\n", head=f"{HEAD},why")
     assert len(shown.note) < 300 and len(shown.rows[0][2]) == 9000
-
-
-def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_path: Path) -> None:
     found, shown = table_of(tmp_path, "1,none,40,1.0\n4,atomic,80,0.5\n1,other,1,1\n")
     assert [row[-1] for row in shown.rows] == ["baseline", "no: published higher", "not measured"]
     assert shown.note == "The lowest published scaling factor, 0.5, is that of threads 4, sync atomic."
@@ -146,19 +143,17 @@ def curves(folder: Path, rows: str, text: str = PUBLISHED) -> list[PublishedCurv
     return of(folder, runs(), text).published_curves
 
 
-def test_speedups_stand_beside_the_measured_curve_and_times_do_not(tmp_path: Path) -> None:
+def test_published_curves_are_speedups_and_survive_the_round_trip(tmp_path: Path) -> None:
+    # Where there is no file, nothing is drawn.
+    found = of(tmp_path, runs(), PUBLISHED)
+    assert found.published_curves == [] and len(found.warnings) == 1
+    assert of(tmp_path, runs(), VALID).published_curves == []
     (one,) = curves(tmp_path, "threads,sync,wall_s,factor\n1,none,40,1.0\n4,none,10,3.9\n")
     assert one.factor == "threads" and one.group == {"lock": "none"}
     assert [(point.level, point.values) for point in one.points] == [(1, {"speedup": 1.0}), (4, {"speedup": 3.9})]
     rows = "os,error,threads,sync,wall_s,factor\nXP,1,1,none,40,1.0\nXP,2,4,none,10,3.9\nOS X,3,4,none,10,3.1\n"
     assert [(one.label, len(one.points)) for one in curves(tmp_path, rows)] == [("XP", 2), ("OS X", 1)]
     assert curves(tmp_path, "threads,sync,wall_s,factor\n8,none,9,4.4\n4,other,9,4.4\n4,none,9,\n") == []
-
-
-def test_a_file_that_cannot_be_read_draws_nothing_and_one_that_can_survives_the_round_trip(tmp_path: Path) -> None:
-    found = of(tmp_path, runs(), PUBLISHED)
-    assert found.published_curves == [] and len(found.warnings) == 1
-    assert of(tmp_path, runs(), VALID).published_curves == []
     (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n4,atomic,40,0.5\n")
     found = of(tmp_path, runs(), PUBLISHED)
     assert Findings.model_validate_json(found.model_dump_json()).published_curves == found.published_curves != []

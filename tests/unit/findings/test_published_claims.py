@@ -206,11 +206,15 @@ def test_the_sentence_stands_once_above_the_figures_or_beside_the_only_one() -> 
     assert "why" not in claim_rows(claim("a"))[0] and claims_table([]) is None
 
 
-def test_figures_are_told_in_the_unit_in_which_they_read_best() -> None:
+def test_figures_are_told_in_the_unit_in_which_they_read_best_and_of_many_those_that_fail() -> None:
     figure = ClaimValue(label="", published=0.02, here=Estimate(0.03, 0.02, 0.04), decision="not resolved")
     (only,) = claim_rows(claim(unit="s", figures=[figure], low=0.01))
     assert (only["figure"], only["published"], only["bears it out"]) == ("(ms)", 20.0, "at least 10 ms")
     assert only["here"].value == 30.0 and only["here"].high == 40.0
+    many = [ClaimValue(label=f"{n}", decision="holds") for n in range(99)]
+    many[98] = many[98].model_copy(update={"decision": "does not hold"})
+    labels = [row["figure"] for row in claim_rows(claim(figures=many))]
+    assert "98" in labels and labels[-1] == "35 more"
 
 
 def test_what_was_not_shown_or_not_compared_says_why() -> None:
@@ -221,13 +225,6 @@ def test_what_was_not_shown_or_not_compared_says_why() -> None:
     assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
     whole, one, other = claim_rows(claim("a", "b", decision="not comparable", why="built otherwise"))
     assert whole["decision"] == "not comparable" and (one["decision"], other["decision"]) == ("", "")
-
-
-def test_of_very_many_figures_those_that_fail_are_told() -> None:
-    many = [ClaimValue(label=f"{n}", decision="holds") for n in range(99)]
-    many[98] = many[98].model_copy(update={"decision": "does not hold"})
-    labels = [row["figure"] for row in claim_rows(claim(figures=many))]
-    assert "98" in labels and labels[-1] == "35 more"
 
 
 OPEN: Decision = "not resolved"

@@ -64,13 +64,15 @@ def test_no_speedup_of_what_is_neither_time_nor_rate(tmp_path: Path, text: str) 
     assert not any("x (threads" in text for text in found.answer)
 
 
-def test_the_window_comes_first_then_the_first_response_with_a_direction(tmp_path: Path) -> None:
+def test_without_a_baseline_nothing_is_said_of_scaling_and_the_window_comes_first(tmp_path: Path) -> None:
     gain = point_at(
         rates(tmp_path, ONE_FACTOR + RATE + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'), 2
     ).speedup
     assert gain and gain.value == pytest.approx(1.0)
     gain = point_at(rates(tmp_path, ONE_FACTOR + PEAK + REPORTED), 2).speedup
     assert gain and gain.value == pytest.approx(0.5)
+    found = timed(tmp_path, ONE_FACTOR.replace("[baseline]\nthreads = 1\n", ""), "threads", {1: 1.0, 2: 0.5})
+    assert notes(found) == "" and found.answer[0].startswith("Wall time goes from 500 ms")
 
 
 def timed(tmp_path: Path, text: str, factor: str, truth: dict[Any, float]) -> Findings:
@@ -102,11 +104,6 @@ def test_levels_that_count_nothing_have_no_speedup(tmp_path: Path, declaration: 
     assert all(p.speedup is None for p in found.curves[0].points)
     assert notes(found) == "no scaling factor: the levels of who count nothing that could do the work"
     assert found.answer[0].startswith("Wall time goes from 1")
-
-
-def test_without_a_baseline_nothing_is_said_of_scaling(tmp_path: Path) -> None:
-    found = timed(tmp_path, ONE_FACTOR.replace("[baseline]\nthreads = 1\n", ""), "threads", {1: 1.0, 2: 0.5})
-    assert notes(found) == "" and found.answer[0].startswith("Wall time goes from 500 ms")
 
 
 def test_baselines_of_a_rate_are_slower_where_it_is_lower(tmp_path: Path) -> None:
@@ -195,16 +192,13 @@ def effect(note: str) -> float:
     return float(found)
 
 
-def test_the_note_says_what_the_study_says(tmp_path: Path) -> None:
+def test_each_table_says_the_effect_of_its_own_runs_once(tmp_path: Path) -> None:
     made = [({"threads": n}, recorded((1 + 0.01 * (i % 3)) / n, cpus=(0, 1))) for i in range(10) for n in (1, 2, 4)]
     found = findings_of(tmp_path, made, ONE_FACTOR)
     assert found.noise
     least = f"{found.noise.minimum_detectable_percent:.2g} %"
     told = f"n = 10 runs: effects on wall time between two configurations from {least} are visible"
     assert table_notes(found)["configurations"].endswith(f"the other factors equal; {told}")
-
-
-def test_each_table_has_the_effect_of_its_own_runs_once(tmp_path: Path) -> None:
     found = table_notes(study(tmp_path, wish("wall", "none") + wish("wall", "cas")))
     assert effect(found["declared-1"]) == pytest.approx(10 * effect(found["declared-0"]), rel=0.2)
     found = table_notes(study(tmp_path, 3 * wish("wall", "none")))

@@ -23,15 +23,12 @@ def study(*courses: list[float]) -> Made:
     return runs
 
 
-def test_steady_iterations_and_a_warm_up_within_the_declared_one_are_no_news(tmp_path: Path) -> None:
+def test_only_a_warm_up_longer_than_declared_and_a_slowdown_are_told(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 60), TEXT)
     assert [texts(point.flags) for point in found.curves[0].points] == [[], []]
     warming = [3.0] * 5 + [1.0] * 55
     found = findings_of(tmp_path, study(warming, warming), TEXT)
     assert [texts(point.flags) for point in found.curves[0].points] == [[], []]
-
-
-def test_a_longer_warm_up_and_a_slowdown_are_told(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study([1.0] * 60, [2.0] * 25 + [1.0] * 35), TEXT)
     assert texts(point_at(found, 2).flags) == ["still warming up in 3 of 3 runs: steady from iteration 25 on"]
     assert "1 of 2 configurations warms up for too long: a larger `warmup` would leave that out" in found.trust.causes

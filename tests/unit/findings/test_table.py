@@ -33,12 +33,19 @@ def append(file: Path, **event: Any) -> Path:
     return file
 
 
-def test_a_score_is_the_median_of_the_iterations_after_warmup_or_the_whole_run(tmp_path: Path) -> None:
-    windows = [(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)]
-    row = row_of(tmp_path, recorded(10.0, iterations=windows), ITERATED)
+def test_scores_are_medians_after_warmup_and_copies_share_a_window(tmp_path: Path) -> None:
+    every = [(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)]
+    row = row_of(tmp_path, recorded(10.0, iterations=every), ITERATED)
     assert row.observations["wall"] == pytest.approx((1.0, 3.0, 2.0))
     assert (row.scores, row.work) == (pytest.approx({"wall": 2.0, "cpu": 2.1}), 7)
     assert row_of(tmp_path, recorded(1.5, 1.25)).scores == {"wall": 1.5, "cpu": 1.25}
+    run = recorded(3.0, iterations=[(1.0, 1.0, 5)])
+    late = {**run["iterations"][0], "copy": 0, "start_ns": [500_000_000], "end_ns": [2_000_000_000]}
+    assert windows(read({**run, "iterations": [run["iterations"][0], late]})) == Windows([2.0], [2.0], [10])
+    run = recorded(2.0, values={"rate": [100.0, 90.0, 500.0]})
+    both = read({**run, "values": [*run["values"], {"copy": 1, "values": {"rate": [40.0]}}]})
+    # Two of them do 140: not twice what the typical one does.
+    assert observe("value.rate", both, Windows(), 0) == (70.0,)
 
 
 def test_failed_runs_and_iterations_that_contradict_the_study_have_no_scores(tmp_path: Path) -> None:
@@ -60,16 +67,6 @@ def test_failed_runs_and_iterations_that_contradict_the_study_have_no_scores(tmp
 def test_sources_of_responses(source: str, value: list[float]) -> None:
     run = record(2.0, 1.5, per_cpu_s=(1.5, 0.5), values={"nice": [-5]})
     assert [*observe(source, run, windows(run), 0)] == value
-
-
-def test_copies_share_a_window_from_first_start_to_last_end_and_have_the_mean_of_their_rates() -> None:
-    run = recorded(3.0, iterations=[(1.0, 1.0, 5)])
-    late = {**run["iterations"][0], "copy": 0, "start_ns": [500_000_000], "end_ns": [2_000_000_000]}
-    assert windows(read({**run, "iterations": [run["iterations"][0], late]})) == Windows([2.0], [2.0], [10])
-    run = recorded(2.0, values={"rate": [100.0, 90.0, 500.0]})
-    both = read({**run, "values": [*run["values"], {"copy": 1, "values": {"rate": [40.0]}}]})
-    # Two of them do 140: not twice what the typical one does.
-    assert observe("value.rate", both, Windows(), 0) == (70.0,)
 
 
 @pytest.mark.parametrize(("wall_s", "think_s"), [(2.0, 0), (4.0, 2)], ids=["no thought", "two seconds of it"])

@@ -51,11 +51,16 @@ def trust(tmp_path: Path, made: list[Run], text: str = ONE_FACTOR) -> Trust:
     return findings_of(tmp_path, made, text).trust
 
 
-def test_a_clean_study_is_believed(tmp_path: Path) -> None:
+def test_a_clean_study_is_believed_and_one_whose_runs_never_differ_measures_nothing(tmp_path: Path) -> None:
     found = trust(tmp_path, runs())
     assert (found.level, found.causes, found.responses) == ("believe", [], {})
     assert found.sentence == "Right within the intervals and \N{PLUS-MINUS SIGN}1 %." and found.error_percent == 1
     assert [point.partition("from")[0] for point in found.points] == ["Effects between two configurations "]
+    same = [({"threads": n}, recorded(1 / n, cpus=(0, 1, 2, 3))) for _ in range(6) for n in (1, 2)]
+    found = findings_of(tmp_path, same, ONE_FACTOR)
+    assert found.trust.level == "doubt" and any("too coarse" in cause for cause in found.trust.causes)
+    assert not any("visible" in point for point in found.trust.points)
+    assert found.noise and "0 %" not in summaries.noise(found.noise)
 
 
 def timed(wall_s: Callable[[int, int], float], cpu_s: float = 1.0) -> list[Run]:
@@ -152,14 +157,6 @@ def test_a_claim_that_rests_on_a_marked_configuration_is_doubted(tmp_path: Path)
     matrix = Matrix(title="t", rows_are="", columns=["4"], rows=[MatrixRow(label="l", cells=[cell])])
     claims = [Claim(sentences=["s"], matrix=matrix), Claim(sentences=["s"]), None]
     assert [summarize_flags(read, found, bound, claim).reasons[0].whole for claim in claims] == [True, False, False]
-
-
-def test_runs_that_never_differ_measure_no_effect(tmp_path: Path) -> None:
-    same = [({"threads": n}, recorded(1 / n, cpus=(0, 1, 2, 3))) for _ in range(6) for n in (1, 2)]
-    found = findings_of(tmp_path, same, ONE_FACTOR)
-    assert found.trust.level == "doubt" and any("too coarse" in cause for cause in found.trust.causes)
-    assert not any("visible" in point for point in found.trust.points)
-    assert found.noise and "0 %" not in summaries.noise(found.noise)
 
 
 @pytest.mark.parametrize(("reason", "why"), [

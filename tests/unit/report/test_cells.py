@@ -69,9 +69,18 @@ def test_visible_text_holds_no_control_and_stays_itself_otherwise(text: str) -> 
     encodable(escape_controls(text), "ascii").encode("ascii")
 
 
-def test_levels_that_differ_are_kept_apart() -> None:
+def test_levels_digits_and_units_are_as_they_are_read() -> None:
     assert len({level_key(x) for x in (1, True, "1", 0, False, "", "true")}) == 7
     assert level_key(1) == level_key(1.0)
+    assert (decimals(1.92, 1.88, 1.96), decimals(1.92, 1.915, 1.925), decimals(1920.0, 1000.0, 3000.0)) == (2, 3, 0)
+    assert str(estimate(Estimate(value=0.512, low=0.506, high=0.518), MS)) == "512 [506, 518]"
+    assert (number(0), number(0.0), number(None)) == ("0", "0", DASH)
+    assert (level_text(0), level_text(False), level_text("")) == ("0", "false", "(empty)")
+    units = [("bytes", [48234496]), ("s", []), ("s", [0.0]), ("ns", [5e8, 6e8])]
+    assert [scale_for(*of).unit for of in units] == ["MiB", "s", "s", "ms"]
+    assert (scale_for("percent", [3.0]), scale_for("ops/s", [3e6])) == (Scale(1.0, "%"), Scale(1.0, "ops/s"))
+    assert scale_for("s", []) == scale_for("s", [0.0]) == Scale(1.0, "s")
+    assert [s.unit for s in shared_scales([("s", [0.5]), ("bytes", [10.0]), ("s", [2.0])])] == ["s", "B", "s"]
 
 
 @pytest.mark.parametrize(("expected", "every"), {
@@ -157,18 +166,3 @@ MS = Scale(1000.0, "ms")
 ])  # fmt: skip
 def test_an_interval_is_shown_with_the_digits_that_it_deserves(given: Estimate | None, shown: str) -> None:
     assert str(estimate(given)) == shown
-
-
-def test_digits_follow_the_width_zero_is_a_value_and_null_is_a_dash() -> None:
-    assert (decimals(1.92, 1.88, 1.96), decimals(1.92, 1.915, 1.925), decimals(1920.0, 1000.0, 3000.0)) == (2, 3, 0)
-    assert str(estimate(Estimate(value=0.512, low=0.506, high=0.518), MS)) == "512 [506, 518]"
-    assert (number(0), number(0.0), number(None)) == ("0", "0", DASH)
-    assert (level_text(0), level_text(False), level_text("")) == ("0", "false", "(empty)")
-
-
-def test_units() -> None:
-    units = [("bytes", [48234496]), ("s", []), ("s", [0.0]), ("ns", [5e8, 6e8])]
-    assert [scale_for(*of).unit for of in units] == ["MiB", "s", "s", "ms"]
-    assert (scale_for("percent", [3.0]), scale_for("ops/s", [3e6])) == (Scale(1.0, "%"), Scale(1.0, "ops/s"))
-    assert scale_for("s", []) == scale_for("s", [0.0]) == Scale(1.0, "s")
-    assert [s.unit for s in shared_scales([("s", [0.5]), ("bytes", [10.0]), ("s", [2.0])])] == ["s", "B", "s"]

@@ -91,15 +91,12 @@ def drawn(levels: list[Level], **changes: Any) -> dict[str, Any] | None:
     return law_line(Curve(group={}, factor="n", points=[], law=law(**changes)), Levels("n", "n", "", levels))
 
 
-def test_a_logarithmic_axis_holds_the_line_and_a_little_of_what_lies_beyond() -> None:
+def test_a_line_ends_a_little_beyond_a_logarithmic_axis_and_with_its_categories() -> None:
     found = drawn([1, 2, 4, 8])
     assert found is not None and found["at"] == pytest.approx([0, 0.30103, 0.60206, 0.90309, 1.0])
     assert found["inside"] == 4 and found["high"][-1] is None
     assert found["optimum"]["at"] == pytest.approx(1.0) and found["optimum"]["value"] == 5.0
     assert found["words"] == "N* = 10.0 [9.0, 12.0]" and found["sizes"][-1] == "10"
-
-
-def test_an_axis_of_categories_ends_with_its_levels() -> None:
     found = drawn([1, 2, 3, 5, 6, 7])
     assert found is not None and found["at"][0] == 1
     place = axis_position(Levels("n", "n", "", [10, 11, 24, 25]))

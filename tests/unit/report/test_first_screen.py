@@ -133,16 +133,13 @@ def drawn(*data: dict[str, Any], **layout: Any) -> ElementTree.Element:
     return ElementTree.fromstring(picture(data, LAYOUT | layout, 400, 300))
 
 
-def test_values_stand_where_the_axes_say() -> None:
+def test_values_stand_where_the_axes_say_in_colors_that_are_roles() -> None:
     across, up = PictureAxis(LAYOUT["xaxis"], 50, 350), PictureAxis(LAYOUT["yaxis"], 258, 24)
     assert across(5) == 200 and abs(up(0.5) - 258) < 1 and up(0.5) > up(1) > up(10) > up(50)
     assert not up.has(0) and up.inside(1e9) == 24 and log_range([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
     zeros = CurveLine((0,), [0.0, 1.0], [[0.0, 0.0, 0.0]] * 2, [None, None])
     low, high = _upright([zeros], [], [], "share", False)["range"]
     assert low < high
-
-
-def test_colors_stay_roles_and_a_gap_stays_a_gap() -> None:
     paths = [node.attrib for node in drawn(LINE).iter("path")]
     line = next(path for path in paths if path.get("stroke") == "var(--line-0)")
     assert line["d"].count("M") == 2

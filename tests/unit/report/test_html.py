@@ -108,12 +108,15 @@ def test_same_findings_same_bytes_and_their_policy_lets_in_nothing_from_outside(
         assert (attributes.get("href") or "#").startswith("#")
 
 
-def test_hostile_text_shows_literally(made: Made) -> None:
+def test_hostile_text_shows_literally_and_null_is_a_dash_with_the_reason(made: Made) -> None:
     html = made("hostile")
     found = Elements(html)
     assert not any(text in html for text in ("<img src=x", "\u2028", "\x1b"))
     assert sum("<img src=x onerror=alert(1)>" in text for text in found.texts) >= 4
     assert not any("49" in text for text in found.texts if "{{" not in text and "7*7" in text)
+    html = made("all_failed")
+    assert json.loads(hinted(html))[0] == (hint := "need >= 1 run for a value, have 0")
+    assert "data-h=0>–" in html and f"</sup> {hint}".replace(">=", "&gt;=") in html
 
 
 def test_the_page_steps_down_from_the_verdict_and_the_answer(made: Made) -> None:
@@ -138,12 +141,6 @@ def test_a_page_without_script_still_tells_all_and_leads_to_its_warnings(made: M
     assert "#warnings" not in made("bare")
     nonces = [re.search(r"'nonce-([^']+)'", made(f))[1] for f in ("small", "bare")]  # type: ignore[index]
     assert nonces[0] != nonces[1]
-
-
-def test_null_is_a_dash_with_the_reason(made: Made) -> None:
-    html = made("all_failed")
-    assert json.loads(hinted(html))[0] == (hint := "need >= 1 run for a value, have 0")
-    assert "data-h=0>–" in html and f"</sup> {hint}".replace(">=", "&gt;=") in html
 
 
 def test_facts_of_the_machine_are_named_in_words_and_those_of_alike_records_by_fields() -> None:

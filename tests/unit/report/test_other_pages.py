@@ -120,15 +120,12 @@ def compared(old: MeasuredSource, new: MeasuredSource) -> str:
     return compared_page(found.results[0], comparison_screen(found, [old.label, new.label]))
 
 
-def test_both_curves_and_their_ratio_are_drawn() -> None:
+def test_both_curves_and_their_ratio_are_drawn_and_what_comes_from_outside_is_text() -> None:
     text = compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
     assert len(re.findall(r'<svg viewBox="0 0 560', text)) == 2 and "<script" not in text
     assert "new is slower: it takes 10" in text and 'class="verdict reject"' in text
     assert text.count("<tr>") >= len(CURVE)
     assert text == compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
-
-
-def test_what_comes_from_outside_is_text() -> None:
     hostile = replace(source("<b>old", CURVE, levels={"<i>": "<u>"}), title="<script>alert(1)</script>")
     text = compared(hostile, source("new", CURVE, levels={"<i>": "<u>"}))
     assert "<script" not in text and "<b>old" not in text and "<u>" not in text

@@ -86,15 +86,12 @@ def test_wide_intervals_zeros_and_many_figures_stay_inside_the_frame() -> None:
     assert claim_picture(claim(figures=[ClaimValue(label="a", decision="not measured")])) == ""
 
 
-def test_each_row_says_its_decision_in_words_and_its_picture_too() -> None:
+def test_each_row_says_its_decision_between_answer_and_figures() -> None:
     rows = claim_rows([claim(decision) for decision in DECISIONS])
     assert [row.claim.decision for row in rows] == list(DECISIONS)
     assert "2 threads: published 1.81, here 1.90 [1.85, 1.95], holds" in rows[0].words
     assert all(row.sign and row.style in row.claim.decision.replace(" ", "-") for row in rows)
     assert rows[0].borne_out == "holds: 1.6 to 2.1"
-
-
-def test_the_page_tells_the_claims_between_answer_and_figures() -> None:
     hostile = "<script>alert(1)</script>"
     found = samples.small().model_copy(update={"published_claims": [claim("not resolved", sentence=hostile)]})
     html = page(found)

@@ -178,19 +178,21 @@ def test_it_fits_a_screen_however_much_there_is_to_say(n_rows: int) -> None:
     assert all(word in text for word in ("What?", "First.", "Verdict.", "no such file", "report  results/report.html"))
 
 
-def test_what_was_published_is_told_right_after_the_claim() -> None:
+def test_what_was_published_stands_after_the_claim_and_rows_left_out_are_counted() -> None:
     lines = first_lines(made_screen(matrix(1), published="8 of 12 published claims hold here."))
     place = lines.index("paper   8 of 12 published claims hold here.")
     assert lines[place - 1] and not lines[place + 1]
     assert "Verdict." in "".join(lines[place:]) and "Verdict." not in "".join(lines[:place])
-
-
-def test_rows_that_are_left_out_are_counted_before_a_sentence_is() -> None:
     text = "\n".join(first_lines(made_screen(matrix(20))))
     assert "more rows: --tables" in text and "Second." in text
     assert "more rows" not in "\n".join(first_lines(made_screen(matrix(3), points=0)))
     text = "\n".join(first_lines(made_screen(matrix(20)), encoding="ascii"))
     assert "+-5 %" in text and "... " in text
+    shown = made_screen(points=0)
+    with_tables, without = (" ".join(first_lines(one)) for one in (shown, replace(shown, tables=[])))
+    assert "(1 table, 2 rows)" in with_tables
+    assert "tables" not in without and "report  results/report.html" in without and "again   again" in without
+    assert first_lines(made_screen())[-2] == "tables  scalograph report results --tables  (1 table, 2 rows)"
 
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 200])
@@ -283,11 +285,3 @@ def test_what_is_not_to_be_believed_says_so_above_its_figures(level: str) -> Non
     shown = made_screen(matrix(2), points=0)
     text = "\n".join(first_lines(replace(shown, trust=Trust(level=level, sentence="Verdict."))))  # type: ignore[arg-type]
     assert (text.index("Verdict.") < text.index("First.")) == (level == "reject")
-
-
-def test_tables_are_counted_and_named_where_there_are_any() -> None:
-    shown = made_screen(points=0)
-    with_tables, without = (" ".join(first_lines(one)) for one in (shown, replace(shown, tables=[])))
-    assert "(1 table, 2 rows)" in with_tables
-    assert "tables" not in without and "report  results/report.html" in without and "again   again" in without
-    assert first_lines(made_screen())[-2] == "tables  scalograph report results --tables  (1 table, 2 rows)"

@@ -26,13 +26,19 @@ def only(findings: Findings, timeline: dict[str, Any]) -> Plot:
     return plot
 
 
-def test_a_run_with_too_many_switches_is_drawn_as_a_whole() -> None:
+def test_a_run_with_too_many_switches_is_drawn_as_a_whole_and_what_was_not_measured_is_shaded() -> None:
     plot = only(samples.small(), TREE)
     (band,) = plot.data
     assert band["y"] == [50, 200, 150, 150] and "CPU all busy" in band["hovertemplate"]
     assert "yaxis2" not in plot.layout
     assert plot.note.startswith("On average 1.33 tasks are on a CPU; for 33 % of the time about one or none.")
     assert plot.note.endswith("too many switches to record each. The tasks of this run were not recorded.")
+    findings = samples.small()
+    timeline = {**TREE, "cpus": [0], "busy_ns": [[1000] * 10], "waiting_ns": [0] * 10}
+    findings.timelines = [TimelineDoc(run="r", configuration={}, timeline=timeline, window_ns=(2000, 90_000))]
+    (plot,) = figures(findings, Factors(findings))[0].views[0].plots
+    (before,) = [shape for shape in plot.layout["shapes"] if shape["type"] == "rect"]
+    assert (before["x0"], before["x1"]) == (0, 2) and "measured window" in plot.note
 
 
 def test_bands_stack_and_many_cpus_are_a_map() -> None:
@@ -70,15 +76,6 @@ def test_the_words_of_a_parallel_run_and_the_reason_where_none_was_recorded() ->
     assert missing_timeline(findings) == "No timeline of tasks on CPUs (no run has one)."
     findings.runs.n_done = 0
     assert missing_timeline(findings) == ""
-
-
-def test_what_was_not_measured_is_shaded() -> None:
-    findings = samples.small()
-    timeline = {**TREE, "cpus": [0], "busy_ns": [[1000] * 10], "waiting_ns": [0] * 10}
-    findings.timelines = [TimelineDoc(run="r", configuration={}, timeline=timeline, window_ns=(2000, 90_000))]
-    (plot,) = figures(findings, Factors(findings))[0].views[0].plots
-    (before,) = [shape for shape in plot.layout["shapes"] if shape["type"] == "rect"]
-    assert (before["x0"], before["x1"]) == (0, 2) and "measured window" in plot.note
 
 
 def share(findings: Findings) -> Figure:

@@ -63,7 +63,7 @@ def refused(
     return run
 
 
-def test_wrk_tells_answers_quantiles_and_threads_and_what_it_lost(module: Module) -> None:
+def test_wrk_and_oha_leave_out_what_was_lost_or_cut_off(module: Module) -> None:
     assert values(lines(module, "wrk", sample("wrk-4.1.txt"), "clients=16")) == {
         "requests": 66068, "errors": 0, "rate": pytest.approx(21701.57), "p50_ns": 224_000, "p90_ns": 5_030_000,
         "p99_ns": 13_410_000, "max_ns": 28_660_000, "clients": 16, "threads": 1, "driver_cpu_ns": 1.25e9,
@@ -71,9 +71,6 @@ def test_wrk_tells_answers_quantiles_and_threads_and_what_it_lost(module: Module
     found = values(lines(module, "wrk", sample("wrk-4.1.txt").replace("Requests/sec:", WRK_ERRORS), "clients=16"))
     assert (found["requests"], found["errors"]) == (66076, 50)
     assert found["rate"] == pytest.approx(21701.57 * (66068 - 42) / 66068)
-
-
-def test_oha_leaves_out_what_the_end_cut_off(module: Module) -> None:
     found = values(lines(module, "oha", sample("oha-1.json"), "loop=open", "rate=300", "connections=8"))
     assert found == {
         "requests": 534, "errors": 58, "rate": pytest.approx(476 / 3.002729963), "mean_ns": 623_198_644,
@@ -82,22 +79,23 @@ def test_oha_leaves_out_what_the_end_cut_off(module: Module) -> None:
     }  # fmt: skip
 
 
-def test_k6_counts_requests_that_it_never_sent(module: Module) -> None:
-    """What k6 1.3 wrote of an open loop of 100 requests per second over one connection, which carries 19."""
-    found = values(lines(module, "k6", "INFO[0000] begins\n" + sample("k6-metrics-by-name.json"), "clients=1"))
-    assert (found["requests"], found["errors"]) == (56 + 244, 5 + 244)
-    assert found["rate"] == pytest.approx(51 / 3.001184912)
-    times = {name: round(value / 1e6, 3) for name, value in found.items() if name.startswith(("mean", "p", "max"))}
-    assert times == {"mean_ns": 46.753, "p50_ns": 44.652, "p90_ns": 51.876, "p99_ns": 91.341, "max_ns": 98.349}
-
-
-def test_the_summary_of_k6_with_metrics_in_a_list_is_read(module: Module) -> None:
-    """What k6 1.8 wrote with --new-machine-readable-summary: it knows no p99."""
-    found = values(lines(module, "k6", sample("k6-metrics-in-a-list.json"), "clients=1"))
-    assert (found["requests"], found["errors"]) == (57 + 242, 5 + 242)
-    assert found["rate"] == pytest.approx(52 / 3.001589679)
-    times = {name: round(value / 1e6, 3) for name, value in found.items() if name.startswith(("mean", "p", "max"))}
-    assert times == {"mean_ns": 46.583, "p50_ns": 46.244, "p90_ns": 54.624, "max_ns": 83.603}
+@pytest.mark.parametrize(("form", "answered", "rate", "times"), [
+    # k6 1.3, with an open loop of 100 requests per second over one connection, which carries 19.
+    ("by-name", (56, 5, 244), 51 / 3.001184912,
+     {"mean": 46.753, "p50": 44.652, "p90": 51.876, "p99": 91.341, "max": 98.349}),
+    # k6 1.8 with --new-machine-readable-summary: it knows no p99.
+    ("in-a-list", (57, 5, 242), 52 / 3.001589679, {"mean": 46.583, "p50": 46.244, "p90": 54.624, "max": 83.603}),
+])  # fmt: skip
+def test_k6_counts_requests_that_it_never_sent(
+    module: Module, form: str, answered: tuple[int, int, int], rate: float, times: dict[str, float]
+) -> None:
+    said = "INFO[0000] begins\n" * (form == "by-name") + sample(f"k6-metrics-{form}.json")
+    found = values(lines(module, "k6", said, "clients=1"))
+    n_sent, n_failed, n_never_sent = answered
+    assert (found["requests"], found["errors"]) == (n_sent + n_never_sent, n_failed + n_never_sent)
+    assert found["rate"] == pytest.approx(rate)
+    shown = {name: round(value / 1e6, 3) for name, value in found.items() if name.startswith(("mean", "p", "max"))}
+    assert shown == {f"{name}_ns": value for name, value in times.items()}
 
 
 def test_the_window_ends_with_the_tool_and_a_probe_takes_the_lines(module: Module) -> None:

@@ -75,12 +75,6 @@ def test_cpu_time_holds_a_helper_that_leaves_the_tree(tree: Path, tmp_path: Path
     assert cpu_ns >= 200_000_000
 
 
-def test_a_tree_that_does_not_build_says_why(tree: Path, tmp_path: Path) -> None:
-    done = build(tmp_path, source=tree, target="nothing")
-    assert done.returncode == 69 and "exit code 2" in done.stderr and "no such thing" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["tree"]
-
-
 @pytest.mark.parametrize(("source", "said"), [("", "absolute path"), ("tree", "absolute path"), ("/", "no Makefile")])
 def test_no_tree(tmp_path: Path, source: str, said: str) -> None:
     done = build(tmp_path, source=source)
@@ -227,8 +221,11 @@ def test_an_image_alone_is_the_whole_build(small: Path, tmp_path: Path) -> None:
     assert "modules_wall_s" not in values
 
 
-def test_a_tree_without_phases_tells_none(tree: Path, tmp_path: Path) -> None:
+def test_a_tree_that_does_not_build_says_why_and_one_without_phases_tells_none(tree: Path, tmp_path: Path) -> None:
     assert "image" not in build(tmp_path, source=tree).stdout
+    done = build(tmp_path, source=tree, target="nothing")
+    assert done.returncode == 69 and "exit code 2" in done.stderr and "no such thing" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["tree"]
 
 
 def test_a_kernel_makes_the_directories_of_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

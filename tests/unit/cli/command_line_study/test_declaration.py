@@ -77,7 +77,7 @@ def test_more_of_a_size_is_more_work_and_no_worker(factors: dict[str, str], work
     assert CommandStudy(("p",), factors).worker_factor == worker
 
 
-def test_versions_are_held_against_the_first(tmp_path: Path) -> None:
+def test_versions_and_printed_figures_are_what_the_study_is_about(tmp_path: Path) -> None:
     study = declared(CommandStudy(("p-{version}",), {"version": "old,new"}), tmp_path)
     assert study.reference == {"version": "old"} and study.baseline == {}
     assert study.title == "`p-{version}`: old or new?"
@@ -85,15 +85,6 @@ def test_versions_are_held_against_the_first(tmp_path: Path) -> None:
     assert both.reference == {"gc": "g1"} and both.baseline == {"threads": 1}
     assert declared(CommandStudy(("gzip", "-{level}"), {"level": "1,9"}), tmp_path).reference == {"level": 1}
     assert declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}), tmp_path).reference == {}
-
-
-@pytest.mark.parametrize("levels", ["a" * 70 + ",b", "1:512:*2"])
-def test_a_title_is_short(levels: str, tmp_path: Path) -> None:
-    wish = CommandStudy(("/usr/bin/" + "long" * 20, "{x}", "\n"), {"x": levels})
-    assert len(declared(wish, tmp_path).title) <= 60
-
-
-def test_a_printed_figure_with_a_direction_is_what_the_study_is_about(tmp_path: Path) -> None:
     rate = PrintedFigure("ops", "ops/s", "higher", r"^(\d+) ops")
     bytes_ = PrintedFigure("bytes", "", "none", "/io/bytes")
     study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_, rate)), tmp_path)
@@ -103,7 +94,13 @@ def test_a_printed_figure_with_a_direction_is_what_the_study_is_about(tmp_path: 
     assert primary_response(study) == "wall"
 
 
-def test_steps_environment_and_protocol(tmp_path: Path) -> None:
+@pytest.mark.parametrize("levels", ["a" * 70 + ",b", "1:512:*2"])
+def test_a_title_is_short(levels: str, tmp_path: Path) -> None:
+    wish = CommandStudy(("/usr/bin/" + "long" * 20, "{x}", "\n"), {"x": levels})
+    assert len(declared(wish, tmp_path).title) <= 60
+
+
+def test_what_is_around_a_run_is_in_the_study(tmp_path: Path) -> None:
     wish = CommandStudy(
         ("make", "-j{jobs}"),
         {"jobs": "1:3"},
@@ -116,6 +113,11 @@ def test_steps_environment_and_protocol(tmp_path: Path) -> None:
     assert study.work == "per-worker" and study.workload.env == {"A B": 'q"\\'}
     assert (study.workload.setup, study.workload.prepare, study.workload.cleanup) == (["true"], ["make", "clean"], None)
     assert (study.protocol.runs, study.protocol.precision, study.protocol.budget_s) == (9, 0.02, 180)
+    command = CommandStudy(("grep", "x"), env_all=True, input="in.txt", ok_exits=(0, 1), protocol={"runs": 3})
+    use = parse(study_text(command)).workload
+    assert (use.env_all, use.input, use.ok_exits) == (True, "in.txt", [0, 1])
+    plain = study_text(CommandStudy(("grep", "x"), protocol={"runs": 3}))
+    assert not {"env_all", "input", "ok_exits"} & set(plain.split())
 
 
 @given(st.text())
@@ -178,14 +180,6 @@ def test_words_of_the_command_line_are_read_as_hyperfine_does(tmp_path: Path, mo
     options = {name: parameter.name for parameter in measure.params for name in parameter.opts}
     assert (options["-r"], options["-w"], options["--warmup"]) == ("runs", "warmup_runs", "warmup_runs")
     assert [options[name] for name in ("-s", "-p", "-c")] == ["setup", "prepare", "cleanup"]
-
-
-def test_the_study_says_what_was_asked() -> None:
-    command = CommandStudy(("grep", "x"), env_all=True, input="in.txt", ok_exits=(0, 1), protocol={"runs": 3})
-    use = parse(study_text(command)).workload
-    assert (use.env_all, use.input, use.ok_exits) == (True, "in.txt", [0, 1])
-    plain = study_text(CommandStudy(("grep", "x"), protocol={"runs": 3}))
-    assert not {"env_all", "input", "ok_exits"} & set(plain.split())
 
 
 PAGE = "http://127.0.0.1:{port}/a{b}"

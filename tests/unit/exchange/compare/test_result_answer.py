@@ -111,13 +111,16 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
         divide_scores(new, "clock")
 
 
-def test_sources_without_a_common_configuration_are_refused() -> None:
+def test_sources_without_a_common_configuration_are_refused_and_rows_are_chosen() -> None:
     with pytest.raises(StudyError, match="no configuration that both have"):
         compared(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))
     with pytest.raises(StudyError, match="figures of one unit"):
         compared(OLD, source("new", CURVE, response={"unit": "bytes"}))
     with pytest.raises(StudyError, match="no configuration with threads=3"):
         select_levels([OLD], ["threads=3"])
+    found = published_source("published:parallel-build:smp=smp,scheduler=ule,tree=full")
+    assert [configuration.levels["jobs"] for configuration in found.configurations] == [1, 2, 4, 8]
+    assert found.response.name == "wall" and found.is_printed
 
 
 def test_scores_are_counted_per_clock_and_per_cpu() -> None:
@@ -213,12 +216,6 @@ def test_windows_against_os_x_and_nothing_from_disturbed_runs_alone() -> None:
     busy = one.model_copy(update={"configurations": lost, "why": "a: 9 of 9 runs were disturbed"})
     told = compare_claim(found.model_copy(update={"results": [busy]}))
     assert told.sentences == ["Inconclusive: a: 9 of 9 runs were disturbed."]
-
-
-def test_rows_are_chosen_by_their_columns() -> None:
-    found = published_source("published:parallel-build:smp=smp,scheduler=ule,tree=full")
-    assert [configuration.levels["jobs"] for configuration in found.configurations] == [1, 2, 4, 8]
-    assert found.response.name == "wall" and found.is_printed
 
 
 # Blocks that differ by half, which single runs could not see through.
