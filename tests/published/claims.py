@@ -9,8 +9,10 @@ has none, it was not run.
     assert decisions("thread-scaling-paper", figures)["S0-2"] == "holds"
 """
 
+import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +29,7 @@ from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare, declare_shipped
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level
+from scalograph.study.shipped import shipped_study
 from tests.kit.records import read, recorded
 
 # A configuration to what its runs show: the name of a response -> its figure. None: it was not run.
@@ -34,9 +37,21 @@ Figures = Callable[[Mapping[str, Level]], Mapping[str, float] | None]
 MOST_RUNS = 4000
 
 
+@cache
+def printed_rows(study: str) -> list[dict[str, str]]:
+    """The rows that a paper printed, as the study that ships has them."""
+    with (shipped_study(study) / "published.csv").open(newline="") as stream:
+        return [*csv.DictReader(stream)]
+
+
 def decisions(name: str | Path, figures: Figures, **options: Any) -> dict[str, Decision]:
     """The decision on each claim of a study, by its identifier; options as for `decided`."""
     return {name: claim.decision for name, claim in decided(name, figures, **options).items()}
+
+
+def holding(shown: Mapping[str, Decision], decision: Decision = "holds") -> set[str]:
+    """The claims with a decision."""
+    return {name for name, one in shown.items() if one == decision}
 
 
 def decided(name: str | Path, figures: Figures, **options: Any) -> dict[str, DecidedClaim]:

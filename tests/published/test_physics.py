@@ -4,12 +4,15 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import ObservedLevel, cpu_time_across, physics_flags
 from scalograph.findings.published.published_quantities import list_objections, read_rows
 from scalograph.study.declare import declare
+from scalograph.study.model import Published
 from scalograph.study.shipped import shipped_study
+from tests.published.claims import printed_rows
 
 LOOP = Path(__file__).parent / "process-loop-1cpu.csv"
 # One loop alone, measured for itself and printed with two decimals.
@@ -24,12 +27,21 @@ def printed(text: str, digit: float) -> Estimate:
 
 def tables() -> dict[str, list[ObservedLevel]]:
     found = defaultdict(list)
-    with (shipped_study("thread-scaling") / "published.csv").open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            times = printed(row["wall_s"], 0.0001), printed(row["cpu_s"], 1)
-            level = ObservedLevel(int(row["threads"]), int(row["cpus"]), *times, printed(row["scaling_factor"], 0.01))
-            found[row["table"]].append(level)
+    for row in printed_rows("thread-scaling"):
+        times = printed(row["wall_s"], 0.0001), printed(row["cpu_s"], 1)
+        level = ObservedLevel(int(row["threads"]), int(row["cpus"]), *times, printed(row["scaling_factor"], 0.01))
+        found[row["table"]].append(level)
     return dict(found)
+
+
+def objections(study: str, published: Published | None = None) -> tuple[list[str], list[Any]]:
+    """What the report says beside each published row, and the rows."""
+    declared = declare(shipped_study(study)).study
+    assert declared.published is not None
+    published = published or declared.published
+    names, rows = read_rows(published, shipped_study(study) / "published.csv")
+    others = [name for name in names if name not in declared.published.values]
+    return list_objections(declared, published, others if published is declared.published else names, rows), rows
 
 
 def test_objects_to_tables_8_and_12_to_14_of_thread_scaling_and_to_no_other() -> None:
@@ -38,9 +50,6 @@ def test_objects_to_tables_8_and_12_to_14_of_thread_scaling_and_to_no_other() ->
     for name in ("8", "12", "13", "14"):
         fast = [o.n for o in objected[name] if o.gate == "speedup above the CPUs"]
         assert fast == [2, 8, 32, 128, 512]
-
-
-def test_cpu_time_of_one_thread_gives_the_same_four_tables_away() -> None:
     one = {name: curve[0] for name, curve in tables().items()}
     pairs = (("7", "8"), ("9", "12"), ("10", "13"), ("11", "14"))  # one CPU, two CPUs: the same lock
     for fewer, more in pairs:
@@ -62,21 +71,24 @@ def test_objects_to_five_rows_of_the_process_loop_and_to_no_other() -> None:
     found = physics_flags(list(loop()), 1, "per-worker")
     assert [o.n for o in found] == [10, 18, 21, 23, 24]
     assert {o.gate for o in found} == {"time below the CPU time"}
+    with LOOP.open(newline="") as stream:
+        printed = {row["processes"]: row["wall_s"] for row in csv.DictReader(stream)}
+    ours = {row["processes"]: row for row in printed_rows("cpu-surface")}
+    assert {n: row["wall_s"] for n, row in ours.items()} == {**printed, "1": "4.02"}
+    assert {row["cpus"] for row in ours.values()} == {"1"}
+    for n, row in ours.items():
+        assert row["scaling_factor"] == f"{int(n) * 4.02 / float(row['wall_s']):.1f}"
+    texts, rows = objections("cpu-surface")
+    found = {int(row["processes"] or 0): text for row, text in zip(rows, texts, strict=True) if text}
+    too_fast = {10: "speedup above the CPUs"}  # of which more need not be said
+    assert found == {n: too_fast.get(n, "time below the CPU time") for n in (10, 18, 21, 23, 24)}
 
 
-def test_the_report_objects_beside_the_published_rows() -> None:
-    declared = declare(shipped_study("thread-scaling")).study
-    assert declared.published is not None
-    names, rows = read_rows(declared.published, shipped_study("thread-scaling") / "published.csv")
-    others = [name for name in names if name not in declared.published.values]
-    texts = list_objections(declared, declared.published, others, rows)
+def test_the_report_objects_beside_the_published_rows_where_they_tell_their_cpus() -> None:
+    published = declare(shipped_study("thread-scaling")).study.published
+    assert published is not None
+    texts, rows = objections("thread-scaling")
     assert {row["table"] for row, text in zip(rows, texts, strict=True) if text} == {"8", "12", "13", "14"}
     assert texts.count("speedup above the CPUs") == 20
-
-
-def test_no_column_of_cpus_no_objection() -> None:
-    declared = declare(shipped_study("thread-scaling")).study
-    assert declared.published is not None
-    blind = declared.published.model_copy(update={"match": {"threads": "threads", "sync": "lock"}})
-    names, rows = read_rows(blind, shipped_study("thread-scaling") / "published.csv")
-    assert set(list_objections(declared, blind, names, rows)) == {""}
+    blind = published.model_copy(update={"match": {"threads": "threads", "sync": "lock"}})
+    assert {*objections("thread-scaling", blind)[0]} == {""}

@@ -1,5 +1,9 @@
-"""How `run` and `study` end: what failed, what comes next, and how to go on."""
+"""How commands end: what failed, how to go on, one message and its exit code, no stream, and another system."""
 
+import errno
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,11 +11,14 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli import analyze_steps, start
+from scalograph.cli import analyze_steps, ending, start
+from scalograph.cli.main import _code
 from scalograph.cli.options import StartOptions
 from scalograph.errors import Exit
 from scalograph.protocol.findings import Claim
 from tests.kit import samples
+from tests.kit.findings import CONFIGURATIONS, write_journal
+from tests.kit.records import recorded
 
 Concluded = Callable[..., tuple[str, str]]
 
@@ -34,14 +41,11 @@ def concluded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     return conclude
 
 
-@pytest.mark.parametrize(
-    ("reason", "advice"),
-    [
-        ("busy", "go on with: scalograph run s.toml --budget 1s --quick --resume -o out"),
-        ("budget", "a larger --budget or --max-runs: scalograph run s.toml --quick --resume -o out"),
-        ("complete", ""),
-    ],
-)
+@pytest.mark.parametrize(("reason", "advice"), [
+    ("busy", "go on with: scalograph run s.toml --budget 1s --quick --resume -o out"),
+    ("budget", "a larger --budget or --max-runs: scalograph run s.toml --quick --resume -o out"),
+    ("complete", ""),
+])  # fmt: skip
 def test_a_study_that_ended_early_says_how_to_go_on(concluded: Concluded, reason: str, advice: str) -> None:
     err = concluded(reason)[1].replace("\n", "")
     assert advice in err and bool(err) == bool(advice)
@@ -51,13 +55,10 @@ def test_the_next_command_can_be_pasted(concluded: Concluded) -> None:
     assert "scalograph report 'p q/out'\n" in concluded("complete", "p q/out")[0]
 
 
-@pytest.mark.parametrize(
-    ("n_empty", "n_short", "answered", "strict", "code"),
-    [
-        (0, 0, True, True, Exit.DONE), (0, 2, True, False, Exit.DONE), (0, 2, True, True, Exit.NO_ANSWER),
-        (0, 0, False, False, Exit.NO_ANSWER), (1, 2, False, True, Exit.CONFIGURATION_FAILED),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("n_empty", "n_short", "answered", "strict", "code"), [
+    (0, 0, True, True, Exit.DONE), (0, 2, True, False, Exit.DONE), (0, 2, True, True, Exit.NO_ANSWER),
+    (0, 0, False, False, Exit.NO_ANSWER), (1, 2, False, True, Exit.CONFIGURATION_FAILED),
+])  # fmt: skip
 def test_an_answer_ends_in_0_and_missing_runs_in_5_where_that_is_strict(
     n_empty: int, n_short: int, answered: bool, strict: bool, code: Exit
 ) -> None:
@@ -67,3 +68,103 @@ def test_an_answer_ends_in_0_and_missing_runs_in_5_where_that_is_strict(
     # What is shown in place of the findings' own answer decides.
     other = study.model_copy(update={"claim": Claim(sentences=["s"], answered=not answered)})
     assert analyze_steps.exit_code(other, strict, answered) == code
+
+
+def test_a_folder_that_nobody_may_enter_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/root/s/study.toml")
+
+    monkeypatch.setattr(ending.app, "main", refused)
+    assert ending.execute(["check", "/root/s/study.toml"]) == 3
+    message = capsys.readouterr().err
+    assert "/root/s/study.toml" in message and "permission denied" in message and "Traceback" not in message
+
+
+# Says more than a pipe holds, waits for nobody, and tells by its code why something was lost.
+CODE = """
+import os, sys
+from scalograph.cli.ending import guard, refusal
+answer = guard()
+taken = os.open("/dev/null", os.O_RDONLY)
+for stream in (sys.stdout, sys.stderr):
+    for _ in range(100):
+        print("x" * 1000, file=stream)
+    stream.flush()
+lost = refusal(answer)
+sys.exit(taken if lost is None else 100 + lost.errno)
+"""
+
+
+@pytest.mark.parametrize(("streams", "code"), [
+    ("", 3), (">&-", 3), ("<&- >&- 2>&-", 3), ("2>/dev/full", 3), (">/dev/full 2>&1", 128), ("| true", 3),
+    ("2>&1 >/dev/null | true", 3),
+])  # fmt: skip
+def test_no_stream_ends_a_program(streams: str, code: int) -> None:
+    """No file of ours has the number of a standard stream, and a full disk is told from a reader who has left."""
+    script = f'set -o pipefail; "{sys.executable}" -c "$CODE" {streams}'
+    done = subprocess.run(["bash", "-c", script], env={**os.environ, "CODE": CODE}, capture_output=True, check=False)
+    assert done.returncode == code and b"rror" not in done.stderr
+    assert len(done.stdout) == (100_100 if streams in ("", "2>/dev/full") else 0)
+
+
+def test_a_slow_reader_of_a_pipe_that_does_not_block_gets_all() -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with subprocess.Popen([sys.executable, "-c", CODE], stdout=writer, stderr=subprocess.DEVNULL) as program:
+        os.close(writer)
+        with os.fdopen(reader, "rb") as stream:
+            assert len(stream.read()) == 100_100
+    assert program.returncode == 3
+
+
+ELSEWHERE = """
+import os, sys
+
+GONE = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog"}
+
+
+class Gone:
+    def find_spec(self, name, path=None, target=None):
+        if name in GONE:
+            raise ImportError(f"no {name} here")
+
+
+sys.meta_path.insert(0, Gone())
+for name in GONE:
+    sys.modules.pop(name, None)
+for name in ("sched_getaffinity", "sched_setaffinity", "geteuid", "getuid", "setsid", "wait4", "fork", "pidfd_open"):
+    delattr(os, name)
+import scalograph
+from scalograph.cli.main import _code
+
+folder = sys.argv[1]
+opened = scalograph.open(folder)
+assert opened.verdict.sentence and opened.runs().height and opened._repr_html_()
+for command in (["report"], ["analyze"], ["export", "--to", f"{folder}/x.csv"], ["export", "--to", f"{folder}/x.svg"]):
+    assert _code([command[0], folder, *command[1:]]) == 0, command
+assert _code(["compare", folder, folder]) in (0, 8)
+assert _code(["gate", folder, "--against", folder]) in (0, 8)
+sys.platform = "other"
+assert _code(["run", "study.toml"]) == 3
+"""
+
+
+def test_results_are_read_on_any_system(tmp_path: Path) -> None:
+    runs = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
+    write_journal(tmp_path / "journal.jsonl", runs)
+    done = subprocess.run([sys.executable, "-c", ELSEWHERE, tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.html").exists() and (tmp_path / "x.svg").exists()
+    assert "system: other, expected Linux" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["measure", "run", "study", "find", "load", "doctor", "profile", "reproduce"])
+def test_what_runs_is_refused_elsewhere_in_one_line(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert _code([command, "x"]) == 3
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "expected Linux" in said and "report" in said

@@ -21,6 +21,10 @@ def test_each_option_changes_its_key_and_no_other() -> None:
     assert (found.budget_s, found.budget_runs, found.wait_quiet_s, found.when_busy) == (90.0, 12, 600.0, "stop")
     kept = changed.model_copy(update={"protocol": DECLARED.study.protocol})
     assert kept == DECLARED.study and found.runs == DECLARED.study.protocol.runs
+    for choice in CHOICES:
+        assert Protocol.model_validate({"when_busy": choice}).when_busy == choice
+    refuse_unused(False, True, ["kernel"], 4, True)
+    refuse_unused(True, False, None, None, False)
 
 
 def test_runs_are_those_of_a_study_in_blocks() -> None:
@@ -32,16 +36,6 @@ def test_runs_are_those_of_a_study_in_blocks() -> None:
     ):
         with pytest.raises(StudyError, match=words):
             override_protocol(Declared(DECLARED.study.model_copy(update=changed), Path("study.toml")), runs=9)
-
-
-def test_the_choices_are_those_of_the_study() -> None:
-    for choice in CHOICES:
-        assert Protocol.model_validate({"when_busy": choice}).when_busy == choice
-
-
-def test_options_with_effect_are_not() -> None:
-    refuse_unused(False, True, ["kernel"], 4, True)
-    refuse_unused(True, False, None, None, False)
 
 
 def test_quick_says_so_where_it_shortens_nothing(capsys: pytest.CaptureFixture[str]) -> None:

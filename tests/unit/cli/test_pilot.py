@@ -88,7 +88,9 @@ def piloted(study: Path, capsys: pytest.CaptureFixture[str]) -> Piloted:
     return run
 
 
-def test_it_runs_a_few_in_results_of_their_own_and_proposes(piloted: Piloted) -> None:
+def test_it_runs_a_few_in_results_of_their_own_and_proposes(
+    piloted: Piloted, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, document = piloted()
     assert code == Exit.DONE
     folder = Path(document["results"])
@@ -99,17 +101,13 @@ def test_it_runs_a_few_in_results_of_their_own_and_proposes(piloted: Piloted) ->
     assert [offer["precision"] for offer in document["offers"]] == [0.01, 0.02, 0.05]
     narrowest = document["offers"][0]
     assert tomllib.loads(document["toml"]) == {"protocol": {key: narrowest[key] for key in ("runs", "iterations")}}
-
-
-def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(study) == Exit.DONE
     out = capsys.readouterr().out
     assert "small: 10 runs of 2 configurations" in out
-    assert all(f"+-{percent} %" in out for percent in (1, 2, 5))
-    assert "[protocol]\nruns = " in out
+    assert all(f"+-{percent} %" in out for percent in (1, 2, 5)) and "[protocol]\nruns = " in out
 
 
-def test_plan_proposes_the_same_from_its_journal(
+def test_plan_proposes_the_same_within_the_budget(
     study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan_command.command(study, json=True)
@@ -120,27 +118,20 @@ def test_plan_proposes_the_same_from_its_journal(
     assert proposal == {key: value for key, value in document.items() if key != "results"}
     plan_command.command(study, earlier=Path(document["results"]))
     assert document["toml"] in capsys.readouterr().out
-
-
-def test_the_budget_chooses_the_lines(study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = piloted(budget="1ms")
     assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
     command(study, budget="1ms")
     assert "For +-5 %, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
 
 
-def test_configurations_that_fail_are_no_proposal(piloted: Piloted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pilots_that_fail_or_are_interrupted_propose_nothing(
+    piloted: Piloted, monkeypatch: pytest.MonkeyPatch, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(pipeline, "run_declared", run_declared("failed"))
     code, document = piloted()
     assert (code, document["offers"], document["toml"]) == (Exit.CONFIGURATION_FAILED, [], None)
     left_out, few = document["warnings"]
     assert left_out == "10 of 10 runs were disturbed or failed and are left out"
     assert few.startswith("need >= 2 undisturbed runs")
-
-
-def test_an_interrupted_pilot_proposes_nothing(
-    study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(pipeline, "run_declared", run_declared(reason="interrupted"))
-    assert command(study) == Exit.INTERRUPTED
-    assert "runs of" not in capsys.readouterr().out
+    assert command(study) == Exit.INTERRUPTED and "runs of" not in capsys.readouterr().out

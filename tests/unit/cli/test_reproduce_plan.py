@@ -40,9 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("seconds", "runs", "budget_s"), [(40.0, 7, 80.0), (1.0, 4, 50.0), (1e9, 10_000, 100_010.0)])
-def test_it_gets_as_many_blocks_as_take_that_long_and_time_for_them(
-    folder: Path, seconds: float, runs: int, budget_s: float
-) -> None:
+def test_it_gets_as_many_blocks_as_take_that_long(folder: Path, seconds: float, runs: int, budget_s: float) -> None:
     found = extend_part(folder, declared(), seconds)
     assert found is not None
     protocol = found.study.protocol
@@ -51,36 +49,25 @@ def test_it_gets_as_many_blocks_as_take_that_long_and_time_for_them(
 
 def test_one_that_its_own_time_ended_is_not_asked_for_fewer_runs(folder: Path) -> None:
     found = extend_part(folder, declared(runs=20, budget_s=35.0), 20.0)
-    assert found is not None
-    assert (found.study.protocol.runs, found.study.protocol.budget_s) == (20, 60.0)
+    assert found is not None and (found.study.protocol.runs, found.study.protocol.budget_s) == (20, 60.0)
 
 
-def test_what_ends_by_itself_or_is_resolved_stays_as_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_ends_or_is_resolved_stays_as_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert extend_part(folder, declared("cliff"), 20.0) is None
     assert extend_part(folder, declared(precision=0.02), 20.0) is None
     monkeypatch.setattr(reproduce_plan, "inconclusive_claims", lambda _: [])
     assert extend_part(folder, declared(), 20.0) is None
-
-
-def test_further_runs_are_offered_for_claims_that_they_may_decide() -> None:
     for decision, is_open in (("not resolved", True), ("holds", False)):
         found = Findings.model_construct(published_claims=[DecidedClaim.model_construct(id="a", decision=decision)])
-        assert may_decide(found, declared()) == is_open
-        assert not may_decide(found, declared("cliff"))
-
-
-def test_results_that_cannot_be_read_have_no_claims_and_are_worst(tmp_path: Path) -> None:
+        assert may_decide(found, declared()) == is_open and not may_decide(found, declared("cliff"))
     assert inconclusive_claims(tmp_path) == [] and disturbed_share(tmp_path) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("begun", "runs", "budget_s"),
-    [
-        ({"runs": 7, "budget_s": 90.0}, 7, 90.0),
-        ({"runs": 3, "budget_s": 90.0}, 3, 90.0),
-        ({"runs": 3, "budget_s": 30.0}, 3, 60.0),
-    ],
-)
+@pytest.mark.parametrize(("begun", "runs", "budget_s"), [
+    ({"runs": 7, "budget_s": 90.0}, 7, 90.0),
+    ({"runs": 3, "budget_s": 90.0}, 3, 90.0),
+    ({"runs": 3, "budget_s": 30.0}, 3, 60.0),
+])  # fmt: skip
 def test_an_interrupted_one_has_the_runs_and_the_time_of_its_latest_start(
     tmp_path: Path, begun: dict[str, Any], runs: int, budget_s: float
 ) -> None:
@@ -119,8 +106,7 @@ def test_the_quieter_result_stays(parts: Path, share: str, stays: bool) -> None:
 
 def test_a_few_quiet_runs_do_not_replace_a_whole_result(parts: Path) -> None:
     message = run_again(parts / "part", lambda new: write_share(new, "0.0"), lambda new: False)
-    assert message.startswith("the earlier result stays")
-    assert share_of(parts / "part") == "0.5"
+    assert message.startswith("the earlier result stays") and share_of(parts / "part") == "0.5"
     assert (parts / "part.again").is_dir()  # --resume --again goes on there
 
 

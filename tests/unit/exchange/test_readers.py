@@ -12,88 +12,63 @@ from scalograph.exchange.benchmark import Benchmark, join_files
 from scalograph.exchange.benchmark_values import scores
 from scalograph.exchange.readers.registry import read
 from tests.kit import RECORDED
-from tests.unit.exchange.instruments import (
-    FILES,
-    SMALL,
-    TABLE,
-    given,
-    place_of,
-    result,
-    text_of,
-    timed,
-    written,
-)
+from tests.unit.exchange.instruments import FILES, SMALL, TABLE, given, place_of, result, text_of, timed, written
 
 
 def recorded(name: str) -> list[Benchmark]:
     return read(name, FILES[name])
 
 
-def test_a_shot_of_jmh_is_an_iteration_of_its_fork() -> None:
+def test_shots_of_jmh_and_criterion_are_times_of_an_iteration() -> None:
     sequential, pool = recorded("jmh")
     assert [benchmark.params["version"] for benchmark in (sequential, pool)] == ["sequential", "pool"]
     assert (sequential.unit, sequential.mode, len(sequential.forks)) == ("s", "ss", 5)
     raw = json.loads(text_of("jmh"))[0]["primaryMetric"]["rawData"]
     assert [list(fork.values) for fork in sequential.forks] == [pytest.approx([x * 1e-6 for x in f]) for f in raw]
-
-
-@pytest.mark.parametrize(
-    ("unit", "mode", "kind", "seconds"),
-    [
-        ("ns/op", "ss", "s", 1e-9), ("us/op", "avgt", "s", 1e-6), ("s/op", "ss", "s", 1.0), ("min/op", "ss", "s", 60.0),
-        ("ops/s", "thrpt", "1/s", 1.0), ("ops/ms", "thrpt", "1/s", 1e3), ("ops/ns", "thrpt", "1/s", 1e9),
-    ],
-)  # fmt: skip
-def test_every_unit_of_jmh_has_its_factor(tmp_path: Path, unit: str, mode: str, kind: str, seconds: float) -> None:
-    (one,) = read("jmh", written(tmp_path, result([[2.0]], unit, mode)))
-    assert one.unit == kind and scores(one) == pytest.approx([2 * seconds])
-
-
-def test_each_run_of_hyperfine_is_a_fork() -> None:
-    first, second = recorded("hyperfine")
-    document = json.loads(text_of("hyperfine"))["results"]
-    assert (first.name, first.unit, dict(first.params), len(first.forks)) == ("sleep 0.01", "s", {"n": "1"}, 6)
-    assert [median(scores(one)) for one in (first, second)] == pytest.approx([one["median"] for one in document])
-
-
-def test_each_process_of_pyperf_is_a_fork_and_calibration_is_none() -> None:
-    (one,) = recorded("pyperf")
-    runs = json.loads(text_of("pyperf"))["benchmarks"][0]["runs"]
-    assert (one.name, len(runs), len(one.forks)) == ("sorted", 4, 3)
-    assert [list(fork.values) for fork in one.forks] == [run["values"] for run in runs if "values" in run]
-
-
-def test_repetitions_of_google_benchmark_are_shots_of_one_fork() -> None:
-    every = recorded("google-benchmark")
-    named = [(one.name, dict(one.params), one.threads) for one in every[:2]]
-    assert named == [("BM_Sum", {"n": "64", "threads": str(n)}, n) for n in (1, 2)]
-    means = [b for b in json.loads(text_of("google-benchmark"))["benchmarks"] if b.get("aggregate_name") == "mean"]
-    assert [mean(one.forks[0].values) for one in every] == pytest.approx([b["real_time"] * 1e-9 for b in means])
-    assert all(len(one.forks) == 1 for one in every)
-
-
-def test_a_shot_of_criterion_is_the_time_of_an_iteration() -> None:
     large, small = recorded("criterion")
     assert (small.name, dict(small.params), dict(large.params)) == ("sum/iter", {"value": "64"}, {"value": "4096"})
     assert small.forks[0].values[0] == pytest.approx(567340.0 / 57459.0 * 1e-9)
     assert read("criterion", FILES["criterion"] / SMALL) == [small]
 
 
-def test_counts_of_go_are_shots_and_its_procs_a_param() -> None:
+@pytest.mark.parametrize(("unit", "mode", "kind", "seconds"), [
+    ("ns/op", "ss", "s", 1e-9), ("us/op", "avgt", "s", 1e-6), ("s/op", "ss", "s", 1.0), ("min/op", "ss", "s", 60.0),
+    ("ops/s", "thrpt", "1/s", 1.0), ("ops/ms", "thrpt", "1/s", 1e3), ("ops/ns", "thrpt", "1/s", 1e9),
+])  # fmt: skip
+def test_every_unit_of_jmh_has_its_factor(tmp_path: Path, unit: str, mode: str, kind: str, seconds: float) -> None:
+    (one,) = read("jmh", written(tmp_path, result([[2.0]], unit, mode)))
+    assert one.unit == kind and scores(one) == pytest.approx([2 * seconds])
+
+
+def test_each_run_of_hyperfine_and_process_of_pyperf_is_a_fork() -> None:
+    first, second = recorded("hyperfine")
+    document = json.loads(text_of("hyperfine"))["results"]
+    assert (first.name, first.unit, dict(first.params), len(first.forks)) == ("sleep 0.01", "s", {"n": "1"}, 6)
+    assert [median(scores(one)) for one in (first, second)] == pytest.approx([one["median"] for one in document])
+    (one,) = recorded("pyperf")
+    runs = json.loads(text_of("pyperf"))["benchmarks"][0]["runs"]
+    assert (one.name, len(runs), len(one.forks)) == ("sorted", 4, 3)
+    assert [list(fork.values) for fork in one.forks] == [run["values"] for run in runs if "values" in run]
+
+
+def test_repetitions_of_google_benchmark_and_counts_of_go_are_shots() -> None:
+    every = recorded("google-benchmark")
+    named = [(one.name, dict(one.params), one.threads) for one in every[:2]]
+    assert named == [("BM_Sum", {"n": "64", "threads": str(n)}, n) for n in (1, 2)]
+    means = [b for b in json.loads(text_of("google-benchmark"))["benchmarks"] if b.get("aggregate_name") == "mean"]
+    assert [mean(one.forks[0].values) for one in every] == pytest.approx([b["real_time"] * 1e-9 for b in means])
+    assert all(len(one.forks) == 1 for one in every)
     every = recorded("gobench")
     procs = [{"n": "64", "gomaxprocs": "1"}, {"n": "64", "gomaxprocs": "2"}]
     assert (every[0].name, [dict(one.params) for one in every[:2]]) == ("example.org/sum.Sum", procs)
     assert list(every[0].forks[0].values) == pytest.approx([46.14e-9, 59.99e-9, 117.6e-9])
 
 
-@pytest.mark.parametrize(
-    ("name", "param", "printed"),
-    [
-        ("sysbench", "threads", r"events per second: +([0-9.]+)"),
-        ("pgbench", "clients", r"tps = ([0-9.]+)"),
-        ("wrk", "connections", r"Requests/sec: +([0-9.]+)"),
-    ],
-)
+@pytest.mark.parametrize(("name", "param", "printed"), [
+    ("sysbench", "threads", r"events per second: +([0-9.]+)"),
+    ("pgbench", "clients", r"tps = ([0-9.]+)"),
+    ("wrk", "connections", r"Requests/sec: +([0-9.]+)"),
+])  # fmt: skip
 def test_each_output_of_a_load_tool_is_a_fork(name: str, param: str, printed: str) -> None:
     every = recorded(name)
     rates = [float(text) for text in re.findall(printed, text_of(name))]
@@ -112,30 +87,24 @@ def test_right_answers_count(tmp_path: Path) -> None:
     assert scores(read("wrk", given(tmp_path, text))[0]) == pytest.approx([21701.57 / 2])
 
 
-def test_a_table_has_a_fork_for_each_run(tmp_path: Path) -> None:
+def test_a_table_has_a_fork_for_each_run_and_what_we_export_is_such_a_table(tmp_path: Path) -> None:
     (one,) = read("csv", given(tmp_path, TABLE))
     assert (one.unit, dict(one.params), scores(one)) == ("s", {"threads": "1"}, pytest.approx([0.02, 0.012]))
     (rows,) = read("csv", given(tmp_path, "benchmark,value,unit\nx,5,1/s\nx,6,ops/s\n"))
     assert (rows.name, rows.unit, scores(rows)) == ("x", "1/s", [5.0, 6.0])
-
-
-def test_what_we_export_is_such_a_table(tmp_path: Path) -> None:
     text = "run,block,warmup,status,verdict,threads,response,iteration,value,unit\n"
     text += "a,0,false,ok,clean,1,wall,0,2,s\nb,0,true,ok,clean,1,wall,0,9,s\nc,0,false,failed,failed,1,,,,\n"
     (one,) = read("csv", given(tmp_path, text))
     assert (one.name, scores(one), dict(one.params)) == ("wall", [2.0], {"threads": "1"})
 
 
-def test_a_disturbed_run_is_one_of_its_benchmark(tmp_path: Path) -> None:
+def test_a_disturbed_run_is_one_of_its_benchmark_and_several_files_are_several_forks(tmp_path: Path) -> None:
     judged = {"a": "clean", "b": "disturbed"}
     rows = [f"{name},{run},{verdict},2,s" for name, verdict in judged.items() for run in (1, 2, 3)]
     every = read("csv", given(tmp_path, "\n".join(["benchmark,run,verdict,value,unit", *rows])))
     assert [(one.name, one.disturbed, len(one.forks)) for one in every] == [("a", (0, 3), 3), ("b", (3, 3), 3)]
     (one,) = read("csv", given(tmp_path, "run,verdict,value,unit\na,disturbed,1,s\nb,clean,2,s\nc,impossible,3,s\n"))
     assert scores(one) == [1.0, 2.0, 3.0] and one.notes == ("rests on disturbed runs: 2 of 3",)
-
-
-def test_several_files_are_several_forks() -> None:
     assert [len(one.forks) for one in read("gobench", *[FILES["gobench"]] * 3)] == [3] * 4
     same = Benchmark("x", "run", {}, "s", ())
     assert len(join_files([[same, same], [same, same]])) == 2
@@ -157,48 +126,45 @@ def google(**more: object) -> str:
     return json.dumps({"benchmarks": [{"name": "B", "real_time": 1.0, "time_unit": "ns", **more}]})
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("jmh", "{}", "given.txt: Input should be a valid array"),
-        ("jmh", "[]", "given.txt: .* at least 1 item"),
-        ("jmh", "[1]", r"given.txt: \[0\]: Input should be"),
-        ("jmh", "[" * 100_000, "given.txt: Invalid JSON"),
-        ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "NaN"), r"rawData\[0\]\[1\]: .* finite number"),
-        ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "1e400"), r"rawData\[0\]\[1\]: .* finite number"),
-        ("jmh", jmh([[1.0, "NaN"]]), r"\[0\].primaryMetric.rawData\[0\]\[1\]: Input should be a valid number"),
-        ("jmh", jmh([[1.0, True]]), "should be a valid number"),
-        ("jmh", jmh([[1.0, -1.0]]), "greater than or equal to 0"),
-        ("jmh", jmh([[]]), "at least 1 item"),
-        ("jmh", jmh([]), "no rawData, expected the shots of at least one fork"),
-        ("jmh", jmh([[[[1.0, 0]]]], mode="sample"), "greater than or equal to 1"),
-        ("jmh", jmh([[[]]], mode="sample"), "no rawDataHistogram"),
-        ("jmh", jmh([[1.0]], mode="other"), r"\[0\].mode: Input should be"),
-        ("jmh", jmh([[1.0]], "ops/s"), r'scoreUnit: "ops/s" in mode ss, expected s/op'),
-        ("jmh", jmh([[1.0]], "ms/op", "thrpt"), "expected ops/s or ops/ms"),
-        ("jmh", jmh([[1.0]], "furlong/op"), "furlong"),
-        ("jmh", jmh([[1.0]], params={"n": 3}), r"params.n: Input should be a valid string"),
-        ("jmh", jmh([[1e308, 1.0]], "day/op"), r'\[0\]\.primaryMetric: a shot in "day/op" that is no number of sec'),
-        ("hyperfine", hyperfine(), r"results\[0\].times: .* at least 1 item"),
-        ("hyperfine", hyperfine(-1), r"times\[0\]: .* greater than or equal to 0"),
-        ("hyperfine", hyperfine(1.0, 2.0, exit_codes=[1]), "2 times and 1 exit_codes"),
-        ("pyperf", pyperf({}, "2.0"), "version: Input should be '1.0'"),
-        ("pyperf", pyperf({}), "benchmark without a value"),
-        ("pyperf", pyperf({"values": [1.0]}, unit="byte"), 'in unit "byte", expected times'),
-        ("google-benchmark", google(run_type="aggregate"), "at least 1 item"),
-        ("google-benchmark", google(time_unit="min"), r"benchmarks\[0\].time_unit"),
-        ("criterion", '{"iters": [1.0, 2.0], "times": [1.0]}', "2 iters and 1 times"),
-        ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt:1: "BenchmarkX 10 5 MB/s", expected a time in ns/op'),
-        ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a figure above 1e308"),
-        ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok", expected a status'),
-        ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
-        ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
-        ("csv", "value,unit\n1_0,s\n", "given.txt:2: value = '1_0', expected a number"),
-        ("csv", "value,unit\n1,furlong\n", "unit 'furlong', expected a time or a rate"),
-        ("csv", "value,unit\n1,5,s\n", "given.txt:2: more fields"),
-        ("csv", "value,ms\n1,2\n", '0 columns "unit"'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "words"), [
+    ("jmh", "{}", "given.txt: Input should be a valid array"),
+    ("jmh", "[]", "given.txt: .* at least 1 item"),
+    ("jmh", "[1]", r"given.txt: \[0\]: Input should be"),
+    ("jmh", "[" * 100_000, "given.txt: Invalid JSON"),
+    ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "NaN"), r"rawData\[0\]\[1\]: .* finite number"),
+    ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "1e400"), r"rawData\[0\]\[1\]: .* finite number"),
+    ("jmh", jmh([[1.0, "NaN"]]), r"\[0\].primaryMetric.rawData\[0\]\[1\]: Input should be a valid number"),
+    ("jmh", jmh([[1.0, True]]), "should be a valid number"),
+    ("jmh", jmh([[1.0, -1.0]]), "greater than or equal to 0"),
+    ("jmh", jmh([[]]), "at least 1 item"),
+    ("jmh", jmh([]), "no rawData, expected the shots of at least one fork"),
+    ("jmh", jmh([[[[1.0, 0]]]], mode="sample"), "greater than or equal to 1"),
+    ("jmh", jmh([[[]]], mode="sample"), "no rawDataHistogram"),
+    ("jmh", jmh([[1.0]], mode="other"), r"\[0\].mode: Input should be"),
+    ("jmh", jmh([[1.0]], "ops/s"), r'scoreUnit: "ops/s" in mode ss, expected s/op'),
+    ("jmh", jmh([[1.0]], "ms/op", "thrpt"), "expected ops/s or ops/ms"),
+    ("jmh", jmh([[1.0]], "furlong/op"), "furlong"),
+    ("jmh", jmh([[1.0]], params={"n": 3}), r"params.n: Input should be a valid string"),
+    ("jmh", jmh([[1e308, 1.0]], "day/op"), r'\[0\]\.primaryMetric: a shot in "day/op" that is no number of sec'),
+    ("hyperfine", hyperfine(), r"results\[0\].times: .* at least 1 item"),
+    ("hyperfine", hyperfine(-1), r"times\[0\]: .* greater than or equal to 0"),
+    ("hyperfine", hyperfine(1.0, 2.0, exit_codes=[1]), "2 times and 1 exit_codes"),
+    ("pyperf", pyperf({}, "2.0"), "version: Input should be '1.0'"),
+    ("pyperf", pyperf({}), "benchmark without a value"),
+    ("pyperf", pyperf({"values": [1.0]}, unit="byte"), 'in unit "byte", expected times'),
+    ("google-benchmark", google(run_type="aggregate"), "at least 1 item"),
+    ("google-benchmark", google(time_unit="min"), r"benchmarks\[0\].time_unit"),
+    ("criterion", '{"iters": [1.0, 2.0], "times": [1.0]}', "2 iters and 1 times"),
+    ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt:1: "BenchmarkX 10 5 MB/s", expected a time in ns/op'),
+    ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a figure above 1e308"),
+    ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok", expected a status'),
+    ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
+    ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
+    ("csv", "value,unit\n1_0,s\n", "given.txt:2: value = '1_0', expected a number"),
+    ("csv", "value,unit\n1,furlong\n", "unit 'furlong', expected a time or a rate"),
+    ("csv", "value,unit\n1,5,s\n", "given.txt:2: more fields"),
+    ("csv", "value,ms\n1,2\n", '0 columns "unit"'),
+])  # fmt: skip
 def test_a_mistake_is_told_with_its_place(tmp_path: Path, name: str, text: str, words: str) -> None:
     file, source = place_of(name, tmp_path)
     file.write_text(text)

@@ -50,7 +50,7 @@ def point(found: Findings, lock: str, threads: int) -> Any:
     return chosen
 
 
-def test_speedups_and_the_answer_are_the_declared_truth(tmp_path: Path) -> None:
+def test_what_the_truth_says_and_long_texts_are_told_at_their_length(tmp_path: Path) -> None:
     found = of(tmp_path, runs())
     scaling, collapsed, first = (point(found, *at) for at in (("none", 4), ("cas", 4), ("none", 1)))
     speedups = [scaling.speedup.value, scaling.efficiency.value, collapsed.speedup.value, first.speedup.value]
@@ -58,58 +58,63 @@ def test_speedups_and_the_answer_are_the_declared_truth(tmp_path: Path) -> None:
     assert all(
         words in found.answer[0] for words in ("4 threads are 4", "but not with lock cas", "only make it slower")
     )
+    loaded = table_of(tmp_path, runs(), VALID)
+    loaded.notes.append(Note("x" * 10_000))
+    long = next(text for text in findings(loaded, tmp_path).warnings if text.startswith("xxx"))
+    assert len(long) == 4096 and long.endswith("x ...")
 
 
-def test_disturbed_runs_leave_by_cause_and_stay_in_sight(tmp_path: Path) -> None:
+def test_disturbed_runs_are_left_out_and_count_under_a_flag_where_too_few_others_remain(tmp_path: Path) -> None:
     shown = point(of(tmp_path, [*runs(), (CONFIGURATIONS[0], recorded(9.0, neighbor_s=4.0))]), "none", 1)
     wall = shown.responses["wall"]
     assert wall.estimate.value == pytest.approx(1.0, rel=0.01)
     assert wall.verdicts.count("disturbed") == 1 and 9.0 in wall.scores
     assert texts(shown.flags) == ["1 of 4 runs disturbed, left out"]
-
-
-def test_where_too_few_clean_runs_remain_all_count_under_a_flag(tmp_path: Path) -> None:
     found = of(tmp_path, runs(neighbor_s=1.0))
     assert found.trust.level == "reject" and "18 of 18 runs were disturbed" in found.trust.sentence
     shown = point(found, "none", 1)
-    assert shown.responses["wall"].estimate.n == 3
-    assert texts(shown.flags) == ["rests on disturbed runs: 3 of 3"]
+    assert shown.responses["wall"].estimate.n == 3 and texts(shown.flags) == ["rests on disturbed runs: 3 of 3"]
+    assert of(tmp_path, runs(neighbor_s=None)).trust.level == "doubt"
 
 
 def test_failed_runs_are_counted_and_a_configuration_without_success_is_empty(tmp_path: Path) -> None:
-    found = of(
-        tmp_path,
-        [(t, recorded(status="failed", reason="exit code 3") if t == CONFIGURATIONS[0] else r) for t, r in runs()],
-    )
+    failed = recorded(status="failed", reason="exit code 3")
+    found = of(tmp_path, [(t, failed if t == CONFIGURATIONS[0] else r) for t, r in runs()])
     assert (found.runs.n_failed, found.runs.n_empty, found.runs.failures) == (3, 1, {"exit code 3": 3})
     speedup = point(found, "none", 2).speedup
     assert found.trust.level == "doubt" and speedup.value is None
     assert any("need runs of the baseline" in warning for warning in speedup.warnings)
-
-
-def test_no_run_at_all_is_an_answer(tmp_path: Path) -> None:
     found = of(tmp_path, [])
     assert (found.trust.level, found.runs.n_short) == ("reject", 6)
     assert found.answer == ["Cannot be said: no run was made."]
 
 
-def test_unverified_runs_are_a_doubt(tmp_path: Path) -> None:
-    assert of(tmp_path, runs(neighbor_s=None)).trust.level == "doubt"
-
-
-def test_work_is_compared_as_numbers(tmp_path: Path) -> None:
+def test_runs_are_counted_and_compared_as_numbers(tmp_path: Path) -> None:
     records = [recorded(1.0, iterations=[(1.0, 1.0, work)]) for work in (9, 1_900_000_000, 20)]
     found = of(tmp_path, [(CONFIGURATIONS[0], record) for record in (*records, recorded(1.0))])
     assert texts(point(found, "none", 1).flags) == [
         "the work differs between runs: 9 to 1,900,000,000 units", "1 of 4 runs did not count their work",
     ]  # fmt: skip
+    loaded = table_of(tmp_path, runs_of({1: 1.0}, 4), ONE_FACTOR)
+    loaded.n_asked[:] = [3]
+    loaded.rows[:] = [structs.replace(row, is_planned=index < 3) for index, row in enumerate(loaded.rows)]
+    counts = findings(loaded).runs
+    assert (counts.n_asked, counts.n_done, counts.n_repeated) == (3, 3, 1)
 
 
-def test_the_detectable_effect_grows_with_the_confidence(tmp_path: Path) -> None:
+def test_detectable_effects_grow_with_the_confidence_and_no_time_is_below_zero(tmp_path: Path) -> None:
     sure = of(tmp_path, runs(), VALID.replace("runs = 3", 'runs = 3\nconfidence = "99%"')).noise
     usual = of(tmp_path, runs()).noise
     assert sure and usual and sure.sd_log_percent == usual.sd_log_percent
     assert sure.minimum_detectable_percent > 1.3 * usual.minimum_detectable_percent
+    # CPU time is counted in ticks: a run of a few milliseconds may have none, and 0 has no log.
+    loaded = table_of(tmp_path, runs_of({1: 1.0, 2: 1.0}), ONE_FACTOR)
+    loaded.rows[:] = [
+        structs.replace(row, scores={**row.scores, "cpu": 0.01 * (i < 2)}) for i, row in enumerate(loaded.rows)
+    ]
+    for shown in findings(loaded).curves[0].points:
+        cpu = shown.responses["cpu"].estimate
+        assert cpu.value is not None and cpu.low == 0.0 < (cpu.high or 0.0)
 
 
 DRIVEN = """
@@ -124,17 +129,13 @@ argv = ["driver", "{threads}"]
 """
 
 
-def test_work_that_differs_is_residue_unless_a_driver_sends_it(tmp_path: Path) -> None:
+def test_work_that_differs_is_residue_unless_a_driver_sends_it_and_so_are_two_instruments(tmp_path: Path) -> None:
     made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in CONFIGURATIONS]
     (residue,) = of(tmp_path, made).residue
     assert residue.startswith("work: 1,000 to 4,000 units counted, though the study declares it the same ")
     start, end = VALID.index("[workload]"), VALID.index("[factors")
     assert of(tmp_path, made, VALID[:start] + DRIVEN + VALID[end:]).residue == []
-
-
-def test_two_instruments_are_residue(tmp_path: Path) -> None:
-    made = runs()
-    (residue,) = of(tmp_path, [(made[0][0], recorded(1.0, kind="degraded")), *made[1:]]).residue
+    (residue,) = of(tmp_path, [(CONFIGURATIONS[0], recorded(1.0, kind="degraded")), *runs()[1:]]).residue
     assert residue.startswith("probe: degraded 0.1.0, native 0.1.0 in one study")
 
 
@@ -158,39 +159,13 @@ def test_a_pivot_needs_one_configuration_in_each_cell(tmp_path: Path) -> None:
         assert values == [[pytest.approx(n, rel=0.01)] * cells or [None] for n in (1, 2, 4)]
 
 
-def test_repeated_runs_are_counted_apart(tmp_path: Path) -> None:
-    loaded = table_of(tmp_path, runs_of({1: 1.0}, 4), ONE_FACTOR)
-    loaded.n_asked[:] = [3]
-    loaded.rows[:] = [structs.replace(row, is_planned=index < 3) for index, row in enumerate(loaded.rows)]
-    counts = findings(loaded).runs
-    assert (counts.n_asked, counts.n_done, counts.n_repeated) == (3, 3, 1)
-
-
-def test_no_time_has_an_interval_that_begins_below_zero(tmp_path: Path) -> None:
-    """CPU time is counted in ticks: a run of a few milliseconds may have none, and 0 has no log."""
-    loaded = table_of(tmp_path, runs_of({1: 1.0, 2: 1.0}), ONE_FACTOR)
-    loaded.rows[:] = [
-        structs.replace(row, scores={**row.scores, "cpu": 0.01 * (i < 2)}) for i, row in enumerate(loaded.rows)
-    ]
-    for shown in findings(loaded).curves[0].points:
-        cpu = shown.responses["cpu"].estimate
-        assert cpu.value is not None and cpu.low == 0.0 < (cpu.high or 0.0)
-
-
-def test_a_text_longer_than_the_findings_hold_is_cut(tmp_path: Path) -> None:
-    loaded = table_of(tmp_path, runs(), VALID)
-    loaded.notes.append(Note("x" * 10_000))
-    long = next(text for text in findings(loaded, tmp_path).warnings if text.startswith("xxx"))
-    assert len(long) == 4096 and long.endswith("x ...")
-
-
 LISTED = [
     *((CONFIGURATIONS[0], recorded(wall_s, neighbor_s=taken_s)) for wall_s, taken_s in ((1.0, 0), (2.5, 1), (1.2, 0))),
     (CONFIGURATIONS[1], recorded(status="failed", reason="exit code 1")),
 ]
 
 
-def test_runs_are_listed_in_their_order_with_what_became_of_them(tmp_path: Path) -> None:
+def test_runs_are_listed_in_order_with_what_became_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = of(tmp_path, LISTED).log
     assert log is not None and log.configurations == CONFIGURATIONS[:2]
     assert [*zip(log.run, log.configuration, log.verdict, log.counted, log.cause, strict=True)] == [
@@ -199,6 +174,9 @@ def test_runs_are_listed_in_their_order_with_what_became_of_them(tmp_path: Path)
     ]  # fmt: skip
     assert log.relative == [*map(pytest.approx, (1.0 / 1.1, 2.5 / 1.1, 1.2 / 1.1)), None]
     assert log.amount[1] == pytest.approx(0.5)
+    monkeypatch.setattr(overview, "MAX_RUNS", 3)
+    found = of(tmp_path, LISTED)
+    assert found.log is None and any("list of runs" in text for text in found.warnings)
 
 
 def test_a_run_started_before_its_line_was_written(tmp_path: Path) -> None:
@@ -208,14 +186,6 @@ def test_a_run_started_before_its_line_was_written(tmp_path: Path) -> None:
     file.write_text("\n".join([head, *late]) + "\n")
     log = findings(load(file)).log
     assert log is not None and log.start_s == [59.5, 68.0, 79.3, 89.5]
-
-
-def test_more_runs_than_a_page_can_draw_are_not_listed_and_that_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(overview, "MAX_RUNS", 3)
-    found = of(tmp_path, LISTED)
-    assert found.log is None and any("list of runs" in text for text in found.warnings)
 
 
 @pytest.mark.parametrize("broken", [{"status": []}, {"configuration": [1]}, {"configuration": [-1]}])

@@ -1,4 +1,4 @@
-"""Claims of a paper on runs whose truth is known."""
+"""Claims of a paper on runs whose truth is known: decided, as a table, and how many more runs would decide them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from scalograph.protocol.published_claim import DecidedClaim
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.published.claim_texts import run_factor, runs_needed_text
+from scalograph.findings.published.published_curves import claims_table
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision
 from scalograph.questions.assemble import findings
 from scalograph.study.load import quick_form
 from tests.kit.findings import findings_of, table_of
@@ -40,34 +43,30 @@ def decided(folder: Path, *claims: str, paces: Sequence[float] = PACES, text: st
     return found[0] if len(claims) == 1 else found
 
 
-@pytest.mark.parametrize(
-    ("claim", "decision", "values"),
-    [
-        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]', "holds", [4]),
-        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[1.9, 2.1]',
-         "does not hold", [2, 4]),
-        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[4.0, 4.2]', "not resolved", [4]),
-        ('kind="flat"\nwhere={lock="cas"}\nalong="threads"', "does not hold", [2, 4]),
-        ('kind="order"\nwhere={lock="cas"}\nalong="threads"', "holds", [2, 2]),
-        ('kind="order"\nwhere={lock="none"}\nalong="threads"\nholds=["any", 0.9]', "holds", [0.5, 0.5]),
-        ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[10, "any"]', "holds", [16]),
-        ('kind="value"\nof={threads=4, lock="cas"}\nholds=[9, "any"]', "does not hold", [4.1]),
-        ('kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"', "not resolved", [1, 1]),
-    ],
-    ids=["ratio", "one level fails", "at the end", "flat", "order", "falls", "other factor", "value", "all the same"],
-)  # fmt: skip
+AT_THE_END = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[4.0, 4.2]'
+ALL_THE_SAME = 'kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"'
+
+
+@pytest.mark.parametrize(("claim", "decision", "values"), [
+    ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]', "holds", [4]),
+    ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[1.9, 2.1]',
+     "does not hold", [2, 4]),
+    (AT_THE_END, "not resolved", [4]),
+    ('kind="flat"\nwhere={lock="cas"}\nalong="threads"', "does not hold", [2, 4]),
+    ('kind="order"\nwhere={lock="cas"}\nalong="threads"', "holds", [2, 2]),
+    ('kind="order"\nwhere={lock="none"}\nalong="threads"\nholds=["any", 0.9]', "holds", [0.5, 0.5]),
+    ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[10, "any"]', "holds", [16]),
+    ('kind="value"\nof={threads=4, lock="cas"}\nholds=[9, "any"]', "does not hold", [4.1]),
+    (ALL_THE_SAME, "not resolved", [1, 1]),
+], ids=["ratio", "one level fails", "at the end", "flat", "order", "falls", "other factor", "value",
+        "all the same"])  # fmt: skip
 def test_a_claim_is_decided_by_its_range(tmp_path: Path, claim: str, decision: str, values: list[float]) -> None:
     found: DecidedClaim = decided(tmp_path, claim)
     here = [figure.here.value if figure.here else None for figure in found.figures]
     assert (found.decision, here) == (decision, pytest.approx(values, rel=0.03))
     assert bool(found.why) == (decision == "not resolved")
-
-
-def test_what_more_runs_would_decide_is_said(tmp_path: Path) -> None:
-    at_the_end = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[4.0, 4.2]'
-    assert " as many runs may " in decided(tmp_path, at_the_end).why
-    no_interval = 'kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"'
-    assert " runs may " not in decided(tmp_path, no_interval).why
+    # Where there is an interval, more runs may make it narrow enough.
+    assert (" as many runs may " in found.why, " runs may " in found.why) == (claim == AT_THE_END, claim == AT_THE_END)
 
 
 def test_what_runs_of_a_block_share_is_in_no_figure(tmp_path: Path) -> None:
@@ -77,7 +76,7 @@ def test_what_runs_of_a_block_share_is_in_no_figure(tmp_path: Path) -> None:
     assert found.decision == "not resolved"
 
 
-def test_published_figures_stand_beside_with_their_error(tmp_path: Path) -> None:
+def test_published_figures_stand_beside_with_their_error_and_a_constant_count_is_known(tmp_path: Path) -> None:
     claim = 'kind="flat"\nwhere={lock="none"}\nalong="threads"\npublished=[1.0, 0.5]\nspread=0.1\n'
     claim += 'place="t"\nsaid="flat"'
     found = decided(tmp_path, claim)
@@ -85,6 +84,10 @@ def test_published_figures_stand_beside_with_their_error(tmp_path: Path) -> None
         pytest.approx((0.9, 1.0, 1.1)), pytest.approx((0.45, 0.5, 0.55)),
     ]  # fmt: skip
     assert (found.low, found.high, found.place, found.said) == (0.95, 1.05, "t", "flat")
+    counted = VALID + '[responses.wall]\nfrom = "window.wall"\nunit = "s"\n[responses.found]\nfrom = "value.found"\n'
+    claim = 'kind="value"\nresponse="found"\nwhere={threads=4, lock="none"}\nholds=[180, 190]'
+    found = decided(tmp_path, claim, text=counted, values={"found": [184.0]})
+    assert (found.decision, found.figures[0].here.low, found.figures[0].here.high) == ("holds", 184, 184)
 
 
 def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
@@ -95,6 +98,12 @@ def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
     )  # fmt: skip
     assert [one.decision for one in found] == ["cannot be seen here"] * 2 + ["not comparable", "holds"]
     assert [one.why for one in found][::2] == ["it needs 64 CPUs, this machine has 2", "half the work"]
+    claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
+    made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS if t["threads"] != 4]
+    read = table_of(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
+    read.study = quick_form(read.study)
+    (one,) = findings(read, tmp_path).published_claims
+    assert (one.decision, one.why) == ("not measured", "the quick form leaves out 4 threads: run the full form")
 
 
 @pytest.mark.parametrize("here", ["x86_64", "sparc64", None])
@@ -109,30 +118,18 @@ def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None
     assert (one.why == wanted) is (here != "sparc64")
 
 
-def test_what_the_quick_form_leaves_out_is_said(tmp_path: Path) -> None:
-    claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
-    made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS if t["threads"] != 4]
-    read = table_of(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
-    read.study = quick_form(read.study)
-    (one,) = findings(read, tmp_path).published_claims
-    assert (one.decision, one.why) == ("not measured", "the quick form leaves out 4 threads: run the full form")
-
-
-def test_levels_of_more_cpus_than_there_are_cannot_be_seen(tmp_path: Path) -> None:
-    text = VALID.replace("[factors.lock]", '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"\n\n[factors.lock]')
-    claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="cpus"\nlevels=[1, 12]\n'
-    made = [({"threads": 1, "cpus": n, "lock": "none"}, recorded(1.0)) for _ in PACES for n in (1, 2)]
-    (one,) = findings_of(tmp_path, made, text + claim).published_claims
-    assert (one.decision, one.why) == ("cannot be seen here", "it needs 12 CPUs, this machine has 2")
-
-
-def test_a_level_that_the_machine_refuses_cannot_be_seen(tmp_path: Path) -> None:
-    refused = "[factors.policy]\nlevels = ['a', 'b']\nif_granted = ['b']\n\n[factors.lock]"
-    text = VALID.replace("[factors.lock]", refused)
-    claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="policy"\n levels=["a", "b"]\n'
-    made = [({"threads": 1, "policy": "a", "lock": "none"}, recorded(1.0)) for _ in PACES]
-    (one,) = findings_of(tmp_path, made, text + claim).published_claims
-    assert (one.decision, one.why) == ("cannot be seen here", "this machine does not grant policy b")
+@pytest.mark.parametrize(("factor", "along", "made", "levels", "why"), [
+    ('control = "cpus"\nlevels = "1:all"', "cpus", [1, 2], "[1, 12]", "it needs 12 CPUs, this machine has 2"),
+    ("levels = ['a', 'b']\nif_granted = ['b']", "policy", ["a"], '["a", "b"]', "this machine does not grant policy b"),
+])  # fmt: skip
+def test_a_level_that_the_machine_does_not_have_cannot_be_seen(
+    tmp_path: Path, factor: str, along: str, made: list[Any], levels: str, why: str
+) -> None:
+    text = VALID.replace("[factors.lock]", f"[factors.{along}]\n{factor}\n\n[factors.lock]")
+    claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="{along}"\nlevels={levels}\n'
+    runs = [({"threads": 1, along: level, "lock": "none"}, recorded(1.0)) for _ in PACES for level in made]
+    (one,) = findings_of(tmp_path, runs, text + claim).published_claims
+    assert (one.decision, one.why) == ("cannot be seen here", why)
 
 
 @pytest.mark.parametrize("holds", ["[3.8, 4.2]", "[8, 9]"], ids=["inside", "outside"])
@@ -149,14 +146,11 @@ def test_runs_that_were_mostly_disturbed_decide_no_claim(tmp_path: Path, holds: 
     assert "disturbed" not in decided(tmp_path, flat, text=by_cpu, neighbor_s=2.0).why
 
 
-def test_figures_of_a_question_that_rest_on_disturbed_runs_decide_no_claim(tmp_path: Path) -> None:
+def test_claims_that_rest_on_disturbed_runs_are_not_decided_or_say_so(tmp_path: Path) -> None:
     best = 'kind="location"\nquantity="best_level"\nwhere={lock="none"}\nholds=[4, 4]'
     assert decided(tmp_path, best).decision == "holds"
     found = decided(tmp_path, best, neighbor_s=2.0)
     assert found.decision == "not resolved" and found.why.startswith("12 of 12 runs were disturbed: ")
-
-
-def test_a_claim_that_rests_on_disturbed_runs_in_part_says_so(tmp_path: Path) -> None:
     claim = CLAIM + 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=["any", 99]'
     made = [
         (t, recorded(pace * TRUTH[t["threads"], t["lock"]], 1.0, neighbor_s=neighbor_s, **EIGHT))
@@ -167,30 +161,105 @@ def test_a_claim_that_rests_on_disturbed_runs_in_part_says_so(tmp_path: Path) ->
     assert (found.decision, found.doubt) == ("holds", "rests on disturbed runs")
 
 
-@pytest.mark.parametrize(
-    ("claim", "words"),
-    [
-        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[0, 9]',
-         "wall time of 1 thread over that of n threads, lock none"),
-        ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[0, 9]',
-         "wall time of lock cas over that of lock none, 4 threads"),
-        ('kind="ratio"\nof={lock="cas"}\nover={lock="none"}\nalong="threads"\nholds=[0, 99]',
-         "wall time of lock cas over that of lock none, each number of threads"),
-        ('kind="ratio"\nof={threads=4}\nover={threads=1}\nalong="lock"\nholds=[0, 9]',
-         "wall time of 4 threads over that of 1 thread, each lock"),
-        ('kind="flat"\nresponse="cpu"\nalong="threads"\nlevels=[2, 4]',
-         "CPU time of n threads over that of 2 threads, lock none"),
-        ('kind="order"\nwhere={threads=2}\nalong="lock"',
-         "wall time of each lock over that of the one before, 2 threads"),
-        ('kind="value"\nof={threads=4}\nalong="lock"\nholds=[0, 9]', "wall time of 4 threads, each lock"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("claim", "words"), [
+    ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[0, 9]',
+     "wall time of 1 thread over that of n threads, lock none"),
+    ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[0, 9]',
+     "wall time of lock cas over that of lock none, 4 threads"),
+    ('kind="ratio"\nof={lock="cas"}\nover={lock="none"}\nalong="threads"\nholds=[0, 99]',
+     "wall time of lock cas over that of lock none, each number of threads"),
+    ('kind="ratio"\nof={threads=4}\nover={threads=1}\nalong="lock"\nholds=[0, 9]',
+     "wall time of 4 threads over that of 1 thread, each lock"),
+    ('kind="flat"\nresponse="cpu"\nalong="threads"\nlevels=[2, 4]',
+     "CPU time of n threads over that of 2 threads, lock none"),
+    ('kind="order"\nwhere={threads=2}\nalong="lock"',
+     "wall time of each lock over that of the one before, 2 threads"),
+    ('kind="value"\nof={threads=4}\nalong="lock"\nholds=[0, 9]', "wall time of 4 threads, each lock"),
+])  # fmt: skip
 def test_figures_are_said_in_words(tmp_path: Path, claim: str, words: str) -> None:
     assert decided(tmp_path, claim).quantity == words
 
 
-def test_a_count_that_is_the_same_in_every_run_is_known(tmp_path: Path) -> None:
-    counted = VALID + '[responses.wall]\nfrom = "window.wall"\nunit = "s"\n[responses.found]\nfrom = "value.found"\n'
-    claim = 'kind="value"\nresponse="found"\nwhere={threads=4, lock="none"}\nholds=[180, 190]'
-    found = decided(tmp_path, claim, text=counted, values={"found": [184.0]})
-    assert (found.decision, found.figures[0].here.low, found.figures[0].here.high) == ("holds", 184, 184)
+HERE = Estimate(1.9, 1.8, 2.0, n=5)
+
+
+def claim(*labels: str, decision: Decision = "holds", **changed: object) -> DecidedClaim:
+    figures = [ClaimValue(label=label, published=1.8, here=HERE, decision="holds") for label in labels]
+    fields: dict[str, Any] = {"id": "S0-2", "sentence": "Twice as fast.", "place": "table 15", "quantity": "wall time"}
+    return DecidedClaim.model_validate(fields | {"figures": figures, "decision": decision, "low": 1.6} | changed)
+
+
+def claim_rows(*claims: DecidedClaim) -> list[dict[str, Any]]:
+    table = claims_table(claims)
+    assert table is not None and table.id == "published-claims"
+    return [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
+
+
+def test_the_sentence_stands_once_above_the_figures_or_beside_the_only_one() -> None:
+    whole, *figures = claim_rows(claim("2 threads", "8 threads"))
+    assert whole["what is claimed"] == "Twice as fast (table 15)"
+    assert whole["bears it out"] == "at least 1.6"
+    assert [one["figure"] for one in figures] == ["2 threads", "8 threads"]
+    assert all((one["published"], one["here"], one["what is claimed"]) == (1.8, HERE, "") for one in figures)
+    (only,) = claim_rows(claim(""))
+    assert (only["figure"], only["published"], only["decision"]) == ("", 1.8, "holds")
+    assert "why" not in claim_rows(claim("a"))[0] and claims_table([]) is None
+
+
+def test_figures_are_told_in_the_unit_in_which_they_read_best_and_of_many_those_that_fail() -> None:
+    figure = ClaimValue(label="", published=0.02, here=Estimate(0.03, 0.02, 0.04), decision="not resolved")
+    (only,) = claim_rows(claim(unit="s", figures=[figure], low=0.01))
+    assert (only["figure"], only["published"], only["bears it out"]) == ("(ms)", 20.0, "at least 10 ms")
+    assert only["here"].value == 30.0 and only["here"].high == 40.0
+    many = [ClaimValue(label=f"{n}", decision="holds") for n in range(99)]
+    many[98] = many[98].model_copy(update={"decision": "does not hold"})
+    labels = [row["figure"] for row in claim_rows(claim(figures=many))]
+    assert "98" in labels and labels[-1] == "35 more"
+
+
+def test_what_was_not_shown_or_not_compared_says_why() -> None:
+    none = ClaimValue(label="", published=220, none="no cliff", decision="does not hold")
+    (only,) = claim_rows(claim(figures=[none], doubt="rests on disturbed runs"))
+    assert only["here"].warnings == ("no cliff",) and only["why"] == "rests on disturbed runs"
+    (only,) = claim_rows(claim(decision="cannot be seen here", why="it needs 16 CPUs"))
+    assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
+    whole, one, other = claim_rows(claim("a", "b", decision="not comparable", why="built otherwise"))
+    assert whole["decision"] == "not comparable" and (one["decision"], other["decision"]) == ("", "")
+
+
+OPEN: Decision = "not resolved"
+
+
+def figure(value: float, low: float | None, high: float | None, decision: Decision = OPEN) -> ClaimValue:
+    return ClaimValue(label="", here=Estimate(value, low, high, 0.95, 5, "t"), decision=decision)
+
+
+@pytest.mark.parametrize(("here", "bounds", "times"), [
+    ((1.0, 0.9, 1.1), (0.95, 1.05), 4),
+    ((1.0, 0.9, 1.1), (0.95, None), 4),
+    ((1.02, 0.96, 1.08), (0.95, 1.05), 4),  # the nearer end
+    ((0.9, 0.7, 1.1), (0.95, 1.05), 16),  # outside: until all of it is
+    ((1.2, 1.0, 1.4), (None, 1.1), 4),
+    ((1.05, 1.0, 1.1), (0.95, 1.05), float("inf")),
+])  # fmt: skip
+def test_one_figure(here: tuple[float, float, float], bounds: tuple[float | None, float | None], times: float) -> None:
+    assert run_factor([figure(*here)], bounds) == pytest.approx(times)
+
+
+def test_of_several_the_widest_inside_or_the_first_outside_counts() -> None:
+    figures = [figure(1.0, 0.9, 1.1), figure(1.0, 0.8, 1.2), figure(1.0, 0.99, 1.01, "holds")]
+    assert run_factor(figures, (0.95, 1.05)) == pytest.approx(16)
+    figures = [figure(1.0, 0.0, 2.0), figure(1.2, 1.0, 1.4), figure(1.1, 0.5, 1.7)]
+    assert run_factor(figures, (0.9, 1.05)) == pytest.approx((0.2 / 0.15) ** 2)
+    assert run_factor([figure(1.0, None, 1.1), figure(1.0, 0.9, 1.1)], (0.95, 1.05)) is None
+    assert run_factor([figure(1.0, 0.99, 1.01, "holds")], (0.95, 1.05)) is None
+
+
+@pytest.mark.parametrize(("high", "words"), [
+    (1.06, "about twice as many runs may decide it"),
+    (1.31, "about 39 times as many runs may decide it"),
+    (2.0, "more than 100 times as many runs may be needed"),
+    (None, ""),
+])  # fmt: skip
+def test_it_is_said_in_words(high: float | None, words: str) -> None:
+    assert runs_needed_text([figure(1.0, 0.99, high)], (0.95, 1.05)) == words

@@ -33,26 +33,26 @@ def append(file: Path, **event: Any) -> Path:
     return file
 
 
-def test_a_score_is_the_median_of_the_iterations_after_warmup(tmp_path: Path) -> None:
-    row = row_of(
-        tmp_path, recorded(10.0, iterations=[(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)]), ITERATED
-    )
+def test_scores_are_medians_after_warmup_and_copies_share_a_window(tmp_path: Path) -> None:
+    every = [(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)]
+    row = row_of(tmp_path, recorded(10.0, iterations=every), ITERATED)
     assert row.observations["wall"] == pytest.approx((1.0, 3.0, 2.0))
     assert (row.scores, row.work) == (pytest.approx({"wall": 2.0, "cpu": 2.1}), 7)
-
-
-def test_without_iterations_the_whole_run_is_the_window(tmp_path: Path) -> None:
     assert row_of(tmp_path, recorded(1.5, 1.25)).scores == {"wall": 1.5, "cpu": 1.25}
+    run = recorded(3.0, iterations=[(1.0, 1.0, 5)])
+    late = {**run["iterations"][0], "copy": 0, "start_ns": [500_000_000], "end_ns": [2_000_000_000]}
+    assert windows(read({**run, "iterations": [run["iterations"][0], late]})) == Windows([2.0], [2.0], [10])
+    run = recorded(2.0, values={"rate": [100.0, 90.0, 500.0]})
+    both = read({**run, "values": [*run["values"], {"copy": 1, "values": {"rate": [40.0]}}]})
+    # Two of them do 140: not twice what the typical one does.
+    assert observe("value.rate", both, Windows(), 0) == (70.0,)
 
 
-def test_a_failed_run_is_a_row_without_scores(tmp_path: Path) -> None:
+def test_failed_runs_and_iterations_that_contradict_the_study_have_no_scores(tmp_path: Path) -> None:
     runs = [(FIRST, recorded(status="timeout", reason="still running")), (SECOND, recorded())]
     failed, clean = (loaded := load_journal(tmp_path, runs)).rows
     assert (failed.verdict, failed.scores, failed.reason) == ("failed", {}, "still running")
     assert clean.verdict == "clean" and loaded.successful_rows() == [clean]
-
-
-def test_iterations_that_contradict_the_study_are_told(tmp_path: Path) -> None:
     row = row_of(tmp_path, recorded(iterations=[(0.5, 0.5, 7)]), ITERATED)
     assert (row.status, row.verdict, row.scores) == ("failed", "failed", {})
     assert row.reason == "reported 1 of 4 iterations"
@@ -60,29 +60,13 @@ def test_iterations_that_contradict_the_study_are_told(tmp_path: Path) -> None:
     assert (row.status, row.work) == ("ok", None)  # work that differs is none of the run
 
 
-@pytest.mark.parametrize(
-    ("source", "value"),
-    [
-        ("run.wall", [2.0]), ("run.cpu", [1.5]), ("run.cpu_percent", [75.0]), ("run.busiest_cpu_share", [0.75]),
-        ("run.steal", [0.0]), ("value.nice", [-5.0]), ("value.absent", []), ("run.wait", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "value"), [
+    ("run.wall", [2.0]), ("run.cpu", [1.5]), ("run.cpu_percent", [75.0]), ("run.busiest_cpu_share", [0.75]),
+    ("run.steal", [0.0]), ("value.nice", [-5.0]), ("value.absent", []), ("run.wait", []),
+])  # fmt: skip
 def test_sources_of_responses(source: str, value: list[float]) -> None:
     run = record(2.0, 1.5, per_cpu_s=(1.5, 0.5), values={"nice": [-5]})
     assert [*observe(source, run, windows(run), 0)] == value
-
-
-def test_copies_share_a_window_from_first_start_to_last_end() -> None:
-    run = recorded(3.0, iterations=[(1.0, 1.0, 5)])
-    late = {**run["iterations"][0], "copy": 0, "start_ns": [500_000_000], "end_ns": [2_000_000_000]}
-    assert windows(read({**run, "iterations": [run["iterations"][0], late]})) == Windows([2.0], [2.0], [10])
-
-
-def test_copies_that_report_a_rate_each_have_their_mean() -> None:
-    """Two of them do 140: not twice what the typical one does."""
-    run = recorded(2.0, values={"rate": [100.0, 90.0, 500.0]})
-    both = read({**run, "values": [*run["values"], {"copy": 1, "values": {"rate": [40.0]}}]})
-    assert observe("value.rate", both, Windows(), 0) == (70.0,)
 
 
 @pytest.mark.parametrize(("wall_s", "think_s"), [(2.0, 0), (4.0, 2)], ids=["no thought", "two seconds of it"])
@@ -102,31 +86,23 @@ def copies(run: dict[str, Any], *ends_s: float | None) -> dict[str, Any]:
     return {**run, "copies": [{**copy, "copy": i, "command": i, "end_ns": end} for i, end in enumerate(ends)]}
 
 
-@pytest.mark.parametrize(
-    ("run", "finish_s"),
-    [
-        # The first ends with its last iteration; of a command that reports none, a copy ends with its process.
-        (copies(recorded(3.0, iterations=[(1.0, 1.0, 5)] * 2), 2.5, 3.0), (2.0, 3.0)),
-        (copies(recorded(3.0), 2.5, None), ()),
-        (recorded(values={"finish_ns": [1e9, 2e9]}), (1.0, 2.0)),
-        (recorded(), ()),
-        (copies(recorded(status="timeout"), 1.0, 2.0), ()),
-    ],
-    ids=["copies", "one end is not known", "threads", "one worker", "failed"],
-)
+@pytest.mark.parametrize(("run", "finish_s"), [
+    # The first ends with its last iteration; of a command that reports none, a copy ends with its process.
+    (copies(recorded(3.0, iterations=[(1.0, 1.0, 5)] * 2), 2.5, 3.0), (2.0, 3.0)),
+    (copies(recorded(3.0), 2.5, None), ()),
+    (recorded(values={"finish_ns": [1e9, 2e9]}), (1.0, 2.0)),
+    (recorded(), ()),
+    (copies(recorded(status="timeout"), 1.0, 2.0), ()),
+], ids=["copies", "one end is not known", "threads", "one worker", "failed"])  # fmt: skip
 def test_workers_finish_at_their_ends(tmp_path: Path, run: dict[str, Any], finish_s: tuple[float, ...]) -> None:
     assert row_of(tmp_path, run, TWICE if run["iterations"] else VALID).finish_s == finish_s
 
 
-def test_a_verdict_that_changed_is_reported(tmp_path: Path) -> None:
+def test_a_changed_verdict_is_reported_and_a_resume_brings_what_was_accepted(tmp_path: Path) -> None:
     file = write_journal(tmp_path / "journal.jsonl", [(FIRST, recorded(neighbor_s=0.5))])
     loaded = table.load(append(file, event="verdict", run="r0", verdict="clean", causes=[]))
     assert loaded.rows[0].verdict == "disturbed"
     assert loaded.warnings == ["1 run judged by newer rules than when it was made"]
-
-
-def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) -> None:
-    file = write_journal(tmp_path / "journal.jsonl", [(FIRST, recorded())])
     differences = [{"key": "kernel", "before": "6.1", "now": "6.12"}]
     design = {"configurations": CONFIGURATIONS[::-1], "runs": [9, 8, 7, 6, 5, 4]}
     loaded = table.load(append(file, event="resume", machine={}, differences=differences, design=design))
@@ -214,9 +190,7 @@ def test_a_broken_line_is_refused_by_its_number(tmp_path: Path, line: int, chang
     ("question", "levels"),
     [("cliff", {"lock": ["none"], "threads": [1, 2, 4]}), ("break-even", {"lock": [1, 2, 4], "threads": [1, 2]})],
 )
-def test_a_journal_that_no_search_could_have_left_is_refused(
-    tmp_path: Path, question: str, levels: dict[str, list[Any]]
-) -> None:
+def test_a_journal_that_no_search_left_is_refused(tmp_path: Path, question: str, levels: dict[str, list[Any]]) -> None:
     """As a plan of these configurations would be: nothing can be searched among them."""
     study = {**dump_study(parse(VALID)), "question": question}
     for name, own in levels.items():

@@ -1,6 +1,9 @@
-"""The first screen: which figure stands there, which of its lines are named, and the strip of runs."""
+"""The first screen: its figure, the lines that are named, the strip of runs; and the still picture of any plot."""
 
+import re
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from tests.kit import samples
@@ -13,10 +16,13 @@ from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell, MatrixRow, RunLog, RunsDoc
 from scalograph.protocol.plain import Level
-from scalograph.report.first_chart import CurveLine, first_chart, furthest, match_rows
+from scalograph.report.first_chart import CurveLine, _upright, first_chart, furthest, match_rows
 from scalograph.report.first_screen import day, matrix_text
 from scalograph.report.html import page, run_timeline
 from scalograph.report.payload import payload
+from scalograph.report.picture_marks import PictureAxis
+from scalograph.report.static_picture import picture
+from scalograph.text.plots import axis, axis_ticks, decades, log_range
 
 
 def first(findings: Findings) -> Plot:
@@ -31,15 +37,12 @@ def curve(group: tuple[int, ...], *ys: float) -> CurveLine:
 
 
 def test_speedup_stands_first_unless_the_claim_names_another() -> None:
+    names = [note["text"] for note in first(samples.full()).layout["annotations"]]
+    assert 1 < len(set(names)) == len(names) <= 6
     findings: Findings = samples.full()
     assert first(findings).layout["yaxis"]["title"]["text"].startswith("speedup over")
     findings.claim = Claim(sentences=["So it is."], figure="response cpu")
     assert "lower is better" in first(findings).layout["yaxis"]["title"]["text"]
-
-
-def test_few_lines_are_named_and_none_twice() -> None:
-    names = [note["text"] for note in first(samples.full()).layout["annotations"]]
-    assert 1 < len(set(names)) == len(names) <= 6
 
 
 @pytest.mark.parametrize(("levels", "mode"), [(["gcc", "clang", "icc"], "markers"), ([1, 2, 1048576], "lines+markers")])
@@ -60,16 +63,9 @@ def test_only_levels_that_have_an_order_are_joined_by_a_line(tmp_path: Path, lev
 
 def test_lines_far_apart_are_chosen_and_twins_are_not() -> None:
     every = [curve((i, 0), 1, 2 ** (i % 4)) for i in range(8)]
-    assert {one.ys[-1] for one in furthest(every)} == {1, 2, 4, 8}
-    assert len(furthest(every)) == 4
-
-
-def test_a_factor_that_moves_nothing_tells_no_lines_apart() -> None:
+    assert {one.ys[-1] for one in furthest(every)} == {1, 2, 4, 8} and len(furthest(every)) == 4
     every = [curve((i, j), 1, 2.0**i) for i in range(3) for j in range(3)]
     assert len({one.group[1] for one in furthest(every)}) == 1
-
-
-def test_rows_of_the_matrix_find_their_lines() -> None:
     every = [curve((i,), 1, 1 + i / 2) for i in range(9)]
     assert match_rows(every, [{1.0: 3.01}, {}, {1.0: 400}]) == [every[4]]
 
@@ -82,8 +78,7 @@ def test_the_matrix_says_value_interval_and_doubt() -> None:
     ]
     shown = matrix_text(Matrix(title="speedup", columns=["2", "8", "9"], rows=[MatrixRow(label="a", cells=cells)]))
     assert [cell[0] for cell in shown.rows[0][1]] == ["1.94", "never", "5"]
-    assert shown.rows[0][1][0][1].endswith("%")
-    assert "why" in shown.note
+    assert shown.rows[0][1][0][1].endswith("%") and "why" in shown.note
 
 
 def log(n: int) -> RunLog:
@@ -95,37 +90,25 @@ def log(n: int) -> RunLog:
     )  # fmt: skip
 
 
-def test_the_strip_counts_every_run_and_draws_those_with_a_figure() -> None:
+def test_the_strip_counts_every_run_and_stays_small() -> None:
     strip = run_timeline(log(5))
-    assert strip
-    assert [count for *_, count in strip.counts] == [5, 5, 5]
-    assert "5 left out" in strip.words
+    assert strip and [count for *_, count in strip.counts] == [5, 5, 5] and "5 left out" in strip.words
     assert set(strip.pictures) == {"wide", "middle", "narrow"}
     assert run_timeline(None) is run_timeline(RunLog()) is None
-
-
-def test_disturbed_runs_that_count_are_told() -> None:
     all_count = log(5)
     all_count.counted = [True] * len(all_count.run)
     strip = run_timeline(all_count)
     assert strip and "5 disturbed, none of them left out" in strip.words
+    strip = run_timeline(log(10_000))
+    assert strip and sum(map(len, strip.pictures.values())) < 300_000
 
 
-def test_what_has_one_point_is_a_line_beside_the_others() -> None:
+def test_what_has_one_point_is_a_line_and_the_first_figure_needs_no_script() -> None:
     findings: Findings = samples.small()
     findings.claim = Claim(sentences=["So it is."], figure="response wall")
     findings.curves[1].points = findings.curves[1].points[:1]
     flat = [trace for trace in first(findings).data if len({*trace["y"]}) == 1 < len({*trace["x"]})]
     assert len(flat) == 1 and len({*flat[0]["x"]}) == 2
-
-
-def test_many_runs_stay_small() -> None:
-    strip = run_timeline(log(10_000))
-    assert strip
-    assert sum(map(len, strip.pictures.values())) < 300_000
-
-
-def test_the_first_figure_is_in_the_page_before_any_script() -> None:
     html = page(samples.full())
     assert html.index('id="first-figure"') < html.index("<svg") < html.index('id="figures"') < html.index("<script")
 
@@ -133,3 +116,65 @@ def test_the_first_figure_is_in_the_page_before_any_script() -> None:
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", ""])
 def test_a_day_that_no_calendar_has_is_left_out(at: str) -> None:
     assert day(RunsDoc(n_asked=1, n_done=1, n_failed=0, configurations=1, started=at)) == ""
+
+
+LAYOUT: dict[str, Any] = {
+    "margin": {"l": 50, "r": 50, "t": 24, "b": 42},
+    "xaxis": axis("threads", (0, 10), **axis_ticks([0, 5, 10], ["one", "five", "ten"])),
+    "yaxis": {"title": {"text": "speedup"}} | decades(0.5, 50),
+}
+LINE: dict[str, Any] = {
+    "type": "scatter", "mode": "lines+markers", "x": [0, 5, 10], "y": [1, None, 10],
+    "line": {"color": "line-0", "width": 2}, "marker": {"color": ["ink", "ink", "line-1/0.5"], "size": 6},
+}  # fmt: skip
+
+
+def drawn(*data: dict[str, Any], **layout: Any) -> ElementTree.Element:
+    return ElementTree.fromstring(picture(data, LAYOUT | layout, 400, 300))
+
+
+def test_values_stand_where_the_axes_say_in_colors_that_are_roles() -> None:
+    across, up = PictureAxis(LAYOUT["xaxis"], 50, 350), PictureAxis(LAYOUT["yaxis"], 258, 24)
+    assert across(5) == 200 and abs(up(0.5) - 258) < 1 and up(0.5) > up(1) > up(10) > up(50)
+    assert not up.has(0) and up.inside(1e9) == 24 and log_range([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
+    zeros = CurveLine((0,), [0.0, 1.0], [[0.0, 0.0, 0.0]] * 2, [None, None])
+    low, high = _upright([zeros], [], [], "share", False)["range"]
+    assert low < high
+    paths = [node.attrib for node in drawn(LINE).iter("path")]
+    line = next(path for path in paths if path.get("stroke") == "var(--line-0)")
+    assert line["d"].count("M") == 2
+    marks = {path["fill"]: path for path in paths if path.get("fill") in ("var(--ink)", "var(--line-1)")}
+    assert marks["var(--line-1)"]["fill-opacity"] == "0.5"
+    assert not re.search("#[0-9a-f]{3}|rgb", ElementTree.tostring(drawn(LINE), encoding="unicode"))
+
+
+def test_a_line_and_an_interval_end_at_the_frame() -> None:
+    beyond = {"type": "scatter", "x": [1, 5], "y": [1, 1e6], "line": {"color": "line-0"}}
+    (cut,) = drawn(beyond).findall("svg")
+    assert cut.attrib["viewBox"] == "50 24 300 234" and cut.find("path") is not None
+    assert drawn(LINE).find("svg") is None
+    bars = {"array": [1e6, 0, 1], "arrayminus": [5, 0, 1], "color": "line-0", "thickness": 1}
+    paths = [node.get("d", "") for node in drawn(LINE | {"error_y": bars}).iter("path")]
+    assert all(24 <= float(y) <= 258 for path in paths for y in re.findall(r"V([\d.]+)", path))
+
+
+def test_a_map_is_cells_of_which_neighbors_alike_are_one_and_the_unknown_ones_are_none() -> None:
+    colors = [[0, "line-1~0.6"], [0.5, "line-1~0"], [0.5, "line-0~0"], [1, "line-0~0.6"]]
+    cells = {"type": "heatmap", "x": [1, 2, 3], "y": [1, 2], "z": [[-1, -1, 1], [None, 1, 1]], "colorscale": colors}
+    flat = {"yaxis": axis("rows", (0.5, 2.5), **axis_ticks([1, 2], ["1", "2"]))}
+
+    def counts(**changes: Any) -> dict[str | None, int]:
+        cut = [node for node in drawn(cells | changes, **flat).iter("path") if "shape-rendering" in node.attrib]
+        return {node.get("fill"): node.attrib["d"].count("M") for node in cut}
+
+    assert counts() == {"var(--line-1)": 1, "var(--line-0)": 2} and counts(z=[[None] * 3] * 2) == {}
+
+
+def test_texts_are_harmless_fit_and_have_room() -> None:
+    note = {"x": 5, "y": 1, "text": "a &lt;b&gt;<br>second", "xanchor": "left"}
+    shown = drawn(annotations=[note], xaxis=LAYOUT["xaxis"] | {"title": {"text": "</svg><script>" * 20}})
+    texts = ["".join(node.itertext()) for node in shown.iter("tspan")]
+    assert "a <b>" in texts and max(map(len, texts)) < 70 and not list(shown.iter("script"))
+    notes = [{"x": 1, "y": 0, "text": str(room), "name": "side", "room": (room, 10)} for room in (1000, 200, 100)]
+    assert [node.text for node in drawn(annotations=notes).iter("tspan")].count("200") == 1
+    assert not {"1000", "100"} & {node.text for node in drawn(annotations=notes).iter("tspan")}

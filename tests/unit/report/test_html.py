@@ -63,25 +63,21 @@ def unpacked(html: str) -> dict[str, Any]:
     return data
 
 
-def test_a_whole_study_is_under_3_mb(made: Made) -> None:
-    assert len(made("full").encode()) < 3 * MB
-
-
-def test_3000_configurations_stay_under_3_mb() -> None:
+def test_a_whole_study_is_under_3_mb_with_3000_configurations_or_64_timelines_of_64_cpus(made: Made) -> None:
     findings = samples.full(levels=range(1, 109))
     assert sum(len(table.rows) for table in findings.tables) > 3000
-    assert len(page(findings)) < 3 * MB
+    assert all(len(html.encode()) < 3 * MB for html in (made("full"), page(findings), made("wide_machine")))
 
 
-def test_cells_rest_on_a_list_and_hold_no_markup_of_names() -> None:
+def test_cells_rest_on_a_list_hold_no_markup_and_set_back_what_repeats() -> None:
     html = page(samples.small())
     assert html.count("Student t on log scores") < html.count("<td ")
     assert all("runs" in hint for hint in json.loads(hinted(html)))
     assert "<img" not in str(body(table_layout(samples.hostile().tables[0])))
-
-
-def test_64_timelines_of_64_cpus_stay_under_3_mb(made: Made) -> None:
-    assert len(made("wide_machine")) < 3 * MB
+    columns = [Column(name="kind", kind="label"), Column(name="change", kind="estimate")]
+    rows = [["a-1", Estimate(value=-1.5, low=-2.5, high=-0.5, n=3)], ["a-1", Estimate(1.0, 0.5, 1.5, n=3)]]
+    html = str(body(table_layout(TableDoc(id="t", title="t", columns=columns, rows=rows))))
+    assert html.count("\N{MINUS SIGN}") == 3 and html.count("a-1") == 2 and html.count("again") == 1
 
 
 def test_a_disk_that_refuses_is_said_and_a_report_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -99,23 +95,12 @@ def test_a_disk_that_refuses_is_said_and_a_report_is_replaced_as_a_whole(tmp_pat
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_same_findings_same_bytes(made: Made, name: str) -> None:
+def test_same_findings_same_bytes_and_their_policy_lets_in_nothing_from_outside(made: Made, name: str) -> None:
     assert made(name) == page(getattr(samples, name)())
-
-
-def test_other_findings_other_nonce(made: Made) -> None:
-    nonces = [re.search(r"'nonce-([^']+)'", made(f))[1] for f in ("small", "bare")]  # type: ignore[index]
-    assert nonces[0] != nonces[1]
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_the_policy_lets_in_nothing_from_outside(made: Made, name: str) -> None:
     found = Elements(made(name))
     policy = next(a["content"] for tag, a in found.tags if a.get("http-equiv") == "Content-Security-Policy") or ""
     assert policy.startswith("default-src 'none'; script-src 'nonce-")
-    assert "unsafe-eval" not in policy
-    assert "unsafe-inline" not in policy
-    assert "http" not in policy
+    assert not any(word in policy for word in ("unsafe-eval", "unsafe-inline", "http"))
     for tag, attributes in found.tags:
         assert tag not in ("link", "img", "iframe", "object", "base", "form")
         assert not {"src", "style"} & attributes.keys()
@@ -123,61 +108,50 @@ def test_the_policy_lets_in_nothing_from_outside(made: Made, name: str) -> None:
         assert (attributes.get("href") or "#").startswith("#")
 
 
-def test_hostile_text_shows_literally(made: Made) -> None:
+def test_hostile_text_shows_literally_and_null_is_a_dash_with_the_reason(made: Made) -> None:
     html = made("hostile")
     found = Elements(html)
-    assert "<img src=x" not in html
-    assert "\u2028" not in html
-    assert "\x1b" not in html
+    assert not any(text in html for text in ("<img src=x", "\u2028", "\x1b"))
     assert sum("<img src=x onerror=alert(1)>" in text for text in found.texts) >= 4
     assert not any("49" in text for text in found.texts if "{{" not in text and "7*7" in text)
+    html = made("all_failed")
+    assert json.loads(hinted(html))[0] == (hint := "need >= 1 run for a value, have 0")
+    assert "data-h=0>–" in html and f"</sup> {hint}".replace(">=", "&gt;=") in html
 
 
-def test_verdict_and_answer_come_before_everything(made: Made) -> None:
+def test_the_page_steps_down_from_the_verdict_and_the_answer(made: Made) -> None:
     words = " ".join(Elements(made("full")).texts)
     order = ["On two CPUs", "60 of 2,240 runs", "56 runs: another program", "Figures", "Tables", "Noise", "Machine"]
     start = words.index("On two CPUs")
     places = [words.index(text, start if text != "Machine" else words.rindex("Noise")) for text in order]
     assert places == sorted(places)
+    levels = [int(tag[1]) for tag, _ in Elements(made("full")).tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and all(b - a <= 1 for a, b in pairwise(levels))
 
 
-def test_a_page_without_script_still_tells_all(made: Made) -> None:
+def test_a_page_without_script_still_tells_all_and_leads_to_its_warnings(made: Made) -> None:
     found = Elements(made("small"))
     words = " ".join(" ".join(found.texts).split())
     assert "switched off here" in words
     for text in ("1.93", "[1.88, 1.97]", "43.1763", "performance", "perf_event_paranoid", "scalograph study thread"):
         assert text in words
     assert sum(tag == "caption" for tag, _ in found.tags) == 3
-
-
-def test_null_is_a_dash_with_the_reason(made: Made) -> None:
-    html = made("all_failed")
-    hint = json.loads(hinted(html))[0]
-    assert hint == "need >= 1 run for a value, have 0"
-    assert "data-h=0>–" in html
-    assert f"</sup> {hint}".replace(">=", "&gt;=") in html
-
-
-def test_warnings_are_reached_from_the_top(made: Made) -> None:
     html = made("small")
-    assert '<a href="#warnings">Warnings (1)</a>' in html
-    assert 'id="warnings"' in html
+    assert '<a href="#warnings">Warnings (1)</a>' in html and 'id="warnings"' in html
     assert "#warnings" not in made("bare")
+    nonces = [re.search(r"'nonce-([^']+)'", made(f))[1] for f in ("small", "bare")]  # type: ignore[index]
+    assert nonces[0] != nonces[1]
 
 
-def test_facts_of_alike_records_are_told_by_fields() -> None:
+def test_facts_of_the_machine_are_named_in_words_and_those_of_alike_records_by_fields() -> None:
     topology = [{"cpu": n, "core": n // 2, "package": 0} for n in range(64)]
     assert facts({"topology": topology}) == [("topology", "cpu: 0 to 63; core: 0 to 31; package: 0")]
     assert facts({"topology": [{"cpu": 0}, {"cpu": 1}], "flags": []}) == [("topology", "cpu: 0, 1"), ("flags", "none")]
-
-
-def test_facts_of_the_machine_are_named_in_words() -> None:
-    told = facts({"caches": {"L1d_bytes": 49152, "L2_bytes": 1310720}, "clock_mhz": 2793.436, "disk_rotational": False})
-    assert told == [
-        ("clock when it was read (MHz)", "2,793.44"),
-        ("caches of a CPU", "L1d: 48 KiB; L2: 1.25 MiB"),
+    caches = {"L1d_bytes": 49152, "L2_bytes": 1310720}
+    assert facts({"caches": caches, "clock_mhz": 2793.436, "disk_rotational": False}) == [
+        ("clock when it was read (MHz)", "2,793.44"), ("caches of a CPU", "L1d: 48 KiB; L2: 1.25 MiB"),
         ("disk of / rotates (as the kernel has it)", "no"),
-    ]
+    ]  # fmt: skip
 
 
 def hinted(html: str) -> str:
@@ -185,46 +159,29 @@ def hinted(html: str) -> str:
     return next(a["data-hints"] or "" for _, a in Elements(html).tags if "data-hints" in a)
 
 
-def test_headings_step_down_one_at_a_time(made: Made) -> None:
-    levels = [int(tag[1]) for tag, _ in Elements(made("full")).tags if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert all(b - a <= 1 for a, b in pairwise(levels))
-
-
-def test_samples_keep_every_score_of_every_run() -> None:
+def test_samples_keep_every_score_of_every_run_once() -> None:
     findings: Findings = samples.small()
     drawn = payload(findings)["samples"]
-    expected = {(r, s) for c in findings.curves for p in c.points for r, s in _pairs(p.responses["wall"])}
+    responses = [point.responses["wall"] for curve in findings.curves for point in curve.points]
+    expected = {pair for one in responses for pair in zip(one.runs, one.scores, strict=True)}
     assert set(zip(drawn["run"], drawn["scores"]["wall"], strict=True)) == expected
     assert drawn["digits"] is None
-
-
-def _pairs(response: Any) -> list[tuple[str, float]]:
-    return list(zip(response.runs, response.scores, strict=True))
-
-
-def test_a_run_in_two_curves_is_one_row() -> None:
     findings: Findings = samples.one_point()
     again = findings.curves[0].model_copy(deep=True)
     again.factor, again.group = "cpus", {"threads": 1, "lock": "none", "quantum": "small"}
     again.points[0].level = 2
     findings.curves.append(again)
     data = payload(findings)
-    assert len(data["samples"]["run"]) == 1
-    assert len(data["families"]) == 2
+    assert len(data["samples"]["run"]) == 1 and len(data["families"]) == 2
 
 
-def test_zero_is_drawn_and_null_is_not() -> None:
+def test_what_a_curve_or_a_timeline_lacks_is_not_drawn() -> None:
     findings: Findings = samples.small()
     points = findings.curves[0].points
     points[1].speedup = Estimate(value=0.0, low=0.0, high=0.0)
     points[2].speedup = Estimate(warnings=("need runs of the baseline",))
     drawn = payload(findings)["families"][0]["curves"][0]["points"]
-    assert drawn[1]["values"]["speedup"][0] == 0.0
-    assert "speedup" not in drawn[2]["values"]
-
-
-def test_broken_timelines_are_passed_over() -> None:
+    assert drawn[1]["values"]["speedup"][0] == 0.0 and "speedup" not in drawn[2]["values"]
     findings: Findings = samples.small()
     good = findings.timelines[0]
     breaks: list[dict[str, Any]] = [{}, {**good.timeline, "busy_ns": [[1]]}, {**good.timeline, "bin_ns": 0}]
@@ -232,9 +189,6 @@ def test_broken_timelines_are_passed_over() -> None:
     findings.timelines += [good.model_copy(update={"timeline": broken}) for broken in breaks]
     (timelines,) = payload(findings)["after"]
     assert len(timelines.views) == 1
-
-
-def test_a_timeline_without_task_list_is_drawn() -> None:
     findings: Findings = samples.small()
     findings.timelines[0].timeline["tasks"] = None
     (timelines,) = payload(findings)["after"]
@@ -259,9 +213,9 @@ def test_lines_stand_out_from_the_paper_in_both_schemes(scheme: int) -> None:
             assert contrast(color, colors["paper"]) >= needed, name
 
 
-def contrast(a: str, b: str) -> float:
+def contrast(*colors: str) -> float:
     """Contrast of two colors as the accessibility guidelines define it."""
-    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    dark, light = sorted(map(luminance, colors))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -269,13 +223,3 @@ def luminance(color: str) -> float:
     parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_cells_have_a_real_minus_and_set_back_what_repeats() -> None:
-    columns = [Column(name="kind", kind="label"), Column(name="change", kind="estimate")]
-    rows = [
-        ["a-1", Estimate(value=-1.5, low=-2.5, high=-0.5, n=3)],
-        ["a-1", Estimate(value=1.0, low=0.5, high=1.5, n=3)],
-    ]
-    html = str(body(table_layout(TableDoc(id="t", title="t", columns=columns, rows=rows))))
-    assert html.count("\N{MINUS SIGN}") == 3 and html.count("a-1") == 2 and html.count("again") == 1

@@ -1,4 +1,4 @@
-"""The rows that three databases hold, and what its programs say of what they cannot do."""
+"""The rows that three databases hold, what its programs cannot do, and the log of pgbench as lines of a probe."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -35,9 +36,6 @@ def test_what_is_read_of_a_station_is_known_whichever_it_is(statements: list[str
     assert {*hours.values()} == {24} and len(hours) == 1_000
     first = [station for _, station, *_ in rows[:120]]
     assert len(set(first)) > 60  # rows of a station do not lie beside each other
-
-
-def test_a_statement_is_a_line(statements: list[str]) -> None:
     assert all("\n" not in line and ";" not in line for line in statements)
 
 
@@ -50,9 +48,7 @@ def test_a_statement_is_a_line(statements: list[str]) -> None:
     ("serve", "disk=1", 64, "arguments: found disk, expected one of port, state, database"),
     ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb"),
 ])  # fmt: skip
-def test_what_is_wrong_or_missing_is_one_sentence(
-    tmp_path: Path, program: str, argument: str, code: int, said: str
-) -> None:
+def test_what_is_wrong_is_one_sentence(tmp_path: Path, program: str, argument: str, code: int, said: str) -> None:
     given = ["port=1", "state=x"] if program == "serve" else ["seed=7", "database=h2", f"into={tmp_path}"]
     argv = [sys.executable, "-B", str(HERE / f"{program}.py"), *given, argument]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "PATH": str(tmp_path)})
@@ -100,3 +96,49 @@ print(*postgres.serve(pathlib.Path("data"), {given!r}), sep="\\n")
     done = subprocess.run([sys.executable, "-B", "-c", shown], capture_output=True, text=True, check=True)
     wanted = {"port=5433", "shared_buffers=64MB", "max_connections=7", "fsync=off", "max_prepared_transactions=9"}
     assert wanted | {"listen_addresses=127.0.0.1"} <= {*done.stdout.splitlines()}
+
+
+PGBENCH = ROOT / "workloads" / "pgbench"
+# Two clients, 1 ms a transaction, one right after the other, and one that failed.
+LOG = "".join(f"{client} {n} 1000 0 1700000000 {client + 1000 * n}\n" for n in range(100) for client in (0, 1))
+
+
+@pytest.fixture(scope="module")
+def figures() -> ModuleType:
+    return load_script(PGBENCH / "figures.py")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    file = tmp_path / "log.1"
+    file.write_text(LOG + "0 100 failed 0 1700000000 101000\n")
+    return file
+
+
+def values(figures: ModuleType, log: Path) -> dict[str, float]:
+    lines = [line.split() for line in figures.lines(figures.Transactions.read([log]), 2, 4, 0.05)]
+    return {words[1]: float(words[2]) for words in lines if words[0] == "value"}
+
+
+def test_rate_times_and_failures_are_those_of_the_log(figures: ModuleType, log: Path, tmp_path: Path) -> None:
+    found = values(figures, log)
+    assert (found["requests"], found["errors"], found["clients"], found["threads"]) == (200, 1, 2, 2)
+    assert found["rate"] == pytest.approx(2000, rel=1e-3)
+    assert found["p50_ns"] == found["p99_ns"] == found["mean_ns"] == 1_000_000
+    assert found["in_flight"] == pytest.approx(2, rel=1e-3) and found["driver_cpu_ns"] == 50_000_000
+    assert found["clients"] == pytest.approx(found["rate"] * (found["mean_ns"] + found["cycle_ns"]) / 1e9)
+    (tmp_path / "log").write_text("0 0 failed 0 1700000000 5\n")
+    assert [*figures.lines(figures.Transactions.read([tmp_path / "log"]), 1, 1, 0.0)] == ["value errors 1"]
+
+
+@pytest.mark.parametrize(
+    ("ns", "index"), [(0, 0), (127, 127), (128, 128), (255, 255), (256, 256), (257, 256), (1_000_000, 1780)]
+)
+def test_buckets_follow_the_page(figures: ModuleType, ns: int, index: int) -> None:
+    assert figures.bucket(ns) == index
+
+
+def test_a_bucket_is_narrow_and_no_line_of_a_histogram_is_too_long(figures: ModuleType) -> None:
+    assert all(figures.bucket(low) < figures.bucket(low + low // 100) for low in range(1_000, 10**7, 997))
+    lines = [*figures.histogram([1 << k for k in range(40)] * 1000)]
+    assert len(lines) > 1 and max(map(len, lines)) < 512

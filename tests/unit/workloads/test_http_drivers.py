@@ -1,4 +1,4 @@
-"""What wrk, oha and k6 print becomes lines that a probe takes; what they do not tell is absent."""
+"""What wrk, oha and k6 print becomes lines that a probe takes; what a load balancer before a server is told."""
 
 import importlib
 import sys
@@ -63,20 +63,14 @@ def refused(
     return run
 
 
-def test_wrk_tells_answers_quantiles_and_threads_and_no_mean(module: Module) -> None:
+def test_wrk_and_oha_leave_out_what_was_lost_or_cut_off(module: Module) -> None:
     assert values(lines(module, "wrk", sample("wrk-4.1.txt"), "clients=16")) == {
         "requests": 66068, "errors": 0, "rate": pytest.approx(21701.57), "p50_ns": 224_000, "p90_ns": 5_030_000,
         "p99_ns": 13_410_000, "max_ns": 28_660_000, "clients": 16, "threads": 1, "driver_cpu_ns": 1.25e9,
     }  # fmt: skip
-
-
-def test_requests_that_wrk_lost_are_errors(module: Module) -> None:
     found = values(lines(module, "wrk", sample("wrk-4.1.txt").replace("Requests/sec:", WRK_ERRORS), "clients=16"))
     assert (found["requests"], found["errors"]) == (66076, 50)
     assert found["rate"] == pytest.approx(21701.57 * (66068 - 42) / 66068)
-
-
-def test_oha_leaves_out_what_the_end_cut_off(module: Module) -> None:
     found = values(lines(module, "oha", sample("oha-1.json"), "loop=open", "rate=300", "connections=8"))
     assert found == {
         "requests": 534, "errors": 58, "rate": pytest.approx(476 / 3.002729963), "mean_ns": 623_198_644,
@@ -85,22 +79,23 @@ def test_oha_leaves_out_what_the_end_cut_off(module: Module) -> None:
     }  # fmt: skip
 
 
-def test_k6_counts_requests_that_it_never_sent(module: Module) -> None:
-    """What k6 1.3 wrote of an open loop of 100 requests per second over one connection, which carries 19."""
-    found = values(lines(module, "k6", "INFO[0000] begins\n" + sample("k6-metrics-by-name.json"), "clients=1"))
-    assert (found["requests"], found["errors"]) == (56 + 244, 5 + 244)
-    assert found["rate"] == pytest.approx(51 / 3.001184912)
-    times = {name: round(value / 1e6, 3) for name, value in found.items() if name.startswith(("mean", "p", "max"))}
-    assert times == {"mean_ns": 46.753, "p50_ns": 44.652, "p90_ns": 51.876, "p99_ns": 91.341, "max_ns": 98.349}
-
-
-def test_the_summary_of_k6_with_metrics_in_a_list_is_read(module: Module) -> None:
-    """What k6 1.8 wrote with --new-machine-readable-summary: it knows no p99."""
-    found = values(lines(module, "k6", sample("k6-metrics-in-a-list.json"), "clients=1"))
-    assert (found["requests"], found["errors"]) == (57 + 242, 5 + 242)
-    assert found["rate"] == pytest.approx(52 / 3.001589679)
-    times = {name: round(value / 1e6, 3) for name, value in found.items() if name.startswith(("mean", "p", "max"))}
-    assert times == {"mean_ns": 46.583, "p50_ns": 46.244, "p90_ns": 54.624, "max_ns": 83.603}
+@pytest.mark.parametrize(("form", "answered", "rate", "times"), [
+    # k6 1.3, with an open loop of 100 requests per second over one connection, which carries 19.
+    ("by-name", (56, 5, 244), 51 / 3.001184912,
+     {"mean": 46.753, "p50": 44.652, "p90": 51.876, "p99": 91.341, "max": 98.349}),
+    # k6 1.8 with --new-machine-readable-summary: it knows no p99.
+    ("in-a-list", (57, 5, 242), 52 / 3.001589679, {"mean": 46.583, "p50": 46.244, "p90": 54.624, "max": 83.603}),
+])  # fmt: skip
+def test_k6_counts_requests_that_it_never_sent(
+    module: Module, form: str, answered: tuple[int, int, int], rate: float, times: dict[str, float]
+) -> None:
+    said = "INFO[0000] begins\n" * (form == "by-name") + sample(f"k6-metrics-{form}.json")
+    found = values(lines(module, "k6", said, "clients=1"))
+    n_sent, n_failed, n_never_sent = answered
+    assert (found["requests"], found["errors"]) == (n_sent + n_never_sent, n_failed + n_never_sent)
+    assert found["rate"] == pytest.approx(rate)
+    shown = {name: round(value / 1e6, 3) for name, value in found.items() if name.startswith(("mean", "p", "max"))}
+    assert shown == {f"{name}_ns": value for name, value in times.items()}
 
 
 def test_the_window_ends_with_the_tool_and_a_probe_takes_the_lines(module: Module) -> None:
@@ -151,23 +146,65 @@ def test_a_tool_that_fails_is_quoted(refused: Callable[..., tuple[int, str]], tm
 @pytest.mark.parametrize(("text", "found"), [
     ("TcpExt: A ListenDrops\nTcpExt: 1 2\n", 2), ("TcpExt: ListenDrops\nTcpExt: x\n", None), ("", None),
 ])  # fmt: skip
-def test_connections_that_were_dropped_are_counted(
-    module: Module, tmp_path: Path, text: str, found: int | None
-) -> None:
+def test_dropped_connections_are_counted(module: Module, tmp_path: Path, text: str, found: int | None) -> None:
     (tmp_path / "netstat").write_text(text)
     drops = module("drops")
     assert (drops.listen_drops(tmp_path / "netstat"), drops.listen_drops(tmp_path / "none")) == (found, None)
     assert drops.dropped_since(None) == [] and drops.dropped_since(0)[0].startswith("value listen_drops ")
 
 
-def test_each_tool_has_a_row_and_a_choice(module: Module) -> None:
+def test_each_tool_has_a_row_and_asks_for_what_was_asked(module: Module) -> None:
     assert [*module("tools").TOOLS] == load_workload(HERE).parameters["tool"].choices
-
-
-def test_each_command_asks_for_what_was_asked(module: Module) -> None:
     closed = module("asked").parse(["targets=127.0.0.1:9", "path=/a?b", "clients=8", "timeout_ms=1500"])
     of_open = module("asked").parse(["tool=oha", "loop=open", "rate=250", "connections=5"])
     wrk = module("wrk").argv("/bin/wrk", closed, 2.5)
     assert wrk[-1] == "http://127.0.0.1:9/a?b" and {"3s", "2s", "8"} < set(wrk)
     assert {"2500ms", "5", "250", "--latency-correction"} < set(module("oha").argv("/bin/oha", of_open, 2.5))
     assert {"LOOP=open", "RATE=250", "CLIENTS=5", "DURATION=2500ms"} < set(module("k6").argv("/bin/k6", of_open, 2.5))
+
+
+FRONT = ROOT / "workloads" / "front"
+FRONT_MODULES = ("programs", "haproxy", "nginx")
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(str(FRONT))
+    for name in FRONT_MODULES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module("programs")
+    for name in FRONT_MODULES:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("front", ["haproxy", "nginx"])
+def test_it_listens_on_loopback_and_asks_each_server(programs: ModuleType, tmp_path: Path, front: str) -> None:
+    servers = programs.targets_of("127.0.0.1:8081,localhost:8082")
+    text = programs.FRONTS[front].configuration(8080, servers, tmp_path)
+    listening = [line.split() for line in text.splitlines() if line.split()[:1] in (["bind"], ["listen"])]
+    assert [words[1].rstrip(";") for words in listening] == ["127.0.0.1:8080"]
+    asked = [line.split()[-1].rstrip(";") for line in text.splitlines() if line.strip().startswith("server ")]
+    assert [one for one in asked if one != "{"] == servers
+
+
+@pytest.mark.parametrize(
+    "target", ["", "127.0.0.1", "127.0.0.1:0", "a:80;", "a b:80", "a\n:80", "a:80,", "a:99999", "{x}:80", "a:80 check"]
+)
+def test_what_is_no_address_is_refused(programs: ModuleType, capsys: pytest.CaptureFixture[str], target: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        programs.targets_of(target)
+    assert ended.value.code == programs.USAGE and capsys.readouterr().err.startswith("targets: found")
+
+
+def test_a_front_that_is_missing_or_unknown_is_named(
+    programs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(programs, "APART", ())
+    with pytest.raises(SystemExit) as ended:
+        programs.find("haproxy")
+    assert ended.value.code == programs.UNAVAILABLE
+    assert capsys.readouterr().err == "haproxy: not found; install it with: apt-get install haproxy\n"
+    with pytest.raises(SystemExit):
+        programs.parse(["front=apache"], front="haproxy")
+    assert capsys.readouterr().err == "front: found apache, expected one of haproxy, nginx\n"

@@ -31,7 +31,7 @@ def said(**levels: object) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_the_program_takes_every_parameter_with_its_limits() -> None:
+def test_the_program_takes_every_parameter_with_its_limits_and_none_beyond() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         target = f"127.0.0.1:{free.getsockname()[1]}"
@@ -42,9 +42,6 @@ def test_the_program_takes_every_parameter_with_its_limits() -> None:
             for level in [level for level in levels if level is not None and name != "clients"]:
                 code, words = said(**{"targets": target, name: level})
                 assert (code, "no connection" in words) == (69, True), f"{name}={level}: {words}"
-
-
-def test_a_level_beyond_its_limit_is_refused_by_both() -> None:
     for name, parameter in load_workload(HERE).parameters.items():
         for level in [] if parameter.max is None else [parameter.max + 1]:
             assert parameter.refuse(level)

@@ -56,14 +56,9 @@ def test_each_iteration_builds_everything_anew(tree: Path, tmp_path: Path) -> No
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("iteration")]
     assert [line[1] for line in lines] == ["0", "1"]
     for _, _, begin, end, work, cpu_ns in lines:
-        assert int(begin) < int(end)
-        assert work == "3"
-        assert int(cpu_ns) > 0
+        assert int(begin) < int(end) and work == "3" and int(cpu_ns) > 0
     assert sorted(path.name for path in tree.iterdir()) == ["Makefile", "a.c", "b.c", "c.c"]
     assert [path.name for path in tmp_path.iterdir()] == ["tree"]
-
-
-def test_objects_that_were_there_are_no_work(tree: Path, tmp_path: Path) -> None:
     (tree / "old.o").write_text("")
     done = build(tmp_path, source=tree)
     assert "value objects 3\n" in done.stdout
@@ -80,21 +75,13 @@ def test_cpu_time_holds_a_helper_that_leaves_the_tree(tree: Path, tmp_path: Path
     assert cpu_ns >= 200_000_000
 
 
-def test_a_tree_that_does_not_build_says_why(tree: Path, tmp_path: Path) -> None:
-    done = build(tmp_path, source=tree, target="nothing")
-    assert done.returncode == 69
-    assert "exit code 2" in done.stderr and "no such thing" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["tree"]
-
-
 @pytest.mark.parametrize(("source", "said"), [("", "absolute path"), ("tree", "absolute path"), ("/", "no Makefile")])
 def test_no_tree(tmp_path: Path, source: str, said: str) -> None:
     done = build(tmp_path, source=source)
-    assert done.returncode == 69
-    assert said in done.stderr
+    assert done.returncode == 69 and said in done.stderr
 
 
-def test_sources_of_packages_become_sources_of_sources(fetch: ModuleType, tmp_path: Path) -> None:
+def test_sources_of_packages_become_sources_of_sources_of_a_release(fetch: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "one.sources").write_text("Types: deb deb-src\nURIs: mirror\nSuites: s\nSigned-By: /a.gpg\n")
     (tmp_path / "two.list").write_text("# a comment\ndeb [arch=amd64] mirror s main\n")
     (tmp_path / "none.list").write_text("deb-src mirror s main\n")
@@ -103,6 +90,9 @@ def test_sources_of_packages_become_sources_of_sources(fetch: ModuleType, tmp_pa
         "one.sources": "Types: deb-src\nURIs: mirror\nSuites: s\nSigned-By: /a.gpg\n",
         "two.list": "deb-src [arch=amd64] mirror s main\n",
     }
+    (tmp_path / "os-release").write_text('ID=x\nVERSION_CODENAME="wheezy"\n')
+    assert fetch.codename(tmp_path / "os-release") == "wheezy"
+    assert fetch.codename(tmp_path / "absent") is None
 
 
 def test_what_is_missing_is_named(fetch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,28 +120,18 @@ def fake_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_mirror_that_does_not_answer(fetch: ModuleType, fake_apt: Path) -> None:
-    (fake_apt / "into").mkdir()
-    with pytest.raises(SystemExit) as caught:
-        fetch.fetch(fetch.TREES["lua"], fake_apt / "into")
-    said = str(caught.value)
-    assert "Failed to fetch the mirror  404; look at the network" in said
-    assert "tree = own" in said
-
-
-def test_what_the_release_lacks_is_taken_as_it_is_newest(
+def test_what_the_release_lacks_is_taken_as_it_is_newest_from_a_mirror_that_answers(
     fetch: ModuleType, fake_apt: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetch, "codename", lambda: "release")
     fetch.download("package", [], fake_apt)
     calls = (fake_apt / "bin/calls").read_text().splitlines()
     assert calls == ["-t release source --download-only package", "source --download-only package"]
-
-
-def test_the_release_by_its_name(fetch: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "os-release").write_text('ID=x\nVERSION_CODENAME="wheezy"\n')
-    assert fetch.codename(tmp_path / "os-release") == "wheezy"
-    assert fetch.codename(tmp_path / "absent") is None
+    (fake_apt / "into").mkdir()
+    with pytest.raises(SystemExit) as caught:
+        fetch.fetch(fetch.TREES["lua"], fake_apt / "into")
+    said = str(caught.value)
+    assert "Failed to fetch the mirror  404; look at the network" in said and "tree = own" in said
 
 
 @pytest.fixture
@@ -178,7 +158,7 @@ def mirror(fetch: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt-get")
-def test_a_tree_from_a_mirror(fetch: ModuleType, mirror: Path, tmp_path: Path) -> None:
+def test_a_tree_from_a_mirror_is_as_its_index_says(fetch: ModuleType, mirror: Path, tmp_path: Path) -> None:
     into = tmp_path / "into"
     into.mkdir()
     found = fetch.fetch(fetch.TREES["lua"], into)
@@ -186,17 +166,12 @@ def test_a_tree_from_a_mirror(fetch: ModuleType, mirror: Path, tmp_path: Path) -
     assert found == {
         "package": "lua5.4", "version": "5.4.9-1", "file": "lua5.4_5.4.9.orig.tar.xz", "sha256": digest
     }  # fmt: skip
-    assert [path.name for path in into.iterdir()] == ["tree"]
-    assert (into / "tree/Makefile").is_file()
-
-
-@pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt-get")
-def test_a_file_that_is_not_as_the_index_says(fetch: ModuleType, mirror: Path, tmp_path: Path) -> None:
+    assert [path.name for path in into.iterdir()] == ["tree"] and (into / "tree/Makefile").is_file()
     with (mirror / "lua5.4_5.4.9.orig.tar.xz").open("ab") as stream:
         stream.write(b"more")
-    (tmp_path / "into").mkdir()
+    (tmp_path / "again").mkdir()
     with pytest.raises(SystemExit, match=r"apt-get source failed: .*; try again later"):
-        fetch.fetch(fetch.TREES["lua"], tmp_path / "into")
+        fetch.fetch(fetch.TREES["lua"], tmp_path / "again")
 
 
 def test_a_synthetic_tree_is_the_same_on_every_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,8 +206,7 @@ def test_directories_of_modules_are_made_one_after_another(small: Path, tmp_path
     assert places == [place for place in ["tree", *(f"tree/modules/{i:02}" for i in range(20))] for _ in range(4)]
     values = dict(line.split()[1:] for line in done.stdout.splitlines() if line.startswith("value"))
     begin, end = map(int, done.stdout.split()[2:4])
-    assert values["objects"] == "42"
-    assert 0 < int(values["image_end_ns"]) < end - begin
+    assert values["objects"] == "42" and 0 < int(values["image_end_ns"]) < end - begin
     walls = float(values["image_wall_s"]) + float(values["modules_wall_s"])
     assert walls == pytest.approx((end - begin) / 1e9, abs=1e-5)
     assert float(values["image_cpu_percent"]) > 0 and float(values["modules_cpu_percent"]) > 0
@@ -247,13 +221,14 @@ def test_an_image_alone_is_the_whole_build(small: Path, tmp_path: Path) -> None:
     assert "modules_wall_s" not in values
 
 
-def test_a_tree_without_phases_tells_none(tree: Path, tmp_path: Path) -> None:
+def test_a_tree_that_does_not_build_says_why_and_one_without_phases_tells_none(tree: Path, tmp_path: Path) -> None:
     assert "image" not in build(tmp_path, source=tree).stdout
+    done = build(tmp_path, source=tree, target="nothing")
+    assert done.returncode == 69 and "exit code 2" in done.stderr and "no such thing" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["tree"]
 
 
-def test_a_kernel_makes_the_directories_whose_options_are_in_force(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kernel_makes_the_directories_of_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = load("run", monkeypatch)
     prepared = tmp_path / "linux-modules"
     (prepared / "tree").mkdir(parents=True)

@@ -29,7 +29,7 @@ def dated(i: int, result: MeasuredSource) -> DatedSource:
     return DatedSource(f"2026-01-{i + 1:02}T00:00:00Z", result)
 
 
-def test_a_new_level_begins_with_a_result_and_what_differs_is_told() -> None:
+def test_a_new_level_begins_with_a_result_and_else_there_is_one() -> None:
     found = series(results(12, 7)[::-1])
     (step,) = found.steps
     assert step.name == "r07" and step.ratio.value == pytest.approx(1.08, rel=0.01)
@@ -38,14 +38,11 @@ def test_a_new_level_begins_with_a_result_and_what_differs_is_told() -> None:
     claim = series_claim(found)
     assert claim.sentences[0].startswith("2 levels in 12 results. From r07 on it takes 8") and claim.matrix
     assert [table.id for table in series_tables(found)] == ["results", "steps"]
-
-
-def test_without_a_change_there_is_one_level() -> None:
     assert series_claim(series(results(12))).sentences == ["One level: no change is shown among 12 results."]
     assert not series_claim(series(results(4))).answered
 
 
-def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
+def test_what_says_or_decides_nothing_is_left_out() -> None:
     every = results(8)
     every[2] = dated(2, source("busy", CURVE, refused="9 of 9 runs were disturbed"))
     every[3] = dated(3, source("fewer", {1: 8.0}))
@@ -54,9 +51,6 @@ def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
     assert found.left_out == ["torn: no journal", "busy: 9 of 9 runs were disturbed", "fewer: other configurations"]
     with pytest.raises(StudyError, match="no result that can be compared"):
         series([], ["torn: no journal"])
-
-
-def test_what_decides_nothing_in_a_comparison_decides_no_level() -> None:
     every = results(9)
     every[2] = dated(2, source("fallen", {**CURVE, 1: 80.0}, doubt="rests on disturbed runs"))
     every[4] = dated(4, source("nothing", CURVE, (0.0, 0.0)))
@@ -83,15 +77,12 @@ def newest_without_one(*failed: FailedConfiguration) -> ResultSeries:
     return series([*every, dated(7, replace(last, configurations=last.configurations[:2], failed=failed))])
 
 
-def test_a_newest_result_that_failed_is_no_level_and_is_named() -> None:
+def test_a_newest_result_that_failed_or_lacks_a_configuration_is_named() -> None:
     found = newest_without_one(FailedConfiguration({"threads": 4}, (5, 6)))
     assert len(found.results) == 7 and found.left_out == ["r07: runs failed with threads=4 (5 of 6)"]
     claim = series_claim(found)
     assert claim.sentences[1] == "The newest result is left out, r07: runs failed with threads=4 (5 of 6)."
     assert not claim.answered
-
-
-def test_a_newest_result_that_lacks_a_configuration_says_so() -> None:
     found = newest_without_one()
     claim = series_claim(found)
     assert len(found.results) == 8 and not claim.answered

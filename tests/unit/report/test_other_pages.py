@@ -1,14 +1,20 @@
-"""The page of published studies: what holds first, every claim with its outcome, nothing that runs or is fetched."""
+"""Pages beside the report: of published studies and of two results; nothing in them runs or is fetched."""
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from tests.kit import ROOT
+from tests.unit.exchange.compare.made import source
 
+from scalograph.cli.comparing import comparison_screen
+from scalograph.exchange.compare.measured_source import MeasuredSource
+from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedPart, Reproduction
+from scalograph.report.compared_page import page as compared_page
 from scalograph.report.reproduction_page import page, write
 from scalograph.report.reproduction_screen import render_reproduction
 from scalograph.text.reproduction_words import (
@@ -30,23 +36,22 @@ def made() -> list[Reproduction]:
     return [Reproduction.model_validate_json(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
 
 
-def test_it_counts_claims_and_not_their_pieces(made: list[Reproduction]) -> None:
+def test_it_counts_claims_and_tells_how_far_parts_can_be_believed(made: list[Reproduction]) -> None:
     assert headline(made[0]).startswith("1 of 6 claims of two published studies holds on this machine, 1 does not, ")
     assert sum(made[0].counts().values()) == 6 and several(made[0]) == "S0-4a and S0-4b"
     kinds, rows = columns(made[0]), table_rows(made[0])
     assert [label for label, _ in rows] == ["S0 thread-scaling", "S1 cpu-surface", "all"]
     assert all(len(numbers) == 1 + len(kinds) and numbers[0] == sum(numbers[1:]) for _, numbers in rows)
-
-
-def test_parts_are_told_with_how_far_they_can_be_believed(made: list[Reproduction]) -> None:
     assert belief(made[0].parts) == "1 part believed, 1 part with care" and belief(made[1].parts) == ""
     assert unfinished_parts(made[1].parts) == [
         ("begun", "thread-scaling-paper"),
         ("not run", "thread-cliff: the budget has 2 s left, it takes at most 3 min"),
     ]
+    parts = [ReproducedPart(study=name, of="S0", state="skipped", why="no JVM") for name in "abcde"]
+    assert unfinished_parts(parts) == [("skipped", "a, b, c and 2 more: no JVM")]
 
 
-def test_the_page_holds_every_claim_once_with_its_outcome_and_its_part(made: list[Reproduction]) -> None:
+def test_the_page_holds_every_claim_once_and_is_the_same_bytes_again(made: list[Reproduction], tmp_path: Path) -> None:
     text = page(made[0])
     claims = {claim.id: claim for study in made[0].studies for claim in study.claims}
     assert re.findall(r'<li class="published-claim [a-z-]+" id="claim-([^"]+)"', text) == list(claims)
@@ -56,6 +61,10 @@ def test_the_page_holds_every_claim_once_with_its_outcome_and_its_part(made: lis
         assert claim.sentence in item and f"<span>{claim.outcome}</span>" in item and claim.why in item
     assert text.count('class="claim-picture"') == 3
     assert 'href="thread-scaling-paper/report.html"' in text and 'href="smt-inflation' not in text
+    for name in ("a.html", "b.html"):
+        write(made[0], tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert (tmp_path / "a.html").stat().st_size < 100_000
 
 
 def test_a_decided_claim_says_where_its_runs_are_not_to_be_believed(made: list[Reproduction]) -> None:
@@ -65,13 +74,6 @@ def test_a_decided_claim_says_where_its_runs_are_not_to_be_believed(made: list[R
     item = text.split('id="claim-S0-1"')[1].split("</li>")[0]
     assert "<strong>Do not believe it</strong>: Most runs were disturbed." in item
     assert "disturbed" not in text.split('id="claim-S1-11"')[1].split("</li>")[0]
-
-
-def test_the_same_document_gives_the_same_bytes(made: list[Reproduction], tmp_path: Path) -> None:
-    for name in ("a.html", "b.html"):
-        write(made[0], tmp_path / name)
-    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-    assert (tmp_path / "a.html").stat().st_size < 100_000
 
 
 def test_nothing_in_a_document_can_run_or_be_fetched(made: list[Reproduction]) -> None:
@@ -84,11 +86,6 @@ def test_nothing_in_a_document_can_run_or_be_fetched(made: list[Reproduction]) -
     assert "default-src 'none'; style-src 'nonce-" in text
     links = re.findall(r'href="([^"]*)"', text)
     assert links and all(link.startswith("#") or re.fullmatch(r"[a-z0-9-]+/report\.html", link) for link in links)
-
-
-def test_parts_of_one_reason_are_named_together() -> None:
-    parts = [ReproducedPart(study=name, of="S0", state="skipped", why="no JVM") for name in "abcde"]
-    assert unfinished_parts(parts) == [("skipped", "a, b, c and 2 more: no JVM")]
 
 
 @pytest.mark.parametrize("n_parts", [1, 40])
@@ -113,3 +110,22 @@ def test_a_reproduction_of_nothing_is_shown_as_such(made: list[Reproduction]) ->
 @pytest.mark.parametrize("ended", ["2026-11-23", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon"])
 def test_a_time_that_is_none_is_left_out(made: list[Reproduction], ended: str) -> None:
     assert circumstances(made[0].model_copy(update={"ended": ended}))
+
+
+CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
+
+
+def compared(old: MeasuredSource, new: MeasuredSource) -> str:
+    found = compare_sources(old, [new])
+    return compared_page(found.results[0], comparison_screen(found, [old.label, new.label]))
+
+
+def test_both_curves_and_their_ratio_are_drawn_and_what_comes_from_outside_is_text() -> None:
+    text = compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
+    assert len(re.findall(r'<svg viewBox="0 0 560', text)) == 2 and "<script" not in text
+    assert "new is slower: it takes 10" in text and 'class="verdict reject"' in text
+    assert text.count("<tr>") >= len(CURVE)
+    assert text == compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
+    hostile = replace(source("<b>old", CURVE, levels={"<i>": "<u>"}), title="<script>alert(1)</script>")
+    text = compared(hostile, source("new", CURVE, levels={"<i>": "<u>"}))
+    assert "<script" not in text and "<b>old" not in text and "<u>" not in text
