@@ -47,10 +47,6 @@ def test_a_row_of_usual_levels_is_not_called_all() -> None:
     assert made.note == "otherwise held x, quantum x"
 
 
-def test_no_more_rows_than_are_read_at_a_glance() -> None:
-    assert len(of([float(2**i) for i in range(12)], 0.01)[0]) == MOST_ROWS
-
-
 def test_what_is_inconclusive_or_marked_shares_no_row() -> None:
     assert not are_equivalent(Estimate(1.0), Estimate(1.0, 0.99, 1.01))
     assert not are_equivalent(Estimate(1.0, 0.6, 1.4), Estimate(1.0, 0.6, 1.4))
