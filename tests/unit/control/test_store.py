@@ -101,66 +101,43 @@ def refusing(monkeypatch: pytest.MonkeyPatch, of: object, name: str, number: int
     monkeypatch.setattr(of, name, refuse)
 
 
-def test_what_a_killed_start_left_is_put_back_in_reverse_and_told(machine: Machine) -> None:
-    process = machine.start()
-    assert machine.tree.is_delegated() and machine.tree.has_leaf(LEAF)
-    process.kill()
-    process.wait()
-    assert not machine.is_untouched(), "nobody has put it back yet"
+@pytest.mark.parametrize(("when", "has_leaf"), [("middle", True), ("before", False)])
+def test_what_a_killed_start_left_is_put_back_in_reverse_and_told(machine: Machine, when: str, has_leaf: bool) -> None:
+    machine.start_killed(when)
+    assert machine.recorded() == ["cpuset-delegation", "exclusive-leaf"], "on the disk before it is made"
+    assert (machine.tree.is_delegated(), machine.tree.has_leaf(LEAF)) == (True, has_leaf), "nobody has put it back yet"
     assert put_right(machine.store) == [REMOVED, DELEGATION]
     assert machine.is_untouched()
     assert put_right(machine.store) == []
 
 
-def test_a_change_is_on_the_disk_before_it_is_made(machine: Machine) -> None:
-    machine.start_killed()
-    assert machine.recorded() == ["cpuset-delegation", "exclusive-leaf"]
-    assert not machine.tree.has_leaf(LEAF)
-    assert put_right(machine.store) == [REMOVED, DELEGATION]
-    assert machine.is_untouched()
-
-
-def test_a_living_owner_is_left_alone_and_a_second_start_is_refused(machine: Machine) -> None:
-    process = machine.start()
+def test_a_living_owner_is_left_alone_and_waited_for_which_is_told_once(machine: Machine) -> None:
+    process, messages = machine.start(), list[str]()
     refusal = f"process {process.pid} measures on this machine, expected one at a time"
     with pytest.raises(HostError, match=refusal), machine.lock():
         pass
-    assert machine.tree.has_leaf(LEAF)
-
-
-def test_a_second_start_waits_when_told_to_and_puts_right_what_the_first_left(machine: Machine) -> None:
-    process = machine.start()
-    subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {process.pid}"]).wait()
-    messages: list[str] = []
-    with lock_machine(wait_s=30, store=machine.store, tell=messages.append) as restored:
-        assert restored == [REMOVED, DELEGATION]
-        assert machine.is_untouched()
-    assert messages == [], "a wait of less than a second is not worth a line"
-
-
-def test_a_longer_wait_is_told_once(machine: Machine) -> None:
-    process = machine.start()
-    messages: list[str] = []
+    assert machine.tree.is_delegated() and machine.tree.has_leaf(LEAF)
     with pytest.raises(HostError, match="wait for its end"), lock_machine(1.5, machine.store, messages.append):
         pass
     (message,) = messages
     assert message.startswith(f"waiting for process {process.pid}, which measures on this machine, at most")
+    subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {process.pid}"]).wait()
+    with lock_machine(30, machine.store, messages.append) as restored:
+        assert restored == [REMOVED, DELEGATION] and machine.is_untouched()
+    assert messages == [message], "a wait of less than a second is not worth a line"
 
 
-def test_after_a_reboot_nothing_is_touched(machine: Machine) -> None:
+@pytest.mark.parametrize(("changes", "restored"), [
+    ({"boot_id": "another"}, []),  # what was set since a reboot is somebody else's
+    ({"owner": {"pid": os.getpid(), "start_ticks": 1}}, [REMOVED, DELEGATION]),  # a later process of that number
+], ids=["reboot", "owner"])  # fmt: skip
+def test_a_record_is_of_its_boot_and_of_its_owner(
+    machine: Machine, changes: dict[str, Any], restored: list[str]
+) -> None:
     machine.start_killed()
-    machine.changes.write_text(json.dumps({**json.loads(machine.changes.read_text()), "boot_id": "another"}))
-    assert put_right(machine.store) == []
-    assert machine.tree.is_delegated(), "what was set since is somebody else's"
-    assert not machine.changes.exists()
-
-
-def test_a_later_process_with_the_owners_number_is_not_the_owner(machine: Machine) -> None:
-    machine.start_killed()
-    record = json.loads(machine.changes.read_text())
-    record["owner"]["pid"] = os.getpid()
-    machine.changes.write_text(json.dumps(record))
-    assert put_right(machine.store) == [REMOVED, DELEGATION]
+    machine.changes.write_text(json.dumps({**json.loads(machine.changes.read_text()), **changes}))
+    assert put_right(machine.store) == restored
+    assert machine.tree.is_delegated() == (not restored) and not machine.changes.exists()
 
 
 def test_a_value_that_does_not_come_back_is_told_and_the_record_kept(
@@ -227,13 +204,24 @@ def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(machi
     assert machine.recorded() == ["tasks-delegation"]
 
 
-@pytest.mark.parametrize(
-    ("file", "text"), [("cgroup.subtree_control", "cpuset cpu\n"), ("cpuset.cpus", "0-1\n"), ("cpuset.mems", "0\n")]
-)
-def test_a_delegation_that_others_use_meanwhile_is_left_to_them(machine: Machine, file: str, text: str) -> None:
+@pytest.mark.parametrize(("when", "files", "stays"), [
+    ("meanwhile", {"cgroup.subtree_control": "cpuset cpu\n"}, True), ("meanwhile", {"cpuset.cpus": "0-1\n"}, True),
+    ("meanwhile", {"cpuset.mems": "0\n"}, True),
+    ("before", {"cgroup.subtree_control": "cpu\n", "cpuset.cpus": "\n", "cpuset.mems": "\n"}, False),
+])  # fmt: skip
+def test_a_delegation_that_others_use_meanwhile_is_left_to_them(
+    machine: Machine, when: str, files: dict[str, str], stays: bool
+) -> None:
+    def write_files() -> None:
+        for file, text in files.items():
+            (machine.tree.mount / "user.slice" / file).write_text(text)
+
+    if when == "before":
+        write_files()
     with machine.hold():
-        (machine.tree.mount / "user.slice" / file).write_text(text)
-    assert machine.tree.is_delegated() and not machine.tree.has_leaf(LEAF)
+        if when == "meanwhile":
+            write_files()
+    assert (machine.tree.is_delegated(), machine.tree.has_leaf(LEAF)) == (stays, False)
     assert not machine.changes.exists()
 
 
@@ -251,32 +239,22 @@ def test_a_delegation_that_others_use_after_a_crash_is_left_on_and_told(machine:
     assert put_right(machine.store) == [] and machine.tree.is_delegated()
 
 
-def test_cgroups_with_the_values_they_had_from_the_start_use_nothing(machine: Machine) -> None:
-    for file, text in {"cgroup.subtree_control": "cpu\n", "cpuset.cpus": "\n", "cpuset.mems": "\n"}.items():
-        (machine.tree.mount / "user.slice" / file).write_text(text)
-    with machine.hold():
-        pass
-    assert machine.is_untouched()
-
-
-def test_two_users_have_two_folders_and_one_lock(tmp_path: Path) -> None:
+def test_one_lock_for_all_users_and_folders_in_a_sticky_folder_that_is_open_to_all(tmp_path: Path) -> None:
+    """Another XDG_RUNTIME_DIR, as under cron, is no second machine."""
     tmp_path.chmod(0o1777)
     file = shared_lock_file([tmp_path / "none", tmp_path])
     assert file == tmp_path / "scalograph.lock"
     mine, theirs = (Store(tmp_path / name, None, shared=file) for name in ("mine", "theirs"))
+    refusal = f"scalograph.lock: process {os.getpid()} measures on this machine, expected one at a time"
     with lock_machine(store=mine), lock_machine(store=mine):
         assert stat.S_IMODE(file.stat().st_mode) == 0o644
+        with pytest.raises(HostError, match=refusal), lock_machine(store=theirs):
+            pass
     with lock_machine(store=theirs):
         pass
-
-
-def test_a_user_with_two_folders_has_one_lock(tmp_path: Path) -> None:
-    """Another XDG_RUNTIME_DIR, as under cron, is no second machine."""
-    file = tmp_path / "scalograph.lock"
-    first, second = (Store(tmp_path / name, None, shared=file) for name in ("first", "second"))
-    refusal = f"scalograph.lock: process {os.getpid()} measures on this machine, expected one at a time"
-    with lock_machine(store=first), pytest.raises(HostError, match=refusal), lock_machine(store=second):
-        pass
+    for mode in (0o777, 0o1755):
+        tmp_path.chmod(mode)
+        assert shared_lock_file([tmp_path]) is None
 
 
 LOCKED = """
@@ -336,12 +314,6 @@ def test_a_spoiled_lock_of_the_machine_is_told_once_and_left_alone(
     assert victim.read_text() == "precious"
 
 
-def test_only_a_sticky_folder_that_is_open_to_all_holds_the_shared_lock(tmp_path: Path) -> None:
-    for mode in (0o777, 0o1755):
-        tmp_path.chmod(mode)
-        assert shared_lock_file([tmp_path]) is None
-
-
 def test_the_lock_may_be_taken_again_by_its_holder_only(machine: Machine) -> None:
     with machine.lock(), machine.lock():
         assert put_right(machine.store) == []
@@ -349,19 +321,17 @@ def test_the_lock_may_be_taken_again_by_its_holder_only(machine: Machine) -> Non
         pass
     with pytest.raises(HostError, match="the machine is not locked"), machine.change(lambda: None):
         pass
+    assert put_right(Store(None, None)) == [], "without a folder there is none"
 
 
-def test_a_full_disk_keeps_nobody_from_the_lock(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    refusing(monkeypatch, os, "pwrite", errno.ENOSPC)
-    with machine.lock():
-        pass
-
-
-@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
-def test_a_file_system_without_locks_is_done_without_them(
-    machine: Machine, number: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("of", "name", "number"), [
+    (os, "pwrite", errno.ENOSPC),
+    *((fcntl, "flock", number) for number in (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)),
+])  # fmt: skip
+def test_neither_a_full_disk_nor_a_file_system_without_locks_keeps_anybody_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, of: object, name: str, number: int
 ) -> None:
-    refusing(monkeypatch, fcntl, "flock", number)
+    refusing(monkeypatch, of, name, number)
     with machine.lock() as restored:
         assert restored == []
 
@@ -405,36 +375,28 @@ TAMPERED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("record", [
-    *(valid(changes=changes) for changes in TAMPERED), valid(owner={"pid": -1, "start_ticks": 1}),
-    valid(owner={"pid": "1", "start_ticks": 1}), valid(version=2), valid(more=1), {}, [], "text",
-])  # fmt: skip
-def test_tampered_records_are_refused_and_nothing_is_done(machine: Machine, record: object) -> None:
-    with machine.lock():
-        machine.changes.write_text(json.dumps(record))
-    with pytest.raises(HostError, match=r"changes\.json: .*expected changes as Scalograph writes them; look at"):
-        put_right(machine.store)
-    assert (machine.tree.mount / "user.slice").is_dir() and machine.changes.exists()
-
-
-def test_the_valid_record_of_these_tests_is_valid(machine: Machine) -> None:
-    with machine.lock():
-        machine.changes.write_text(json.dumps(valid()))
-    assert put_right(machine.store) == [REMOVED]
-
-
 TOO_LONG = json.dumps(valid()).encode().ljust(MAX_BYTES + 1)  # though its beginning is valid
+NOT_OURS = r"changes\.json: .*expected changes as Scalograph writes them; look at"
 
 
 @pytest.mark.parametrize(("content", "refusal"), [
+    *((json.dumps(record).encode(), NOT_OURS) for record in (
+        *(valid(changes=changes) for changes in TAMPERED), valid(owner={"pid": -1, "start_ticks": 1}),
+        valid(owner={"pid": "1", "start_ticks": 1}), valid(version=2), valid(more=1), {}, [], "text",
+    )),
     (b"{", "expected"), (b"\xff", "expected"), (b"", "expected"), (b" " * (MAX_BYTES + 1), "expected"),
     (TOO_LONG, "a longer file, expected at most 65536 bytes"),
-])  # fmt: skip
-def test_garbage_is_refused(machine: Machine, content: bytes, refusal: str) -> None:
+], ids=map(str, range(99)))  # fmt: skip
+def test_tampered_records_and_garbage_are_refused_and_nothing_is_done(
+    machine: Machine, content: bytes, refusal: str
+) -> None:
     with machine.lock():
         machine.changes.write_bytes(content)
     with pytest.raises(HostError, match=refusal):
         put_right(machine.store)
+    assert (machine.tree.mount / "user.slice").is_dir() and machine.changes.exists()
+    machine.changes.write_text(json.dumps(valid()))
+    assert put_right(machine.store) == [REMOVED], "of the record that is tampered with here"
 
 
 def test_a_living_owner_without_its_lock_is_left_alone(machine: Machine) -> None:
@@ -448,38 +410,24 @@ def test_a_living_owner_without_its_lock_is_left_alone(machine: Machine) -> None
     assert str(process.pid) in machine.changes.read_text()
 
 
-def test_without_a_folder_there_is_no_lock() -> None:
-    assert put_right(Store(None, None)) == []
-
-
-def test_the_folder_is_ours_alone(tmp_path: Path) -> None:
+def test_the_folder_is_ours_alone_or_refused(tmp_path: Path) -> None:
     with PrivateDir(tmp_path / "state"):
         assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
-
-
-def test_a_folder_that_is_open_to_others_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "state").mkdir(mode=0o755)
     (tmp_path / "state").chmod(0o755)
     with pytest.raises(HostError, match="state: mode 0755, expected mode 0700; look at it, then remove it"):
         PrivateDir(tmp_path / "state")
+    with pytest.raises(HostError, match=r"No such file or directory.*; make .*/runtime a folder that we may write to"):
+        PrivateDir(tmp_path / "runtime/scalograph")
 
 
-@pytest.mark.parametrize("kind", ["link", "dangling", "file"])
-def test_no_folder_but_a_real_one(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("target", ["real", "nowhere", None])
+def test_no_folder_but_a_real_one(tmp_path: Path, target: str | None) -> None:
     (tmp_path / "real").mkdir(mode=0o700)
     path = tmp_path / "state"
-    if kind == "file":
-        path.write_text("")
-    else:
-        path.symlink_to(tmp_path / ("real" if kind == "link" else "nowhere"))
+    path.symlink_to(tmp_path / target) if target else path.write_text("")
     with pytest.raises(HostError, match="expected a folder, not a link"):
         PrivateDir(path)
     assert list((tmp_path / "real").iterdir()) == []
-
-
-def test_a_place_that_is_missing_is_told(tmp_path: Path) -> None:
-    with pytest.raises(HostError, match=r"No such file or directory.*; make .*/runtime a folder that we may write to"):
-        PrivateDir(tmp_path / "runtime/scalograph")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -562,9 +510,9 @@ def test_nobody_has_a_lock_too(nobody: Callable[..., str], open_folder: Path) ->
 
 @pytest.mark.xdist_group("machine")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be in another user's way")
-@pytest.mark.parametrize(
-    ("mode", "found"), [(0o755, "owned by user 0, expected user 65534"), (0o700, "Permission denied")]
-)
+@pytest.mark.parametrize(("mode", "found"), [
+    (0o755, "owned by user 0, expected user 65534"), (0o700, "Permission denied"),
+])  # fmt: skip
 def test_who_squats_on_the_name_is_told_and_gone_around(
     nobody: Callable[..., str], open_folder: Path, mode: int, found: str
 ) -> None:
