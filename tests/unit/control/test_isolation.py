@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-import scalograph
 from scalograph.control.isolation import (
     Refusal,
     find_isolation_refusal,
@@ -18,42 +18,57 @@ from scalograph.control.isolation import (
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount
-from tests.kit.studies import facts_of
-from tests.unit.control.paper import PaperTree, machine, put_right
+from tests.unit.control.paper import PaperTree, child_environment, machine, put_right
 from tests.unit.control.trees import planted, write
 
 pytestmark = pytest.mark.guarantee
 
-FREE, BOUND = facts_of(0), facts_of(0, refused={"isolation": "no cgroup v2 is mounted"})
+
+class Paper:
+    """A machine of paper that grants partitions; `invalid` is its kernel's reason against one."""
+
+    def __init__(self, folder: Path, invalid: str = "") -> None:
+        self.root, self.mount = folder / "root", machine(folder / "root")
+        self.tree = PaperTree(self.mount, self.root, invalid)
+        self.store = Store(folder / "state", self.tree)
+        self.changes = folder / "state" / CHANGES
+
+    def reserve(self, *cpus: int) -> AbstractContextManager[None]:
+        return reserve_cpus(cpus, self.tree, self.store, self.root)
+
+    def leaves(self) -> list[Path]:
+        return list(self.mount.glob("scalograph-*"))
 
 
-def test_a_machine_that_grants_it(tmp_path: Path) -> None:
-    machine(tmp_path)
-    assert find_isolation_refusal(tmp_path) is None
+def why_refused(root: Path) -> str:
+    found = find_isolation_refusal(root)
+    return found.why if found else "granted"
 
 
 def test_why_it_is_refused(tmp_path: Path) -> None:
     found = find_isolation_refusal(planted(tmp_path / "hybrid", "two-cpu-guest"))
     assert found and found.why == "cgroup v1 has the cpuset controller (/sys/fs/cgroup/cpuset)"
     assert "unified_cgroup_hierarchy=1" in found.fix
-    found = find_isolation_refusal(tmp_path / "empty")
-    assert found and found.why == "no cgroup v2 is mounted"
+    assert why_refused(tmp_path / "empty") == "no cgroup v2 is mounted"
     mount = machine(tmp_path / "a")
-    write(mount / "cgroup.type", "domain\n")
-    found = find_isolation_refusal(tmp_path / "a")
-    assert found and found.why == "the visible root of cgroup v2 is no partition (a container)"
-    write(mount / "cpuset.cpus.partition", "root\n")
-    assert find_isolation_refusal(tmp_path / "a") is None
-    write(mount / "cgroup.controllers", "cpu memory\n")
-    found = find_isolation_refusal(tmp_path / "a")
-    assert found and found.why == "cgroup v2 has no cpuset controller here"
+    assert why_refused(tmp_path / "a") == "granted"
+    for file, text, why in (
+        ("cgroup.type", "domain\n", "the visible root of cgroup v2 is no partition (a container)"),
+        ("cpuset.cpus.partition", "root\n", "granted"),
+        ("cgroup.controllers", "cpu memory\n", "cgroup v2 has no cpuset controller here"),
+    ):
+        write(mount / file, text)
+        assert why_refused(tmp_path / "a") == why
 
 
-def test_nobody_may_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_may_not_nor_root_under_a_mount_without_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine(tmp_path)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert why_refused(tmp_path) == "EACCES: no permission to make a cgroup"
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=os.ST_RDONLY | os.ST_NOSUID))
     found = find_isolation_refusal(tmp_path)
-    assert found and found.why == "EACCES: no permission to make a cgroup"
+    assert found and found.why == "EROFS: cgroups are mounted read-only (a container)"
+    assert found.fix == "run outside the container, or use shared CPUs", "and not to become root"
 
 
 @pytest.mark.parametrize(("user", "fix"), [(0, "run outside the container"), (1000, "run as root")])
@@ -65,82 +80,51 @@ def test_what_helps_depends_on_who_we_are(user: int, fix: str, tmp_path: Path, m
     )
 
 
-def test_root_under_a_mount_without_writing_is_not_told_to_become_root(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine(tmp_path)
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=os.ST_RDONLY | os.ST_NOSUID))
-    found = find_isolation_refusal(tmp_path)
-    assert found and found.why == "EROFS: cgroups are mounted read-only (a container)"
-    assert found.fix == "run outside the container, or use shared CPUs"
-
-
 def test_a_partition_is_made_entered_left_and_removed(tmp_path: Path) -> None:
-    mount = machine(tmp_path / "root")
-    tree = PaperTree(mount, tmp_path / "root")
-    store = Store(tmp_path / "state", tree)
-    with reserve_cpus((2, 3, 5), tree, store, tmp_path / "root"):
-        (leaf,) = mount.glob("scalograph-*")
+    paper, own = Paper(tmp_path), str(os.getpid())
+    with paper.reserve(2, 3, 5):
+        (leaf,) = paper.leaves()
         assert (leaf / "cpuset.cpus.partition").read_text() == "root\n"
         assert (leaf / "cpuset.cpus.effective").read_text() == "2-3,5"
-        assert tree.is_delegated()
-        assert leaf.name in (tmp_path / "state" / CHANGES).read_text()
-        assert tree.moved == [(leaf.name, str(os.getpid()))], "nobody is moved but ourselves"
-    assert tree.moved[1:] == [("session-1.scope", str(os.getpid()))], "and we go back to where we came from"
-    assert not tree.is_delegated() and not list(mount.glob("scalograph-*"))
-    assert not (tmp_path / "state" / CHANGES).exists()
-
-
-def test_a_delegation_that_was_there_stays(tmp_path: Path) -> None:
-    mount = machine(tmp_path / "root")
-    tree = PaperTree(mount, tmp_path / "root")
-    tree.delegate(True)
-    with reserve_cpus((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"):
+        assert paper.tree.is_delegated()
+        assert leaf.name in paper.changes.read_text()
+        assert paper.tree.moved == [(leaf.name, own)], "nobody is moved but ourselves"
+    assert paper.tree.moved[1:] == [("session-1.scope", own)], "and we go back to where we came from"
+    assert not paper.tree.is_delegated() and not paper.leaves() and not paper.changes.exists()
+    paper.tree.delegate(True)
+    with paper.reserve(1):
         pass
-    assert tree.is_delegated()
+    assert paper.tree.is_delegated(), "a delegation that was there stays"
 
 
-def test_the_kernels_reason_against_a_partition_is_told_and_all_is_put_back(tmp_path: Path) -> None:
-    mount = machine(tmp_path / "root")
-    tree = PaperTree(mount, tmp_path / "root", invalid="Cpu list in cpuset.cpus not exclusive")
-    with (
-        pytest.raises(HostError, match=r"partition root invalid \(Cpu list in cpuset.cpus not exclusive\), CPUs 1"),
-        reserve_cpus((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
-    ):
+@pytest.mark.parametrize(("invalid", "granted", "refusal"), [
+    ("Cpu list in cpuset.cpus not exclusive", "2-3",
+     r"partition root invalid \(Cpu list in cpuset.cpus not exclusive\), CPUs 2-3"),
+    # A kernel grants what is online of the set, and calls it a partition.
+    ("", "2", "partition root, CPUs 2, expected partition root, CPUs 2-3; use other CPUs"),
+])  # fmt: skip
+def test_without_its_partition_there_is_no_run_and_all_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invalid: str, granted: str, refusal: str
+) -> None:
+    paper = Paper(tmp_path, invalid)
+    written = paper.tree.write
+    monkeypatch.setattr(paper.tree, "write", lambda file, text: written(file, granted if text == "2-3" else text))
+    with pytest.raises(HostError, match=refusal), paper.reserve(2, 3):
         raise AssertionError("no run without its CPUs")
-    assert not tree.moved and not tree.is_delegated() and not list(mount.glob("scalograph-*"))
-
-
-def test_a_partition_of_other_cpus_than_asked_for_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel grants what is online of the set, and calls it a partition."""
-    mount = machine(tmp_path / "root")
-    tree = PaperTree(mount, tmp_path / "root")
-    written = tree.write
-    monkeypatch.setattr(tree, "write", lambda file, text: written(file, "2" if text == "2-3" else text))
-    with (
-        pytest.raises(HostError, match="partition root, CPUs 2, expected partition root, CPUs 2-3; use other CPUs"),
-        reserve_cpus((2, 3), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
-    ):
-        raise AssertionError("no run on fewer CPUs")
-    assert not tree.moved and not list(mount.glob("scalograph-*"))
+    assert not paper.tree.moved and not paper.tree.is_delegated() and not paper.leaves()
 
 
 def test_a_partition_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None:
-    mount = machine(tmp_path / "root")
-    tree = PaperTree(mount, tmp_path / "root")
-    with (
-        pytest.raises(HostError, match=r"partition root invalid \(hotplug\)"),
-        reserve_cpus((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
-    ):
-        (leaf,) = mount.glob("scalograph-*")
+    paper = Paper(tmp_path)
+    with pytest.raises(HostError, match=r"partition root invalid \(hotplug\)"), paper.reserve(1):
+        (leaf,) = paper.leaves()
         (leaf / "cpuset.cpus.partition").write_text("root invalid (hotplug)\n")
-    assert not list(mount.glob("scalograph-*"))
+    assert not paper.leaves()
 
 
 def test_without_a_place_for_the_record_nothing_is_changed(tmp_path: Path) -> None:
-    tree = PaperTree(machine(tmp_path), tmp_path)
-    with pytest.raises(HostError, match="not locked"), reserve_cpus((1,), tree, Store(None, tree), tmp_path):
+    tree = Paper(tmp_path).tree
+    with pytest.raises(HostError, match="not locked"), reserve_cpus((1,), tree, Store(None, tree), tmp_path / "root"):
         pass
     assert not tree.is_delegated()
 
@@ -205,10 +189,8 @@ def _cgroup(pid: int) -> str:
 def test_a_partition_whose_owner_was_killed_is_given_back(live_store: Store) -> None:
     tree, before = live_store.tree, os.sched_getaffinity(0)
     assert isinstance(tree, CgroupTree) and live_store.folder is not None
-    home = str(Path(scalograph.__file__).parents[1])
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
     argv = [sys.executable, "-B", "-c", HELD, str(max(before)), str(live_store.folder)]
-    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as owner:
+    with subprocess.Popen(argv, env=child_environment(), stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         left = int(owner.stdout.readline())
         assert os.sched_getaffinity(0) == before - {max(before)}

@@ -13,15 +13,14 @@ from scalograph.errors import HostError
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount, v1_mount
 from tests.unit.control.trees import planted, write
 
-MOUNT = cgroup2_mount()
+MOUNT = cgroup2_mount() or Path("/nowhere")
 live = pytest.mark.skipif(
-    MOUNT is None or not os.access(MOUNT, os.W_OK) or os.geteuid() != 0, reason="no cgroup v2 that we may write to"
-)
+    not os.access(MOUNT, os.W_OK) or os.geteuid() != 0, reason="no cgroup v2 that we may write to"
+)  # fmt: skip
 
 
 @pytest.fixture
 def tree() -> CgroupTree:
-    assert MOUNT is not None
     return CgroupTree(MOUNT)
 
 
@@ -33,14 +32,11 @@ def name(tree: CgroupTree) -> Iterator[str]:
 
 
 def test_mounts(tmp_path: Path) -> None:
-    root = planted(tmp_path, "two-cpu-guest")
+    root = planted(tmp_path / "guest", "two-cpu-guest")
     assert cgroup2_mount(root) == root / "sys/fs/cgroup/unified"
-    assert v1_mount("cpuset", root) == "/sys/fs/cgroup/cpuset"
-    assert v1_mount("cpu", root) is None
+    assert (v1_mount("cpuset", root), v1_mount("cpu", root)) == ("/sys/fs/cgroup/cpuset", None)
     assert cgroup2_mount(tmp_path / "nothing") is None
-
-
-def test_a_space_in_a_mount_and_a_part_of_the_hierarchy(tmp_path: Path) -> None:
+    # A part of the hierarchy, and a space in a name.
     lines = "1 2 0:3 /part /first rw - cgroup2 cgroup2 rw\n1 2 0:3 / /a\\040b rw shared:1 - cgroup2 cgroup2 rw\nx\n"
     write(tmp_path / "proc/self/mountinfo", lines)
     assert cgroup2_mount(tmp_path) == tmp_path / "a b"
@@ -106,19 +102,20 @@ def test_without_a_kill_of_the_kernel_all_below_are_killed_and_who_has_ended_is_
 
 @live
 def test_a_leaf_goes_with_everything_in_it(tree: CgroupTree, name: str) -> None:
+    tree.remove_leaf(name)
+    assert not tree.has_leaf(name), "and removing what is not there is no error"
     leaf = tree.make_leaf(name)
     (leaf / "below").mkdir()
-    inner = subprocess.Popen(["sleep", "600"])
-    outer = subprocess.Popen(["sleep", "600"])
-    try:
-        tree.write(leaf / "cgroup.procs", str(outer.pid))
-        tree.write(leaf / "below/cgroup.procs", str(inner.pid))
-        tree.remove_leaf(name)
-        assert (outer.wait(5), inner.wait(5)) == (-9, -9)
-        assert not tree.has_leaf(name)
-    finally:
-        outer.kill()
-        inner.kill()
+    with subprocess.Popen(["sleep", "600"]) as inner, subprocess.Popen(["sleep", "600"]) as outer:
+        try:
+            tree.write(leaf / "cgroup.procs", str(outer.pid))
+            tree.write(leaf / "below/cgroup.procs", str(inner.pid))
+            tree.remove_leaf(name)
+            assert (outer.wait(5), inner.wait(5)) == (-9, -9)
+            assert not tree.has_leaf(name)
+        finally:
+            outer.kill()
+            inner.kill()
 
 
 @live
@@ -132,9 +129,3 @@ def test_we_go_into_a_leaf_and_come_back_with_our_mask(tree: CgroupTree, name: s
         with pytest.raises(OSError, match="this process itself is in the leaf"):
             tree.remove_leaf(name)
     assert (tree.own_folder(), os.sched_getaffinity(0)) == (before, mask)
-
-
-@live
-def test_removing_what_is_not_there_is_no_error(tree: CgroupTree, name: str) -> None:
-    tree.remove_leaf(name)
-    assert not tree.has_leaf(name)

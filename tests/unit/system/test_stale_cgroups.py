@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,10 @@ pytestmark = pytest.mark.guarantee
 
 LEFT = "scalograph-4d2aabbccdd"  # 4d2 is process 1234
 TOLD = [f"cgroup {LEFT}, left empty: removed"]
-MOUNT = cgroup2_mount()
+MOUNT = cgroup2_mount() or Path("/nowhere")
 live = pytest.mark.skipif(
-    MOUNT is None or not os.access(MOUNT, os.W_OK) or os.geteuid() != 0, reason="no cgroup v2 that we may write to"
-)
+    not os.access(MOUNT, os.W_OK) or os.geteuid() != 0, reason="no cgroup v2 that we may write to"
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -50,46 +51,43 @@ def leave(home: Path, name: str = LEFT, age_s: float = 3600, events: str = "popu
     return leaf
 
 
-@pytest.mark.parametrize("where", [".", "user.slice/session-1.scope"])
+@pytest.mark.parametrize("below", [".", "user.slice/session-1.scope"])
 def test_an_empty_leaf_is_removed_below_the_mount_and_in_our_own_cgroup(
-    tree: CgroupTree, tmp_path: Path, where: str
+    tree: CgroupTree, tmp_path: Path, below: str
 ) -> None:
-    leaf = leave(tree.mount / where)
+    leaf = leave(tree.mount / below)
     assert remove_stale_cgroups(tree, tmp_path) == TOLD
     assert not leaf.exists()
     assert remove_stale_cgroups(tree, tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["scalograph-", "scalograph-XY", "scalograph-4d2.scope", "init.scope", "xscalograph-4d2"]
-)
-def test_other_names_stay(tree: CgroupTree, tmp_path: Path, name: str) -> None:
-    leaf = leave(tree.mount, name)
+OTHER_NAMES = ("scalograph-", "scalograph-XY", "scalograph-4d2.scope", "init.scope", "xscalograph-4d2")
+NOT_SURELY_EMPTY = ("populated 1\nfrozen 0\n", "frozen 0\n", "", "populated 01\n")
+
+
+@pytest.mark.parametrize(("below", "leaf_of"), [
+    *((".", {"name": name}) for name in OTHER_NAMES), *((".", {"events": events}) for events in NOT_SURELY_EMPTY),
+    (".", {"age_s": 30}), ("system.slice", {}),
+], ids=repr)  # fmt: skip
+def test_other_names_what_is_not_surely_empty_what_is_young_and_what_is_elsewhere_stays(
+    tree: CgroupTree, tmp_path: Path, below: str, leaf_of: dict[str, Any]
+) -> None:
+    leaf = leave(tree.mount / below, **leaf_of)
     assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
 
 
-@pytest.mark.parametrize("events", ["populated 1\nfrozen 0\n", "frozen 0\n", "", "populated 01\n"])
-def test_what_is_not_surely_empty_stays(tree: CgroupTree, tmp_path: Path, events: str) -> None:
-    leaf = leave(tree.mount, events=events)
-    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
-
-
-def test_what_is_young_stays(tree: CgroupTree, tmp_path: Path) -> None:
-    leaf = leave(tree.mount, age_s=30)
-    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
-
-
-def test_elsewhere_is_not_looked_at(tree: CgroupTree, tmp_path: Path) -> None:
-    leaf = leave(tree.mount / "system.slice")
-    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
-
-
-def test_the_leaf_of_a_running_probe_stays(tree: CgroupTree, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("comm", "state", "told"), [
+    ("scalograph-prob", None, []), ("bash", None, TOLD), ("scalograph-prob", "S", []),
+    ("scalograph-prob", "Z", TOLD),  # it is dead, and nobody waits for it
+])  # fmt: skip
+def test_the_leaf_of_a_running_probe_stays(
+    tree: CgroupTree, tmp_path: Path, comm: str, state: str | None, told: list[str]
+) -> None:
     leaf = leave(tree.mount)
-    write(tmp_path / "proc/1234/comm", "scalograph-prob\n")
-    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
-    write(tmp_path / "proc/1234/comm", "bash\n")
-    assert remove_stale_cgroups(tree, tmp_path) == TOLD
+    write(tmp_path / "proc/1234/comm", f"{comm}\n")
+    if state:
+        write(tmp_path / "proc/1234/stat", f"1234 ({comm}) {state} 1 1234\n")
+    assert remove_stale_cgroups(tree, tmp_path) == told and leaf.is_dir() == (not told)
 
 
 def test_the_leaf_of_a_probe_that_starts_meanwhile_stays(
@@ -106,15 +104,6 @@ def test_the_leaf_of_a_probe_that_starts_meanwhile_stays(
     assert remove_stale_cgroups(tree, tmp_path) == [] and (tree.mount / LEFT).is_dir()
 
 
-def test_the_leaf_of_a_dead_probe_that_nobody_waits_for_goes(tree: CgroupTree, tmp_path: Path) -> None:
-    leaf = leave(tree.mount)
-    write(tmp_path / "proc/1234/comm", "scalograph-prob\n")
-    write(tmp_path / "proc/1234/stat", "1234 (scalograph-prob) S 1 1234\n")
-    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
-    write(tmp_path / "proc/1234/stat", "1234 (scalograph-prob) Z 1 1234\n")
-    assert remove_stale_cgroups(tree, tmp_path) == TOLD
-
-
 def test_the_leaf_of_a_child_that_was_killed_goes_at_once(tree: CgroupTree, tmp_path: Path) -> None:
     leaf, other = leave(tree.mount, age_s=0), leave(tree.mount, "scalograph-5d2aabbccdd", age_s=0)
     end_orphaned_run(0x4D2, tmp_path)
@@ -122,11 +111,9 @@ def test_the_leaf_of_a_child_that_was_killed_goes_at_once(tree: CgroupTree, tmp_
 
 
 def test_a_link_is_not_followed(tree: CgroupTree, tmp_path: Path) -> None:
-    target = leave(tmp_path / "elsewhere", "kept")
-    (tree.mount / LEFT).symlink_to(target)
-    assert (
-        remove_stale_cgroups(tree, tmp_path, min_age_s=0) == [] and target.is_dir() and (tree.mount / LEFT).is_symlink()
-    )
+    target, link = leave(tmp_path / "elsewhere", "kept"), tree.mount / LEFT
+    link.symlink_to(target)
+    assert remove_stale_cgroups(tree, tmp_path, min_age_s=0) == [] and target.is_dir() and link.is_symlink()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -146,7 +133,6 @@ def test_every_start_sweeps_under_the_lock(tree: CgroupTree, tmp_path: Path) -> 
 
 @pytest.fixture
 def name() -> Iterator[str]:
-    assert MOUNT is not None
     made = f"scalograph-{secrets.token_hex(8)}"
     yield made
     CgroupTree(MOUNT).remove_leaf(made)
@@ -154,27 +140,26 @@ def name() -> Iterator[str]:
 
 @live
 def test_the_kernels_own_leaves(name: str) -> None:
-    assert MOUNT is not None
     tree = CgroupTree(MOUNT)
     leaf = tree.make_leaf(name)
-    (leaf / "made by a workload").mkdir()
-    told = f"cgroup {name}, left empty: removed"
+    below = leaf / "made by a workload"
+    below.mkdir()
     with subprocess.Popen(["sleep", "600"]) as inside:
         try:
-            tree.write(leaf / "made by a workload/cgroup.procs", str(inside.pid))
-            assert not stale_cgroups._is_stale(leaf, 0)
+            for inhabited in (leaf, below):
+                tree.write(inhabited / "cgroup.procs", str(inside.pid))
+                assert not stale_cgroups._is_stale(leaf, 0)
             assert not stale_cgroups._remove_empty(leaf), "the kernel holds on to what has a process"
             assert inside.poll() is None
         finally:
             inside.kill()
     assert leaf.is_dir() and not stale_cgroups._is_stale(leaf, stale_cgroups.MIN_AGE_S)
     assert stale_cgroups._is_stale(leaf, 0) and stale_cgroups._remove_empty(leaf)
-    assert told not in remove_stale_cgroups(tree)
+    assert f"cgroup {name}, left empty: removed" not in remove_stale_cgroups(tree)
 
 
 @live
 def test_what_a_probe_left_running_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOUNT is not None
     tree = CgroupTree(MOUNT)
     leaf = tree.make_leaf(f"scalograph-{secrets.token_hex(7)}")  # of a probe; those of settings have sixteen digits
     below = leaf / "made by a workload"
@@ -189,16 +174,6 @@ def test_what_a_probe_left_running_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @live
-def test_processes_in_what_a_setting_is_held_in_stay(name: str) -> None:
-    assert MOUNT is not None
-    leaf = CgroupTree(MOUNT).make_leaf(name)
-    with subprocess.Popen(["sleep", "600"]) as inside:
-        CgroupTree(MOUNT).write(leaf / "cgroup.procs", str(inside.pid))
-        assert not stale_cgroups._is_stale(leaf, 0)
-        inside.kill()
-
-
-@live
 @pytest.mark.skipif(find_probe().warning is not None, reason="only the native probe makes leaves")
 @pytest.mark.parametrize(
     ("around", "name"),
@@ -206,7 +181,6 @@ def test_processes_in_what_a_setting_is_held_in_stay(name: str) -> None:
 )
 def test_another_start_touches_no_process_of_a_living_study(tmp_path: Path, around: Sequence[str], name: str) -> None:
     """It finds the leaf of its run, whatever its probe is called, and however its processes are numbered."""
-    assert MOUNT is not None
     program = shutil.copy(find_probe().argv[0], tmp_path / name)
     words = ["sleep", f"20.{secrets.randbits(40)}"]
     command = {"argv": words, "cwd": "/", "env": {"PATH": os.defpath}}
@@ -224,7 +198,6 @@ def test_another_start_touches_no_process_of_a_living_study(tmp_path: Path, arou
 
 def started(words: Sequence[str]) -> Path | None:
     """Return the folder in /proc of a process of a run that has these arguments."""
-    assert MOUNT is not None
     for file in MOUNT.glob("scalograph-*/**/cgroup.procs"):
         with suppress(OSError):  # others measure here too
             for pid in file.read_text().split():

@@ -49,33 +49,20 @@ def test_what_a_dead_start_left_is_ended_and_told(
     os.waitid(os.P_PID, left, os.WEXITED | os.WNOWAIT)
 
 
-@pytest.mark.parametrize(
-    "environ",
-    [
-        f"{MARK}=99.77",  # of a start that is at work
-        f"X{DEAD}",
-        f"{MARK}=",
-        f"{MARK}=1234",
-        f"{MARK}=0.1",
-        f"{MARK}=a.b",
-        "",
-    ],
-)
-def test_what_may_be_somebody_s_stays(tmp_path: Path, left: int, environ: str) -> None:
-    shown(tmp_path, left, environ)
-    assert kill_stale_processes(tmp_path) == [] and is_alive(left)
-
-
-def test_what_counts_its_processes_otherwise_stays(tmp_path: Path, left: int) -> None:
-    """The start that its mark names is a number of another container."""
-    shown(tmp_path, left, DEAD, "pid:[2]")
-    assert kill_stale_processes(tmp_path) == [] and is_alive(left)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_what_is_anothers_stays(tmp_path: Path, left: int) -> None:
-    shown(tmp_path, left, DEAD)
-    os.chown(tmp_path / "proc" / str(left), 65534, 65534)
+# A start at work, words that are no mark, marks of no process; a start whose number is of another container.
+@pytest.mark.parametrize(("environ", "namespace", "owner"), [
+    *((environ, "pid:[1]", None) for environ in (
+        f"{MARK}=99.77", f"X{DEAD}", f"{MARK}=", f"{MARK}=1234", f"{MARK}=0.1", f"{MARK}=a.b", "",
+    )),
+    (DEAD, "pid:[2]", None),
+    pytest.param(DEAD, "pid:[1]", 65534, marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root can give away")),
+])  # fmt: skip
+def test_what_may_be_somebody_s_stays(
+    tmp_path: Path, left: int, environ: str, namespace: str, owner: int | None
+) -> None:
+    shown(tmp_path, left, environ, namespace)
+    if owner:
+        os.chown(tmp_path / "proc" / str(left), owner, owner)
     assert kill_stale_processes(tmp_path) == [] and is_alive(left)
 
 
