@@ -7,6 +7,7 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.profile.recorder import INSTALL, PerfSample, parse_perf_samples, read_perf_tasks, refuse_unable
 from scalograph.profile.values import MAX_FRAMES
+from tests.kit.processes import write_program
 
 # Of perf 6.1.
 PRINTED = """\
@@ -39,15 +40,11 @@ def test_a_deep_stack_is_cut() -> None:
     assert [*parse_perf_samples(lines)] == [PerfSample(2.5, tuple(f"f{i}" for i in range(MAX_FRAMES)))]
 
 
-def test_perf_that_is_missing_or_refused_is_told_with_what_helps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_perf_that_is_missing_or_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HostError, match=f"perf: not on PATH, .*; {INSTALL}"):
         refuse_unable(tmp_path)
-    program = tmp_path / "perf"
-    program.write_text("#!/bin/sh\necho 'No permission to enable cpu-clock event' >&2\nexit 255\n")
-    program.chmod(0o755)
+    write_program(tmp_path / "perf", "echo 'No permission to enable cpu-clock event' >&2\nexit 255")
     with pytest.raises(HostError, match=r"perf record: No permission .*perf_event_paranoid=1"):
         refuse_unable(tmp_path)
     with pytest.raises(HostError, match="perf script: exit code 255"):

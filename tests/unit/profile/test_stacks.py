@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.errors import ProtocolError
 from scalograph.profile.recording import EventCounter, parse_events, parse_instant, parse_stack
-from scalograph.profile.values import RecordedTasks
+from scalograph.profile.values import RecordedTasks, Stack
 from tests.kit import ROOT
 
 RECORDED = ROOT / "tests" / "recorded" / "jfr-print.json"
@@ -24,15 +24,12 @@ def counted(first: str = "2026-11-21T00:00:00Z", last: str = "2026-11-22T00:00:0
 def test_the_predominant_stack_is_one_of_calls_not_of_lines() -> None:
     seen = counted()
     assert (seen.n_samples, seen.n_native) == (6, 1)
-    assert seen.stacks[0].n == 3 and seen.stacks[0].share == 0.5
-    assert seen.stacks[0].frames == (
+    assert seen.stacks[0] == Stack(n=3, share=0.5, frames=(
         "Steps.walk", "Part.add", "StreamVersion$$Lambda.accept", "java.util.stream.ReduceOps$10ReducingSink.accept",
         "java.util.stream.Streams$RangeLongSpliterator.forEachRemaining",
-    )  # fmt: skip
-    assert [(method.name, method.n) for method in seen.methods[:2]] == [
-        ("Steps.walk", 3),
-        ("java.util.concurrent.ForkJoinPool.scan", 2),
-    ]
+    ))  # fmt: skip
+    methods = [(method.name, method.n) for method in seen.methods[:2]]
+    assert methods == [("Steps.walk", 3), ("java.util.concurrent.ForkJoinPool.scan", 2)]
 
 
 def test_parks_by_what_was_waited_for() -> None:
@@ -62,11 +59,7 @@ def test_pieces_of_any_size_make_the_same_events(size: int) -> None:
 def test_events_that_nobody_asks_for_are_not_read() -> None:
     one = '{"type": "jdk.ThreadPark", "values": {}}'
     pieces = iter(['{"recording": {"events": [' + one, ", " + one])
-
-    def read(n: int) -> str:
-        return next(pieces)
-
-    assert len(list(islice(parse_events(read), 2))) == 2
+    assert len(list(islice(parse_events(lambda n: next(pieces)), 2))) == 2
 
 
 @pytest.mark.parametrize("text", [
@@ -83,12 +76,8 @@ def test_an_event_without_its_time_is_refused() -> None:
         EventCounter(lambda at: True).count([{"type": "jdk.ThreadPark", "values": {"startTime": 5}}])
 
 
-@pytest.mark.parametrize("trace", [None, {}, {"frames": None}, {"frames": []}])
-def test_a_sample_without_a_stack_is_none(trace: object) -> None:
-    assert parse_stack(trace) == ()
-
-
-def test_names_are_bounded_and_broken_frames_survive() -> None:
+def test_names_are_bounded_broken_frames_survive_and_a_sample_without_a_stack_is_none() -> None:
     frame = {"method": {"type": {"name": "a/" + "b" * 5000}, "name": "c"}}
     long, broken, *_ = parse_stack({"frames": [frame, None, 3, {}, {"method": []}, frame]})
     assert len(long) == 256 and broken == "?.None"
+    assert [parse_stack(trace) for trace in (None, {}, {"frames": None}, {"frames": []})] == [()] * 4

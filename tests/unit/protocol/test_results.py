@@ -22,22 +22,17 @@ def test_a_file_system_without_links_costs_the_link_only(tmp_path: Path, monkeyp
 
 
 def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "findings.json"
-    file.write_text("old")
-
     def refuse(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
+    file = tmp_path / "findings.json"
+    file.write_text("old")
+    with pytest.raises(HostError, match="cannot be made"):
+        results.create("small", file / "results")
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(HostError, match=r"findings\.json: cannot be written: No space left"):
         results.write_text(file, "new")
     assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
-
-
-def test_a_folder_that_is_a_file_is_a_host_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(HostError, match="cannot be made"):
-        results.create("small", tmp_path / "file" / "results")
 
 
 @pytest.mark.parametrize(("asked", "missing"), [("nosuch", "nosuch"), (".", "journal.jsonl"), ("no.jsonl", "no.jsonl")])
