@@ -9,7 +9,7 @@ from scalograph.control.host_facts import read_host_facts
 from scalograph.machine.doctor import examine
 from scalograph.machine.floor.saved_noise import SavedNoise, noise_file, read_noise, save_noise
 from scalograph.protocol.noise_floor import Floor
-from tests.unit.control.trees import planted
+from tests.unit.control.trees import planted, write
 from tests.unit.machine.floor.test_floor import noise_floor, quiet, rows, table
 
 # The fields of release 0.1.0: all required but the last of each pair of machine facts.
@@ -24,54 +24,40 @@ def kept(measured: Floor = FLOOR) -> SavedNoise:
     return SavedNoise.model_validate({**EARLIER, "study": "noise-floor", "results": "/r", "floor": measured})
 
 
-def said(tmp_path: Path) -> tuple[str, str, str]:
-    root = planted(tmp_path / "root", "two-cpu-guest")
-    report = examine(
-        read_host_facts(root, ()), {"capabilities": []}, root, {"XDG_STATE_HOME": str(tmp_path), "PATH": ""}, tmp_path
-    )
-    (check,) = [check for check in report.checks if check.name == "noise"]
-    return check.status, check.found, check.why
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_STATE_HOME": str(tmp_path), "PATH": ""}
 
 
-def test_kept_and_read_again(tmp_path: Path) -> None:
-    environ = {"XDG_STATE_HOME": str(tmp_path)}
+def test_kept_and_read_again_here_and_by_an_earlier_release(environ: dict[str, str]) -> None:
     save_noise(kept(), environ)
     assert read_noise(environ) == kept()
-
-
-def test_an_earlier_file_is_read(tmp_path: Path) -> None:
-    environ = {"XDG_STATE_HOME": str(tmp_path)}
-    noise_file(environ).parent.mkdir()
-    noise_file(environ).write_text(json.dumps(EARLIER))
+    document = json.loads(kept().model_dump_json())
+    assert EARLIER.keys() <= document.keys()
+    assert {name: type(document[name]) for name in EARLIER} == {name: type(value) for name, value in EARLIER.items()}
+    write(noise_file(environ), json.dumps(EARLIER))
     found = read_noise(environ)
     assert found and (found.floor, found.results, found.sd_log_percent) == (None, None, 1.25)
 
 
-def test_an_earlier_release_finds_all_that_it_reads() -> None:
-    document = json.loads(kept().model_dump_json())
-    assert EARLIER.keys() <= document.keys()
-    assert {name: type(document[name]) for name in EARLIER} == {name: type(value) for name, value in EARLIER.items()}
+@pytest.mark.parametrize("floor", [{"parts": 1}, {"parts": [{"n_cpus": 0, "n": 1}]}, []])
+def test_a_broken_floor_is_none(environ: dict[str, str], floor: object) -> None:
+    write(noise_file(environ), json.dumps({**EARLIER, "floor": floor}))
+    assert read_noise(environ) is None
 
 
-def test_doctor_tells_both_numbers_of_cpus(tmp_path: Path) -> None:
-    save_noise(kept(), {"XDG_STATE_HOME": str(tmp_path)})
-    status, found, why = said(tmp_path)
+def test_doctor_tells_both_numbers_of_cpus_and_warns_of_an_objection(tmp_path: Path, environ: dict[str, str]) -> None:
+    root = planted(tmp_path / "root", "two-cpu-guest")
+
+    def noise(measured: Floor) -> tuple[str, str, str]:
+        save_noise(kept(measured), environ)
+        report = examine(read_host_facts(root, ()), {"capabilities": []}, root, environ, tmp_path)
+        (check,) = [check for check in report.checks if check.name == "noise"]
+        return check.status, check.found, check.why
+
+    status, found, why = noise(FLOOR)
     assert (status, why) == ("info", "")
     one, both = (part.spread.sd_log_percent for part in FLOOR.parts if part.spread)
     assert found.startswith(f"runs differ by {one:.2g} % on 1 CPU, {both:.2g} % on 2 CPUs: 10 runs show effects from")
-
-
-def test_doctor_warns_of_a_floor_with_an_objection(tmp_path: Path) -> None:
-    scores = quiet()
-    scores[:, 0] *= 1.05
-    save_noise(kept(noise_floor(table(list(rows(scores))))), {"XDG_STATE_HOME": str(tmp_path)})
-    status, _, why = said(tmp_path)
+    status, _, why = noise(noise_floor(table(list(rows(quiet() * [1.05, 1])))))
     assert status == "warning" and "A differs from B" in why
-
-
-@pytest.mark.parametrize("floor", [{"parts": 1}, {"parts": [{"n_cpus": 0, "n": 1}]}, []])
-def test_a_broken_floor_is_none(tmp_path: Path, floor: object) -> None:
-    environ = {"XDG_STATE_HOME": str(tmp_path)}
-    noise_file(environ).parent.mkdir()
-    noise_file(environ).write_text(json.dumps({**EARLIER, "floor": floor}))
-    assert read_noise(environ) is None

@@ -14,27 +14,25 @@ def look(percent: float, median_s: float = 0.2, n: int = 10, n_disturbed: int = 
     return compare_with_floor(KEPT, "2026-01-02", list(median_s * np.exp(logs))[:n], n_disturbed)
 
 
-def test_no_change() -> None:
-    found = look(1.0)
-    assert (found.changed, found.moved, found.n, found.df) == ("no", "no", 10, 9)
-    assert found.sd_log_percent == pytest.approx(1.0)
-    assert found.sentence == "10 runs of the same work differ by 1 %, about the same as the 1 % on 2026-01-02"
+THEN = "on 2026-01-02"
 
 
-def test_more_noise_and_longer() -> None:
-    found = look(4.0, 0.22)
-    assert (found.changed, found.moved) == ("higher", "slower")
-    assert found.moved_percent == pytest.approx(10, abs=0.01)
-    assert found.sentence == (
-        "10 runs of the same work differ by 4 %, more than the 1 % on 2026-01-02; "
-        "it takes 10 % longer than then, beyond what such runs vary"
-    )
-
-
-def test_less_noise_and_faster() -> None:
-    found = look(0.2, 0.18)
-    assert (found.changed, found.moved) == ("lower", "faster")
-    assert "less than the 1 %" in found.sentence and "it takes 10 % less than then" in found.sentence
+@pytest.mark.parametrize(("percent", "median_s", "changed", "moved", "sentence"), [
+    (1.0, 0.2, "no", "no", f"differ by 1 %, about the same as the 1 % {THEN}"),
+    (4.0, 0.22, "higher", "slower", f"differ by 4 %, more than the 1 % {THEN}; it takes 10 % longer than then, beyond "
+     "what such runs vary"),
+    (0.2, 0.18, "lower", "faster", f"differ by 0.2 %, less than the 1 % {THEN}; it takes 10 % less than then, beyond "
+     "what such runs vary"),
+])  # fmt: skip
+def test_noise_and_median_beside_those_of_then(
+    percent: float, median_s: float, changed: str, moved: str, sentence: str
+) -> None:
+    found = look(percent, median_s)
+    assert (found.changed, found.moved, found.n, found.df) == (changed, moved, 10, 9)
+    assert found.sd_log_percent == pytest.approx(percent)
+    assert found.moved_percent == pytest.approx(100 * (median_s / 0.2 - 1), abs=0.01)
+    assert found.sentence == f"10 runs of the same work {sentence}"
+    assert Recheck.model_validate_json(found.model_dump_json()) == found
 
 
 @pytest.mark.parametrize("n", [0, 1, 4])

@@ -10,12 +10,13 @@ import pytest
 
 from scalograph.machine.proofs.proof_context import find_empty_leaves, leaf_parents, read_settings
 from scalograph.machine.proofs.proof_run import find_marked, kill_marked
+from tests.unit.control.trees import write
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A machine with cgroup v2 and two CPUs; we are in /system/user."""
-    files = {
+    for name, text in {
         "proc/self/mountinfo": "30 23 0:26 / /cg rw - cgroup2 cgroup2 rw\n",
         "proc/self/cgroup": "0::/system/user\n",
         "cg/cgroup.subtree_control": "cpuset cpu\n",
@@ -25,11 +26,16 @@ def root(tmp_path: Path) -> Path:
         "cg/other/cgroup.events": "populated 0\n",
         "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
         "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "powersave\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    }.items():
+        write(tmp_path / name, text)
     return tmp_path
+
+
+def test_leaves_are_looked_for_where_they_are_made(root: Path) -> None:
+    assert leaf_parents(root) == [root / "cg/system/user", root / "cg"]
+    assert find_empty_leaves(root) == {root / "cg/scalograph-1a"}
+    (root / "proc/self/mountinfo").unlink()  # without cgroup v2 there is nothing to look at
+    assert (leaf_parents(root), find_empty_leaves(root)) == ([], set())
 
 
 def test_what_a_study_can_touch_is_read(root: Path) -> None:
@@ -51,15 +57,6 @@ def test_a_change_of_ourselves_shows() -> None:
         os.sched_setaffinity(0, mask)
     assert {name for name in now if now[name] != before[name]} >= {"our CPUs"}
     assert now["our CPUs"] == str(min(mask))
-
-
-def test_leaves_are_looked_for_where_they_are_made(root: Path) -> None:
-    assert leaf_parents(root) == [root / "cg/system/user", root / "cg"]
-    assert find_empty_leaves(root) == {root / "cg/scalograph-1a"}
-
-
-def test_without_cgroup_v2_there_is_nothing_to_look_at(tmp_path: Path) -> None:
-    assert (leaf_parents(tmp_path), find_empty_leaves(tmp_path)) == ([], set())
 
 
 def test_marked_processes_are_found_and_ended() -> None:
