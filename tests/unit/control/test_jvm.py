@@ -49,15 +49,12 @@ def test_the_program_sees_it(tmp_path: Path) -> None:
     assert status == {False: "failed", "four": "ok"}
 
 
-def test_two_variables_are_two_controls() -> None:
+def test_two_variables_are_two_controls_and_other_names_are_none() -> None:
     factors = {"switch": {"control": "env:SWITCH", "levels": [1]}, "more": {"control": "env:MORE", "levels": ["x"]}}
     launch = apply(parse(a_study(factors)), {"switch": 1, "more": "x"}, Launch(), facts_of())
     assert launch.env == {"SWITCH": "1", "MORE": "x"}
-
-
-@pytest.mark.parametrize("name", ["env", "env:", "cpus:2", "fan", ""])
-def test_other_names_are_no_control(name: str) -> None:
-    assert control_row(name) is None and environment_variable(name) is None
+    for name in ("env", "env:", "cpus:2", "fan", ""):
+        assert control_row(name) is None and environment_variable(name) is None
 
 
 def test_files_that_a_variable_names_are_part_of_what_was_run(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from scalograph.errors import HostError, StudyError
 from scalograph.study.load import parse
 from tests.kit import ROOT
 from tests.kit.studies import a_study, facts_of
-from tests.unit.control.paper import child_environment
+from tests.unit.control.paper import child_environment, put_right
 from tests.unit.control.paper_kernel import content, planted
 from tests.unit.control.trees import write
 
@@ -75,17 +75,15 @@ def test_what_hangs_on_a_setting_is_restored_as_it_was(
     assert content(kernel) == unchanged
 
 
-def test_of_two_units_of_one_limit_one_must_be_in_force(kernel: Path) -> None:
+def test_what_could_not_be_restored_or_is_not_ours_is_not_changed(kernel: Path) -> None:
     write(kernel / VM / "dirty_ratio", "0\n")
-    dirty_bytes = machine_control("sysctl:vm.dirty_bytes")
-    with pytest.raises(HostError, match=r"vm\.dirty_ratio is 0 too"), dirty_bytes.apply_settings(9, FACTS):
-        pass
-
-
-def test_cpus_that_we_may_not_use_are_not_taken_offline(kernel: Path) -> None:
-    own, fewer = machine_control("online"), FACTS.model_copy(update={"cpus": FACTS.cpus[:2]})
-    with pytest.raises(HostError, match="CPUs that we may not use"), own.apply_settings(1, fewer):
-        pass
+    fewer = FACTS.model_copy(update={"cpus": FACTS.cpus[:2]})
+    for name, level, facts, refusal in (
+        ("sysctl:vm.dirty_bytes", 9, FACTS, r"vm\.dirty_ratio is 0 too"),  # one unit of a limit must be in force
+        ("online", 1, fewer, "CPUs that we may not use"),
+    ):
+        with pytest.raises(HostError, match=refusal), machine_control(name).apply_settings(level, facts):
+            pass
 
 
 @pytest.mark.parametrize(("name", "level", "refusal"), [
@@ -128,11 +126,9 @@ def test_what_a_killed_start_left_is_restored_by_the_next(kernel_store: Store, w
         assert process.stdout is not None and process.stdout.readline() == "held\n"
         process.send_signal(signal.SIGKILL)
     assert content(kernel) != before
-    with lock_machine(store=kernel_store) as restored:
-        assert restored[-1] == "vm.swappiness: 60"
-        assert content(kernel) == before
-    with lock_machine(store=kernel_store) as restored:
-        assert restored == []
+    assert put_right(kernel_store)[-1] == "vm.swappiness: 60"
+    assert content(kernel) == before
+    assert put_right(kernel_store) == []
 
 
 def test_a_setting_that_is_gone_needs_no_restoring(kernel_store: Store) -> None:
@@ -140,18 +136,15 @@ def test_a_setting_that_is_gone_needs_no_restoring(kernel_store: Store) -> None:
     with pytest.raises(HostError, match="ENOENT"), lock_machine(store=kernel_store), ExitStack() as held:
         held.enter_context(machine_control("io-scheduler:sda").apply_settings("none", FACTS))
         folder.rename(folder.with_name("sdb"))
-    with lock_machine(store=kernel_store) as restored:
-        assert restored == []
+    assert put_right(kernel_store) == []
 
 
 def test_the_record_of_changes_has_names_and_values_only(kernel: Path, kernel_store: Store) -> None:
     assert kernel_store.folder is not None
     with machine_control("sysctl:vm.dirty_bytes").apply_settings(5_000_000, FACTS):
         changes = json.loads((kernel_store.folder / CHANGES).read_text())["changes"]
-    assert [(change["setting"], change["name"], change["old"]) for change in changes] == [
-        ("sysctl", "vm.dirty_bytes", "0"),
-        ("sysctl", "vm.dirty_ratio", "20"),
-    ]
+    parts = [(change["setting"], change["name"], change["old"]) for change in changes]
+    assert parts == [("sysctl", "vm.dirty_bytes", "0"), ("sysctl", "vm.dirty_ratio", "20")]
 
 
 def refusals(control: str, level: Level, consent: Consent, **tables: object) -> list[str]:
@@ -174,7 +167,10 @@ def test_nothing_of_the_machine_is_changed_unless_the_start_says_so() -> None:
 
 # A level that may harm others, and one that does not: that of some settings does whatever it is.
 @pytest.mark.parametrize(("control", "level", "harmless"), [
-    ("sysctl:vm.overcommit_memory", 2, 1), ("sysctl:vm.min_free_kbytes", 1 << 20, 1000), ("online", 1, 4),
+    ("sysctl:vm.overcommit_memory", 2, 1), ("online", 1, 4),
+    # An eighth of the memory, and just below it.
+    *((f"sysctl:vm.{name}_kbytes", 1 << 20, (1 << 20) - 1) for name in ("min_free", "user_reserve", "admin_reserve")),
+    ("sysctl:vm.min_free_kbytes", 1 << 20, 1000),
     ("sysctl:kernel.pid_max", 100, None), ("sysctl:fs.protected_symlinks", 0, None),
     ("sysctl:vm.nr_hugepages", 100, None), ("sysctl:vm.nr_overcommit_hugepages", 100, None),
     ("sysctl:vm.watermark_scale_factor", 3000, None), ("sysctl:net.core.bpf_jit_enable", 0, None),

@@ -21,15 +21,12 @@ from tests.unit.control.trees import write
 OWN = os.getpriority(os.PRIO_PROCESS, 0)
 
 
-def test_attempts_leave_this_process_as_it_was() -> None:
+def test_attempts_leave_this_process_as_it_was_and_tell_what_the_kernel_says() -> None:
     before = os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), threading.active_count()
     assert attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, 19)) is None
     find_granted_scheduling()
-    assert (os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), threading.active_count()) == before
-
-
-def test_attempts_tell_what_the_kernel_says() -> None:
     assert attempt(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(100))) == "EINVAL: Invalid argument"
+    assert (os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), threading.active_count()) == before
 
 
 @pytest.mark.parametrize("limit", [0, 1, 20, 98, 99])
@@ -74,8 +71,6 @@ def test_a_limit_in_between_is_found(nobody: Any) -> None:
 
 def test_ext_needs_a_scheduler_that_is_at_work(tmp_path: Path) -> None:
     assert why_no_ext(tmp_path) == "this kernel has no sched_ext"
-    state = tmp_path / "sys/kernel/sched_ext/state"
-    write(state, "disabled\n")
-    assert why_no_ext(tmp_path) == "no sched_ext scheduler is at work: disabled"
-    write(state, "enabled\n")
-    assert why_no_ext(tmp_path) is None
+    for state, why in (("disabled", "no sched_ext scheduler is at work: disabled"), ("enabled", None)):
+        write(tmp_path / "sys/kernel/sched_ext/state", f"{state}\n")
+        assert why_no_ext(tmp_path) == why
