@@ -40,9 +40,7 @@ def record(*masks: tuple[int, ...]) -> Record:
     ({"placement": "compact"}, None), ({"placement": "scatter"}, tuple(range(32))),
     ({"placement": "one-per-core"}, tuple(range(16))),
 ])  # fmt: skip
-def test_count_and_placement_make_the_mask(
-    host: HostFacts, controls: dict[str, int | str], mask: tuple[int, ...] | None
-) -> None:
+def test_which_cpus(host: HostFacts, controls: dict[str, int | str], mask: tuple[int, ...] | None) -> None:
     configuration = {f"f_{name}": level for name, level in controls.items()}
     assert apply(study(**controls), configuration, Launch(), host).cpus == mask
 
@@ -66,9 +64,7 @@ def test_all_controls_together(host: HostFacts) -> None:
     ({"f_cpus": 32, "f_isolation": "exclusive"}, "32 exclusive CPUs of 32, expected one left for the rest"),
     ({"f_isolation": "exclusive"}, "exclusive CPUs without a count, expected a count; add a factor with control"),
 ])  # fmt: skip
-def test_levels_that_do_not_go_together_are_refused_before_a_run(
-    host: HostFacts, configuration: dict[str, int | str], said: str
-) -> None:
+def test_levels_that_do_not_go_together(host: HostFacts, configuration: dict[str, int | str], said: str) -> None:
     levels = {"cpus": 1, "placement": "compact", "isolation": "shared"}
     made = study(**{name: level for name, level in levels.items() if f"f_{name}" in configuration})
     with pytest.raises(LevelError, match=said):

@@ -46,9 +46,7 @@ def root(tmp_path: Path) -> Path:
     ("governor", "unknown", "performance", "unknown, expected performance; set it: cpupower frequency-set -g perf"),
     ("swap of another", "on", "off", "conditions.swap: on, expected off; turn it off: swapoff -a"),
 ])  # fmt: skip
-def test_a_condition_is_met_or_told_with_what_would_meet_it(
-    root: Path, name: str, met: Any, unmet: Any, said: str
-) -> None:
+def test_a_condition_is_met_or_told_with_the_remedy(root: Path, name: str, met: Any, unmet: Any, said: str) -> None:
     if name == "swap of another":
         write(root / "proc/swaps", f"{SWAP}/dev/vdb partition 1 0 -2\n")
     name = name.removesuffix(" of another")

@@ -74,9 +74,7 @@ def test_it_is_ended_whatever_happens_in_the_run(home: Path) -> None:
     ("exec sleep 20", "not taken in 0.3 s"),
     ("trap '' INT\n" + TAKEN.replace("trap", "#"), "scx_other, though its program has ended"),
 ])  # fmt: skip
-def test_what_does_not_come_to_work_or_stays_is_told(
-    code: str, expected: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_work_or_stays(code: str, expected: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("START_S", "_END_S"):
         monkeypatch.setattr(f"scalograph.control.ext_scheduler.{name}", 0.3)
     program(home, "scx_simple", code.format(home=home, ops="other"))

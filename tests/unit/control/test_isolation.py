@@ -1,4 +1,7 @@
-"""Exclusive CPUs: on a tree of paper that answers as a kernel with partitions, and by name where refused."""
+"""Exclusive CPUs: on a tree of paper that answers as a kernel with partitions, and by name where refused.
+
+Masks of others that an old kernel would forget are found on machines of paper, one file for each thread.
+"""
 
 import os
 import subprocess
@@ -11,13 +14,16 @@ import pytest
 
 from scalograph.control.isolation import (
     Refusal,
+    _mask,
     find_isolation_refusal,
+    find_mask_at_risk,
     find_write_refusal,
     reserve_cpus,
 )
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount
+from tests.kit.processes import owner, sleeping
 from tests.unit.control.paper import PaperTree, child_environment, machine, put_right
 from tests.unit.control.trees import planted, write
 
@@ -165,23 +171,23 @@ def test_a_partition_of_the_kernel(live_store: Store) -> None:
     assert isinstance(tree, CgroupTree)
     own, last, delegated = tree.own_folder(), max(before), tree.is_delegated()
     home = _cgroup(os.getpid())
-    with subprocess.Popen(["sleep", "600"]) as neighbor:
-        try:
-            with reserve_cpus((last,), store=live_store):
-                assert os.sched_getaffinity(0) == {last}
-                child = subprocess.run(["cat", "/proc/self/status"], capture_output=True, text=True, check=True)
-                assert f"Cpus_allowed_list:\t{last}\n" in child.stdout
-                assert last not in os.sched_getaffinity(neighbor.pid), "taken from everybody else"
-                assert _cgroup(neighbor.pid) == home, "who is not moved"
-            assert os.sched_getaffinity(0) == os.sched_getaffinity(neighbor.pid) == before
-        finally:
-            neighbor.kill()
+    with sleeping() as neighbor:
+        with reserve_cpus((last,), store=live_store):
+            assert os.sched_getaffinity(0) == {last}
+            child = subprocess.run(["cat", "/proc/self/status"], capture_output=True, text=True, check=True)
+            assert f"Cpus_allowed_list:\t{last}\n" in child.stdout
+            assert last not in os.sched_getaffinity(neighbor.pid), "taken from everybody else"
+            assert _cgroup(neighbor.pid) == home, "who is not moved"
+        assert os.sched_getaffinity(0) == os.sched_getaffinity(neighbor.pid) == before
     assert (tree.own_folder(), tree.is_delegated()) == (own, delegated)
     assert not list(tree.mount.glob("scalograph-*"))
-
-
-def _cgroup(pid: int) -> str:
-    return next(line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::"))
+    with (
+        pytest.raises(HostError, match=r"isolation exclusive: .*expected"),
+        reserve_cpus(sorted(before), store=live_store),
+    ):
+        raise AssertionError("all CPUs are not given away")
+    assert os.sched_getaffinity(0) == before
+    assert live_store.folder is not None and not (live_store.folder / CHANGES).exists()
 
 
 @pytest.mark.xdist_group("machine")
@@ -190,26 +196,82 @@ def test_a_partition_whose_owner_was_killed_is_given_back(live_store: Store) -> 
     tree, before = live_store.tree, os.sched_getaffinity(0)
     assert isinstance(tree, CgroupTree) and live_store.folder is not None
     argv = [sys.executable, "-B", "-c", HELD, str(max(before)), str(live_store.folder)]
-    with subprocess.Popen(argv, env=child_environment(), stdout=subprocess.PIPE, text=True) as owner:
-        assert owner.stdout is not None
-        left = int(owner.stdout.readline())
+    with owner(argv, env=child_environment()) as (_, left):
         assert os.sched_getaffinity(0) == before - {max(before)}
-        owner.kill()
-    assert Path(f"/proc/{left}").exists(), "what it started is still there"
+    assert Path(f"/proc/{int(left)}").exists(), "what it started is still there"
     told = put_right(live_store)
     assert told and told[0].startswith("cgroup scalograph-")
     assert os.sched_getaffinity(0) == before
     assert not list(tree.mount.glob("scalograph-*"))
 
 
-@pytest.mark.xdist_group("machine")
-@granted
-def test_all_cpus_are_not_given_away(live_store: Store) -> None:
-    before = os.sched_getaffinity(0)
-    with (
-        pytest.raises(HostError, match=r"isolation exclusive: .*expected"),
-        reserve_cpus(sorted(before), store=live_store),
-    ):
-        pass
-    assert os.sched_getaffinity(0) == before
-    assert live_store.folder is not None and not (live_store.folder / CHANGES).exists()
+def _cgroup(pid: int) -> str:
+    return next(line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::"))
+
+
+OLD, NEW = "5.15.0-91-generic\n", "6.2.0\n"
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Path:
+    """Where the cgroups of a machine of four CPUs are."""
+    mount = machine(tmp_path)
+    write(tmp_path / "proc/sys/kernel/osrelease", OLD)
+    write(mount / "cpuset.cpus.effective", "0-3\n")
+    task(tmp_path, 1, "0-7")  # CPUs that are possible, and not there
+    return mount
+
+
+def task(root: Path, pid: int, mask: str, tid: int = 0, kernel: bool = False, group: str = "/") -> None:
+    folder = root / f"proc/{pid}/task/{tid or pid}"
+    memory = "" if kernel else "VmSize:\t 8 kB\n"
+    write(folder / "status", f"Name:\tx\n{memory}Cpus_allowed:\tf\nCpus_allowed_list:\t{mask}\nMems_allowed_list:\t0\n")
+    write(folder / "comm", "pinned\n")
+    write(folder / "cgroup", f"0::{group}\n")
+
+
+def test_who_has_all_cpus_loses_nothing_and_one_thread_that_has_fewer_is_enough(mount: Path, tmp_path: Path) -> None:
+    task(tmp_path, 7, "0-3")
+    assert find_mask_at_risk(mount, tmp_path) is None
+    assert find_isolation_refusal(tmp_path) is None
+    task(tmp_path, 7, "2", tid=9)
+    assert find_mask_at_risk(mount, tmp_path) == "process 7 (pinned)"
+
+
+@pytest.mark.usefixtures("mount")
+def test_exclusive_cpus_are_refused_where_they_would_cost_another_its_mask(tmp_path: Path) -> None:
+    task(tmp_path, 7, "0-2")
+    assert find_isolation_refusal(tmp_path) == Refusal(
+        "before Linux 6.2 a partition resets others' CPU masks for good, that of process 7 (pinned) for one",
+        "end what has a mask of its own, boot a newer kernel, or use shared CPUs",
+    )
+
+
+@pytest.mark.parametrize("release", [NEW, "6.10.1-rc1", "7.0", "unknown", ""])
+def test_newer_kernels_keep_masks_and_unknown_ones_may(mount: Path, tmp_path: Path, release: str) -> None:
+    write(tmp_path / "proc/sys/kernel/osrelease", release)
+    task(tmp_path, 7, "0")
+    assert find_mask_at_risk(mount, tmp_path) is None
+
+
+def test_threads_of_the_kernel_and_our_own_are_none_of_others(mount: Path, tmp_path: Path) -> None:
+    task(tmp_path, 8, "0", kernel=True)
+    task(tmp_path, os.getpid(), "0")
+    (tmp_path / "proc/9/task").mkdir(parents=True)
+    (tmp_path / "proc/10").mkdir()
+    assert find_mask_at_risk(mount, tmp_path) is None
+
+
+@pytest.mark.parametrize(("mask", "found"), [("0-1", None), ("0", "process 7 (pinned)")])
+def test_a_mask_is_narrow_beside_its_own_cpuset(mount: Path, tmp_path: Path, mask: str, found: str | None) -> None:
+    write(mount / "box/cpuset.cpus.effective", "0-1\n")
+    task(tmp_path, 7, mask, group="/box/inner")
+    assert find_mask_at_risk(mount, tmp_path) == found
+
+
+def test_the_kernel_s_files_are_understood() -> None:
+    with sleeping() as child:
+        first = min(os.sched_getaffinity(0))
+        os.sched_setaffinity(child.pid, {first})
+        assert _mask(Path(f"/proc/{child.pid}/task/{child.pid}")) == {first}
+    assert _mask(Path(f"/proc/{child.pid}/task/{child.pid}")) == set(), "it has ended"

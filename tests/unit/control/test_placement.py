@@ -95,9 +95,7 @@ def test_every_placement(cpus: tuple[CpuFact, ...], placement: str, data: st.Dat
 
 
 @given(machines(), st.data())
-def test_scatter_reaches_every_package_and_core_before_it_takes_a_second_of_one(
-    cpus: tuple[CpuFact, ...], data: st.DataObject
-) -> None:
+def test_scatter_takes_second_cpus_of_a_core_or_package_last(cpus: tuple[CpuFact, ...], data: st.DataObject) -> None:
     n = data.draw(st.integers(1, len(cpus)))
     chosen = choose_cpus(n, "scatter", cpus)
     for shared in ("core", "package"):

@@ -56,9 +56,7 @@ f = g(); print(f.priority, f.nice, *f.refused)"""
 
 
 @pytest.mark.parametrize(("first", "nice"), [("", OWN), ("import os; os.nice(5); ", min(19, OWN + 5))])
-def test_nobody_is_granted_what_the_limits_allow_or_less_than_its_own_nice_value(
-    nobody: Any, first: str, nice: int
-) -> None:
+def test_nobody_is_granted_more_than_the_limits_and_its_own_nice_value(nobody: Any, first: str, nice: int) -> None:
     if resource.getrlimit(resource.RLIMIT_RTPRIO)[1] or resource.getrlimit(resource.RLIMIT_NICE)[1]:
         pytest.skip("limits of this session grant more")
     assert nobody(first + ASK) == f"0 {nice} {REAL_TIME} {NEGATIVE_NICE}\n"

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from scalograph.control.settings import Setting, SettingChange, delegation_change, leaf_change
 from scalograph.control.store import CHANGES, Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.system.lock import find_holder, shared_lock_file
 from scalograph.system.private_dir import MAX_BYTES, PrivateDir, _is_ours, state_folder
+from tests.kit.processes import owner
 from tests.unit.control import paper
 from tests.unit.control.paper import LEAF, PaperTree, child_environment, put_right
 
@@ -94,7 +96,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
             process.kill()
 
 
-def refusing(monkeypatch: pytest.MonkeyPatch, of: object, name: str, number: int = errno.EBUSY) -> None:
+def refusing(monkeypatch: MonkeyPatch, of: object, name: str, number: int = errno.EBUSY) -> None:
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -131,18 +133,14 @@ def test_a_living_owner_is_left_alone_and_waited_for_which_is_told_once(machine:
     ({"boot_id": "another"}, []),  # what was set since a reboot is somebody else's
     ({"owner": {"pid": os.getpid(), "start_ticks": 1}}, [REMOVED, DELEGATION]),  # a later process of that number
 ], ids=["reboot", "owner"])  # fmt: skip
-def test_a_record_is_of_its_boot_and_of_its_owner(
-    machine: Machine, changes: dict[str, Any], restored: list[str]
-) -> None:
+def test_a_record_is_of_its_boot_and_its_owner(machine: Machine, changes: dict[str, Any], restored: list[str]) -> None:
     machine.start_killed()
     machine.changes.write_text(json.dumps({**json.loads(machine.changes.read_text()), **changes}))
     assert put_right(machine.store) == restored
     assert machine.tree.is_delegated() == (not restored) and not machine.changes.exists()
 
 
-def test_a_value_that_does_not_come_back_is_told_and_the_record_kept(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_value_that_does_not_come_back_stays_recorded(machine: Machine, monkeypatch: MonkeyPatch) -> None:
     machine.start_killed()
     monkeypatch.setattr(PaperTree, "delegate", lambda self, on: None)
     with pytest.raises(HostError, match="not in force after it was written, expected off; put it right by hand"):
@@ -157,9 +155,7 @@ def test_changes_are_undone_at_the_end_also_after_an_error(machine: Machine) -> 
     assert machine.is_untouched() and not machine.changes.exists()
 
 
-def test_a_change_that_could_not_be_undone_stays_in_the_record(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_that_is_not_undone_stays_recorded(machine: Machine, monkeypatch: MonkeyPatch) -> None:
     with pytest.raises(HostError, match="the kernel refuses: Device or resource busy"), machine.hold():
         refusing(monkeypatch, PaperTree, "remove_leaf")
     (left,) = json.loads(machine.changes.read_text())["changes"]
@@ -173,7 +169,7 @@ def test_of_equal_changes_the_first_stays_recorded_while_it_is_held(machine: Mac
         assert machine.recorded().count("exclusive-leaf") == 1
 
 
-def test_a_change_that_is_not_undone_keeps_no_other_from_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_is_not_undone_keeps_no_other_from_it(machine: Machine, monkeypatch: MonkeyPatch) -> None:
     refusing(monkeypatch, PaperTree, "remove_leaf")
     held = machine.leaf(lambda: machine.tree.delegate(True), delegation_change())
     with pytest.raises(HostError, match="busy"), machine.lock(), held:
@@ -181,9 +177,7 @@ def test_a_change_that_is_not_undone_keeps_no_other_from_it(machine: Machine, mo
     assert machine.recorded() == ["exclusive-leaf"]
 
 
-def test_of_what_a_killed_start_left_all_is_put_back_that_can_be(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_is_put_back_that_can_be(machine: Machine, monkeypatch: MonkeyPatch) -> None:
     machine.start_killed("middle")
     with monkeypatch.context() as patch, pytest.raises(HostError, match="busy, expected absent; put it right by hand"):
         refusing(patch, PaperTree, "remove_leaf")
@@ -209,9 +203,7 @@ def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(machi
     ("meanwhile", {"cpuset.mems": "0\n"}, True),
     ("before", {"cgroup.subtree_control": "cpu\n", "cpuset.cpus": "\n", "cpuset.mems": "\n"}, False),
 ])  # fmt: skip
-def test_a_delegation_that_others_use_meanwhile_is_left_to_them(
-    machine: Machine, when: str, files: dict[str, str], stays: bool
-) -> None:
+def test_a_delegation_is_left_to_others(machine: Machine, when: str, files: dict[str, str], stays: bool) -> None:
     def write_files() -> None:
         for file, text in files.items():
             (machine.tree.mount / "user.slice" / file).write_text(text)
@@ -225,7 +217,7 @@ def test_a_delegation_that_others_use_meanwhile_is_left_to_them(
     assert not machine.changes.exists()
 
 
-def test_a_delegation_that_the_kernel_holds_on_to_is_left_on(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delegation_that_the_kernel_holds_on_to_is_left_on(machine: Machine, monkeypatch: MonkeyPatch) -> None:
     with machine.hold():
         refusing(monkeypatch, PaperTree, "delegate")
     assert machine.tree.is_delegated() and not machine.changes.exists()
@@ -269,14 +261,12 @@ time.sleep(60)"""
 def test_another_user_keeps_nobody_from_measuring_and_is_named(tmp_path: Path) -> None:
     file, messages = tmp_path / "scalograph.lock", list[str]()
     fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
-    argv = [sys.executable, "-S", "-c", LOCKED.format(fd)]
-    with subprocess.Popen(argv, pass_fds=[fd], stdout=subprocess.PIPE, text=True) as holder:
+    with owner([sys.executable, "-S", "-c", LOCKED.format(fd)], pass_fds=[fd]) as (pid, said):
         os.close(fd)
-        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        assert said == "held"
         with lock_machine(0.2, Store(tmp_path / "mine", None, shared=file), messages.append) as restored:
             assert restored == []
-        holder.kill()
-    who = f"process {holder.pid} of user {pwd.getpwuid(65534).pw_name}"
+    who = f"process {pid} of user {pwd.getpwuid(65534).pw_name}"
     assert messages == [f"{who} still measures on this machine: both measurements are disturbed"]
 
 
@@ -302,9 +292,7 @@ def victim_of(file: Path) -> Path:
 
 
 @pytest.mark.parametrize(("spoil", "kind"), SPOILED)
-def test_a_spoiled_lock_of_the_machine_is_told_once_and_left_alone(
-    tmp_path: Path, spoil: Callable[[Path], object], kind: str
-) -> None:
+def test_a_spoiled_lock_is_told_once_and_left_alone(tmp_path: Path, spoil: Callable[[Path], object], kind: str) -> None:
     file, messages, victim = tmp_path / "scalograph.lock", list[str](), victim_of(tmp_path / "file")
     spoil(file)
     with lock_machine(0, Store(tmp_path / "mine", None, shared=file), messages.append) as restored:
@@ -328,15 +316,13 @@ def test_the_lock_may_be_taken_again_by_its_holder_only(machine: Machine) -> Non
     (os, "pwrite", errno.ENOSPC),
     *((fcntl, "flock", number) for number in (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)),
 ])  # fmt: skip
-def test_neither_a_full_disk_nor_a_file_system_without_locks_keeps_anybody_out(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, of: object, name: str, number: int
-) -> None:
+def test_no_room_or_no_locks(machine: Machine, monkeypatch: MonkeyPatch, of: object, name: str, number: int) -> None:
     refusing(monkeypatch, of, name, number)
     with machine.lock() as restored:
         assert restored == []
 
 
-def test_a_lock_that_is_refused_is_told_and_its_file_closed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_is_refused_is_told_and_its_file_closed(machine: Machine, monkeypatch: MonkeyPatch) -> None:
     refusing(monkeypatch, fcntl, "flock", errno.EIO)
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(HostError, match=r"state/lock: cannot be locked: Input/output error"), machine.lock():
@@ -344,7 +330,7 @@ def test_a_lock_that_is_refused_is_told_and_its_file_closed(machine: Machine, mo
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def test_a_kernel_that_refuses_is_quoted(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_refuses_is_quoted(machine: Machine, monkeypatch: MonkeyPatch) -> None:
     refusing(monkeypatch, PaperTree, "delegate", errno.EPERM)
     refusal = "the kernel refuses: Operation not permitted"
     with machine.lock(), pytest.raises(HostError, match=refusal), machine.change():
@@ -387,9 +373,7 @@ NOT_OURS = r"changes\.json: .*expected changes as Scalograph writes them; look a
     (b"{", "expected"), (b"\xff", "expected"), (b"", "expected"), (b" " * (MAX_BYTES + 1), "expected"),
     (TOO_LONG, "a longer file, expected at most 65536 bytes"),
 ], ids=map(str, range(99)))  # fmt: skip
-def test_tampered_records_and_garbage_are_refused_and_nothing_is_done(
-    machine: Machine, content: bytes, refusal: str
-) -> None:
+def test_tampered_records_and_garbage_are_refused(machine: Machine, content: bytes, refusal: str) -> None:
     with machine.lock():
         machine.changes.write_bytes(content)
     with pytest.raises(HostError, match=refusal):
@@ -445,7 +429,7 @@ def write_open(file: Path) -> None:
 
 @pytest.mark.parametrize("name", ["lock", CHANGES])
 @pytest.mark.parametrize(("spoil", "kind"), [*SPOILED, (write_open, "mode 0666")])
-def test_files_that_are_not_plainly_ours_are_refused(
+def test_files_that_are_not_plainly_ours(
     machine: Machine, name: str, spoil: Callable[[Path], object], kind: str
 ) -> None:
     with machine.lock():
@@ -459,7 +443,7 @@ def test_files_that_are_not_plainly_ours_are_refused(
     assert victim.read_text() == "precious"
 
 
-def test_the_place_depends_on_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_place_depends_on_the_user(monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/0"}) == Path("/run/scalograph")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -471,7 +455,7 @@ def test_the_place_depends_on_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     assert state_folder({"TMPDIR": "relative"}) == state_folder({}) == Path("/tmp/scalograph-1000")
 
 
-def test_a_runtime_folder_is_ours_or_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runtime_folder_is_ours_or_not_used(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     us = os.geteuid()
     assert [_is_ours(tmp_path / name) for name in (".", "file", "none")] == [True, False, False]
@@ -513,9 +497,7 @@ def test_nobody_has_a_lock_too(nobody: Callable[..., str], open_folder: Path) ->
 @pytest.mark.parametrize(("mode", "found"), [
     (0o755, "owned by user 0, expected user 65534"), (0o700, "Permission denied"),
 ])  # fmt: skip
-def test_who_squats_on_the_name_is_told_and_gone_around(
-    nobody: Callable[..., str], open_folder: Path, mode: int, found: str
-) -> None:
+def test_who_squats_on_the_name_is_told(nobody: Callable[..., str], open_folder: Path, mode: int, found: str) -> None:
     squatted = open_folder / "scalograph-65534"
     squatted.mkdir()
     squatted.chmod(mode)

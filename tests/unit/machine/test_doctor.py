@@ -156,9 +156,7 @@ def test_stolen_time(tmp_path: Path, stat: str, hypervisor: bool, expected: tupl
     assert (check and (check.status, check.found)) == expected
 
 
-def test_room_is_told_where_folders_are_still_to_be_made_or_have_no_home(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_room_is_told_where_folders_are_to_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def homeless() -> Path:
         raise RuntimeError("Could not determine home directory.")
 

@@ -74,9 +74,7 @@ NO_NUMBER = ('"share":0.75', '"share":75')
     *((content, "expected") for content in ("", "[]", '{"protocol": 3}', "x" * (MAX_BYTES + 1), "\0")),
     ("another study", "expected"), ("a share of 75", "share"),
 ], ids=range(7))  # fmt: skip
-def test_what_is_no_profile_of_this_study_is_a_warning(
-    study: Findings, table: Table, tmp_path: Path, content: str, said: str
-) -> None:
+def test_what_is_no_profile_of_it(study: Findings, table: Table, tmp_path: Path, content: str, said: str) -> None:
     whole = profile(study.study.hash).model_dump_json()
     assert '"share":0.75' in whole
     made = {"another study": profile("1" * 64).model_dump_json(), "a share of 75": whole.replace(*NO_NUMBER)}

@@ -1,7 +1,16 @@
-"""An estimate is its own document: in a field and in a cell, written and read back."""
+"""Findings are read back as they were written: an estimate is its own document; those of an earlier version too."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.findings import Column, PointResponse, TableDoc
+from scalograph.protocol import saved_documents
+from scalograph.protocol.findings import Column, PointResponse, TableDoc, Trust
+from scalograph.questions.cliff.document import Cliffs
+from tests.kit import ROOT
 
 KNOWN = Estimate(2.0, 1.5, 2.5, 0.95, 5, "an example", ("a warning",))
 
@@ -20,3 +29,22 @@ def test_a_cell_is_read_back_as_it_was_and_what_only_resembles_an_estimate_stays
     rows = [[KNOWN], [None], [{"value": "no number"}]]
     written = TableDoc(id="t", title="", columns=[Column(name="x", kind="estimate")], rows=rows)
     assert TableDoc.model_validate_json(written.model_dump_json()).rows == rows
+
+
+RECORDED = ROOT / "tests" / "recorded" / "findings-1-descriptor-cliff.json.gz"
+
+
+def test_the_cliff_of_protocol_1_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "findings.json"
+    file.write_bytes(gzip.decompress(RECORDED.read_bytes()))
+    found = saved_documents.read_findings(file)
+    assert found.protocol == 1 != saved_documents.LATEST
+    assert found.parts["cliff"].decided is True and list(found.parts) == ["cliff"]
+    part = found.document("cliff", Cliffs)
+    assert part is not None and part.model_dump(mode="json") == json.loads(file.read_text())["cliffs"]
+    assert [(cliff.low, cliff.high) for cliff in part.cliffs] == [(58, 59)]
+
+
+@pytest.mark.parametrize("sentence", ["Believe it: 30 runs, clean", "Be careful: 30 runs, clean", "30 runs, clean"])
+def test_the_verdict_of_an_earlier_version_is_said_once(sentence: str) -> None:
+    assert Trust(level="believe", sentence=sentence).sentence == "30 runs, clean"

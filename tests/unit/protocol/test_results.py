@@ -36,9 +36,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize(("asked", "missing"), [("nosuch", "nosuch"), (".", "journal.jsonl"), ("no.jsonl", "no.jsonl")])
-def test_what_is_missing_is_named_as_it_was_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, missing: str
-) -> None:
+def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, missing: str) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ProtocolError, match=rf"^{missing}: no such file, expected a results folder or a journal"):
         results.locate_journal(Path(asked))

@@ -140,9 +140,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"XDG_STATE_HOME": str(tmp_path)}
 
 
-def test_kept_and_not_measured_again_but_of_another_kernel_or_where_it_is_wanted(
-    environ: dict[str, str], measuring: list[Ceiling]
-) -> None:
+def test_kept_and_measured_anew_on_another_or_if_wanted(environ: dict[str, str], measuring: list[Ceiling]) -> None:
     first = machine_ceiling(KNOWN, environ=environ)
     assert first.warnings == () and measuring == []
     assert machine_ceiling(KNOWN, environ=environ) == first

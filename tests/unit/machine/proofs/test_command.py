@@ -49,9 +49,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     ([PROVED, UNKNOWN], 0, "1 of 2 proved, 0 failed, 1 not provable here: nothing was found wrong; "),
     ([PROVED, FAILED, UNKNOWN], 3, "1 of 3 proved, 1 failed, 1 not provable here: do not rely on "),
 ])  # fmt: skip
-def test_only_a_failure_is_one(
-    proofs: list[Proof], code: int, said: str, printed: Callable[..., tuple[int, str]]
-) -> None:
+def test_only_failures_are(proofs: list[Proof], code: int, said: str, printed: Callable[..., tuple[int, str]]) -> None:
     ended, out = printed(*proofs)
     assert ended == code and out.splitlines()[-1].startswith(said)
 
@@ -74,9 +72,7 @@ def test_one_plain_sentence_each(proof: Proof, said: str) -> None:
     assert proof_sentence(proof) == said
 
 
-def test_the_machine_is_locked_meanwhile_and_no_control_character_of_a_record_reaches_the_terminal(
-    printed: Callable[..., tuple[int, str]],
-) -> None:
+def test_the_machine_is_locked_and_the_terminal_safe(printed: Callable[..., tuple[int, str]]) -> None:
     codes: list[int] = []
     other = [sys.executable, "-c", TAKE]
     _, out = printed(
