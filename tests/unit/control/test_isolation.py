@@ -88,6 +88,10 @@ def test_what_helps_depends_on_who_we_are(user: int, fix: str, tmp_path: Path, m
 
 def test_a_partition_is_made_entered_left_and_removed(tmp_path: Path) -> None:
     paper, own = Paper(tmp_path), str(os.getpid())
+    unrecorded = reserve_cpus((1,), paper.tree, Store(None, paper.tree), paper.root)
+    with pytest.raises(HostError, match="not locked"), unrecorded:
+        raise AssertionError("nothing is changed without a place for the record")
+    assert not paper.tree.is_delegated()
     with paper.reserve(2, 3, 5):
         (leaf,) = paper.leaves()
         assert (leaf / "cpuset.cpus.partition").read_text() == "root\n"
@@ -98,8 +102,10 @@ def test_a_partition_is_made_entered_left_and_removed(tmp_path: Path) -> None:
     assert paper.tree.moved[1:] == [("session-1.scope", own)], "and we go back to where we came from"
     assert not paper.tree.is_delegated() and not paper.leaves() and not paper.changes.exists()
     paper.tree.delegate(True)
-    with paper.reserve(1):
-        pass
+    with pytest.raises(HostError, match=r"partition root invalid \(hotplug\)"), paper.reserve(1):
+        (leaf,) = paper.leaves()
+        (leaf / "cpuset.cpus.partition").write_text("root invalid (hotplug)\n")
+    assert not paper.leaves()
     assert paper.tree.is_delegated(), "a delegation that was there stays"
 
 
@@ -118,21 +124,6 @@ def test_without_its_partition_there_is_no_run_and_all_is_put_back(
     with pytest.raises(HostError, match=refusal), paper.reserve(2, 3):
         raise AssertionError("no run without its CPUs")
     assert not paper.tree.moved and not paper.tree.is_delegated() and not paper.leaves()
-
-
-def test_a_partition_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None:
-    paper = Paper(tmp_path)
-    with pytest.raises(HostError, match=r"partition root invalid \(hotplug\)"), paper.reserve(1):
-        (leaf,) = paper.leaves()
-        (leaf / "cpuset.cpus.partition").write_text("root invalid (hotplug)\n")
-    assert not paper.leaves()
-
-
-def test_without_a_place_for_the_record_nothing_is_changed(tmp_path: Path) -> None:
-    tree = Paper(tmp_path).tree
-    with pytest.raises(HostError, match="not locked"), reserve_cpus((1,), tree, Store(None, tree), tmp_path / "root"):
-        pass
-    assert not tree.is_delegated()
 
 
 @pytest.mark.skipif(find_isolation_refusal() is None, reason="this machine grants partitions")

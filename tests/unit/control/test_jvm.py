@@ -41,12 +41,9 @@ def test_each_level_is_in_the_environment_of_its_run(tmp_path: Path) -> None:
     assert [env.get("SWITCH") for env in environments] == [None, "", "four", "4", "0.5"]
     assert all(env["OTHER"] == "kept" for env in environments)
     assert plan.first_event("0")["study"]["factors"]["switch"]["control"] == "env:SWITCH"
-
-
-def test_the_program_sees_it(tmp_path: Path) -> None:
-    runner = Runner(planned(tmp_path, [False, "four"]), LocalHost(find_probe()))
+    runner = Runner(plan, LocalHost(find_probe()))
     status = {level: runner.measure(Run("r1", 0, {"switch": level}, 0)).run.status for level in (False, "four")}
-    assert status == {False: "failed", "four": "ok"}
+    assert status == {False: "failed", "four": "ok"}, "the program sees it"
 
 
 def test_two_variables_are_two_controls_and_other_names_are_none() -> None:

@@ -20,7 +20,7 @@ from tests.kit import ROOT
 from tests.kit.processes import owner
 from tests.kit.studies import a_study, facts_of
 from tests.unit.control.paper import child_environment, put_right
-from tests.unit.control.paper_kernel import content, planted
+from tests.unit.control.paper_kernel import content
 from tests.unit.control.trees import write
 
 pytestmark = pytest.mark.guarantee
@@ -103,13 +103,10 @@ def test_a_refusal_names_what_may_not_be_written(kernel: Path, monkeypatch: pyte
     def refuse(file: Path, value: str) -> None:
         raise OSError(30, "Read-only file system")
 
+    assert MACHINE_SETTINGS not in read_host_facts(kernel, jvms=()).refused
     monkeypatch.setattr(kernel_files, "_write", refuse)
     with pytest.raises(HostError, match=r"EROFS: Read-only file system\); run outside the container"):
         machine_control("thp").attempt("never", FACTS)
-
-
-def test_a_host_whose_settings_may_be_written_refuses_none(tmp_path: Path) -> None:
-    assert MACHINE_SETTINGS not in read_host_facts(planted(tmp_path), jvms=()).refused
 
 
 @pytest.mark.parametrize("when", ["before", "middle"])
@@ -158,6 +155,9 @@ def test_nothing_of_the_machine_is_changed_unless_the_start_says_so() -> None:
     assert refusals("sysctl:vm.swappiness", False, Consent()) == []
     (refusal,) = refusals("nice", 1, Consent(), reset={"drop_caches": 3})
     assert refusal.startswith("reset.drop_caches: it drops the caches of all programs")
+    (refusal,) = refusals("sysctl:vm.swappiness", 10, Consent(True, ("vm.overcommit_memory",)))
+    assert refusal.startswith('--dangerous: "vm.overcommit_memory"'), "a name that no factor changes"
+    assert Consent(True, ("a", "b")).words() == ["--machine-wide", "--dangerous", "a", "--dangerous", "b"]
 
 
 # A level that may harm others, and one that does not: that of some settings does whatever it is.
@@ -177,9 +177,3 @@ def test_levels_that_may_harm_others_need_their_name(control: str, level: int, h
     assert refusal.endswith(f"leave it out, or add --dangerous {name}")
     assert refusals(control, level, Consent(True, (name,))) == []
     assert bool(refusals(control, 4 if harmless is None else harmless, Consent(True))) == (harmless is None)
-
-
-def test_a_name_that_no_factor_changes_is_a_mistake() -> None:
-    (refusal,) = refusals("sysctl:vm.swappiness", 10, Consent(True, ("vm.overcommit_memory",)))
-    assert refusal.startswith('--dangerous: "vm.overcommit_memory"')
-    assert Consent(True, ("a", "b")).words() == ["--machine-wide", "--dangerous", "a", "--dangerous", "b"]

@@ -148,9 +148,12 @@ def test_a_value_that_does_not_come_back_stays_recorded(machine: Machine, monkey
     assert machine.changes.exists()
 
 
-def test_changes_are_undone_at_the_end_also_after_an_error(machine: Machine) -> None:
-    with pytest.raises(ZeroDivisionError), machine.lock(), machine.change():
+def test_changes_are_undone_at_the_end_also_after_an_error_of_equal_ones_the_last_first(machine: Machine) -> None:
+    with pytest.raises(ZeroDivisionError), machine.hold():
         assert machine.tree.is_delegated()
+        with machine.leaf(lambda: None):
+            assert machine.recorded().count("exclusive-leaf") == 2
+        assert machine.recorded().count("exclusive-leaf") == 1
         raise ZeroDivisionError
     assert machine.is_untouched() and not machine.changes.exists()
 
@@ -160,13 +163,6 @@ def test_a_change_that_is_not_undone_stays_recorded(machine: Machine, monkeypatc
         refusing(monkeypatch, PaperTree, "remove_leaf")
     (left,) = json.loads(machine.changes.read_text())["changes"]
     assert (left["setting"], left["leaf"]) == ("exclusive-leaf", LEAF)
-
-
-def test_of_equal_changes_the_first_stays_recorded_while_it_is_held(machine: Machine) -> None:
-    with machine.hold():
-        with machine.leaf(lambda: None):
-            assert machine.recorded().count("exclusive-leaf") == 2
-        assert machine.recorded().count("exclusive-leaf") == 1
 
 
 def test_a_change_that_is_not_undone_keeps_no_other_from_it(machine: Machine, monkeypatch: MonkeyPatch) -> None:
@@ -217,7 +213,14 @@ def test_a_delegation_is_left_to_others(machine: Machine, when: str, files: dict
     assert not machine.changes.exists()
 
 
-def test_a_delegation_that_the_kernel_holds_on_to_is_left_on(machine: Machine, monkeypatch: MonkeyPatch) -> None:
+def test_a_kernel_that_refuses_is_quoted_or_if_it_holds_on_let_be(
+    machine: Machine, monkeypatch: MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch, pytest.raises(HostError, match="the kernel refuses: Operation not permitted"):
+        refusing(patch, PaperTree, "delegate", errno.EPERM)
+        with machine.lock(), machine.change():
+            pass
+    assert not machine.changes.exists()
     with machine.hold():
         refusing(monkeypatch, PaperTree, "delegate")
     assert machine.tree.is_delegated() and not machine.changes.exists()
@@ -244,6 +247,8 @@ def test_one_lock_for_all_users_and_folders_in_a_sticky_folder_that_is_open_to_a
             pass
     with lock_machine(store=theirs):
         pass
+    file.write_text("")
+    assert find_holder(file) is None, "nor is one of another container named"
     for mode in (0o777, 0o1755):
         tmp_path.chmod(mode)
         assert shared_lock_file([tmp_path]) is None
@@ -268,12 +273,6 @@ def test_another_user_keeps_nobody_from_measuring_and_is_named(tmp_path: Path) -
             assert restored == []
     who = f"process {pid} of user {pwd.getpwuid(65534).pw_name}"
     assert messages == [f"{who} still measures on this machine: both measurements are disturbed"]
-
-
-def test_a_holder_of_another_container_is_not_named(tmp_path: Path) -> None:
-    file = tmp_path / "scalograph.lock"
-    file.write_text("")
-    assert find_holder(file) is None
 
 
 # How a file is no plain one of ours, and what is said of it.
@@ -328,14 +327,6 @@ def test_a_lock_that_is_refused_is_told_and_its_file_closed(machine: Machine, mo
     with pytest.raises(HostError, match=r"state/lock: cannot be locked: Input/output error"), machine.lock():
         pass
     assert len(list(Path("/proc/self/fd").iterdir())) == before
-
-
-def test_a_kernel_that_refuses_is_quoted(machine: Machine, monkeypatch: MonkeyPatch) -> None:
-    refusing(monkeypatch, PaperTree, "delegate", errno.EPERM)
-    refusal = "the kernel refuses: Operation not permitted"
-    with machine.lock(), pytest.raises(HostError, match=refusal), machine.change():
-        pass
-    assert not machine.changes.exists()
 
 
 def valid(**changes: Any) -> dict[str, Any]:
@@ -443,24 +434,24 @@ def test_files_that_are_not_plainly_ours(
     assert victim.read_text() == "precious"
 
 
-def test_the_place_depends_on_the_user(monkeypatch: MonkeyPatch) -> None:
+def test_the_place_depends_on_the_user(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    assert [_is_ours(tmp_path / name) for name in (".", "file", "none")] == [True, False, False]
+    us = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: us + 1)
+    assert not _is_ours(tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/0"}) == Path("/run/scalograph")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr("scalograph.system.private_dir._is_ours", lambda folder: folder == Path("/run/user/1000"))
-    assert state_folder({"XDG_RUNTIME_DIR": "/run/user/1000"}) == Path("/run/user/1000/scalograph")
-    assert state_folder({"XDG_RUNTIME_DIR": "/run/user/999"}) == Path("/tmp/scalograph-1000"), "a plain su leaves it"
-    assert state_folder({"XDG_RUNTIME_DIR": "relative"}) == Path("/tmp/scalograph-1000")
-    assert state_folder({"TMPDIR": "/var/tmp"}) == Path("/var/tmp/scalograph-1000")
-    assert state_folder({"TMPDIR": "relative"}) == state_folder({}) == Path("/tmp/scalograph-1000")
-
-
-def test_a_runtime_folder_is_ours_or_not_used(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    us = os.geteuid()
-    assert [_is_ours(tmp_path / name) for name in (".", "file", "none")] == [True, False, False]
-    monkeypatch.setattr(os, "geteuid", lambda: us + 1)
-    assert not _is_ours(tmp_path)
+    for environ, folder in (
+        ({"XDG_RUNTIME_DIR": "/run/user/1000"}, "/run/user/1000/scalograph"),
+        ({"XDG_RUNTIME_DIR": "/run/user/999"}, "/tmp/scalograph-1000"),  # a plain su leaves it
+        ({"XDG_RUNTIME_DIR": "relative"}, "/tmp/scalograph-1000"),
+        ({"TMPDIR": "/var/tmp"}, "/var/tmp/scalograph-1000"),
+        ({"TMPDIR": "relative"}, "/tmp/scalograph-1000"), ({}, "/tmp/scalograph-1000"),
+    ):  # fmt: skip
+        assert state_folder(environ) == Path(folder)
 
 
 NOBODY = """

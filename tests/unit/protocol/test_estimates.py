@@ -15,20 +15,15 @@ from tests.kit import ROOT
 KNOWN = Estimate(2.0, 1.5, 2.5, 0.95, 5, "an example", ("a warning",))
 
 
-def test_a_field_is_read_back_as_it_was() -> None:
+def test_a_field_and_a_cell_are_read_back_as_they_were() -> None:
     written = PointResponse(estimate=KNOWN)
     assert PointResponse.model_validate_json(written.model_dump_json()) == written
-
-
-def test_what_an_older_version_left_out_is_unknown_and_what_a_later_one_adds_is_ignored() -> None:
+    # What an older version left out is unknown, and what a later one adds is ignored.
     read = PointResponse.model_validate_json('{"estimate": {"value": 2, "beyond": 3}}')
     assert read.estimate == Estimate(value=2.0)
-
-
-def test_a_cell_is_read_back_as_it_was_and_what_only_resembles_an_estimate_stays() -> None:
-    rows = [[KNOWN], [None], [{"value": "no number"}]]
-    written = TableDoc(id="t", title="", columns=[Column(name="x", kind="estimate")], rows=rows)
-    assert TableDoc.model_validate_json(written.model_dump_json()).rows == rows
+    rows = [[KNOWN], [None], [{"value": "no number"}]]  # the last one only resembles an estimate
+    table = TableDoc(id="t", title="", columns=[Column(name="x", kind="estimate")], rows=rows)
+    assert TableDoc.model_validate_json(table.model_dump_json()).rows == rows
 
 
 RECORDED = ROOT / "tests" / "recorded" / "findings-1-descriptor-cliff.json.gz"

@@ -121,10 +121,13 @@ def test_a_kind_that_fails_has_no_ceiling_and_an_interrupted_run_ends_it() -> No
         shown(Scaling(**dict.fromkeys(WORDS, "interrupted")))
 
 
-def test_another_baseline() -> None:
+def test_another_baseline_and_scores_without_their_blocks() -> None:
     made = Ceiling(kinds={"memory": (timed(1, 0.4), timed(2, 0.2), timed(4, 0.1))})
     assert made.speedups("memory", 2)[4].speedup.value == pytest.approx(2, rel=0.01)
     assert made.speedups("memory", 3) == {} and made.speedups("none") == {}
+    with pytest.raises(ValueError, match="expected one for each of 1 scores"):
+        Timed(n_cpus=1, scores=(0.1,))
+    assert SavedCeiling(key="x", ceiling=ceiling()).ceiling.is_sound
 
 
 @pytest.fixture
@@ -152,14 +155,12 @@ def test_kept_and_measured_anew_on_another_or_if_wanted(environ: dict[str, str],
     assert len({ceiling_key(facts, (probe,)) for facts, probe in others}) == 3
 
 
-def test_a_disturbed_one_is_told_and_not_kept(environ: dict[str, str], measuring: list[Ceiling]) -> None:
-    measuring[:] = [Ceiling(kinds={"fork": (timed(1, 0.2, falls_back=True),)})]
+def test_one_that_is_disturbed_or_cannot_be_written_is_told_and_not_kept(
+    tmp_path: Path, environ: dict[str, str], measuring: list[Ceiling]
+) -> None:
+    measuring.insert(0, Ceiling(kinds={"fork": (timed(1, 0.2, falls_back=True),)}))
     found = machine_ceiling(KNOWN, environ=environ)
     assert "not kept" in found.warnings[0] and read_ceiling(environ) is None
-
-
-@pytest.mark.usefixtures("measuring")
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, environ: dict[str, str]) -> None:
     (tmp_path / "scalograph").write_text("a file")
     (warning,) = machine_ceiling(KNOWN, environ=environ).warnings
     assert "cannot be written" in warning and "XDG_STATE_HOME" in warning
@@ -169,9 +170,3 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, environ: dict[s
 def test_what_cannot_be_read_is_nothing(environ: dict[str, str], text: str) -> None:
     write(ceiling_file(environ), text)
     assert read_ceiling(environ) is None
-
-
-def test_scores_without_their_blocks_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected one for each of 1 scores"):
-        Timed(n_cpus=1, scores=(0.1,))
-    assert SavedCeiling(key="x", ceiling=ceiling()).ceiling.is_sound

@@ -137,6 +137,7 @@ def test_too_few_runs_that_count(n: int) -> None:
     found = look(1.0, n=n, n_disturbed=10 - n)
     assert (found.changed, found.moved, found.sd_log_percent, found.df) == ("unknown", "unknown", None, None)
     assert found.sentence.endswith(f"is not known: {n} of 10 runs of the same work count")
+    assert Recheck.model_validate_json(found.model_dump_json()) == found
 
 
 def test_twice_as_slow_is_said_where_the_noise_is_not_known() -> None:
@@ -144,8 +145,3 @@ def test_twice_as_slow_is_said_where_the_noise_is_not_known() -> None:
     found = compare_with_floor(KEPT.model_copy(update={"spread": spread}), "2026-01-02", list(0.4 * np.exp(AWAY / 100)))
     assert (found.changed, found.moved) == ("unknown", "slower")
     assert found.sentence.endswith("work count; it takes 100 % longer than then, beyond what such runs vary")
-
-
-def test_it_goes_into_a_journal_and_back() -> None:
-    found = look(4.0, n_disturbed=2)
-    assert Recheck.model_validate_json(found.model_dump_json()) == found
