@@ -13,21 +13,14 @@ import pytest
 
 from scalograph.control.capacity import cpu_quota
 from scalograph.control.host_facts import read_host_facts
-from scalograph.errors import HostError
 from scalograph.machine.doctor import check_machine_settings, examine
 from scalograph.machine.examine import Check, check_disk
-from scalograph.machine.floor.saved_noise import SavedNoise, noise_file, read_noise, save_noise
 from scalograph.protocol.facts import Jvm
-from tests.kit.studies import facts_of
 from tests.unit.control import paper_kernel
 from tests.unit.control.conftest import nobody as nobody
 from tests.unit.control.trees import bare, grown, hybrid, planted, two_sockets, write
 
 NOTHING: dict[str, Any] = {"capabilities": []}
-NOISE = SavedNoise(
-    study="thread-scaling", at="2026-01-02T03:04:05Z", sd_log_percent=1.25, minimum_detectable_percent=2.5, n=10,
-    cpu_model="AMD EPYC", n_cpus=2, kernel="6.18.44",
-)  # fmt: skip
 
 
 def checks(root: Path, said: dict[str, Any] = NOTHING, **more: Any) -> dict[str, Check]:
@@ -59,17 +52,28 @@ def test_a_recorded_guest(tmp_path: Path) -> None:
     assert not {"SMT", "core speeds", "CPU quota"} & found.keys()
 
 
-def test_two_sockets(tmp_path: Path) -> None:
+def test_two_sockets_of_which_what_is_well_is_no_warning(tmp_path: Path) -> None:
     root = grown(tmp_path, two_sockets())
-    write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n")
-    write(root / "sys/devices/system/cpu/intel_pstate/no_turbo", "0\n")
-    write(root / "sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n")
+    cpus, clock = root / "sys/devices/system/cpu", "sys/devices/system/clocksource/clocksource0/current_clocksource"
+    write(cpus / "cpu0/cpufreq/scaling_governor", "powersave\n")
+    write(cpus / "intel_pstate/no_turbo", "0\n")
+    write(root / clock, "hpet\n")
     found = checks(root)
     assert found["topology"].found.startswith("32 CPUs, 16 cores, 2 packages, 2 NUMA nodes, 2 L3 caches; ")
     assert found["SMT"].fix == "make placement a factor: one-per-core against siblings"
     assert found["governor"].status == found["turbo"].status == found["clock"].status == "warning"
     assert "one-per-core up to 16" in found["control: placement"].found
     assert "siblings up to 32" in found["control: placement"].found
+    (root / clock).unlink()
+    write(cpus / "cpu0/cpufreq/scaling_governor", "performance\n")
+    write(cpus / "intel_pstate/no_turbo", "1\n")
+    write(root / "proc/sys/kernel/sched_autogroup_enabled", "0\n")
+    write(root / "proc/loadavg", "0.10 0.10 0.10 1/100 1\n")
+    write(root / "proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\nSwapTotal: 10 kB\nSwapFree: 10 kB\n")
+    found = checks(root)
+    assert "turbo" not in found and found["load now"].found == "PSI is off, load 0.10"
+    named = ("governor", "autogroup", "load now", "memory", "clock")
+    assert {found[name].status for name in named} == {"info"}
 
 
 @pytest.mark.parametrize(("file", "text", "name", "status", "found", "fix"), [
@@ -99,20 +103,6 @@ def test_a_setting_that_disturbs_is_told_with_the_command_that_sets_it(
     check = checks(root).get(name)
     assert (check and check.status) == status
     assert check is None or (check.found == found and check.fix.startswith(fix) and bool(check.fix) == bool(fix))
-
-
-def test_what_is_well_is_no_warning(tmp_path: Path) -> None:
-    root = grown(tmp_path, two_sockets())
-    write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
-    write(root / "sys/devices/system/cpu/intel_pstate/no_turbo", "1\n")
-    write(root / "proc/sys/kernel/sched_autogroup_enabled", "0\n")
-    write(root / "proc/loadavg", "0.10 0.10 0.10 1/100 1\n")
-    write(root / "proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\nSwapTotal: 10 kB\nSwapFree: 10 kB\n")
-    found = checks(root)
-    assert "turbo" not in found
-    named = ("governor", "autogroup", "load now", "memory", "clock")
-    assert {found[name].status for name in named} == {"info"}
-    assert found["load now"].found == "PSI is off, load 0.10"
 
 
 @pytest.mark.parametrize(("meminfo", "status"), [
@@ -197,35 +187,6 @@ def test_jvms_and_compilers(tmp_path: Path) -> None:
     assert found["compiler: cc"].status == found["compiler: javac"].status == "info"
 
 
-def test_stored_noise_is_of_a_kind_of_machine(tmp_path: Path) -> None:
-    root = planted(tmp_path / "root", "two-cpu-guest")
-    environ = {"XDG_STATE_HOME": str(tmp_path / "state"), "PATH": ""}
-    assert checks(root, environ=environ)["noise"].found == "not measured yet"
-    save_noise(NOISE, environ)
-    assert read_noise(environ) == NOISE
-    found = checks(root, environ=environ)["noise"]
-    assert found.found == "runs differ by 1.2 %: 10 runs show effects from 2.5 % (thread-scaling, 2026-01-02T03:04:05Z)"
-    save_noise(NOISE.model_copy(update={"n_cpus": 4}), environ)
-    assert checks(root, environ=environ)["noise"].found == "measured on another machine only"
-    two = facts_of(2, cpu_model="AMD EPYC")
-    assert NOISE.is_of(two) and NOISE.is_of(two.model_copy(update={"kernel": "7.0"}))
-    assert not NOISE.is_of(two.model_copy(update={"cpu_model": "other"}))
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"sd_log_percent": NaN}', json.dumps({"study": "x"})])
-def test_noise_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> None:
-    environ = {"XDG_STATE_HOME": str(tmp_path)}
-    write(noise_file(environ), content)
-    assert read_noise(environ) is None
-
-
-def test_places_of_the_noise(tmp_path: Path) -> None:
-    assert noise_file({"HOME": "/h", "XDG_STATE_HOME": "relative"}) == Path("/h/.local/state/scalograph/noise.json")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(HostError, match="expected a writable folder; set XDG_STATE_HOME"):
-        save_noise(NOISE, {"XDG_STATE_HOME": str(tmp_path / "file")})
-
-
 @pytest.mark.parametrize(("files", "quota"), [
     ({}, None),
     ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/cpu.max": "150000 100000\n"}, 1.5),
@@ -247,10 +208,10 @@ def test_a_quota_below_the_cpus_is_a_warning(tmp_path: Path) -> None:
     root = bare(tmp_path, 4)
     write(root / "proc/self/mountinfo", "1 2 0:1 / /cg rw - cgroup2 cgroup2 rw\n")
     write(root / "proc/self/cgroup", "0::/\n")
-    write(root / "cg/cpu.max", "150000 100000\n")
-    assert checks(root)["CPU quota"].found == "1.5 of 4 CPUs"
-    write(root / "cg/cpu.max", "400000 100000\n")
-    assert "CPU quota" not in checks(root)
+    for quota, found in ((150000, "1.5 of 4 CPUs"), (400000, None)):
+        write(root / "cg/cpu.max", f"{quota} 100000\n")
+        check = checks(root).get("CPU quota")
+        assert (check and check.found) == found
 
 
 @pytest.mark.xdist_group("machine")

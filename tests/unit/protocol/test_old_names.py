@@ -6,15 +6,9 @@ from typing import Any
 
 import pytest
 
+from scalograph.protocol import old_names
 from scalograph.protocol.journal import read
-from scalograph.protocol.old_names import (
-    KEYS,
-    VERDICTS,
-    rename_in_document,
-    rename_in_event,
-    rename_in_line,
-    rename_table,
-)
+from scalograph.protocol.old_names import KEYS, VERDICTS
 from tests.kit import ROOT
 
 KEPT = ROOT / "tests" / "recorded" / "before-rename"
@@ -28,7 +22,7 @@ KEPT = ROOT / "tests" / "recorded" / "before-rename"
     (b'{"event":"note","text":"' + b"x" * 300 + b'"treatment":"}', None),
 ])  # fmt: skip
 def test_a_line_is_renamed_before_it_is_decoded(line: bytes, renamed: bytes | None) -> None:
-    assert rename_in_line(line) == (line if renamed is None else renamed)
+    assert old_names.rename_in_line(line) == (line if renamed is None else renamed)
 
 
 @pytest.mark.parametrize(("old", "new"), [
@@ -40,7 +34,7 @@ def test_a_line_is_renamed_before_it_is_decoded(line: bytes, renamed: bytes | No
     ({"event": "note", "text": "impossible"}, {"event": "note", "text": "impossible"}),
 ])  # fmt: skip
 def test_an_event_in_any_order_of_keys_is_renamed(old: dict[str, Any], new: dict[str, Any]) -> None:
-    assert rename_in_event(old) == new
+    assert old_names.rename_in_event(old) == new
 
 
 def test_a_document_keeps_the_names_that_people_chose() -> None:
@@ -55,7 +49,7 @@ def test_a_document_keeps_the_names_that_people_chose() -> None:
         }
 
     old = document("treatments", "contaminated", "undecided", "treatment")
-    assert rename_in_document(old) == document("configurations", "disturbed", "unverified", "configuration")
+    assert old_names.rename_in_document(old) == document("configurations", "disturbed", "unverified", "configuration")
 
 
 @pytest.mark.parametrize(("old", "new"), [
@@ -63,7 +57,7 @@ def test_a_document_keeps_the_names_that_people_chose() -> None:
     ("treatmentss", "treatmentss"),
 ])  # fmt: skip
 def test_a_table_is_found_by_its_old_name(old: str, new: str) -> None:
-    assert rename_table(old) == new
+    assert old_names.rename_table(old) == new
 
 
 @pytest.mark.parametrize("names", [KEYS, VERDICTS])
@@ -87,5 +81,5 @@ def test_a_journal_of_an_earlier_release_reads_as_one_of_this() -> None:
 
 def test_what_is_renamed_once_stays_as_it_is() -> None:
     document = json.loads((KEPT / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    once = rename_in_document(document)
-    assert once != document and rename_in_document(once) == once
+    once = old_names.rename_in_document(document)
+    assert once != document and old_names.rename_in_document(once) == once

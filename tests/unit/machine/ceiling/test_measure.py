@@ -9,16 +9,7 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.machine.ceiling import saved_ceiling
-from scalograph.machine.ceiling.saved_ceiling import (
-    RUNS,
-    SavedCeiling,
-    build_ceiling,
-    ceiling_file,
-    ceiling_key,
-    machine_ceiling,
-    plan_ceiling,
-    read_ceiling,
-)
+from scalograph.machine.ceiling.saved_ceiling import RUNS, SavedCeiling, machine_ceiling, read_ceiling
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
 from scalograph.protocol.record import Record
@@ -83,7 +74,7 @@ class Counted(NullProgress):
 
 def shown(host: Scaling, progress: Progress | None = None) -> Ceiling:
     """The ceiling that the runs on two CPUs of this host show."""
-    return build_ceiling(run_in_memory(plan_ceiling(TWO), host, progress))
+    return saved_ceiling.build_ceiling(run_in_memory(saved_ceiling.plan_ceiling(TWO), host, progress))
 
 
 ON_TWO = dict.fromkeys(WORDS, 0.1) | {"memory": 0.16, "lock": 0.5}
@@ -100,10 +91,10 @@ def test_each_kind_on_one_cpu_and_on_all() -> None:
 
 def test_powers_of_two_and_all_unless_told_otherwise() -> None:
     for wanted, levels in ((None, {1, 2, 4, 6}), ([3], {1, 3})):
-        planned = plan_ceiling(host_of(6), wanted)
+        planned = saved_ceiling.plan_ceiling(host_of(6), wanted)
         assert {configuration["cpus"] for configuration in planned.design.configurations} == levels
     with pytest.raises(StudyError, match="7 exceeds the 6 CPUs"):
-        plan_ceiling(host_of(6), [7])
+        saved_ceiling.plan_ceiling(host_of(6), [7])
 
 
 def test_disturbed_runs_are_made_again_and_flagged_where_nothing_else_is_left() -> None:
@@ -152,7 +143,7 @@ def test_kept_and_measured_anew_on_another_or_if_wanted(environ: dict[str, str],
     assert machine_ceiling(KNOWN, fresh=True, environ=environ) == fresh
     assert machine_ceiling(Known(host_of(2, kernel="7.0")), environ=environ) == newer
     others = [(TWO, "/bin/true"), (TWO, "/bin/sh"), (host_of(3), "/bin/true")]
-    assert len({ceiling_key(facts, (probe,)) for facts, probe in others}) == 3
+    assert len({saved_ceiling.ceiling_key(facts, (probe,)) for facts, probe in others}) == 3
 
 
 def test_one_that_is_disturbed_or_cannot_be_written_is_told_and_not_kept(
@@ -168,5 +159,5 @@ def test_one_that_is_disturbed_or_cannot_be_written_is_told_and_not_kept(
 
 @pytest.mark.parametrize("text", ["", "{", '{"key": "x"}', json.dumps({"key": "x", "ceiling": {"kinds": {"a": [{}]}}})])
 def test_what_cannot_be_read_is_nothing(environ: dict[str, str], text: str) -> None:
-    write(ceiling_file(environ), text)
+    write(saved_ceiling.ceiling_file(environ), text)
     assert read_ceiling(environ) is None

@@ -9,15 +9,8 @@ from msgspec.structs import replace
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.machine.floor.floor import (
-    aa_difference,
-    consecutive_reference,
-    detectable_effects,
-    effective_df,
-    floor_part,
-    noise_floor,
-    spread,
-)
+from scalograph.machine.floor import floor
+from scalograph.machine.floor.floor import consecutive_reference, floor_part, noise_floor, spread
 from scalograph.machine.floor.floor import floor_rows as in_words
 from scalograph.simulate.noise import Noise
 from scalograph.study.load import parse
@@ -79,7 +72,7 @@ def test_a_difference_of_a_and_b_is_an_objection_and_a_drift_of_both_is_none() -
 
 def test_false_objections_are_rare() -> None:
     """1 % of A/A studies by chance: 5 of 500, and hardly ever more than 14."""
-    found = [aa_difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
+    found = [floor.aa_difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
     assert sum(one is not None and one.is_false for one in found) <= 14
 
 
@@ -134,8 +127,8 @@ def test_too_little_to_tell(groups: list[list[float]]) -> None:
 
 
 def test_runs_that_stick_out_are_worth_less() -> None:
-    assert [effective_df(n, kurtosis) for n, kurtosis in ((10, 3.0), (10, 2.0), (1, 3.0))] == [9, 9, 0]
-    assert effective_df(10, 30.0) == pytest.approx(20 / (30 - 7 / 9))
+    assert [floor.effective_df(n, kurtosis) for n, kurtosis in ((10, 3.0), (10, 2.0), (1, 3.0))] == [9, 9, 0]
+    assert floor.effective_df(10, 30.0) == pytest.approx(20 / (30 - 7 / 9))
 
 
 def test_the_interval_covers() -> None:
@@ -150,6 +143,6 @@ def test_the_interval_covers() -> None:
 
 def test_what_can_be_seen() -> None:
     """A log effect of 9.1 % (methods: sd 3 %, 3 runs of each) is a ratio of exp(0.091)."""
-    found = detectable_effects(3.0)
+    found = floor.detectable_effects(3.0)
     assert found == pytest.approx({3: 9.53, 5: 6.29, 10: 4.11, 20: 2.75}, abs=0.06)
-    assert detectable_effects(3.0, (1,)) == {}
+    assert floor.detectable_effects(3.0, (1,)) == {}
