@@ -12,14 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from scalograph.control.isolation import (
-    Refusal,
-    _mask,
-    find_isolation_refusal,
-    find_mask_at_risk,
-    find_write_refusal,
-    reserve_cpus,
-)
+from scalograph.control import isolation
+from scalograph.control.isolation import Refusal, find_isolation_refusal, find_mask_at_risk, reserve_cpus
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount
@@ -81,7 +75,7 @@ def test_nobody_may_not_nor_root_under_a_mount_without_writing(tmp_path: Path, m
 def test_what_helps_depends_on_who_we_are(user: int, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    assert find_write_refusal(tmp_path, "use shared CPUs") == Refusal(
+    assert isolation.find_write_refusal(tmp_path, "use shared CPUs") == Refusal(
         "EACCES: no permission to make a cgroup", f"{fix}, or use shared CPUs"
     )
 
@@ -264,5 +258,5 @@ def test_the_kernel_s_files_are_understood() -> None:
     with sleeping() as child:
         first = min(os.sched_getaffinity(0))
         os.sched_setaffinity(child.pid, {first})
-        assert _mask(Path(f"/proc/{child.pid}/task/{child.pid}")) == {first}
-    assert _mask(Path(f"/proc/{child.pid}/task/{child.pid}")) == set(), "it has ended"
+        assert isolation._mask(Path(f"/proc/{child.pid}/task/{child.pid}")) == {first}
+    assert isolation._mask(Path(f"/proc/{child.pid}/task/{child.pid}")) == set(), "it has ended"

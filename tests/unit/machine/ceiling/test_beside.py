@@ -7,18 +7,8 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import paired_ratio
-from scalograph.machine.ceiling.compare_ceiling import (
-    MARGIN,
-    MAX_SENTENCES,
-    CeilingRatio,
-    add_ceiling,
-    compare_ceiling,
-    compare_speedup,
-    label,
-    ratio,
-    reach,
-    speedups_by_cpus,
-)
+from scalograph.machine.ceiling import compare_ceiling as comparison
+from scalograph.machine.ceiling.compare_ceiling import add_ceiling, compare_ceiling, compare_speedup, ratio, reach
 from scalograph.protocol.findings import Claim, Findings
 from scalograph.protocol.machine_ceiling import Ceiling
 from tests.unit.machine.ceiling.made import KINDS, ceiling, curve, findings
@@ -60,7 +50,10 @@ def test_what_is_said_of_a_program(reached: float, kinds: dict[str, float], said
 
 def test_more_workers_than_cpus_use_the_cpus_that_there_are() -> None:
     made = curve({1: (1.0, 2), 2: (1.6, 2), 8: (1.9, 2)})
-    assert {n: estimate.value for n, estimate in speedups_by_cpus(findings(made), made).items()} == {1: 1.0, 2: 1.6}
+    assert {n: estimate.value for n, estimate in comparison.speedups_by_cpus(findings(made), made).items()} == {
+        1: 1.0,
+        2: 1.6,
+    }
 
 
 @pytest.mark.parametrize(("points", "factor", "control"), [
@@ -88,7 +81,7 @@ def test_what_cannot_be_compared(points: dict[int, tuple[float, int]], baseline:
 def test_of_many_curves_the_furthest_behind_are_told_and_all_are_shown() -> None:
     many = [curve({1: (1.0, 2), 2: (0.5 + n / 10, 2)}, group={"kind": n}) for n in range(12)]
     made = compare_ceiling(findings(*many), ceiling())
-    assert len(made.answer) == 1 + MAX_SENTENCES and made.answer[1].startswith("kind 0: 0.500x")
+    assert len(made.answer) == 1 + comparison.MAX_SENTENCES and made.answer[1].startswith("kind 0: 0.500x")
     assert len(made.tables[1].rows) == 12
 
 
@@ -141,7 +134,7 @@ def test_a_wide_interval_or_none_says_nothing_unless_it_is_far_off() -> None:
     (0.99, 1.24, "alike"), (0.99, 1.26, "unknown"),
 ])  # fmt: skip
 def test_the_margin_decides(low: float, high: float, word: str) -> None:
-    assert label(Estimate((low * high) ** 0.5, low, high, 0.95, 5, "t"), MARGIN) == word
+    assert comparison.label(Estimate((low * high) ** 0.5, low, high, 0.95, 5, "t"), comparison.MARGIN) == word
 
 
 def test_mover_is_the_exact_root_of_squares_for_even_intervals_and_zero_has_no_log() -> None:
@@ -150,7 +143,7 @@ def test_mover_is_the_exact_root_of_squares_for_even_intervals_and_zero_has_no_l
     assert ratio(Estimate(0.0, 0.0, 1.0, 0.95, 5, "t"), known(1.0)).value is None
 
 
-def simulated(truth: float, ceiling: float, n: int, sd: float = 0.03) -> list[CeilingRatio]:
+def simulated(truth: float, ceiling: float, n: int, sd: float = 0.03) -> list[comparison.CeilingRatio]:
     """So many programs that reach `truth` where the machine gives `ceiling`: five runs of each, 3 % noise."""
     rng = np.random.default_rng(20264)
 

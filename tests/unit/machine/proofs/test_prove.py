@@ -76,15 +76,14 @@ def test_a_failure_keeps_its_own_results_and_tells_where(proofs: Callable[..., l
     assert (second.found, second.expected, second.fix) == ("0 survivors", "1", f"doubt b; kept: {kept}")
 
 
-def test_a_refusal_of_the_path_is_a_failure_of_its_claim_alone(proofs: Callable[..., list[Proof]]) -> None:
+def test_a_refusal_of_the_path_is_a_failure_of_its_claim_alone_and_no_room_one_of_all(
+    proofs: Callable[..., list[Proof]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     refused = HostError("probe", "no answer", "a record", "reinstall it")
     first, second = proofs(a=uses("a", refused), b=uses("b", "well"))
     assert (first.status, first.found, first.expected) == ("failed", "probe: no answer", "a record")
     assert first.fix.startswith("reinstall it; kept: ")
     assert second.status == "proved"
-
-
-def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with pytest.raises(HostError, match=r"scratch folder: cannot be made: .*room in TMPDIR"):
         prove(HOST)
@@ -114,19 +113,16 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_leaves_are_looked_for_where_they_are_made(root: Path) -> None:
-    assert leaf_parents(root) == [root / "cg/system/user", root / "cg"]
-    assert find_empty_leaves(root) == {root / "cg/scalograph-1a"}
-    (root / "proc/self/mountinfo").unlink()  # without cgroup v2 there is nothing to look at
-    assert (leaf_parents(root), find_empty_leaves(root)) == ([], set())
-
-
-def test_what_a_study_can_touch_is_read(root: Path) -> None:
+def test_leaves_and_what_a_study_can_touch_are_looked_for_where_they_are_made(root: Path) -> None:
     found = read_settings(root)
     assert (found["governor of cpu0"], found["governor of cpu1"]) == ("performance", "powersave")
     assert found[f"{root}/cg/cgroup.subtree_control"] == "cpuset cpu"
     assert found[f"{root}/cg/system/user/cgroup.subtree_control"] == ""
     assert found["our nice value"] == str(os.getpriority(os.PRIO_PROCESS, 0))
+    assert leaf_parents(root) == [root / "cg/system/user", root / "cg"]
+    assert find_empty_leaves(root) == {root / "cg/scalograph-1a"}
+    (root / "proc/self/mountinfo").unlink()  # without cgroup v2 there is nothing to look at
+    assert (leaf_parents(root), find_empty_leaves(root)) == ([], set())
 
 
 def test_a_change_of_ourselves_shows() -> None:
