@@ -45,10 +45,13 @@ def test_which_cpus(host: HostFacts, controls: dict[str, int | str], mask: tuple
     assert apply(study(**controls), configuration, Launch(), host).cpus == mask
 
 
-def test_without_controls_nothing_changes(host: HostFacts) -> None:
+def test_without_controls_nothing_changes_or_is_held_and_exclusive_cpus_after_all_else(host: HostFacts) -> None:
     launch = Launch(argv=("a",), env={"A": "1"}, copies=3, values={"threads": 1})
     assert apply(study(), {"plain": 1}, launch, host) == launch
     assert list(hold(study(), {"plain": 1}, host)) == []
+    made = study(isolation="exclusive", cpus=2)
+    for isolation, n_held in (("exclusive", 3), ("shared", 2)):
+        assert len(list(hold(made, {"f_isolation": isolation, "f_cpus": 2}, host))) == n_held
 
 
 def test_all_controls_together(host: HostFacts) -> None:
@@ -82,9 +85,3 @@ def test_the_mask_is_read_back_cpu_by_cpu(host: HostFacts) -> None:
     wrong = "cpus{}: asked for 0,8 (scatter), in force were {}"
     assert find_wrong_masks([launch], record((0, 8), (0, 1))) == [wrong.format("", "0-1")]
     assert find_wrong_masks([replace(launch, name="app")], record((0,))) == [wrong.format(" of app", "0")]
-
-
-def test_exclusive_cpus_are_held_after_everything_else(host: HostFacts) -> None:
-    made = study(isolation="exclusive", cpus=2)
-    for isolation, n_held in (("exclusive", 3), ("shared", 2)):
-        assert len(list(hold(made, {"f_isolation": isolation, "f_cpus": 2}, host))) == n_held

@@ -58,19 +58,16 @@ def test_hypervisors(tmp_path: Path) -> None:
         assert read_host_facts(tmp_path, jvms=()).hypervisor == hypervisor
 
 
-def test_a_governor_and_a_large_machine(tmp_path: Path) -> None:
+def test_a_large_machine_and_this_one(tmp_path: Path) -> None:
     root = grown(tmp_path, two_sockets())
     write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
     write(root / "sys/devices/system/cpu/smt/active", "1\n")
     facts = read_host_facts(root, jvms=())
     assert (facts.n_cpus, facts.governor, facts.smt) == (32, "performance", True)
-
-
-def test_this_machine() -> None:
-    facts = read_host_facts(jvms=())
-    assert isinstance(facts, HostFacts) and all(isinstance(cpu, CpuFact) for cpu in facts.cpus)
-    assert facts.n_cpus >= 1 and facts.memory_bytes and facts.kernel
-    assert not {"refused", "granted_priority", "granted_nice"} & set(facts.machine())
+    own = read_host_facts(jvms=())
+    assert isinstance(own, HostFacts) and all(isinstance(cpu, CpuFact) for cpu in own.cpus)
+    assert own.n_cpus >= 1 and own.memory_bytes and own.kernel
+    assert not {"refused", "granted_priority", "granted_nice"} & set(own.machine())
 
 
 def test_what_readers_of_results_ask(tmp_path: Path) -> None:

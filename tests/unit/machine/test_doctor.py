@@ -16,6 +16,7 @@ from scalograph.control.host_facts import read_host_facts
 from scalograph.machine.doctor import check_machine_settings, examine
 from scalograph.machine.examine import Check, check_disk
 from scalograph.protocol.facts import Jvm
+from tests.kit.processes import write_program
 from tests.unit.control import paper_kernel
 from tests.unit.control.conftest import nobody as nobody
 from tests.unit.control.trees import bare, grown, hybrid, planted, two_sockets, write
@@ -180,8 +181,7 @@ def test_jvms_and_compilers(tmp_path: Path) -> None:
     found = checks(tmp_path)
     assert [found[name].status for name in ("JVMs", "compiler: cc", "compiler: javac")] == ["warning"] * 3
     jvm = Jvm(name="17", java="/j/bin/java", release=17, build="17.0.1+2", javac="/j/bin/javac")
-    write(tmp_path / "bin/cc", "")
-    (tmp_path / "bin/cc").chmod(0o755)
+    write_program(tmp_path / "bin/cc", "")
     found = checks(tmp_path, jvms=(jvm,), environ={"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path)})
     assert found["JVMs"].found == "17 (17.0.1+2, javac)"
     assert found["compiler: cc"].status == found["compiler: javac"].status == "info"

@@ -100,21 +100,18 @@ PRINTED = """\
 """
 
 
-def test_frames_end_where_functions_are_not_known() -> None:
+def test_frames_end_where_functions_are_not_known_and_a_deep_stack_is_cut() -> None:
     assert [*parse_perf_samples(PRINTED.splitlines(keepends=True))] == [
         PerfSample(75264.659587123, ("[dash]",)),
         PerfSample(75264.669706001, ("update_load_avg", "std::vector<int, std::allocator<int> >::at(unsigned long)")),
     ]
+    lines = ["1 2.5: ", *(f"  {i:x} f{i} (/p)" for i in range(100))]
+    assert [*parse_perf_samples(lines)] == [PerfSample(2.5, tuple(f"f{i}" for i in range(MAX_FRAMES)))]
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "x y z\n", "\t 1 f (a)\n", "1 2:\n", "1 1.5:\n\n", "(" * 50_000])
 def test_lines_of_no_sample_are_no_part_of_one(text: str) -> None:
     assert [*parse_perf_samples([text])] == []
-
-
-def test_a_deep_stack_is_cut() -> None:
-    lines = ["1 2.5: ", *(f"  {i:x} f{i} (/p)" for i in range(100))]
-    assert [*parse_perf_samples(lines)] == [PerfSample(2.5, tuple(f"f{i}" for i in range(MAX_FRAMES)))]
 
 
 def test_perf_that_is_missing_or_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
