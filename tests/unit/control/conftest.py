@@ -17,8 +17,6 @@ from tests.unit.control.paper import child_environment
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 
-
-
 @pytest.fixture
 def nobody() -> Callable[..., str]:
     """Runs Python code as a user without privileges, and returns what it prints.

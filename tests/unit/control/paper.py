@@ -45,8 +45,6 @@ class PaperTree(CgroupTree):
         shutil.rmtree(self.leaf(name))
 
 
-
-
 def machine(root: Path) -> Path:
     """Files of a machine that grants partitions; returns where its cgroups are."""
     mount = root / "sys/fs/cgroup"

@@ -1,6 +1,5 @@
 """/proc/sys and /sys on paper: plain files, coupled as in a kernel. And a program that is killed there."""
 
-from tests.unit.control.trees import write
 import errno
 import os
 import signal
@@ -13,14 +12,13 @@ from scalograph.control.held_settings import KernelValue, hold_setting
 from scalograph.control.settings import Setting
 from scalograph.control.store import Store, lock_machine
 from scalograph.control.sysctl import PAIRS
+from tests.unit.control.trees import write
 
 SYSCTLS = {
     "vm.swappiness": "60", "vm.dirty_ratio": "20", "vm.dirty_bytes": "0", "vm.dirty_background_ratio": "10",
     "vm.dirty_background_bytes": "0", "vm.lowmem_reserve_ratio": "256\t256\t32\t0\t0", "vm.min_free_kbytes": "67584",
     "vm.page-cluster": "3", "net.ipv4.tcp_congestion_control": "cubic",
 }  # fmt: skip
-
-
 
 
 def planted(root: Path, n_cpus: int = 4) -> Path:

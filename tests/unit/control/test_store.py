@@ -213,9 +213,7 @@ def test_a_delegation_is_left_to_others(machine: Machine, when: str, files: dict
     assert not machine.changes.exists()
 
 
-def test_a_kernel_that_refuses_is_quoted_or_if_it_holds_on_let_be(
-    machine: Machine, monkeypatch: MonkeyPatch
-) -> None:
+def test_a_kernel_that_refuses_is_quoted_or_if_it_holds_on_let_be(machine: Machine, monkeypatch: MonkeyPatch) -> None:
     with monkeypatch.context() as patch, pytest.raises(HostError, match="the kernel refuses: Operation not permitted"):
         refusing(patch, PaperTree, "delegate", errno.EPERM)
         with machine.lock(), machine.change():
