@@ -78,6 +78,9 @@ def test_what_is_said_of_a_refused_answer() -> None:
     assert "\x1b" not in refused(["\x1b[31m"])
     error = {"event": "error", "run": "r1", "where": "a", "found": "b", "expected": "c", "fix": "d"}
     assert refused([json.dumps(error)]) == "probe: a: b, expected c; d"
+    part = {name: [1] * 50_000 for name in ("index", "start_ns", "end_ns", "work", "cpu_ns")}
+    line = json.dumps({"event": "iterations", "run": "r1", "copy": 0, **part})
+    assert "1000000 iterations" in refused([*events()[:2], *[line] * 21, events()[5]])
 
 
 def test_the_unchanged_run_is_accepted_and_an_unknown_field_ignored() -> None:
@@ -95,13 +98,6 @@ def test_continued_iterations_are_one_list_of_their_copy_and_continued_output_on
     assert whole.index == [0, 1, 2, 3, 4, 5]
     assert len(whole.start_ns) == len(whole.end_ns) == len(whole.work) == len(whole.cpu_ns) == 6
     assert record.copies[0].stdout == "abc"
-
-
-def test_more_iterations_than_a_run_may_have_are_refused() -> None:
-    n = 50_000
-    part = {name: [1] * n for name in ("index", "start_ns", "end_ns", "work", "cpu_ns")}
-    line = json.dumps({"event": "iterations", "run": "r1", "copy": 0, **part})
-    assert "1000000 iterations" in refused([*events()[:2], *[line] * 21, events()[5]])
 
 
 def test_absent_figures_are_none_and_zero_stays_zero() -> None:
