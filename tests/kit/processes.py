@@ -1,8 +1,11 @@
 """Programs that a test makes up, and processes that it waits for: the end of one, or a file that one writes."""
 
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from scalograph.run.hosts.python_probe.tree import parse_stat
 
@@ -43,3 +46,24 @@ def read_pids(file: Path) -> list[int]:
     """Return the process ids that a program writes into a file, as one line, once they are there."""
     wait_until(lambda: file.exists() and file.read_text().endswith("\n"))
     return [int(pid) for pid in file.read_text().split()]
+
+
+@contextmanager
+def sleeping(env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Give a process that does nothing until it is killed, at the latest at the end."""
+    with subprocess.Popen(["sleep", "600"], env=env) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def owner(argv: Sequence[str], **more: Any) -> Iterator[tuple[int, str]]:
+    """Give the process id of a program that says in a line what it holds, and the line; it is killed at the end."""
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, **more) as process:
+        try:
+            assert process.stdout is not None
+            yield process.pid, process.stdout.readline().strip()
+        finally:
+            process.kill()

@@ -48,14 +48,15 @@ class PaperTree(CgroupTree):
 def machine(root: Path) -> Path:
     """Files of a machine that grants partitions; returns where its cgroups are."""
     mount = root / "sys/fs/cgroup"
-    mount.mkdir(parents=True)
-    (mount / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
-    (mount / "cgroup.subtree_control").write_text("cpu\n")
-    (mount / "cgroup.procs").write_text("")
-    (root / "proc/self").mkdir(parents=True)
-    (root / "proc/self/mountinfo").write_text("26 22 0:23 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n")
-    (root / "proc/self/cgroup").write_text("0::/user.slice/session-1.scope\n")
     (mount / "user.slice/session-1.scope").mkdir(parents=True)
+    (root / "proc/self").mkdir(parents=True)
+    for file, text in {
+        mount / "cgroup.controllers": "cpuset cpu io memory pids\n", mount / "cgroup.subtree_control": "cpu\n",
+        mount / "cgroup.procs": "",
+        root / "proc/self/mountinfo": "26 22 0:23 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n",
+        root / "proc/self/cgroup": "0::/user.slice/session-1.scope\n",
+    }.items():  # fmt: skip
+        file.write_text(text)
     return mount
 
 

@@ -12,40 +12,30 @@ from scalograph.control.held_settings import KernelValue, hold_setting
 from scalograph.control.settings import Setting
 from scalograph.control.store import Store, lock_machine
 from scalograph.control.sysctl import PAIRS
+from tests.unit.control.trees import write
 
 SYSCTLS = {
-    "vm.swappiness": "60",
-    "vm.dirty_ratio": "20",
-    "vm.dirty_bytes": "0",
-    "vm.dirty_background_ratio": "10",
-    "vm.dirty_background_bytes": "0",
-    "vm.lowmem_reserve_ratio": "256\t256\t32\t0\t0",
-    "vm.min_free_kbytes": "67584",
-    "vm.page-cluster": "3",
-    "net.ipv4.tcp_congestion_control": "cubic",
-}
+    "vm.swappiness": "60", "vm.dirty_ratio": "20", "vm.dirty_bytes": "0", "vm.dirty_background_ratio": "10",
+    "vm.dirty_background_bytes": "0", "vm.lowmem_reserve_ratio": "256\t256\t32\t0\t0", "vm.min_free_kbytes": "67584",
+    "vm.page-cluster": "3", "net.ipv4.tcp_congestion_control": "cubic",
+}  # fmt: skip
 
 
 def planted(root: Path, n_cpus: int = 4) -> Path:
     """Settings of a machine as it is found."""
-    files = {f"proc/sys/{name.replace('.', '/')}": value for name, value in SYSCTLS.items()}
-    files["sys/kernel/mm/transparent_hugepage/enabled"] = "always [madvise] never"
-    frequency = "sys/devices/system/cpu/cpufreq"
-    files |= {f"{frequency}/policy{n}/scaling_governor": "schedutil" for n in range(n_cpus)}
-    files |= {f"{frequency}/policy{n}/energy_performance_preference": "balance_power" for n in range(n_cpus)}
-    files |= {f"{frequency}/boost": "1"}
-    queue = "sys/block/sda/queue"
-    files |= {f"{queue}/scheduler": "none [mq-deadline]", f"{queue}/nr_requests": "256"}
-    files |= {
-        f"{queue}/iosched/read_expire": "500",
-        f"{queue}/iosched/async_depth": "192",
-        "sys/devices/system/cpu/present": f"0-{n_cpus - 1}",
-    }
-    files |= {f"sys/devices/system/cpu/cpu{cpu}/online": "1" for cpu in range(1, n_cpus)}
+    cpu, queue = "sys/devices/system/cpu", "sys/block/sda/queue"
+    files = {f"proc/sys/{name.replace('.', '/')}": value for name, value in SYSCTLS.items()} | {
+        "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never", f"{cpu}/cpufreq/boost": "1",
+        f"{queue}/scheduler": "none [mq-deadline]", f"{queue}/nr_requests": "256",
+        f"{queue}/iosched/read_expire": "500", f"{queue}/iosched/async_depth": "192",
+        f"{cpu}/present": f"0-{n_cpus - 1}",
+    }  # fmt: skip
+    for n in range(n_cpus):
+        policy = f"{cpu}/cpufreq/policy{n}"
+        files |= {f"{policy}/scaling_governor": "schedutil", f"{policy}/energy_performance_preference": "balance_power"}
+        files |= {f"{cpu}/cpu{n}/online": "1"} if n else {}
     for path, text in files.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{text}\n")
+        write(root / path, f"{text}\n")
     return root
 
 

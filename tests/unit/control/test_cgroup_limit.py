@@ -1,6 +1,7 @@
 """A quota and a limit of tasks: on trees of paper of both versions, on this machine where granted, refused by name."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,11 +22,50 @@ from scalograph.errors import HostError
 from scalograph.study.load import parse
 from scalograph.system.cgroups import CPU_TIME, TASKS, CgroupTree, V1Tree, controller_tree, cpu_tree, read
 from scalograph.verdict.judge import judge
+from tests.kit.processes import owner
 from tests.kit.records import record
 from tests.kit.studies import a_study, facts_of
-from tests.unit.control.limit_tree import LimitTree, limiting
 from tests.unit.control.paper import child_environment, put_right
 from tests.unit.control.trees import write
+
+
+class LimitTree(CgroupTree):
+    """Writes go to plain files; `moved` has where we went."""
+
+    def __init__(self, mount: Path, root: Path, controller: str) -> None:
+        super().__init__(mount, root, controller)
+        self.moved: list[str] = []
+
+    def write(self, file: Path, text: str) -> None:
+        if file.name == "cgroup.procs":
+            assert text == str(os.getpid()), "nobody is moved but ourselves"
+            self.moved.append(file.parent.name)
+        elif file.name == "cgroup.subtree_control":
+            own = self._controller
+            file.write_text({f"+{own}": f"{own} memory\n", f"-{own}": "memory\n"}[text])
+        else:
+            file.write_text(text)
+
+    def remove_leaf(self, name: str) -> None:
+        shutil.rmtree(self.leaf(name))
+
+
+class FirstLimitTree(LimitTree, V1Tree):
+    """The same with the files of v1."""
+
+
+def limiting(root: Path, version: int, controller: str, beside: str = "") -> LimitTree:
+    """A machine on which we are in the group `own` of a controller; `beside` shares its hierarchy of v1."""
+    home = root / ("cg/first" if version == 1 else "cg/u")
+    first = f"1 2 0:3 / /cg/first rw - cgroup cgroup rw,{controller}{beside}\n" if version == 1 else ""
+    write(root / "proc/self/mountinfo", first + "1 2 0:4 / /cg/u rw - cgroup2 cgroup2 rw\n")
+    write(root / "proc/self/cgroup", f"4:{controller}{beside}:/own\n0::/own\n")
+    write(root / "cg/u/cgroup.controllers", "memory\n" if version == 1 else f"{controller} memory\n")
+    write(root / "cg/u/cgroup.subtree_control", "memory\n")
+    for folder in {home, root / "cg/u"}:
+        (folder / "own").mkdir(parents=True)
+    return (FirstLimitTree if version == 1 else LimitTree)(home, root, controller)
+
 
 OWN = 3  # threads of this process, on the machine of paper
 
@@ -114,9 +154,7 @@ def test_a_limit_that_is_lost_during_the_run_is_told(tmp_path: Path, limit: Limi
 @pytest.mark.parametrize(("limit", "file"), [
     (QUOTA, "cpu.cfs_quota_us"), (QUOTA, "cgroup.procs"), (TASK_LIMIT, "pids.max"), (TASK_LIMIT, "cgroup.procs"),
 ])  # fmt: skip
-def test_the_kernels_reason_is_told_and_nothing_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Limit, file: str
-) -> None:
+def test_the_kernels_reason_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Limit, file: str) -> None:
     paper = Paper(limit, tmp_path, 1)
     writes = paper.tree.write
 
@@ -264,12 +302,9 @@ def test_a_quota_of_the_kernel(tmp_path: Path) -> None:
 @granted(find_quota_refusal())
 def test_a_quota_whose_owner_was_killed_is_taken_away(tmp_path: Path) -> None:
     tree = live_tree(CPU_TIME)
-    argv = [sys.executable, "-B", "-c", HELD, str(tmp_path / "state")]
-    with subprocess.Popen(argv, env=child_environment(), stdout=subprocess.PIPE, text=True) as owner:
-        assert owner.stdout is not None
-        left = int(owner.stdout.readline())
-        owner.kill()
-    assert Path(f"/proc/{left}").exists(), "what it started is still there"
+    with owner([sys.executable, "-B", "-c", HELD, str(tmp_path / "state")], env=child_environment()) as (_, left):
+        pass
+    assert Path(f"/proc/{int(left)}").exists(), "what it started is still there"
     (restored,) = put_right(Store(tmp_path / "state", None, cpu_time=tree))
     assert restored.endswith("with its quota: removed")
     assert not tree.has_leaf(restored.split()[1])

@@ -7,85 +7,67 @@ import pytest
 from scalograph.control.host_facts import read_host_facts
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.system.platform_facts import compiler
+from tests.kit.processes import write_program
 from tests.unit.control.trees import bare, grown, planted, two_sockets, write
 
 
 def test_a_recorded_guest(tmp_path: Path) -> None:
     facts = read_host_facts(planted(tmp_path, "two-cpu-guest"), jvms=())
-    assert facts.memory_bytes == 24682416 * 1024
-    assert facts.kernel == "6.18.44"
-    assert facts.cpu_model == "AMD EPYC"
-    assert facts.microcode == "0x1000065"
-    assert facts.clocksource == "tsc"
-    assert facts.hypervisor == "KVM"
-    assert facts.autogroup is True
-    assert facts.smt is False
-    assert facts.governor is None
+    expected = {
+        "memory_bytes": 24682416 * 1024, "kernel": "6.18.44", "cpu_model": "AMD EPYC", "microcode": "0x1000065",
+        "clocksource": "tsc", "hypervisor": "KVM", "autogroup": True, "smt": False, "governor": None,
+        # Only words that are allowed.
+        "kernel_command_line": ("mitigations=auto,no_guest_host", "psi=1", "isolcpus=1"),
+    }  # fmt: skip
+    assert {name: getattr(facts, name) for name in expected} == expected
     assert facts.refused["isolation"] == "cgroup v1 has the cpuset controller (/sys/fs/cgroup/cpuset)"
+    assert not any(word in str(facts.machine()) for word in ("somebody", "/dev/vda1", "/sbin/init"))
 
 
-def test_only_allowed_words_of_the_command_line_are_kept(tmp_path: Path) -> None:
-    facts = read_host_facts(planted(tmp_path, "two-cpu-guest"), jvms=())
-    assert facts.kernel_command_line == ("mitigations=auto,no_guest_host", "psi=1", "isolcpus=1")
-    assert not {"somebody", "/dev/vda1", "/sbin/init"} & set(str(facts.machine()))
-    assert "somebody" not in str(facts.machine())
-
-
-def test_nothing_readable_is_none_and_no_error(tmp_path: Path) -> None:
-    facts = read_host_facts(bare(tmp_path, 3), jvms=())
-    plain = facts.machine()
+def test_nothing_readable_is_none_and_hosts_that_differ_compare_unequal(tmp_path: Path) -> None:
+    plain = read_host_facts(bare(tmp_path / "bare", 3), jvms=()).machine()
     assert plain.pop("n_cpus") == 3
     plain.pop("topology")
     assert set(map(str, plain.values())) == {"None", "()", "{}"}
-
-
-def test_hosts_that_differ_compare_unequal(tmp_path: Path) -> None:
-    one = read_host_facts(planted(tmp_path / "a", "two-cpu-guest"), jvms=())
-    root = planted(tmp_path / "b", "two-cpu-guest")
-    assert read_host_facts(root, jvms=()) == one
+    one, root = (planted(tmp_path / name, "two-cpu-guest") for name in "ab")
+    before = read_host_facts(root, jvms=())
+    assert before == read_host_facts(one, jvms=())
     write(root / "proc/meminfo", "MemTotal:       1024 kB\n")
-    assert read_host_facts(root, jvms=()) != one
+    assert read_host_facts(root, jvms=()) != before
 
 
-@pytest.mark.parametrize(
-    ("cpuinfo", "model"),
-    [
-        ("processor\t: 0\nmodel name\t: Intel(R) Xeon(R) X\ncpu family\t: 6\n", "Intel(R) Xeon(R) X"),
-        ("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n", "ARM implementer 0x41 part 0xd0c"),
-        ("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n", "POWER9, altivec supported"),
-        ("processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nuarch\t\t: sifive,u74-mc\n", "sifive,u74-mc"),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("cpuinfo", "model"), [
+    ("processor\t: 0\nmodel name\t: Intel(R) Xeon(R) X\ncpu family\t: 6\n", "Intel(R) Xeon(R) X"),
+    ("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n", "ARM implementer 0x41 part 0xd0c"),
+    ("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n", "POWER9, altivec supported"),
+    ("processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nuarch\t\t: sifive,u74-mc\n", "sifive,u74-mc"),
+    ("", None),
+])  # fmt: skip
 def test_names_of_cpus(tmp_path: Path, cpuinfo: str, model: str | None) -> None:
     write(tmp_path / "proc/cpuinfo", cpuinfo)
     assert read_host_facts(tmp_path, jvms=()).cpu_model == model
 
 
 def test_hypervisors(tmp_path: Path) -> None:
-    flagged = "processor\t: 0\nflags\t\t: fpu hypervisor\n"
     assert read_host_facts(tmp_path, jvms=()).hypervisor is None
-    write(tmp_path / "proc/cpuinfo", flagged)
-    assert read_host_facts(tmp_path, jvms=()).hypervisor == "unknown"
-    write(tmp_path / "sys/class/dmi/id/sys_vendor", "QEMU\n")
-    assert read_host_facts(tmp_path, jvms=()).hypervisor == "QEMU"
-    write(tmp_path / "sys/hypervisor/type", "xen\n")
-    assert read_host_facts(tmp_path, jvms=()).hypervisor == "xen"
+    for file, text, hypervisor in (
+        ("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n", "unknown"),
+        ("sys/class/dmi/id/sys_vendor", "QEMU\n", "QEMU"), ("sys/hypervisor/type", "xen\n", "xen"),
+    ):  # fmt: skip
+        write(tmp_path / file, text)
+        assert read_host_facts(tmp_path, jvms=()).hypervisor == hypervisor
 
 
-def test_a_governor_and_a_large_machine(tmp_path: Path) -> None:
+def test_a_large_machine_and_this_one(tmp_path: Path) -> None:
     root = grown(tmp_path, two_sockets())
     write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
     write(root / "sys/devices/system/cpu/smt/active", "1\n")
     facts = read_host_facts(root, jvms=())
     assert (facts.n_cpus, facts.governor, facts.smt) == (32, "performance", True)
-
-
-def test_this_machine() -> None:
-    facts = read_host_facts(jvms=())
-    assert isinstance(facts, HostFacts) and all(isinstance(cpu, CpuFact) for cpu in facts.cpus)
-    assert facts.n_cpus >= 1 and facts.memory_bytes and facts.kernel
-    assert not {"refused", "granted_priority", "granted_nice"} & set(facts.machine())
+    own = read_host_facts(jvms=())
+    assert isinstance(own, HostFacts) and all(isinstance(cpu, CpuFact) for cpu in own.cpus)
+    assert own.n_cpus >= 1 and own.memory_bytes and own.kernel
+    assert not {"refused", "granted_priority", "granted_nice"} & set(own.machine())
 
 
 def test_what_readers_of_results_ask(tmp_path: Path) -> None:
@@ -120,7 +102,6 @@ def test_the_disk_of_the_root(tmp_path: Path, told: str | None, rotates: bool | 
 def test_a_compiler_that_says_nothing_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert compiler() is None
-    for text, said in (("#!/bin/sh\necho 'cc 12'\necho more\n", "cc 12"), ("#!/bin/sh\nexit 1\n", None)):
-        write(tmp_path / "cc", text)
-        (tmp_path / "cc").chmod(0o755)
+    for text, said in (("echo 'cc 12'\necho more", "cc 12"), ("exit 1", None)):
+        write_program(tmp_path / "cc", text)
         assert compiler() == said

@@ -1,6 +1,7 @@
 """The scheduler of the machine: programs that stand in for those of sched_ext, on a kernel of plain files."""
 
 import os
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from scalograph.control.host_facts import read_host_facts
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.record import MachineSetting, make_failed_record
+from tests.kit.processes import write_program
 from tests.kit.studies import facts_of
+from tests.unit.control.trees import write
 
 FREE = facts_of(0)
 # A kernel that sees its program end takes its own scheduler again.
@@ -34,9 +37,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def program(home: Path, name: str, code: str) -> None:
-    file = home.parents[2] / name
-    file.write_text(f"#!/bin/sh\n{code}\n")
-    file.chmod(0o755)
+    write_program(home.parents[2] / name, code)
 
 
 @pytest.mark.parametrize("ops", ["simple", "simple_1.0.5_g1234_x86_64_unknown_linux_gnu"])
@@ -44,9 +45,7 @@ def test_a_scheduler_is_at_work_for_a_run_and_no_longer(ops: str, home: Path) ->
     program(home, "scx_simple", TAKEN.format(home=home, ops=ops))
     with SchedulerControl().apply_settings("scx_simple", FREE) as held:
         assert current_scheduler(home.parents[2]) == "scx_simple"
-    assert held and (held.before, held.in_force, held.at_end, held.after) == (
-        "default", "scx_simple", "scx_simple", "default",
-    )  # fmt: skip
+    assert held and astuple(held)[1:] == ("default", "scx_simple", "scx_simple", "scx_simple", "default")
     SchedulerControl().attempt("scx_simple", FREE)
     assert current_scheduler(home.parents[2]) == "default"
 
@@ -70,17 +69,12 @@ def test_it_is_ended_whatever_happens_in_the_run(home: Path) -> None:
     assert not Path(f"/proc/{(home / 'pid').read_text().strip()}").exists()
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("echo 'libbpf: failed to load' >&2; exit 3", "scx_simple ended with exit code 3; it said: 'libbpf: failed to"),
-        ("exec sleep 20", "not taken in 0.3 s"),
-        ("trap '' INT\n" + TAKEN.replace("trap", "#"), "scx_other, though its program has ended"),
-    ],
-)
-def test_what_does_not_come_to_work_or_stays_is_told(
-    code: str, expected: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("code", "expected"), [
+    ("echo 'libbpf: failed to load' >&2; exit 3", "scx_simple ended with exit code 3; it said: 'libbpf: failed to"),
+    ("exec sleep 20", "not taken in 0.3 s"),
+    ("trap '' INT\n" + TAKEN.replace("trap", "#"), "scx_other, though its program has ended"),
+])  # fmt: skip
+def test_what_does_not_work_or_stays(code: str, expected: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("START_S", "_END_S"):
         monkeypatch.setattr(f"scalograph.control.ext_scheduler.{name}", 0.3)
     program(home, "scx_simple", code.format(home=home, ops="other"))
@@ -89,44 +83,26 @@ def test_what_does_not_come_to_work_or_stays_is_told(
 
 
 def test_another_one_at_work_is_left_alone_and_told_before_a_run(home: Path, tmp_path: Path) -> None:
-    (home / "root").mkdir()
-    (home / "root" / "ops").write_text("lavd_1.0.8\n")
-    (home / "state").write_text("enabled\n")
+    write(home / "root/ops", "lavd_1.0.8\n")
+    write(home / "state", "enabled\n")
+    there = FREE.model_copy(update={"refused": read_host_facts(tmp_path, ()).refused})
     for level in ("default", "scx_simple"):
         with pytest.raises(HostError, match="scx_lavd is at work"), SchedulerControl().apply_settings(level, FREE):
             pass
-    with SchedulerControl().apply_settings(False, FREE) as held:
-        assert held is None
-    there = FREE.model_copy(update={"refused": read_host_facts(tmp_path, ()).refused})
-    for level in ("default", "scx_simple"):
         with pytest.raises(LevelError, match="scx_lavd is at work, and not started by us"):
             find_control("scheduler").resolve([level], there)
+    with SchedulerControl().apply_settings(False, FREE) as held:
+        assert held is None
     assert find_control("scheduler").resolve([False], there) == [False]
 
 
-def test_levels_that_cannot_be_had_are_refused_with_the_reason(home: Path, tmp_path: Path) -> None:
+def test_programs_on_path_are_found_and_others_started_where_the_facts_have_them(home: Path, tmp_path: Path) -> None:
     program(home, "scx_simple", "")
     program(home, "scx_Not", "")
-    (tmp_path / "scx_plain").write_text("")
+    write(tmp_path / "scx_plain", "")
     found = find_schedulers()
     assert [name for name, path in found.items() if path.startswith(str(tmp_path))] == ["scx_simple"]
     assert found["scx_fifo"] == SHIPS
-    ours = find_control("scheduler")
-    there = FREE.model_copy(update={"schedulers": {"scx_simple": "/bin/true"}})
-    assert ours.resolve(["default", "scx_simple", False], there) == ["default", "scx_simple", False]
-    old = FREE.model_copy(update={"refused": {SCHEDULER: "this kernel has no sched_ext"}})
-    for level, facts, expected in (
-        ("scx_simple", old, "this kernel has no sched_ext"),
-        ("scx_rusty", there, "no program scx_rusty on PATH"),
-        ("/bin/sh", there, "default, or a program such as scx_simple"),
-        ("simple", there, "default, or a program such as scx_simple"),
-    ):
-        with pytest.raises(LevelError, match=expected):
-            ours.resolve([level], facts)
-        assert ours.resolve(["default"], facts) == ["default"]
-
-
-def test_a_program_that_is_not_on_path_is_started_where_the_facts_have_it(home: Path, tmp_path: Path) -> None:
     program(home, "main", TAKEN.format(home=home, ops="fifo"))
     built = FREE.model_copy(update={"schedulers": {"scx_fifo": str(tmp_path / "main")}})
     with SchedulerControl().apply_settings("scx_fifo", built) as held:
@@ -135,7 +111,6 @@ def test_a_program_that_is_not_on_path_is_started_where_the_facts_have_it(home: 
 
 def test_a_kernel_without_sched_ext_says_so(tmp_path: Path) -> None:
     assert read_host_facts(tmp_path, ()).refused[SCHEDULER] == "this kernel has no sched_ext"
-    (tmp_path / "sys/kernel/sched_ext").mkdir(parents=True)
-    (tmp_path / "sys/kernel/sched_ext/state").write_text("disabled\n")
+    write(tmp_path / "sys/kernel/sched_ext/state", "disabled\n")
     assert SCHEDULER not in read_host_facts(tmp_path, ()).refused
     assert current_scheduler(tmp_path) == "default"

@@ -41,23 +41,17 @@ def test_each_level_is_in_the_environment_of_its_run(tmp_path: Path) -> None:
     assert [env.get("SWITCH") for env in environments] == [None, "", "four", "4", "0.5"]
     assert all(env["OTHER"] == "kept" for env in environments)
     assert plan.first_event("0")["study"]["factors"]["switch"]["control"] == "env:SWITCH"
-
-
-def test_the_program_sees_it(tmp_path: Path) -> None:
-    runner = Runner(planned(tmp_path, [False, "four"]), LocalHost(find_probe()))
+    runner = Runner(plan, LocalHost(find_probe()))
     status = {level: runner.measure(Run("r1", 0, {"switch": level}, 0)).run.status for level in (False, "four")}
-    assert status == {False: "failed", "four": "ok"}
+    assert status == {False: "failed", "four": "ok"}, "the program sees it"
 
 
-def test_two_variables_are_two_controls() -> None:
+def test_two_variables_are_two_controls_and_other_names_are_none() -> None:
     factors = {"switch": {"control": "env:SWITCH", "levels": [1]}, "more": {"control": "env:MORE", "levels": ["x"]}}
     launch = apply(parse(a_study(factors)), {"switch": 1, "more": "x"}, Launch(), facts_of())
     assert launch.env == {"SWITCH": "1", "MORE": "x"}
-
-
-@pytest.mark.parametrize("name", ["env", "env:", "cpus:2", "fan", ""])
-def test_other_names_are_no_control(name: str) -> None:
-    assert control_row(name) is None and environment_variable(name) is None
+    for name in ("env", "env:", "cpus:2", "fan", ""):
+        assert control_row(name) is None and environment_variable(name) is None
 
 
 def test_files_that_a_variable_names_are_part_of_what_was_run(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,9 +17,10 @@ from scalograph.control.store import CHANGES, Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.study.load import parse
 from tests.kit import ROOT
+from tests.kit.processes import owner
 from tests.kit.studies import a_study, facts_of
-from tests.unit.control.paper import child_environment
-from tests.unit.control.paper_kernel import content, planted
+from tests.unit.control.paper import child_environment, put_right
+from tests.unit.control.paper_kernel import content
 from tests.unit.control.trees import write
 
 pytestmark = pytest.mark.guarantee
@@ -75,17 +74,15 @@ def test_what_hangs_on_a_setting_is_restored_as_it_was(
     assert content(kernel) == unchanged
 
 
-def test_of_two_units_of_one_limit_one_must_be_in_force(kernel: Path) -> None:
+def test_what_could_not_be_restored_or_is_not_ours_is_not_changed(kernel: Path) -> None:
     write(kernel / VM / "dirty_ratio", "0\n")
-    dirty_bytes = machine_control("sysctl:vm.dirty_bytes")
-    with pytest.raises(HostError, match=r"vm\.dirty_ratio is 0 too"), dirty_bytes.apply_settings(9, FACTS):
-        pass
-
-
-def test_cpus_that_we_may_not_use_are_not_taken_offline(kernel: Path) -> None:
-    own, fewer = machine_control("online"), FACTS.model_copy(update={"cpus": FACTS.cpus[:2]})
-    with pytest.raises(HostError, match="CPUs that we may not use"), own.apply_settings(1, fewer):
-        pass
+    fewer = FACTS.model_copy(update={"cpus": FACTS.cpus[:2]})
+    for name, level, facts, refusal in (
+        ("sysctl:vm.dirty_bytes", 9, FACTS, r"vm\.dirty_ratio is 0 too"),  # one unit of a limit must be in force
+        ("online", 1, fewer, "CPUs that we may not use"),
+    ):
+        with pytest.raises(HostError, match=refusal), machine_control(name).apply_settings(level, facts):
+            pass
 
 
 @pytest.mark.parametrize(("name", "level", "refusal"), [
@@ -94,9 +91,7 @@ def test_cpus_that_we_may_not_use_are_not_taken_offline(kernel: Path) -> None:
     ("io-scheduler:sdz", "none", r"io-scheduler:sdz: cannot be read \(ENOENT"),
     ("io-scheduler:sda", "bfq", r"io-scheduler:sda: cannot be set to bfq \(EINVAL: Invalid argument\); use"),
 ])  # fmt: skip
-def test_an_attempt_tells_why_a_level_is_refused_and_leaves_nothing(
-    kernel: Path, kernel_store: Store, name: str, level: Level, refusal: str
-) -> None:
+def test_an_attempt_leaves_nothing(kernel: Path, kernel_store: Store, name: str, level: Level, refusal: str) -> None:
     before = content(kernel)
     with pytest.raises(HostError, match=refusal):
         machine_control(name).attempt(level, FACTS)
@@ -108,31 +103,24 @@ def test_a_refusal_names_what_may_not_be_written(kernel: Path, monkeypatch: pyte
     def refuse(file: Path, value: str) -> None:
         raise OSError(30, "Read-only file system")
 
+    assert MACHINE_SETTINGS not in read_host_facts(kernel, jvms=()).refused
     monkeypatch.setattr(kernel_files, "_write", refuse)
     with pytest.raises(HostError, match=r"EROFS: Read-only file system\); run outside the container"):
         machine_control("thp").attempt("never", FACTS)
 
 
-def test_a_host_whose_settings_may_be_written_refuses_none(tmp_path: Path) -> None:
-    assert MACHINE_SETTINGS not in read_host_facts(planted(tmp_path), jvms=()).refused
-
-
 @pytest.mark.parametrize("when", ["before", "middle"])
 def test_what_a_killed_start_left_is_restored_by_the_next(kernel_store: Store, when: str) -> None:
     kernel = kernel_store.kernel
-    before = content(kernel)
-    environment = child_environment()
+    before, environment = content(kernel), child_environment()
     environment["PYTHONPATH"] += f"{os.pathsep}{ROOT}"
     argv = [sys.executable, "-B", "-m", "tests.unit.control.paper_kernel", str(kernel_store.folder), str(kernel), when]
-    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == "held\n"
-        process.send_signal(signal.SIGKILL)
+    with owner(argv, env=environment) as (_, said):
+        assert said == "held"
     assert content(kernel) != before
-    with lock_machine(store=kernel_store) as restored:
-        assert restored[-1] == "vm.swappiness: 60"
-        assert content(kernel) == before
-    with lock_machine(store=kernel_store) as restored:
-        assert restored == []
+    assert put_right(kernel_store)[-1] == "vm.swappiness: 60"
+    assert content(kernel) == before
+    assert put_right(kernel_store) == []
 
 
 def test_a_setting_that_is_gone_needs_no_restoring(kernel_store: Store) -> None:
@@ -140,18 +128,15 @@ def test_a_setting_that_is_gone_needs_no_restoring(kernel_store: Store) -> None:
     with pytest.raises(HostError, match="ENOENT"), lock_machine(store=kernel_store), ExitStack() as held:
         held.enter_context(machine_control("io-scheduler:sda").apply_settings("none", FACTS))
         folder.rename(folder.with_name("sdb"))
-    with lock_machine(store=kernel_store) as restored:
-        assert restored == []
+    assert put_right(kernel_store) == []
 
 
 def test_the_record_of_changes_has_names_and_values_only(kernel: Path, kernel_store: Store) -> None:
     assert kernel_store.folder is not None
     with machine_control("sysctl:vm.dirty_bytes").apply_settings(5_000_000, FACTS):
         changes = json.loads((kernel_store.folder / CHANGES).read_text())["changes"]
-    assert [(change["setting"], change["name"], change["old"]) for change in changes] == [
-        ("sysctl", "vm.dirty_bytes", "0"),
-        ("sysctl", "vm.dirty_ratio", "20"),
-    ]
+    parts = [(change["setting"], change["name"], change["old"]) for change in changes]
+    assert parts == [("sysctl", "vm.dirty_bytes", "0"), ("sysctl", "vm.dirty_ratio", "20")]
 
 
 def refusals(control: str, level: Level, consent: Consent, **tables: object) -> list[str]:
@@ -170,11 +155,17 @@ def test_nothing_of_the_machine_is_changed_unless_the_start_says_so() -> None:
     assert refusals("sysctl:vm.swappiness", False, Consent()) == []
     (refusal,) = refusals("nice", 1, Consent(), reset={"drop_caches": 3})
     assert refusal.startswith("reset.drop_caches: it drops the caches of all programs")
+    (refusal,) = refusals("sysctl:vm.swappiness", 10, Consent(True, ("vm.overcommit_memory",)))
+    assert refusal.startswith('--dangerous: "vm.overcommit_memory"'), "a name that no factor changes"
+    assert Consent(True, ("a", "b")).words() == ["--machine-wide", "--dangerous", "a", "--dangerous", "b"]
 
 
 # A level that may harm others, and one that does not: that of some settings does whatever it is.
 @pytest.mark.parametrize(("control", "level", "harmless"), [
-    ("sysctl:vm.overcommit_memory", 2, 1), ("sysctl:vm.min_free_kbytes", 1 << 20, 1000), ("online", 1, 4),
+    ("sysctl:vm.overcommit_memory", 2, 1), ("online", 1, 4),
+    # An eighth of the memory, and just below it.
+    *((f"sysctl:vm.{name}_kbytes", 1 << 20, (1 << 20) - 1) for name in ("min_free", "user_reserve", "admin_reserve")),
+    ("sysctl:vm.min_free_kbytes", 1 << 20, 1000),
     ("sysctl:kernel.pid_max", 100, None), ("sysctl:fs.protected_symlinks", 0, None),
     ("sysctl:vm.nr_hugepages", 100, None), ("sysctl:vm.nr_overcommit_hugepages", 100, None),
     ("sysctl:vm.watermark_scale_factor", 3000, None), ("sysctl:net.core.bpf_jit_enable", 0, None),
@@ -186,9 +177,3 @@ def test_levels_that_may_harm_others_need_their_name(control: str, level: int, h
     assert refusal.endswith(f"leave it out, or add --dangerous {name}")
     assert refusals(control, level, Consent(True, (name,))) == []
     assert bool(refusals(control, 4 if harmless is None else harmless, Consent(True))) == (harmless is None)
-
-
-def test_a_name_that_no_factor_changes_is_a_mistake() -> None:
-    (refusal,) = refusals("sysctl:vm.swappiness", 10, Consent(True, ("vm.overcommit_memory",)))
-    assert refusal.startswith('--dangerous: "vm.overcommit_memory"')
-    assert Consent(True, ("a", "b")).words() == ["--machine-wide", "--dangerous", "a", "--dangerous", "b"]

@@ -8,16 +8,15 @@ import pytest
 
 from scalograph.control.control import find_control
 from scalograph.errors import StudyError
-from scalograph.protocol.record import RunFigures
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
-from scalograph.run.plan import Plan, plan
+from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
 from scalograph.study.control_names import CONTROLS, ControlRow
-from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from tests.kit import ROOT
-from tests.kit.studies import facts_of
+from tests.kit.processes import write_program
+from tests.kit.studies import a_study, facts_of, plan_of
 
 ANSWER = ROOT / "protocol" / "examples" / "probe_events.jsonl"
 FACTS = facts_of()
@@ -54,18 +53,6 @@ class FanControl(Control):
         found = SETTING.with_name("seen").read_text()
         return [] if found == level else [f"fan: asked for {level}, in force was {found}"]
 '''
-STUDY = """\
-version = 1
-name = "fans"
-title = "Fans"
-work = "total"
-seed = 1
-[workload]
-command = ["true", "{airflow}"]
-[factors.fan]
-levels = LEVELS
-control = "fan"
-"""
 
 
 @pytest.fixture
@@ -79,40 +66,32 @@ def fan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "speed"
 
 
-def planned(folder: Path, levels: str = '["slow", "fast"]', command: str = "{airflow}") -> Plan:
-    file = folder / "study.toml"
-    file.write_text(STUDY.replace("LEVELS", levels).replace("{airflow}", command))
-    return plan(declare(file), FACTS)
+def planned(folder: Path, *levels: str, command: str = "true {airflow}") -> Plan:
+    text = a_study({"fan": {"control": "fan", "levels": [*levels] or ["slow", "fast"]}}, command=command)
+    return plan_of(folder, text, FACTS)
 
 
-def measured(folder: Path, probe: str) -> RunFigures:
-    """A run at full speed by a probe that keeps what it was asked and the speed that it saw."""
-    script = folder / "probe"
-    script.write_text(f"#!/bin/sh\ncat >{folder}/spec\n{probe}\nhead -6 {ANSWER}\n")
-    script.chmod(0o755)
-    runner = Runner(planned(folder), LocalHost(ProbeProgram((str(script),))))
-    return runner.measure(Run("r1", 0, {"fan": "fast"}, 0)).run
-
-
-def test_it_is_declared_applied_read_back_and_restored(fan: Path) -> None:
-    assert planned(fan.parent).design.study.factors["fan"].kind == "tunable"
-    run = measured(fan.parent, f"cp {fan} {fan.parent}/seen")
-    assert (run.status, run.reason) == ("ok", None)
-    assert json.loads((fan.parent / "spec").read_text())["commands"][0]["argv"] == ["true", "fast air"]
-    assert fan.read_text() == "off"
-
-
-def test_what_was_not_in_force_fails_the_run(fan: Path) -> None:
-    run = measured(fan.parent, f"printf slow >{fan.parent}/seen")
-    assert (run.status, run.reason) == ("failed", "fan: asked for fast, in force was slow")
+@pytest.mark.parametrize(("seen", "status", "reason"), [
+    ("fast", "ok", None), ("slow", "failed", "fan: asked for fast, in force was slow"),
+])  # fmt: skip
+def test_it_is_declared_applied_read_back_and_restored(fan: Path, seen: str, status: str, reason: str | None) -> None:
+    """At full speed, by a probe that keeps what it was asked and tells the speed that it saw."""
+    folder = fan.parent
+    plan = planned(folder)
+    assert plan.design.study.factors["fan"].kind == "tunable"
+    look = f"cp {fan} {folder}/seen" if seen == "fast" else f"printf {seen} >{folder}/seen"
+    probe = write_program(folder / "probe", f"cat >{folder}/spec\n{look}\nhead -6 {ANSWER}")
+    run = Runner(plan, LocalHost(ProbeProgram((str(probe),)))).measure(Run("r1", 0, {"fan": "fast"}, 0)).run
+    assert (run.status, run.reason) == (status, reason)
+    assert json.loads((folder / "spec").read_text())["commands"][0]["argv"] == ["true", "fast air"]
     assert fan.read_text() == "off"
 
 
 def test_its_levels_and_what_it_fills_are_checked(fan: Path) -> None:
     with pytest.raises(StudyError, match='factor "fan": fan storm, expected slow or fast; correct it'):
-        planned(fan.parent, '["storm"]')
+        planned(fan.parent, "storm")
     with pytest.raises(StudyError, match=r"factors\.fan: a factor that nothing uses"):
-        planned(fan.parent, command="fixed")
+        planned(fan.parent, command="true fixed")
 
 
 def test_without_its_row_there_is_none(tmp_path: Path) -> None:

@@ -8,28 +8,20 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.scheduler import (
-    NEGATIVE_NICE,
-    REAL_TIME,
-    attempt,
-    find_furthest,
-    find_granted_scheduling,
-    why_no_ext,
-)
+from scalograph.control import scheduler
+from scalograph.control.scheduler import NEGATIVE_NICE, REAL_TIME, find_granted_scheduling
 from tests.unit.control.trees import write
 
 OWN = os.getpriority(os.PRIO_PROCESS, 0)
 
 
-def test_attempts_leave_this_process_as_it_was() -> None:
+def test_attempts_leave_this_process_as_it_was_and_tell_what_the_kernel_says() -> None:
     before = os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), threading.active_count()
-    assert attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, 19)) is None
+    assert scheduler.attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, 19)) is None
     find_granted_scheduling()
+    why = scheduler.attempt(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(100)))
+    assert why == "EINVAL: Invalid argument"
     assert (os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), threading.active_count()) == before
-
-
-def test_attempts_tell_what_the_kernel_says() -> None:
-    assert attempt(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(100))) == "EINVAL: Invalid argument"
 
 
 @pytest.mark.parametrize("limit", [0, 1, 20, 98, 99])
@@ -42,7 +34,7 @@ def test_the_limit_is_found_by_attempts(limit: int) -> None:
             raise PermissionError(1, "Operation not permitted")
 
     reason = None if limit == 99 else "EPERM: Operation not permitted"
-    assert find_furthest(range(1, 100), change) == (limit or None, reason)
+    assert scheduler.find_furthest(range(1, 100), change) == (limit or None, reason)
     assert len(asked) <= 8
 
 
@@ -59,9 +51,7 @@ f = g(); print(f.priority, f.nice, *f.refused)"""
 
 
 @pytest.mark.parametrize(("first", "nice"), [("", OWN), ("import os; os.nice(5); ", min(19, OWN + 5))])
-def test_nobody_is_granted_what_the_limits_allow_or_less_than_its_own_nice_value(
-    nobody: Any, first: str, nice: int
-) -> None:
+def test_nobody_is_granted_more_than_the_limits_and_its_own_nice_value(nobody: Any, first: str, nice: int) -> None:
     if resource.getrlimit(resource.RLIMIT_RTPRIO)[1] or resource.getrlimit(resource.RLIMIT_NICE)[1]:
         pytest.skip("limits of this session grant more")
     assert nobody(first + ASK) == f"0 {nice} {REAL_TIME} {NEGATIVE_NICE}\n"
@@ -73,9 +63,7 @@ def test_a_limit_in_between_is_found(nobody: Any) -> None:
 
 
 def test_ext_needs_a_scheduler_that_is_at_work(tmp_path: Path) -> None:
-    assert why_no_ext(tmp_path) == "this kernel has no sched_ext"
-    state = tmp_path / "sys/kernel/sched_ext/state"
-    write(state, "disabled\n")
-    assert why_no_ext(tmp_path) == "no sched_ext scheduler is at work: disabled"
-    write(state, "enabled\n")
-    assert why_no_ext(tmp_path) is None
+    assert scheduler.why_no_ext(tmp_path) == "this kernel has no sched_ext"
+    for state, why in (("disabled", "no sched_ext scheduler is at work: disabled"), ("enabled", None)):
+        write(tmp_path / "sys/kernel/sched_ext/state", f"{state}\n")
+        assert scheduler.why_no_ext(tmp_path) == why

@@ -23,24 +23,20 @@ def test_phases_of_half_the_speed_are_seen(share: int) -> None:
     assert "another guest has the other hardware thread" in found.why and found.fix
 
 
-def test_of_a_machine_that_is_no_guest_none_is_blamed() -> None:
-    assert "guest" not in check_speed({0: slices((50, 1.0), (50, 1.6))}, is_guest=False).why
+def test_a_cpu_that_is_slow_all_the_time_shows_beside_one_of_its_kind() -> None:
+    assert slow_share([1.0] * 75 + [2.0] * 25, 1.0) == (0.25, 2.0)
+    seen = {0: slices((100, 1.0)), 1: slices((100, 1.5))}
+    assert "in 100 % of 100 slices on CPU 1" in check_speed(seen, is_guest=True).found
+    assert check_speed(seen, is_guest=True, are_alike=False).status == "info"
+    assert "guest" not in check_speed({0: slices((50, 1.0), (50, 1.6))}, is_guest=False).why, (
+        "of no guest none is to blame"
+    )
 
 
 @pytest.mark.parametrize("phases", [[(100, 1.0)], [(97, 1.0), (3, 4.0)]], ids=["steady", "ticks"])
 def test_a_cpu_that_keeps_its_speed_is_steady(phases: list[tuple[int, float]]) -> None:
     found = check_speed({0: slices(*phases), 1: slices((100, 1.0))}, is_guest=True)
     assert (found.status, found.found) == ("info", "steady: CPU 0-1 did the same work in the same time")
-
-
-def test_slices_that_are_slow_are_counted_over_the_fast_ones() -> None:
-    assert slow_share([1.0] * 75 + [2.0] * 25, 1.0) == (0.25, 2.0)
-
-
-def test_a_cpu_that_is_slow_all_the_time_shows_beside_one_of_its_kind() -> None:
-    seen = {0: slices((100, 1.0)), 1: slices((100, 1.5))}
-    assert "in 100 % of 100 slices on CPU 1" in check_speed(seen, is_guest=True).found
-    assert check_speed(seen, is_guest=True, are_alike=False).status == "info"
 
 
 def test_a_look_leaves_the_mask_as_it_was() -> None:

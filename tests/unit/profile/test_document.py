@@ -67,23 +67,22 @@ def test_a_valid_profile_comes_after_the_tables_of_its_study(study: Findings, ta
     assert add_profile(study, None, table) == study
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"protocol": 3}', "x" * (MAX_BYTES + 1), "\0", "another study"])
-def test_what_is_no_profile_of_this_study_is_a_warning(
-    study: Findings, table: Table, tmp_path: Path, content: str
-) -> None:
-    other = profile("1" * 64).model_dump_json() if content == "another study" else content
-    (tmp_path / FILE).write_text(other)
+NO_NUMBER = ('"share":0.75', '"share":75')
+
+
+@pytest.mark.parametrize(("content", "said"), [
+    *((content, "expected") for content in ("", "[]", '{"protocol": 3}', "x" * (MAX_BYTES + 1), "\0")),
+    ("another study", "expected"), ("a share of 75", "share"),
+], ids=range(7))  # fmt: skip
+def test_what_is_no_profile_of_it(study: Findings, table: Table, tmp_path: Path, content: str, said: str) -> None:
+    whole = profile(study.study.hash).model_dump_json()
+    assert '"share":0.75' in whole
+    made = {"another study": profile("1" * 64).model_dump_json(), "a share of 75": whole.replace(*NO_NUMBER)}
+    (tmp_path / FILE).write_text(made.get(content, content))
     found = add_profile(study, tmp_path, table)
     assert found.tables == study.tables
     (warning,) = found.warnings[len(study.warnings) :]
-    assert warning.startswith(FILE) and "expected" in warning
-
-
-def test_numbers_that_no_run_has_are_refused(study: Findings, table: Table, tmp_path: Path) -> None:
-    text = profile(study.study.hash).model_dump_json()
-    assert '"share":0.75' in text
-    (tmp_path / FILE).write_text(text.replace('"share":0.75', '"share":75'))
-    assert "share" in add_profile(study, tmp_path, table).warnings[-1]
+    assert warning.startswith(FILE) and said in warning
 
 
 def claim_of(profile: Profile, table: Table, found: Findings, folder: Path) -> tuple[str, str]:
@@ -97,21 +96,18 @@ def of(seen: RecordedTasks | None, threads: int = 2) -> ProfiledRun:
     return ProfiledRun(configuration={"threads": threads}, seen=seen, reason="" if seen else "the JVM 8 is release 8")
 
 
-def sampled(n: int, n_samples: int = 200) -> RecordedTasks:
-    """So many samples of the stack that the claim names, below another method; what is left is not kept."""
-    stack = Stack(frames=("a.b.C.d", "a.E.f", "Z.z"), n=n, share=n / n_samples)
-    return RecordedTasks(n_samples=n_samples, stacks=(stack,))
-
-
-def other(n: int) -> Stack:
-    return Stack(frames=("a.E.f", "a.b.C.d"), n=n, share=n / 200)
+def sampled(n: int, n_others: int = 0) -> RecordedTasks:
+    """So many of 200 samples of the stack that the claim names, below another method; others; the rest is not kept."""
+    named = Stack(frames=("a.b.C.d", "a.E.f", "Z.z"), n=n, share=n / 200)
+    other = Stack(frames=("a.E.f", "a.b.C.d"), n=n_others, share=n_others / 200)
+    return RecordedTasks(n_samples=200, stacks=(named, other) if n_others else (named,))
 
 
 @pytest.mark.parametrize(("seen", "decision"), [
     (sampled(150), "holds"),
     (sampled(110), "not resolved"),
     (sampled(10), "not resolved"),  # the others may be of this stack, too
-    (sampled(10).model_copy(update={"stacks": (*sampled(10).stacks, other(190))}), "does not hold"),
+    (sampled(10, 190), "does not hold"),
     (RecordedTasks(), "not measured"),
     (None, "not measured"),
 ])  # fmt: skip

@@ -1,15 +1,18 @@
-"""Events as the JDK's tool writes them, counted: every one, in any pieces, and only those of the time asked for."""
+"""What the JDK's tool and `perf script` print, as samples and stacks; and a machine on which perf cannot be used."""
 
 import io
 import json
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
-from scalograph.errors import ProtocolError
+from scalograph.errors import HostError, ProtocolError
+from scalograph.profile.recorder import INSTALL, PerfSample, parse_perf_samples, read_perf_tasks, refuse_unable
 from scalograph.profile.recording import EventCounter, parse_events, parse_instant, parse_stack
-from scalograph.profile.values import RecordedTasks
+from scalograph.profile.values import MAX_FRAMES, RecordedTasks, Stack
 from tests.kit import ROOT
+from tests.kit.processes import write_program
 
 RECORDED = ROOT / "tests" / "recorded" / "jfr-print.json"
 TEXT = RECORDED.read_text(encoding="utf-8")
@@ -24,15 +27,12 @@ def counted(first: str = "2026-11-21T00:00:00Z", last: str = "2026-11-22T00:00:0
 def test_the_predominant_stack_is_one_of_calls_not_of_lines() -> None:
     seen = counted()
     assert (seen.n_samples, seen.n_native) == (6, 1)
-    assert seen.stacks[0].n == 3 and seen.stacks[0].share == 0.5
-    assert seen.stacks[0].frames == (
+    assert seen.stacks[0] == Stack(n=3, share=0.5, frames=(
         "Steps.walk", "Part.add", "StreamVersion$$Lambda.accept", "java.util.stream.ReduceOps$10ReducingSink.accept",
         "java.util.stream.Streams$RangeLongSpliterator.forEachRemaining",
-    )  # fmt: skip
-    assert [(method.name, method.n) for method in seen.methods[:2]] == [
-        ("Steps.walk", 3),
-        ("java.util.concurrent.ForkJoinPool.scan", 2),
-    ]
+    ))  # fmt: skip
+    methods = [(method.name, method.n) for method in seen.methods[:2]]
+    assert methods == [("Steps.walk", 3), ("java.util.concurrent.ForkJoinPool.scan", 2)]
 
 
 def test_parks_by_what_was_waited_for() -> None:
@@ -62,11 +62,7 @@ def test_pieces_of_any_size_make_the_same_events(size: int) -> None:
 def test_events_that_nobody_asks_for_are_not_read() -> None:
     one = '{"type": "jdk.ThreadPark", "values": {}}'
     pieces = iter(['{"recording": {"events": [' + one, ", " + one])
-
-    def read(n: int) -> str:
-        return next(pieces)
-
-    assert len(list(islice(parse_events(read), 2))) == 2
+    assert len(list(islice(parse_events(lambda n: next(pieces)), 2))) == 2
 
 
 @pytest.mark.parametrize("text", [
@@ -83,12 +79,47 @@ def test_an_event_without_its_time_is_refused() -> None:
         EventCounter(lambda at: True).count([{"type": "jdk.ThreadPark", "values": {"startTime": 5}}])
 
 
-@pytest.mark.parametrize("trace", [None, {}, {"frames": None}, {"frames": []}])
-def test_a_sample_without_a_stack_is_none(trace: object) -> None:
-    assert parse_stack(trace) == ()
-
-
-def test_names_are_bounded_and_broken_frames_survive() -> None:
+def test_names_are_bounded_broken_frames_survive_and_a_sample_without_a_stack_is_none() -> None:
     frame = {"method": {"type": {"name": "a/" + "b" * 5000}, "name": "c"}}
     long, broken, *_ = parse_stack({"frames": [frame, None, 3, {}, {"method": []}, frame]})
     assert len(long) == 256 and broken == "?.None"
+    assert [parse_stack(trace) for trace in (None, {}, {"frames": None}, {"frames": []})] == [()] * 4
+
+
+# Of perf 6.1.
+PRINTED = """\
+  30938 75264.659587123: \t
+\t            9820 [unknown] (/usr/bin/dash)
+\t    55a3bd241530 main (/usr/bin/dash)
+
+  30938 75264.669706001:
+\tffffffff81234567 update_load_avg.isra.0 ([kernel.kallsyms])
+\t           48d7a std::vector<int, std::allocator<int> >::at(unsigned long) (/tmp/a (b)/prog (deleted))
+\t    55a3f44a9ac8 [unknown] ([unknown])
+\t    55a3f44a9ac9 main (/usr/bin/dash)
+"""
+
+
+def test_frames_end_where_functions_are_not_known_and_a_deep_stack_is_cut() -> None:
+    assert [*parse_perf_samples(PRINTED.splitlines(keepends=True))] == [
+        PerfSample(75264.659587123, ("[dash]",)),
+        PerfSample(75264.669706001, ("update_load_avg", "std::vector<int, std::allocator<int> >::at(unsigned long)")),
+    ]
+    lines = ["1 2.5: ", *(f"  {i:x} f{i} (/p)" for i in range(100))]
+    assert [*parse_perf_samples(lines)] == [PerfSample(2.5, tuple(f"f{i}" for i in range(MAX_FRAMES)))]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "x y z\n", "\t 1 f (a)\n", "1 2:\n", "1 1.5:\n\n", "(" * 50_000])
+def test_lines_of_no_sample_are_no_part_of_one(text: str) -> None:
+    assert [*parse_perf_samples([text])] == []
+
+
+def test_perf_that_is_missing_or_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HostError, match=f"perf: not on PATH, .*; {INSTALL}"):
+        refuse_unable(tmp_path)
+    write_program(tmp_path / "perf", "echo 'No permission to enable cpu-clock event' >&2\nexit 255")
+    with pytest.raises(HostError, match=r"perf record: No permission .*perf_event_paranoid=1"):
+        refuse_unable(tmp_path)
+    with pytest.raises(HostError, match="perf script: exit code 255"):
+        read_perf_tasks(tmp_path / "none", lambda _: True)

@@ -15,45 +15,41 @@ from scalograph.protocol.facts import Jvm
 from tests.kit.records import record
 
 
+def chosen(n: int, baseline: dict[str, int] | None = None) -> list[int]:
+    return [int(levels["p"]) for levels in choose_configurations([{"p": p} for p in range(n)], {**(baseline or {})})]
+
+
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 30, 100])
 def test_the_first_the_last_and_evenly_between(n: int) -> None:
-    chosen = [configuration["p"] for configuration in choose_configurations([{"p": p} for p in range(n)], {})]
-    assert len(chosen) == min(n, 8) and chosen[0] == 0 and chosen[-1] == n - 1
-    steps = [int(after) - int(before) for before, after in pairwise(chosen)]
+    taken = chosen(n)
+    assert len(taken) == min(n, 8) and taken[0] == 0 and taken[-1] == n - 1
+    steps = [after - before for before, after in pairwise(taken)]
     assert all(step >= 1 for step in steps) and max(steps, default=0) - min(steps, default=0) <= 1
 
 
 @pytest.mark.parametrize("baseline", range(30))
 def test_a_baseline_is_among_them(baseline: int) -> None:
-    chosen = [
-        configuration["p"] for configuration in choose_configurations([{"p": p} for p in range(30)], {"p": baseline})
-    ]
-    assert baseline in chosen and len(set(chosen)) == 8 and chosen == sorted(chosen)
-    assert (chosen[0], chosen[-1]) == (0, 29)
+    taken = chosen(30, {"p": baseline})
+    assert baseline in taken and len(set(taken)) == 8 and taken == sorted(taken)
+    assert (taken[0], taken[-1]) == (0, 29)
 
 
 def test_short_waits_are_recorded_without_stacks_and_samples_with() -> None:
-    found = {
-        event.get("name"): {s.get("name"): s.text for s in event} for event in ET.fromstring(recorder_settings(0.01))
-    }
+    events = ET.fromstring(recorder_settings(0.01))
+    found = {event.get("name"): {setting.get("name"): setting.text for setting in event} for event in events}
     assert found["jdk.ExecutionSample"] == {"enabled": "true", "period": "10 ms"}
     assert found["jdk.ThreadPark"] == {"enabled": "true", "threshold": "0 ms", "stackTrace": "false"}
 
 
-def test_all_files_of_the_recorder_lie_in_one_folder(tmp_path: Path) -> None:
+def test_all_files_of_the_recorder_lie_in_one_folder_whose_name_ends_no_value(tmp_path: Path) -> None:
     words = recorder_options(tmp_path, 0.001)
     assert any(word.startswith("-XX:StartFlightRecording=") and "dumponexit=true" in word for word in words)
-    assert all(
-        part.startswith(str(tmp_path)) for word in words for part in word.replace(",", "=").split("=") if "/" in part
-    )
+    parts = [part for word in words for part in word.replace(",", "=").split("=")]
+    assert all(part.startswith(str(tmp_path)) for part in parts if "/" in part)
     assert "<" in (tmp_path / "settings.jfc").read_text()
-
-
-def test_a_folder_whose_name_ends_a_value_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "a,b"
-    folder.mkdir()
+    (tmp_path / "a,b").mkdir()
     with pytest.raises(HostError, match="without a comma"):
-        recorder_options(folder, 0.01)
+        recorder_options(tmp_path / "a,b", 0.01)
 
 
 def test_a_jvm_without_a_recorder_is_named(tmp_path: Path) -> None:

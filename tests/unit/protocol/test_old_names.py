@@ -2,18 +2,13 @@
 
 import gzip
 import json
+from typing import Any
 
 import pytest
 
+from scalograph.protocol import old_names
 from scalograph.protocol.journal import read
-from scalograph.protocol.old_names import (
-    KEYS,
-    VERDICTS,
-    rename_in_document,
-    rename_in_event,
-    rename_in_line,
-    rename_table,
-)
+from scalograph.protocol.old_names import KEYS, VERDICTS
 from tests.kit import ROOT
 
 KEPT = ROOT / "tests" / "recorded" / "before-rename"
@@ -27,56 +22,47 @@ KEPT = ROOT / "tests" / "recorded" / "before-rename"
     (b'{"event":"note","text":"' + b"x" * 300 + b'"treatment":"}', None),
 ])  # fmt: skip
 def test_a_line_is_renamed_before_it_is_decoded(line: bytes, renamed: bytes | None) -> None:
-    assert rename_in_line(line) == (line if renamed is None else renamed)
+    assert old_names.rename_in_line(line) == (line if renamed is None else renamed)
 
 
-def test_an_event_in_any_order_of_keys_is_renamed() -> None:
-    assert rename_in_event({"treatment": {"treatments": 1}, "event": "ask"}) == {
-        "configuration": {"treatments": 1},
-        "event": "ask",
-    }
-    assert rename_in_event({"event": "study", "design": {"treatments": [], "runs": []}})["design"] == {
-        "configurations": [],
-        "runs": [],
-    }
-    assert rename_in_event({"event": "verdict", "verdict": "undecided"})["verdict"] == "unverified"
-    assert rename_in_event({"event": "end", "reason": "impossible"})["reason"] == "invalid"
-    assert rename_in_event({"event": "note", "text": "impossible"})["text"] == "impossible"
+@pytest.mark.parametrize(("old", "new"), [
+    ({"treatment": {"treatments": 1}, "event": "ask"}, {"configuration": {"treatments": 1}, "event": "ask"}),
+    ({"event": "study", "design": {"treatments": [], "runs": []}},
+     {"event": "study", "design": {"configurations": [], "runs": []}}),
+    ({"event": "verdict", "verdict": "undecided"}, {"event": "verdict", "verdict": "unverified"}),
+    ({"event": "end", "reason": "impossible"}, {"event": "end", "reason": "invalid"}),
+    ({"event": "note", "text": "impossible"}, {"event": "note", "text": "impossible"}),
+])  # fmt: skip
+def test_an_event_in_any_order_of_keys_is_renamed(old: dict[str, Any], new: dict[str, Any]) -> None:
+    assert old_names.rename_in_event(old) == new
 
 
 def test_a_document_keeps_the_names_that_people_chose() -> None:
-    old = {
-        "runs": {"treatments": 2, "verdicts": {"contaminated": 1, "clean": 3}},
-        "curves": [
-            {"group": {"treatment": "a"}, "points": [{"responses": {"treatment": {"verdicts": ["undecided"]}}}]}
-        ],
-        "log": {"treatments": [{"treatment": 1}], "treatment": [0, 0]},
-        "tables": [{"id": "treatments-1", "rows": [["undecided"]]}],
-        "study": {"factors": [{"name": "treatment", "levels": ["undecided"]}]},
-    }
-    assert rename_in_document(old) == {
-        "runs": {"configurations": 2, "verdicts": {"disturbed": 1, "clean": 3}},
-        "curves": [
-            {"group": {"treatment": "a"}, "points": [{"responses": {"treatment": {"verdicts": ["unverified"]}}}]}
-        ],
-        "log": {"configurations": [{"treatment": 1}], "configuration": [0, 0]},
-        "tables": [{"id": "configurations-1", "rows": [["undecided"]]}],
-        "study": {"factors": [{"name": "treatment", "levels": ["undecided"]}]},
-    }
+    def document(runs: str, disturbed: str, unverified: str, configuration: str) -> dict[str, Any]:
+        point = {"responses": {"treatment": {"verdicts": [unverified]}}}
+        return {
+            "runs": {runs: 2, "verdicts": {disturbed: 1, "clean": 3}},
+            "curves": [{"group": {"treatment": "a"}, "points": [point]}],
+            "log": {f"{configuration}s": [{"treatment": 1}], configuration: [0, 0]},
+            "tables": [{"id": f"{configuration}s-1", "rows": [["undecided"]]}],
+            "study": {"factors": [{"name": "treatment", "levels": ["undecided"]}]},
+        }
+
+    old = document("treatments", "contaminated", "undecided", "treatment")
+    assert old_names.rename_in_document(old) == document("configurations", "disturbed", "unverified", "configuration")
 
 
-def test_a_table_is_found_by_its_old_name() -> None:
-    assert [rename_table(name) for name in ("treatments", "treatments-1-400", "reference", "treatmentss")] == [
-        "configurations",
-        "configurations-1-400",
-        "reference",
-        "treatmentss",
-    ]
+@pytest.mark.parametrize(("old", "new"), [
+    ("treatments", "configurations"), ("treatments-1-400", "configurations-1-400"), ("reference", "reference"),
+    ("treatmentss", "treatmentss"),
+])  # fmt: skip
+def test_a_table_is_found_by_its_old_name(old: str, new: str) -> None:
+    assert old_names.rename_table(old) == new
 
 
-def test_no_name_is_both_old_and_new() -> None:
-    for names in (KEYS, VERDICTS):
-        assert not names.keys() & {*names.values()}
+@pytest.mark.parametrize("names", [KEYS, VERDICTS])
+def test_no_name_is_both_old_and_new(names: dict[str, str]) -> None:
+    assert not names.keys() & {*names.values()}
 
 
 def test_a_journal_of_an_earlier_release_reads_as_one_of_this() -> None:
@@ -95,5 +81,5 @@ def test_a_journal_of_an_earlier_release_reads_as_one_of_this() -> None:
 
 def test_what_is_renamed_once_stays_as_it_is() -> None:
     document = json.loads((KEPT / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    once = rename_in_document(document)
-    assert once != document and rename_in_document(once) == once
+    once = old_names.rename_in_document(document)
+    assert once != document and old_names.rename_in_document(once) == once

@@ -13,40 +13,32 @@ from scalograph.protocol.written_file import is_at, open_to_append, replace_file
 pytestmark = pytest.mark.guarantee
 
 
+@pytest.mark.parametrize("victim", ["", "kept"])
 @pytest.mark.parametrize(("spoil", "message"), [
     (lambda file: file.symlink_to("victim"), "it is a link, expected a plain file; remove it, or choose another"),
-    (lambda file: os.mkfifo(file), "it is no plain file"),
-    (lambda file: file.mkdir(), "Is a directory"),
+    (os.mkfifo, "it is no plain file"), (Path.mkdir, "Is a directory"),
 ])  # fmt: skip
-@pytest.mark.parametrize("victim", ["", "kept"])
 def test_a_journal_is_a_plain_file(tmp_path: Path, spoil: Callable[[Path], None], message: str, victim: str) -> None:
+    file, other = tmp_path / "journal.jsonl", tmp_path / "victim"
     if victim:
-        (tmp_path / "victim").write_text(victim)
-    file = tmp_path / "journal.jsonl"
+        other.write_text(victim)
     spoil(file)
     with pytest.raises(HostError, match=rf"journal\.jsonl: cannot be written: {message}"):
         Journal(file)
-    assert not victim or (tmp_path / "victim").read_text() == victim
-    assert victim or not (tmp_path / "victim").exists()
+    assert other.read_text() == victim if victim else not other.exists()
 
 
-def test_a_new_file_takes_the_name_of_a_link(tmp_path: Path) -> None:
-    (tmp_path / "victim").write_text("kept")
-    file = tmp_path / "findings.json"
+def test_a_new_file_takes_the_name_of_a_link_and_a_writer_who_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    file, victim = tmp_path / "findings.json", tmp_path / "victim"
+    victim.write_text("kept")
     file.symlink_to("victim")
     with replace_file(file) as stream:
         stream.write(b"new")
-    assert not file.is_symlink() and file.read_text() == "new"
-    assert (tmp_path / "victim").read_text() == "kept"
-
-
-def test_a_writer_who_fails_leaves_what_was_there(tmp_path: Path) -> None:
-    file = tmp_path / "findings.json"
-    file.write_text("old")
     with pytest.raises(KeyboardInterrupt), replace_file(file) as stream:
         stream.write(b"half")
         raise KeyboardInterrupt
-    assert file.read_text() == "old" and [*tmp_path.iterdir()] == [file]
+    assert not file.is_symlink() and file.read_text() == "new" and victim.read_text() == "kept"
+    assert {*tmp_path.iterdir()} == {file, victim}
 
 
 def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:

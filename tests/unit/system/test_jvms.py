@@ -1,5 +1,6 @@
 """JVMs are found where people put them, each once, and asked once. The launchers here are scripts."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from scalograph.control.host_facts import add_jvms
 from scalograph.control.jvm import JvmControl
 from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.system.jvms import find_jvms
+from tests.kit.processes import write_program
 from tests.kit.studies import facts_of
+from tests.unit.control.trees import write
 
 SAID = """echo asked >> "$0.asked"
 cat >&2 <<END
@@ -30,13 +33,9 @@ exit {code}
 
 
 def launcher(root: Path, home: str, version: str, vendor: str = "Debian", javac: bool = False, code: int = 0) -> Path:
-    java = root / home / "bin/java"
-    java.parent.mkdir(parents=True)
-    java.write_text("#!/bin/sh\n" + SAID.format(version=version, vendor=vendor, code=code))
-    java.chmod(0o755)
+    java = write_program(root / home / "bin/java", SAID.format(version=version, vendor=vendor, code=code))
     if javac:
-        (java.parent / "javac").write_text("#!/bin/sh\n")
-        (java.parent / "javac").chmod(0o755)
+        write_program(java.parent / "javac", "")
     return java
 
 
@@ -46,15 +45,12 @@ def asked(java: Path) -> int:
 
 
 def test_what_a_launcher_says(tmp_path: Path) -> None:
-    java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.15", javac=True)
-    (jvm,) = find_jvms(tmp_path, {})
+    java = launcher(tmp_path / "a", "usr/lib/jvm/x", "17.0.15", javac=True)
+    (jvm,) = find_jvms(tmp_path / "a", {})
     assert (jvm.name, jvm.release, jvm.build, jvm.vendor) == ("17", 17, "17.0.15+9", "Debian")
     assert (jvm.java, jvm.javac) == (str(java), str(java.parent / "javac"))
-
-
-def test_a_runtime_has_no_compiler(tmp_path: Path) -> None:
-    launcher(tmp_path, "usr/lib/jvm/x", "17.0.15")
-    assert find_jvms(tmp_path, {})[0].javac is None
+    launcher(tmp_path / "b", "usr/lib/jvm/x", "17.0.15")
+    assert find_jvms(tmp_path / "b", {})[0].javac is None, "a runtime has no compiler"
 
 
 @pytest.mark.parametrize(("version", "release"), [("1.8.0_292", 8), ("11.0.2", 11), ("25-ea", 25), ("21", 21)])
@@ -98,56 +94,39 @@ def test_names_are_unique(tmp_path: Path) -> None:
     assert names == ["17", "17-temurin", "17-debian", "17-debian-2", "17-other"]
 
 
-def test_what_does_not_answer_is_left_out(tmp_path: Path) -> None:
+def test_what_is_not_there_or_does_not_answer_is_left_out(tmp_path: Path) -> None:
+    assert find_jvms(tmp_path, {"PATH": "/usr/bin", "JAVA_HOME": ""}) == ()
     launcher(tmp_path, "usr/lib/jvm/broken", "17.0.1", code=1)
     launcher(tmp_path, "usr/lib/jvm/mute", "nonsense")
-    (tmp_path / "usr/lib/jvm/plain/bin").mkdir(parents=True)
-    (tmp_path / "usr/lib/jvm/plain/bin/java").write_text("not a program")
-    (tmp_path / "usr/lib/jvm/text/bin").mkdir(parents=True)
-    (tmp_path / "usr/lib/jvm/text/bin/java").write_bytes(b"\x00\x01")
-    (tmp_path / "usr/lib/jvm/text/bin/java").chmod(0o755)
+    write(tmp_path / "usr/lib/jvm/plain/bin/java", "not a program")
+    write_program(tmp_path / "usr/lib/jvm/text/bin/java", "\x00\x01")
     assert find_jvms(tmp_path, {}) == ()
 
 
-def test_an_answer_is_kept_until_the_launcher_changes(tmp_path: Path) -> None:
+def test_an_answer_is_kept_until_the_launcher_changes_and_asked_again_where_it_is_broken(tmp_path: Path) -> None:
     java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
-    first = find_jvms(tmp_path, {}, cache=tmp_path / "cache")
-    assert find_jvms(tmp_path, {}, cache=tmp_path / "cache") == first
-    assert asked(java) == 1
-    java.write_text(java.read_text().replace("17.0.1", "17.0.22"))
-    assert find_jvms(tmp_path, {}, cache=tmp_path / "cache")[0].build == "17.0.22+9"
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"java.version": 17}', "{"])
-def test_a_broken_cache_is_asked_again(tmp_path: Path, text: str) -> None:
-    launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
-    first = find_jvms(tmp_path, {}, cache=tmp_path / "cache")
+    find = partial(find_jvms, tmp_path, {}, cache=tmp_path / "cache")
+    first = find()
+    assert find() == first and asked(java) == 1
     (file,) = (tmp_path / "cache").iterdir()
-    file.write_text(text)
-    assert find_jvms(tmp_path, {}, cache=tmp_path / "cache") == first
+    for n, text in enumerate(("", "[]", '{"java.version": 17}', "{"), 2):
+        file.write_text(text)
+        assert find() == first and asked(java) == n
+    java.write_text(java.read_text().replace("17.0.1", "17.0.22"))
+    assert find()[0].build == "17.0.22+9"
 
 
-def test_a_failure_is_not_kept(tmp_path: Path) -> None:
-    java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.1", code=1)
-    find_jvms(tmp_path, {}, cache=tmp_path / "cache")
-    find_jvms(tmp_path, {}, cache=tmp_path / "cache")
+def test_a_failure_is_not_kept_and_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    java = launcher(tmp_path / "a", "usr/lib/jvm/x", "17.0.1", code=1)
+    for _ in range(2):
+        find_jvms(tmp_path / "a", {}, cache=tmp_path / "cache")
     assert asked(java) == 2
-
-
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
-    launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
-    (tmp_path / "file").write_text("")
-    assert find_jvms(tmp_path, {}, cache=tmp_path / "file/cache")[0].release == 17
-
-
-def test_a_bare_machine(tmp_path: Path) -> None:
-    assert find_jvms(tmp_path, {"PATH": "/usr/bin", "JAVA_HOME": ""}) == ()
+    launcher(tmp_path / "b", "usr/lib/jvm/x", "17.0.1")
+    assert find_jvms(tmp_path / "b", {}, cache=tmp_path / "a/usr/lib/jvm/x/bin/java/cache")[0].release == 17
 
 
 def test_a_launcher_may_be_taken_without_being_started(tmp_path: Path) -> None:
-    program = tmp_path / "java"
-    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
-    program.chmod(0o755)
+    program = write_program(tmp_path / "java", f"touch {tmp_path}/started")
     facts = add_jvms(facts_of(0), [str(program), str(tmp_path / "none")], starts=False)
     assert [(jvm.name, jvm.build) for jvm in facts.jvms] == [(str(program), "assumed")]
     assert not (tmp_path / "started").exists()

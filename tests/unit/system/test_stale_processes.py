@@ -1,7 +1,6 @@
 """What the steps of a killed start left is ended by the next one; everything that might be somebody's stays."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from scalograph.system import stale_processes
 from scalograph.system.stale_processes import MARK, kill_stale_processes, owner_variables
+from tests.kit.processes import sleeping, wait_until
 
 pytestmark = pytest.mark.guarantee
 
@@ -18,9 +18,16 @@ DEAD = f"{MARK}=1234.5678"
 @pytest.fixture
 def left() -> Iterator[int]:
     """A process that is somebody's."""
-    with subprocess.Popen(["sleep", "60"]) as process:
+    with sleeping() as process:
         yield process.pid
-        process.kill()
+
+
+def test_a_mark_is_found_where_the_kernel_shows_it() -> None:
+    with sleeping(env=owner_variables()) as ours:
+        folder = Path(f"/proc/{ours.pid}")
+        wait_until(lambda: b"sleep" in (folder / "cmdline").read_bytes())
+        assert owner_variables()[MARK].encode() in (folder / "environ").read_bytes()
+        assert not stale_processes._is_stale(folder, Path("/")), "while its start is at work"
 
 
 def shown(root: Path, pid: int, environ: str, namespace: str = "pid:[1]") -> None:
@@ -40,50 +47,23 @@ def is_alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("environ", [DEAD, f"PATH=/bin {DEAD} LANG=C", f"{MARK}=99.76"])
-def test_what_a_dead_start_left_is_ended_and_told(
-    tmp_path: Path, left: int, environ: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_dead_start_left_ends(tmp_path: Path, left: int, environ: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown(tmp_path, left, environ)
     monkeypatch.setattr(stale_processes, "_WAIT_S", 0)  # a folder stays where a process goes
     assert kill_stale_processes(tmp_path) == [f"process {left}, left by a step: ended"]
     os.waitid(os.P_PID, left, os.WEXITED | os.WNOWAIT)
 
 
-@pytest.mark.parametrize(
-    "environ",
-    [
-        f"{MARK}=99.77",  # of a start that is at work
-        f"X{DEAD}",
-        f"{MARK}=",
-        f"{MARK}=1234",
-        f"{MARK}=0.1",
-        f"{MARK}=a.b",
-        "",
-    ],
-)
-def test_what_may_be_somebody_s_stays(tmp_path: Path, left: int, environ: str) -> None:
-    shown(tmp_path, left, environ)
+# A start at work, words that are no mark, marks of no process; a start whose number is of another container.
+@pytest.mark.parametrize(("environ", "namespace", "owner"), [
+    *((environ, "pid:[1]", None) for environ in (
+        f"{MARK}=99.77", f"X{DEAD}", f"{MARK}=", f"{MARK}=1234", f"{MARK}=0.1", f"{MARK}=a.b", "",
+    )),
+    (DEAD, "pid:[2]", None),
+    pytest.param(DEAD, "pid:[1]", 65534, marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root can give away")),
+])  # fmt: skip
+def test_what_may_be_anothers_stays(tmp_path: Path, left: int, environ: str, namespace: str, owner: int | None) -> None:
+    shown(tmp_path, left, environ, namespace)
+    if owner:
+        os.chown(tmp_path / "proc" / str(left), owner, owner)
     assert kill_stale_processes(tmp_path) == [] and is_alive(left)
-
-
-def test_what_counts_its_processes_otherwise_stays(tmp_path: Path, left: int) -> None:
-    """The start that its mark names is a number of another container."""
-    shown(tmp_path, left, DEAD, "pid:[2]")
-    assert kill_stale_processes(tmp_path) == [] and is_alive(left)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_what_is_anothers_stays(tmp_path: Path, left: int) -> None:
-    shown(tmp_path, left, DEAD)
-    os.chown(tmp_path / "proc" / str(left), 65534, 65534)
-    assert kill_stale_processes(tmp_path) == [] and is_alive(left)
-
-
-def test_a_mark_is_found_where_the_kernel_shows_it() -> None:
-    with subprocess.Popen(["sleep", "60"], env=owner_variables()) as ours:
-        folder = Path(f"/proc/{ours.pid}")
-        while b"sleep" not in (folder / "cmdline").read_bytes():
-            pass
-        assert owner_variables()[MARK].encode() in (folder / "environ").read_bytes()
-        assert not stale_processes._is_stale(folder, Path("/")), "while its start is at work"
-        ours.kill()

@@ -83,6 +83,8 @@ class _Odd:
 
 
 def test_what_is_surely_clean_is_clean_by_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_surely_clean(QUIET, 3), "of as many iterations as were asked for"
+    assert not is_surely_clean(QUIET, 2) and not is_surely_clean(QUIET.replace_values(steal_ns=1), 3)
     odd = _Odd(random.Random(3))
     runs = [odd.run() for _ in range(6000)]
     sure = [is_surely_clean(run, ASKED.iterations) for run in runs]
@@ -93,8 +95,3 @@ def test_what_is_surely_clean_is_clean_by_all_rules(monkeypatch: pytest.MonkeyPa
     assert {verdict for verdict, is_sure in zip(by_rules, sure, strict=True) if is_sure} == {"clean"}
     assert {"invalid", "disturbed", "unverified", "failed"} <= {*by_rules}
     assert sum(sure) > 600, "a run is odd in one of a dozen ways; most that are not are found"
-
-
-def test_a_quiet_run_is_surely_clean_of_as_many_iterations_as_were_asked_for() -> None:
-    assert is_surely_clean(QUIET, 3)
-    assert not is_surely_clean(QUIET, 2) and not is_surely_clean(QUIET.replace_values(steal_ns=1), 3)

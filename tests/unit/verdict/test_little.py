@@ -103,10 +103,3 @@ def test_clients_that_think_for_long_may_be_in_a_thought_at_the_ends() -> None:
 )
 def test_a_driver_that_tells_less_is_not_judged_by_it(values: dict[str, Any]) -> None:
     assert verdict(values) == "clean"
-
-
-def test_the_cause_says_both_numbers() -> None:
-    values: dict[str, list[float]] = {"requests": [1000], "rate": [100.0], "mean_ns": [40e6], "in_flight": [6.0]}
-    (cause,) = judge(read(recorded(14.0, values=values))).causes
-    assert (cause.cause, cause.amount) == ("Little's law", pytest.approx(1 / 3))
-    assert cause.text.startswith("6 requests were in flight, but rate times time is 4")

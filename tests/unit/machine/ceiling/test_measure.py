@@ -9,16 +9,7 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.machine.ceiling import saved_ceiling
-from scalograph.machine.ceiling.saved_ceiling import (
-    RUNS,
-    SavedCeiling,
-    build_ceiling,
-    ceiling_file,
-    ceiling_key,
-    machine_ceiling,
-    plan_ceiling,
-    read_ceiling,
-)
+from scalograph.machine.ceiling.saved_ceiling import RUNS, SavedCeiling, machine_ceiling, read_ceiling
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
 from scalograph.protocol.record import Record
@@ -30,6 +21,7 @@ from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
 from tests.kit.records import record
 from tests.kit.studies import facts_of
+from tests.unit.control.trees import write
 from tests.unit.machine.ceiling.made import ceiling, timed
 
 
@@ -45,10 +37,7 @@ class Known(LocalHost):
 
     def __init__(self, facts: HostFacts) -> None:
         super().__init__(ProbeProgram(("/bin/true",)))
-        self.known = facts
-
-    def facts(self) -> HostFacts:
-        return self.known
+        self.facts = lambda: facts  # type: ignore[method-assign]
 
 
 KNOWN = Known(TWO)
@@ -57,15 +46,15 @@ KNOWN = Known(TWO)
 class Scaling:
     """A host on which each kind takes 0.2 s on one CPU and this on two; runs of `disturbed` kinds lose their CPU."""
 
-    def __init__(self, on_two: Mapping[str, float], disturbed: str = "", failed: str = "") -> None:
-        self.on_two, self.disturbed, self.failed, self.n = on_two, disturbed, failed, 0
+    def __init__(self, disturbed: str = "", **status: str) -> None:
+        self.disturbed, self.status, self.n = disturbed, status, 0
 
     def measure(self, run: Run) -> Record:
         self.n += 1
         kind, n = str(run.configuration["kind"]), int(run.configuration["cpus"])
-        if kind == self.failed:
-            return record(status="failed", reason="no more processes")
-        seconds = (0.2 if n == 1 else self.on_two[kind]) * (1 + self.n % 3 / 1000)
+        if kind in self.status:
+            return record(status=self.status[kind], reason="no more processes")
+        seconds = (0.2 if n == 1 else ON_TWO[kind]) * (1 + self.n % 3 / 1000)
         taken = 0.1 if kind == self.disturbed else 0.0
         cpus = tuple(range(n))
         return record(seconds + 0.01, seconds, neighbor_s=taken, cpus=cpus, iterations=[(seconds, seconds, 1)])
@@ -83,59 +72,53 @@ class Counted(NullProgress):
         self.n_done, self.n_left = self.n_done + 1, self.n_left - 1
 
 
-def shown(host: Any, progress: Progress | None = None) -> Ceiling:
+def shown(host: Scaling, progress: Progress | None = None) -> Ceiling:
     """The ceiling that the runs on two CPUs of this host show."""
-    return build_ceiling(run_in_memory(plan_ceiling(TWO), host, progress))
+    return saved_ceiling.build_ceiling(run_in_memory(saved_ceiling.plan_ceiling(TWO), host, progress))
 
 
-EVEN = dict.fromkeys(WORDS, 0.1) | {"memory": 0.16, "lock": 0.5}
+ON_TWO = dict.fromkeys(WORDS, 0.1) | {"memory": 0.16, "lock": 0.5}
 
 
 def test_each_kind_on_one_cpu_and_on_all() -> None:
-    found = shown(Scaling(EVEN), progress := Counted())
+    found = shown(Scaling(), progress := Counted())
     assert set(found.kinds) == set(WORDS) and found.is_sound
     assert [part.n_cpus for part in found.kinds["memory"]] == [1, 2]
-    assert found.speedups("memory")[2].speedup.value == pytest.approx(1.25, rel=0.01)
-    assert found.speedups("lock")[2].speedup.value == pytest.approx(0.4, rel=0.01)
+    speedups = [found.speedups(kind)[2].speedup.value for kind in ("memory", "lock")]
+    assert speedups == pytest.approx([1.25, 0.4], rel=0.01)
     assert (progress.n_done, progress.n_left) == (2 * RUNS * len(WORDS), 0)
 
 
 def test_powers_of_two_and_all_unless_told_otherwise() -> None:
-    def levels(planned: Any) -> set[int]:
-        return {configuration["cpus"] for configuration in planned.design.configurations}
-
-    assert levels(plan_ceiling(host_of(6))) == {1, 2, 4, 6}
-    assert levels(plan_ceiling(host_of(6), [3])) == {1, 3}
+    for wanted, levels in ((None, {1, 2, 4, 6}), ([3], {1, 3})):
+        planned = saved_ceiling.plan_ceiling(host_of(6), wanted)
+        assert {configuration["cpus"] for configuration in planned.design.configurations} == levels
     with pytest.raises(StudyError, match="7 exceeds the 6 CPUs"):
-        plan_ceiling(host_of(6), [7])
+        saved_ceiling.plan_ceiling(host_of(6), [7])
 
 
 def test_disturbed_runs_are_made_again_and_flagged_where_nothing_else_is_left() -> None:
-    found = shown(Scaling(EVEN, disturbed="fork"))
+    found = shown(Scaling(disturbed="fork"))
     fork = found.kinds["fork"]
     assert [(part.falls_back, part.n_disturbed, len(part.scores)) for part in fork] == [(True, 2 * RUNS, 2 * RUNS)] * 2
     assert not found.is_sound and not found.kinds["memory"][0].falls_back
 
 
-def test_a_kind_that_fails_has_no_ceiling() -> None:
-    found = shown(Scaling(EVEN, failed="fork"))
+def test_a_kind_that_fails_has_no_ceiling_and_an_interrupted_run_ends_it() -> None:
+    found = shown(Scaling(fork="failed"))
     assert {part.n_failed for part in found.kinds["fork"]} == {RUNS}
     assert found.speedups("fork") == {} and found.speedups("memory")
-
-
-def test_an_interrupted_run_ends_it() -> None:
-    class Interrupted:
-        def measure(self, run: Run) -> Record:
-            return record(status="interrupted")
-
     with pytest.raises(KeyboardInterrupt):
-        shown(Interrupted())
+        shown(Scaling(**dict.fromkeys(WORDS, "interrupted")))
 
 
-def test_another_baseline() -> None:
+def test_another_baseline_and_scores_without_their_blocks() -> None:
     made = Ceiling(kinds={"memory": (timed(1, 0.4), timed(2, 0.2), timed(4, 0.1))})
     assert made.speedups("memory", 2)[4].speedup.value == pytest.approx(2, rel=0.01)
     assert made.speedups("memory", 3) == {} and made.speedups("none") == {}
+    with pytest.raises(ValueError, match="expected one for each of 1 scores"):
+        Timed(n_cpus=1, scores=(0.1,))
+    assert SavedCeiling(key="x", ceiling=ceiling()).ceiling.is_sound
 
 
 @pytest.fixture
@@ -146,53 +129,35 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> list[Ceiling]:
     return given
 
 
-def test_kept_and_not_measured_again(tmp_path: Path, measuring: list[Ceiling]) -> None:
-    environ = {"XDG_STATE_HOME": str(tmp_path)}
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_STATE_HOME": str(tmp_path)}
+
+
+def test_kept_and_measured_anew_on_another_or_if_wanted(environ: dict[str, str], measuring: list[Ceiling]) -> None:
     first = machine_ceiling(KNOWN, environ=environ)
     assert first.warnings == () and measuring == []
     assert machine_ceiling(KNOWN, environ=environ) == first
+    fresh, newer = ceiling({"arithmetic": 1.5}), ceiling({"arithmetic": 1.6})
+    measuring += [fresh, newer]
+    assert machine_ceiling(KNOWN, fresh=True, environ=environ) == fresh
+    assert machine_ceiling(Known(host_of(2, kernel="7.0")), environ=environ) == newer
+    others = [(TWO, "/bin/true"), (TWO, "/bin/sh"), (host_of(3), "/bin/true")]
+    assert len({saved_ceiling.ceiling_key(facts, (probe,)) for facts, probe in others}) == 3
 
 
-def test_another_machine_kernel_or_probe_is_measured_anew(tmp_path: Path, measuring: list[Ceiling]) -> None:
-    environ, other = {"XDG_STATE_HOME": str(tmp_path)}, ceiling({"arithmetic": 1.5})
-    machine_ceiling(KNOWN, environ=environ)
-    measuring.append(other)
-    assert machine_ceiling(Known(host_of(2, kernel="7.0")), environ=environ) == other
-    assert (
-        len({ceiling_key(TWO, ("/bin/true",)), ceiling_key(TWO, ("/bin/sh",)), ceiling_key(host_of(3), ("/bin/true",))})
-        == 3
-    )
-
-
-def test_fresh_measures_in_any_case(tmp_path: Path, measuring: list[Ceiling]) -> None:
-    environ, other = {"XDG_STATE_HOME": str(tmp_path)}, ceiling({"arithmetic": 1.5})
-    machine_ceiling(KNOWN, environ=environ)
-    measuring.append(other)
-    assert machine_ceiling(KNOWN, fresh=True, environ=environ) == other
-
-
-def test_a_disturbed_one_is_told_and_not_kept(tmp_path: Path, measuring: list[Ceiling]) -> None:
-    environ = {"XDG_STATE_HOME": str(tmp_path)}
-    measuring[:] = [Ceiling(kinds={"fork": (timed(1, 0.2, falls_back=True),)})]
+def test_one_that_is_disturbed_or_cannot_be_written_is_told_and_not_kept(
+    tmp_path: Path, environ: dict[str, str], measuring: list[Ceiling]
+) -> None:
+    measuring.insert(0, Ceiling(kinds={"fork": (timed(1, 0.2, falls_back=True),)}))
     found = machine_ceiling(KNOWN, environ=environ)
     assert "not kept" in found.warnings[0] and read_ceiling(environ) is None
-
-
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, measuring: list[Ceiling]) -> None:
     (tmp_path / "scalograph").write_text("a file")
-    (warning,) = machine_ceiling(KNOWN, environ={"XDG_STATE_HOME": str(tmp_path)}).warnings
+    (warning,) = machine_ceiling(KNOWN, environ=environ).warnings
     assert "cannot be written" in warning and "XDG_STATE_HOME" in warning
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"key": "x"}', json.dumps({"key": "x", "ceiling": {"kinds": {"a": [{}]}}})])
-def test_what_cannot_be_read_is_nothing(tmp_path: Path, text: str) -> None:
-    environ = {"XDG_STATE_HOME": str(tmp_path)}
-    ceiling_file(environ).parent.mkdir()
-    ceiling_file(environ).write_text(text)
+def test_what_cannot_be_read_is_nothing(environ: dict[str, str], text: str) -> None:
+    write(saved_ceiling.ceiling_file(environ), text)
     assert read_ceiling(environ) is None
-
-
-def test_scores_without_their_blocks_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected one for each of 1 scores"):
-        Timed(n_cpus=1, scores=(0.1,))
-    assert SavedCeiling(key="x", ceiling=ceiling()).ceiling.is_sound

@@ -1,14 +1,18 @@
 """The floor of runs whose noise is known: what counts, what was left out and why, and whether A equals B."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.machine.floor.floor import aa_difference, consecutive_reference, floor_part, noise_floor
+from scalograph.machine.floor import floor
+from scalograph.machine.floor.floor import consecutive_reference, floor_part, noise_floor, spread
 from scalograph.machine.floor.floor import floor_rows as in_words
+from scalograph.simulate.noise import Noise
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
 from scalograph.verdict.cause import Cause
@@ -25,12 +29,6 @@ def rows(scores: np.ndarray, n_cpus: int = 1) -> Iterator[Row]:
                 configuration={"label": label, "cpus": n_cpus}, status="ok", reason=None, verdict="clean", causes=(),
                 observations={}, scores={"wall": float(score)},
             )  # fmt: skip
-
-
-def changed(row: Row, **changes: object) -> Row:
-    from msgspec.structs import replace
-
-    return replace(row, **changes)  # type: ignore[arg-type]
 
 
 def quiet(sd: float = 0.01, blocks: int = 50, seed: int = 20264) -> np.ndarray:
@@ -52,8 +50,8 @@ def test_disturbed_runs_are_left_out_by_cause_and_slow_ones_are_not() -> None:
     scores = quiet()
     scores[3, 0], scores[7, 1] = 0.4, 0.4  # one with a cause, one without
     every = list(rows(scores))
-    every[6] = changed(every[6], verdict="disturbed", causes=(NEIGHBOR,))
-    every[9] = changed(every[9], status="failed", verdict="failed", scores={})
+    every[6] = replace(every[6], verdict="disturbed", causes=(NEIGHBOR,))
+    every[9] = replace(every[9], status="failed", verdict="failed", scores={})
     found = floor_part(every, 1)
     assert (found.n, found.n_disturbed, found.n_failed) == (98, 1, 1)
     assert found.causes == {"neighbor": 1} and found.worst == NEIGHBOR.text
@@ -61,19 +59,12 @@ def test_disturbed_runs_are_left_out_by_cause_and_slow_ones_are_not() -> None:
     assert found.spread and found.spread.sd_log_percent > 5  # the slow run without a cause counts
 
 
-def test_a_difference_of_a_and_b_is_an_objection() -> None:
-    scores = quiet()
-    scores[:, 0] *= 1.05
-    found = noise_floor(table(list(rows(scores))))
+def test_a_difference_of_a_and_b_is_an_objection_and_a_drift_of_both_is_none() -> None:
+    found = noise_floor(table(list(rows(quiet() * [1.05, 1]))))
     assert found.single_cpu and found.single_cpu.difference and found.single_cpu.difference.is_false
     (said,) = found.warnings
     assert said.startswith("on 1 CPU A differs from B by") and said.endswith("the method is wrong")
-
-
-def test_a_drift_cancels_between_a_and_b() -> None:
-    """6 % over the study, on both alike."""
-    scores = quiet() * np.exp(np.linspace(0, 0.06, 50))[:, None]
-    found = noise_floor(table(list(rows(scores))))
+    found = noise_floor(table(list(rows(quiet() * np.exp(np.linspace(0, 0.06, 50))[:, None]))))
     assert found.warnings == ()
     assert found.single_cpu and found.single_cpu.spread and found.single_cpu.reference
     assert found.single_cpu.reference.spread.sd_log_percent < found.single_cpu.spread.sd_log_percent
@@ -81,12 +72,12 @@ def test_a_drift_cancels_between_a_and_b() -> None:
 
 def test_false_objections_are_rare() -> None:
     """1 % of A/A studies by chance: 5 of 500, and hardly ever more than 14."""
-    found = [aa_difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
+    found = [floor.aa_difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
     assert sum(one is not None and one.is_false for one in found) <= 14
 
 
 def test_a_busy_machine_has_no_floor() -> None:
-    every = [changed(row, verdict="disturbed", causes=(NEIGHBOR,)) for row in rows(quiet())]
+    every = [replace(row, verdict="disturbed", causes=(NEIGHBOR,)) for row in rows(quiet())]
     found = noise_floor(table(every))
     alone = found.single_cpu
     assert alone and (alone.spread, alone.difference, alone.reference) == (None, None, None)
@@ -101,9 +92,8 @@ def test_one_part_for_each_number_of_cpus() -> None:
     lines = list(in_words(found))
     assert lines[0] == ["the same work", "on 1 CPU", "on 8 CPUs"]
     assert {len(line) for line in lines} == {3}
-    assert [line[0] for line in lines if line[0].startswith("smallest")] == [
-        f"smallest effect, {n} runs each" for n in (3, 5, 10, 20)
-    ]
+    smallest = [line[0] for line in lines if line[0].startswith("smallest")]
+    assert smallest == [f"smallest effect, {n} runs each" for n in (3, 5, 10, 20)]
 
 
 def test_stretches_need_enough_runs() -> None:
@@ -117,3 +107,42 @@ def test_stretches_need_enough_runs() -> None:
 def table(rows: list[Row]) -> Table:
     study = parse((shipped_study("noise-floor") / "study.toml").read_text())
     return Table(study, "h", {"n_cpus": 2}, [], [], rows=rows)
+
+
+def test_spread_by_hand() -> None:
+    """Logs -2 .. 2 % twice, at other means: squares 20 over 8 degrees of freedom."""
+    logs = np.array([-2, -1, 0, 1, 2]) / 100
+    found = spread([list(np.exp(logs)), list(np.exp(logs + 5))])
+    assert found is not None and found.low is not None and found.high is not None
+    assert found.sd_log_percent == pytest.approx(math.sqrt(20 / 8))
+    assert found.df == 8  # kurtosis 1.7 is below that of normal logs: worth no more than its runs
+    assert found.kurtosis == pytest.approx(10 * 2 * 34 / 400)
+    # Chi-square of 8: 2.180 and 17.535.
+    assert (found.low, found.high) == pytest.approx((math.sqrt(20 / 17.535), math.sqrt(20 / 2.180)), rel=1e-3)
+
+
+@pytest.mark.parametrize("groups", [[], [[1.0]], [[1.0, 1.1, 1.2, 1.3]], [[2.0] * 9], [[1.0]] * 9])
+def test_too_little_to_tell(groups: list[list[float]]) -> None:
+    assert spread(groups) is None
+
+
+def test_runs_that_stick_out_are_worth_less() -> None:
+    assert [floor.effective_df(n, kurtosis) for n, kurtosis in ((10, 3.0), (10, 2.0), (1, 3.0))] == [9, 9, 0]
+    assert floor.effective_df(10, 30.0) == pytest.approx(20 / (30 - 7 / 9))
+
+
+def test_the_interval_covers() -> None:
+    """Nominal 95 %: of normal runs, and of runs of which a few are slowed, where the plain one covers far less."""
+    rng = np.random.default_rng(20261)
+    for noise, true, least in ((Noise(0, 0.02), 0.02, 0.93), (Noise(0, 0.02, 0.03, 1.1), 0.0258, 0.88)):
+        samples = np.exp(noise.run_logs(rng, (1000, 100)))
+        found = [spread([list(sample)]) for sample in samples]
+        inside = [f for f in found if f and f.low and f.high and f.low <= 100 * true <= f.high]
+        assert least <= len(inside) / 1000 <= 0.985
+
+
+def test_what_can_be_seen() -> None:
+    """A log effect of 9.1 % (methods: sd 3 %, 3 runs of each) is a ratio of exp(0.091)."""
+    found = floor.detectable_effects(3.0)
+    assert found == pytest.approx({3: 9.53, 5: 6.29, 10: 4.11, 20: 2.75}, abs=0.06)
+    assert floor.detectable_effects(3.0, (1,)) == {}

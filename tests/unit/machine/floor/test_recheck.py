@@ -48,19 +48,15 @@ def test_one_label_and_one_cpu() -> None:
     assert {tuple(run.configuration.values()) for run in host.asked} == {("A", 1)}
 
 
-def test_disturbed_and_failed_runs_do_not_count_and_are_not_repeated() -> None:
+def test_disturbed_and_failed_runs_do_not_count_and_are_not_repeated_and_an_interrupted_one_ends_it() -> None:
     bad = [took(0.4, neighbor_s=0.2), record(status="failed", reason="it crashed")]
     scores, n_disturbed = scored(Recorded(*bad, *(took(0.2) for _ in range(STRETCH - 2))))
     assert (len(scores), n_disturbed) == (STRETCH - 2, 2)
-
-
-def test_an_interrupted_run_ends_the_look() -> None:
     with pytest.raises(KeyboardInterrupt):
         scored(Recorded(took(0.2), record(status="interrupted")))
 
 
-def test_nothing_to_hold_against() -> None:
-    """An earlier form of the file: nothing is run, and nothing said."""
+def test_of_an_earlier_form_of_the_file_nothing_is_run_and_nothing_said() -> None:
     earlier = kept().model_validate(EARLIER)
     assert recheck.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
 

@@ -1,4 +1,4 @@
-"""Findings that an earlier version wrote are read: here a whole one, of the cliff search that ships."""
+"""Findings are read back as they were written: an estimate is its own document; those of an earlier version too."""
 
 import gzip
 import json
@@ -6,10 +6,25 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.protocol import saved_documents
-from scalograph.protocol.findings import Trust
+from scalograph.protocol.findings import Column, PointResponse, TableDoc, Trust
 from scalograph.questions.cliff.document import Cliffs
 from tests.kit import ROOT
+
+KNOWN = Estimate(2.0, 1.5, 2.5, 0.95, 5, "an example", ("a warning",))
+
+
+def test_a_field_and_a_cell_are_read_back_as_they_were() -> None:
+    written = PointResponse(estimate=KNOWN)
+    assert PointResponse.model_validate_json(written.model_dump_json()) == written
+    # What an older version left out is unknown, and what a later one adds is ignored.
+    read = PointResponse.model_validate_json('{"estimate": {"value": 2, "beyond": 3}}')
+    assert read.estimate == Estimate(value=2.0)
+    rows = [[KNOWN], [None], [{"value": "no number"}]]  # the last one only resembles an estimate
+    table = TableDoc(id="t", title="", columns=[Column(name="x", kind="estimate")], rows=rows)
+    assert TableDoc.model_validate_json(table.model_dump_json()).rows == rows
+
 
 RECORDED = ROOT / "tests" / "recorded" / "findings-1-descriptor-cliff.json.gz"
 
