@@ -54,13 +54,10 @@ def test_the_cost_has_an_interval_that_holds_the_truth() -> None:
     assert held >= 0.88 * n_cases
 
 
-def test_time_that_does_not_grow_has_a_bound() -> None:
+def test_growth_of_none_of_the_classes() -> None:
     flat = np.exp(0.01 * np.random.default_rng(9).standard_normal(SIZES.size))
     fit = fit_complexity(SIZES, flat)
     assert fit.possible[0].name == "1" and 0 < fit.most_growth < 0.05
-
-
-def test_what_grows_otherwise_is_none_of_the_classes() -> None:
     rng = np.random.default_rng(9)
     cache = np.where(SIZES > 1000, 8 * SIZES, SIZES) * np.exp(0.005 * rng.standard_normal(SIZES.size))
     fit = fit_complexity(SIZES, cache)

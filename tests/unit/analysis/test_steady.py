@@ -22,51 +22,34 @@ def test_flat(seed: int) -> None:
 @pytest.mark.parametrize("n", [10, 20, 50])
 def test_warm_up_ends_where_it_ends(n: int) -> None:
     found = steady(course((n, 1.5), (100, 1.0)))
-    assert found.kind == "warm-up"
-    assert found.warmup == pytest.approx(n, abs=2)
+    assert found.kind == "warm-up" and found.warmup == pytest.approx(n, abs=2)
 
 
-def test_slowdown() -> None:
+def test_slowdowns_and_no_steady_state() -> None:
     found = steady(course((30, 1.0), (100, 1.2)))
     assert (found.kind, found.warmup) == ("slowdown", 30)
-
-
-def test_warm_up_into_a_dip_is_a_slowdown() -> None:
     assert steady(course((20, 2.0), (30, 0.9), (100, 1.0))).kind == "slowdown"
-
-
-def test_no_steady_state() -> None:
     found = steady(course((90, 1.0), (10, 1.3)))
-    assert (found.kind, found.warmup) == ("no steady state", None)
-    assert "10 of 100" in found.why
+    assert (found.kind, found.warmup) == ("no steady state", None) and "10 of 100" in found.why
 
 
-def test_states_that_differ_by_less_than_a_percent_are_one() -> None:
+def test_small_or_single_differences_are_no_state() -> None:
     assert steady(course((500, 1.0), (500, 1.005), noise=0.001)).kind == "flat"
-
-
-def test_single_disturbed_iterations_are_no_state() -> None:
     times = course((200, 1.0))
     times[[3, 50, 120, 190]] *= 5
-    assert steady(times).kind == "flat"
+    assert steady(times).kind == "flat" and steady([1.0] * 50).kind == "flat"
+    assert steady([1.0] * 20 + [2.0] * 40).kind == "slowdown"
 
 
 def test_a_long_run_is_looked_at_in_blocks() -> None:
     found = steady(course((30_000, 1.5), (70_000, 1.0)))
-    assert found.kind == "warm-up"
-    assert found.warmup == pytest.approx(30_000, abs=200)
+    assert found.kind == "warm-up" and found.warmup == pytest.approx(30_000, abs=200)
 
 
 @pytest.mark.parametrize("times", [[], [1.0] * 29, [0.0] * 50, [float("nan")] * 100])
 def test_too_little_is_not_assessed(times: list[float]) -> None:
     found = steady(times)
-    assert (found.kind, found.warmup) == ("not assessed", None)
-    assert found.why
-
-
-def test_times_without_any_spread() -> None:
-    assert steady([1.0] * 50).kind == "flat"
-    assert steady([1.0] * 20 + [2.0] * 40).kind == "slowdown"
+    assert (found.kind, found.warmup) == ("not assessed", None) and found.why
 
 
 @pytest.mark.parametrize(("n", "gap", "share"), [(100, 0.1, 0.4), (300, 0.05, 0.3), (300, 0.5, 1 / 30)])

@@ -33,13 +33,8 @@ def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchP
     made = planned(text)
     study, configurations = made.study, count_levels(made.configurations, "threads")
     state = EffectiveCpusState([*configurations], study.seed, rounds)
-    search = Search(
-        "threads",
-        {n: (t,) for n, t in configurations.items()},
-        first_levels([*configurations], study.seed),
-        state,
-        most,
-    )
+    levels = {n: (t,) for n, t in configurations.items()}
+    search = Search("threads", levels, first_levels([*configurations], study.seed), state, most)
     waits = study.protocol.wait_quiet_s > 0
     return SearchPlanner(search, lambda record: record["score"], max_reruns=study.protocol.max_reruns, waits=waits)
 
@@ -72,20 +67,15 @@ def capped(cap: int) -> Time:
 def test_it_finds_the_cap(cap: int) -> None:
     made = planner()
     told = conducted(made, capped(cap))
-    assert found(made).sure and found(made).k_eff == cap
-    assert 8 <= len(told) <= 14
+    assert found(made).sure and found(made).k_eff == cap and 8 <= len(told) <= 14
     assert made.n_left == 0
 
 
-def test_every_run_has_a_name_and_a_replicate_of_its_own() -> None:
+def test_every_run_has_a_name_and_a_replay_asks_the_same() -> None:
     told = conducted(planner(), capped(5))
     assert len({run.run for run, _, _ in told}) == len(told)
     assert len({(threads(run), run.replicate) for run, _, _ in told}) == len(told)
     assert {threads(run) for run, _, _ in told[:5]} == {1, 4, 7, 9, 12}
-
-
-def test_a_replay_asks_the_same_and_the_seed_decides_the_first_ones() -> None:
-    told = conducted(planner(), capped(5))
     again = planner()
     for run, record, verdict in told:
         assert again.ask() == run
@@ -95,26 +85,27 @@ def test_a_replay_asks_the_same_and_the_seed_decides_the_first_ones() -> None:
     assert [threads(run) for run, _, _ in other[:5]] != [threads(run) for run, _, _ in told[:5]]
 
 
-def test_a_replay_without_asking_decides_the_same() -> None:
+def test_a_replay_decides_the_same_without_asking_and_follows_the_blocks() -> None:
     told = conducted(planner(), capped(3))
     again = planner()
     for finished in told[:-1]:
         again.tell(*finished)
     assert again.ask() == told[-1][0]
+    made = planner()
+    run = made.ask()
+    assert run is not None
+    made.tell(Run(run.run, 7, run.configuration, 0), {"score": 1.0}, "clean")
+    following = made.ask()
+    assert following is not None and following.block == 8
 
 
-def test_a_disturbed_run_is_asked_for_again_and_its_value_is_not_used() -> None:
+def test_a_disturbed_run_is_asked_for_again_as_often_as_allowed() -> None:
     disturbed = {"e0001", "e0006"}
     made = planner()
     told = conducted(made, lambda k: 1 / min(k, 5), lambda run: "disturbed" if run.run in disturbed else "clean")
     names = [run.run for run, _, _ in told]
-    assert names[1:3] == ["e0001", "e0001r1"]
-    assert threads(told[1][0]) == threads(told[2][0])
-    assert found(made).k_eff == 5
-    assert found(made).n == len(told) - 2
-
-
-def test_no_more_reruns_than_allowed_then_the_level_is_asked_anew() -> None:
+    assert names[1:3] == ["e0001", "e0001r1"] and threads(told[1][0]) == threads(told[2][0])
+    assert found(made).k_eff == 5 and found(made).n == len(told) - 2
     made = planner(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1"))
     bad = {"e0000", "e0000r1"}
     told = conducted(made, capped(5), lambda run: "disturbed" if run.run in bad else "clean")
@@ -122,21 +113,17 @@ def test_no_more_reruns_than_allowed_then_the_level_is_asked_anew() -> None:
     assert len({threads(run) for run, _, _ in told[:3]}) == 1
 
 
-def test_a_busy_machine_ends_it_with_a_note() -> None:
-    made, notes = planner(), []
-    while run := made.ask():
-        notes.append(made.tell(run, {"score": 1.0}, "disturbed"))
-    assert made.stop_reason == "busy"
-    told = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
-    assert len(notes) == 8 and notes[-1] == told
+BUSY = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
 
 
-def test_runs_that_cannot_be_end_it_and_are_no_busy_machine() -> None:
+@pytest.mark.parametrize(("verdict", "reason", "note"), [
+    ("disturbed", "busy", BUSY), ("invalid", "invalid", "not measurable: 8 of 8 runs cannot be as recorded"),
+])  # fmt: skip
+def test_a_busy_machine_or_runs_that_cannot_be_end_it_with_a_note(verdict: str, reason: str, note: str) -> None:
     made, notes = planner(), []
     while run := made.ask():
-        notes.append(made.tell(run, {"score": 1.0}, "invalid"))
-    assert made.stop_reason == "invalid"
-    assert notes[-1] == "not measurable: 8 of 8 runs cannot be as recorded"
+        notes.append(made.tell(run, {"score": 1.0}, verdict))
+    assert (made.stop_reason, len(notes), notes[-1]) == (reason, 8, note)
 
 
 def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_same() -> None:
@@ -182,17 +169,7 @@ def test_a_replay_asks_the_same_whether_or_not_it_waits_for_quiet() -> None:
         other.tell(*finished)
     assert other.stop_reason and not waiting.stop_reason
     other.resume()
-    assert other.ask() == waiting.ask()
-    assert other.ask() is not None
-
-
-def test_a_replay_follows_the_blocks_of_the_journal() -> None:
-    made = planner()
-    run = made.ask()
-    assert run is not None
-    made.tell(Run(run.run, 7, run.configuration, 0), {"score": 1.0}, "clean")
-    following = made.ask()
-    assert following is not None and following.block == 8
+    assert other.ask() == waiting.ask() and other.ask() is not None
 
 
 def test_a_level_that_fails_twice_is_left_out() -> None:
@@ -201,11 +178,10 @@ def test_a_level_that_fails_twice_is_left_out() -> None:
         failing = threads(run) == 12
         record = {"score": None if failing else 1 / min(threads(run), 5)}
         notes.append(made.tell(run, record, "failed" if failing else "clean"))
-    assert "level 12 failed 2 times: left out" in notes
-    assert found(made).sure and found(made).k_eff == 5
+    assert "level 12 failed 2 times: left out" in notes and found(made).sure and found(made).k_eff == 5
 
 
-def test_a_program_of_no_model_is_searched_without_one() -> None:
+def test_a_program_of_no_model_or_an_undecided_one_is_searched_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     made, notes = planner(), []
     told = 0
     while run := made.ask():  # falls apart beyond seven
@@ -214,11 +190,7 @@ def test_a_program_of_no_model_is_searched_without_one() -> None:
     assert [note for note in notes if note] == [
         "no program with a cap and a serial share takes such times: searched without a model"
     ]
-    assert isinstance(found(made), Bisection) and found(made).k_eff == 7
-    assert told <= 30
-
-
-def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(found(made), Bisection) and found(made).k_eff == 7 and told <= 30
     monkeypatch.setattr(search_state, "MOST_MODEL", 6)  # before it may decide
     made, notes = planner(), []
     while run := made.ask():
@@ -228,14 +200,11 @@ def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch:
     assert isinstance(found(made), Bisection) and found(made).k_eff == 3
 
 
-def test_threads_mapped_onto_two_kernel_threads_as_published() -> None:
-    """T(1) = T(2) = 1, T(3) = T(4) = 2: the work of each thread is fixed, and they are done two by two."""
+def test_threads_mapped_as_published_and_the_most_runs() -> None:
+    # T(1) = T(2) = 1, T(3) = T(4) = 2: the work of each thread is fixed, and they are done two by two.
     made = planner(rounds=True)
     conducted(made, lambda threads: math.ceil(threads / 2))
     assert isinstance(found(made), Effective) and found(made).sure and found(made).k_eff == 2
-
-
-def test_it_ends_at_the_most_runs() -> None:
     rough = planner(most=9)
     told = conducted(rough, lambda k: 1 / min(k, 11), lambda run: "unverified" if run.block else "clean")
     assert len(told) <= 9 < MOST

@@ -75,9 +75,7 @@ def made(place: Path, of: Workload | None = None) -> Path:
 
 def test_builds_once_and_leaves_nothing_else(place: Path) -> None:
     first = made(place)
-    assert (first / "main").read_text() == "one"
-    assert made(place) == first
-    assert calls(place) == 1
+    assert (first / "main").read_text() == "one" and made(place) == first and calls(place) == 1
     assert list((place / "builds").iterdir()) == [first]
 
 
@@ -95,15 +93,13 @@ def test_every_part_of_the_key_matters(place: Path) -> None:
 def test_libraries_come_after_what_needs_them(place: Path) -> None:
     made(place, workload(flags=("-lm", "-O2")))
     words = (place / "bin/calls").read_text().split()
-    assert words[0] == "-O2"
-    assert words[-1] == "-lm"
+    assert words[0] == "-O2" and words[-1] == "-lm"
 
 
 def test_two_at_once_agree(place: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         folders = list(pool.map(lambda _: made(place), range(8)))
-    assert len(set(folders)) == 1
-    assert list((place / "builds").iterdir()) == [folders[0]]
+    assert len(set(folders)) == 1 and list((place / "builds").iterdir()) == [folders[0]]
 
 
 def test_a_refusal_is_told_and_leaves_nothing(place: Path) -> None:
@@ -111,8 +107,7 @@ def test_a_refusal_is_told_and_leaves_nothing(place: Path) -> None:
     with pytest.raises(HostError) as caught:
         made(place)
     assert "workload source: cc exit code 1" in str(caught.value)
-    assert "main.c:1: error: no such thing" in str(caught.value)
-    assert str(place) not in str(caught.value)
+    assert "main.c:1: error: no such thing" in str(caught.value) and str(place) not in str(caught.value)
     assert list((place / "builds").iterdir()) == []
 
 
@@ -138,8 +133,7 @@ def test_javac_beside_a_found_jvm_compiles_for_all(place: Path) -> None:
         Jvm(name="21", java=str(place / "jdk/bin/java"), release=21, build="21", javac=str(javac)),
     )
     folder = build(place / "source", workload(tool="javac", release=11), jvms, place / "builds")
-    assert folder is not None
-    assert (folder / "args").read_text().split()[-1].endswith("source/main.c")
+    assert folder is not None and (folder / "args").read_text().split()[-1].endswith("source/main.c")
 
 
 def test_two_languages_share_a_folder(place: Path) -> None:
@@ -190,8 +184,7 @@ def test_a_real_compiler(tmp_path: Path) -> None:
     text = "#include <math.h>\nint main(int n, char **v) { (void)v; return (int)sqrt(n * 49.0); }\n"
     (tmp_path / "main.c").write_text(text)
     folder = build(tmp_path, workload(flags=("-Wall", "-Werror", "-lm")), (), tmp_path / "builds")
-    assert folder is not None
-    assert subprocess.run([folder / "main"], check=False).returncode == 7
+    assert folder is not None and subprocess.run([folder / "main"], check=False).returncode == 7
 
 
 @pytest.mark.guarantee
@@ -227,5 +220,4 @@ def test_a_real_crate_is_built(tmp_path: Path) -> None:
     assert folder is not None and folder == build(tmp_path, crate, (), tmp_path.parent / "builds", tell=said.append)
     assert said == [f"{crate.name}: compiled by cargo, once; kept in {folder}"]
     assert subprocess.run([folder / "bin/small"], capture_output=True, text=True, check=True).stdout == "built\n"
-    assert sorted(tmp_path.rglob("*")) == before
-    assert [entry.name for entry in folder.iterdir()] == ["bin"]
+    assert sorted(tmp_path.rglob("*")) == before and [entry.name for entry in folder.iterdir()] == ["bin"]

@@ -29,17 +29,14 @@ def test_a_figure_is_the_group_of_the_one_match() -> None:
     assert by_pattern(r"time (\S+)", "time 0.25") == 0.25
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text", "why"),
-    [
-        (r"ops: (\d+)", "", r"found no match in no output, expected one of 'ops: \(\\d\+\)'$"),
-        (r"ops: (\d+)", "ops: x\x1b[2J", r"found no match in 'ops: x\\x1b\[2J'"),
-        (r"ops: (\d+)", "ops: 1\nops: 2", "found two matches, '1' and '2', expected one"),
-        (r"ops: (\S+)", "ops: fast", "found 'fast', expected the figure as a finite number"),
-        (r"ops: (\S+)", "ops: nan", "found 'nan'"),
-        (r"ops: (\d+)|none", "none", "found 'None'"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "text", "why"), [
+    (r"ops: (\d+)", "", r"found no match in no output, expected one of 'ops: \(\\d\+\)'$"),
+    (r"ops: (\d+)", "ops: x\x1b[2J", r"found no match in 'ops: x\\x1b\[2J'"),
+    (r"ops: (\d+)", "ops: 1\nops: 2", "found two matches, '1' and '2', expected one"),
+    (r"ops: (\S+)", "ops: fast", "found 'fast', expected the figure as a finite number"),
+    (r"ops: (\S+)", "ops: nan", "found 'nan'"),
+    (r"ops: (\d+)|none", "none", "found 'None'"),
+])  # fmt: skip
 def test_what_is_no_figure(pattern: str, text: str, why: str) -> None:
     with pytest.raises(NoValueError, match=why):
         by_pattern(pattern, text)
@@ -53,25 +50,21 @@ def test_a_pattern_takes_time_in_proportion_to_the_text_only() -> None:
 
 def test_a_figure_at_a_pointer() -> None:
     text = '{"jobs": [{"iops": 12.5, "a/b": {"~": 3}}]}'
-    assert by_pointer("/jobs/0/iops", text) == 12.5
-    assert by_pointer("/jobs/0/a~1b/~0", text) == 3
+    assert by_pointer("/jobs/0/iops", text) == 12.5 and by_pointer("/jobs/0/a~1b/~0", text) == 3
 
 
-@pytest.mark.parametrize(
-    ("pointer", "text", "why"),
-    [
-        ("/a", "no json", "expected one JSON document"),
-        ("/a", "[" * 200_000, "expected one JSON document"),
-        ("/a", '{"b": 1}', 'found nothing at "/a"'),
-        ("/0", "[]", 'found nothing at "/0"'),
-        ("/a/b", '{"a": 1}', 'no "b"'),
-        ("/a", '{"a": "1"}', "found text '1'"),
-        ("/a", '{"a": true}', "found 'True'"),
-        ("/a", '{"a": [1]}', "expected a number"),
-        ("/a", '{"a": 1e999}', "finite"),
-        ("/a", '{"a": 1' + "0" * 400 + "}", "finite"),
-    ],
-)
+@pytest.mark.parametrize(("pointer", "text", "why"), [
+    ("/a", "no json", "expected one JSON document"),
+    ("/a", "[" * 200_000, "expected one JSON document"),
+    ("/a", '{"b": 1}', 'found nothing at "/a"'),
+    ("/0", "[]", 'found nothing at "/0"'),
+    ("/a/b", '{"a": 1}', 'no "b"'),
+    ("/a", '{"a": "1"}', "found text '1'"),
+    ("/a", '{"a": true}', "found 'True'"),
+    ("/a", '{"a": [1]}', "expected a number"),
+    ("/a", '{"a": 1e999}', "finite"),
+    ("/a", '{"a": 1' + "0" * 400 + "}", "finite"),
+])  # fmt: skip
 def test_what_a_pointer_does_not_find(pointer: str, text: str, why: str) -> None:
     with pytest.raises(NoValueError, match=why):
         by_pointer(pointer, text)
@@ -85,8 +78,7 @@ def read(stdout: str | None, truncated: bool = False, **changes: Any) -> Record:
 
 def test_a_run_keeps_the_figure_and_not_the_output() -> None:
     found = read("ops: 7\n")
-    assert found.run.status == "ok"
-    assert found.values[0].values == {"output_ops": [7.0]}
+    assert found.run.status == "ok" and found.values[0].values == {"output_ops": [7.0]}
     assert found.copies[0].stdout is None
 
 

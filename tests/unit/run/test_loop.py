@@ -176,19 +176,16 @@ def test_a_budget_stops_before_a_block_and_never_inside(file: Path, monkeypatch:
     assert len(host.measured) == 14  # two whole blocks of seven
 
 
-@pytest.mark.parametrize(
-    ("blocks", "next_block", "allowed"),
-    [
-        ({}, 0, True),
-        ({0: 5.0}, 1, True),
-        ({0: 5.1}, 1, False),  # as long as the one before
-        ({0: 5.0, 1: 4.0}, 1, True),  # a part of it is done already
-        ({0: 5.0, 1: 5.1}, 1, False),
-        ({-1: 6.0, 0: 3.0}, 1, False),  # warm-up runs take time
-        ({-1: 6.0}, 0, True),  # and say nothing about a block
-        ({0: 10.1}, 0, False),
-    ],
-)
+@pytest.mark.parametrize(("blocks", "next_block", "allowed"), [
+    ({}, 0, True),
+    ({0: 5.0}, 1, True),
+    ({0: 5.1}, 1, False),  # as long as the one before
+    ({0: 5.0, 1: 4.0}, 1, True),  # a part of it is done already
+    ({0: 5.0, 1: 5.1}, 1, False),
+    ({-1: 6.0, 0: 3.0}, 1, False),  # warm-up runs take time
+    ({-1: 6.0}, 0, True),  # and say nothing about a block
+    ({0: 10.1}, 0, False),
+])  # fmt: skip
 def test_time_before_a_resume_counts_block_by_block(blocks: dict[int, float], next_block: int, allowed: bool) -> None:
     assert Budget(10.0, blocks).allows(Run("next", next_block, {}, 0)) is allowed
 
@@ -243,14 +240,11 @@ def test_one_that_is_disturbed_again_is_given_up(file: Path) -> None:
 BUSY = "machine busy, not measurable now: 4 of 7 runs of block 1 were disturbed; not repeated"
 
 
-@pytest.mark.parametrize(
-    ("protocol", "reason", "measured", "note"),
-    [
-        ({}, "complete", NAMES, BUSY),
-        ({"wait_quiet_s": 60.0}, "complete", [*FIRST, *sorted(f"{name}r1" for name in FIRST[:4]), *NAMES[7:]], ""),
-        ({"when_busy": "stop"}, "busy", FIRST, ""),
-    ],
-)
+@pytest.mark.parametrize(("protocol", "reason", "measured", "note"), [
+    ({}, "complete", NAMES, BUSY),
+    ({"wait_quiet_s": 60.0}, "complete", [*FIRST, *sorted(f"{name}r1" for name in FIRST[:4]), *NAMES[7:]], ""),
+    ({"when_busy": "stop"}, "busy", FIRST, ""),
+])  # fmt: skip
 def test_on_a_busy_machine_a_study_says_so_or_repeats_or_ends(
     file: Path, protocol: dict[str, Any], reason: str, measured: list[str], note: str
 ) -> None:
@@ -263,8 +257,7 @@ def test_on_a_busy_machine_a_study_says_so_or_repeats_or_ends(
 @pytest.mark.parametrize("protocol", [{}, {"wait_quiet_s": 60.0}, {"when_busy": "stop"}])
 def test_what_cannot_be_is_no_busy_machine(file: Path, protocol: dict[str, Any]) -> None:
     host = FakeHost(answer=lambda run: record(1.0, 1.5 if run.run in FIRST[:4] else 1.0))
-    assert carry_out(file, host, grid(**protocol)).reason == "complete"
-    assert host.measured == NAMES
+    assert carry_out(file, host, grid(**protocol)).reason == "complete" and host.measured == NAMES
     (note,) = events(file, "note")
     assert note["text"] == "not measurable: 4 of 7 runs of block 1 cannot be as recorded; not repeated"
 
@@ -272,8 +265,7 @@ def test_what_cannot_be_is_no_busy_machine(file: Path, protocol: dict[str, Any])
 def test_one_that_stopped_on_a_busy_machine_goes_on_in_another_start(file: Path) -> None:
     carry_out(file, FakeHost(disturbed=FIRST[:4]), grid(when_busy="stop"))
     planner, quiet = grid(when_busy="stop"), FakeHost()
-    assert replay(planner, journal.read(file)) == 7
-    assert carry_out(file, quiet, planner).reason == "complete"
+    assert replay(planner, journal.read(file)) == 7 and carry_out(file, quiet, planner).reason == "complete"
     assert quiet.measured == NAMES[7:]
 
 
@@ -298,8 +290,7 @@ def test_each_block_and_each_round_of_repeats_passes_the_gate(file: Path) -> Non
 
 def test_a_busy_machine_stops_a_study_that_says_so(file: Path) -> None:
     host, gate = FakeHost(), FakeGate([GateResult(True), GateResult(False, "busy")])
-    assert carry_out(file, host, None, Budget(None), gate, True).reason == "busy"
-    assert host.measured == FIRST
+    assert carry_out(file, host, None, Budget(None), gate, True).reason == "busy" and host.measured == FIRST
 
 
 class SignalingGate(FakeGate):

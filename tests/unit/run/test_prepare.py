@@ -53,9 +53,7 @@ def calls(place: Path) -> list[str]:
 def test_once_for_each_level_and_announced(place: Path) -> None:
     told: list[str] = []
     home = made(place, "a", "b", "a", told=told)
-    assert home == made(place, "b", "a", told=told)
-    assert home is not None
-    assert calls(place) == ["a", "b"]
+    assert home == made(place, "b", "a", told=told) and home is not None and calls(place) == ["a", "b"]
     assert [(home / name / "file").read_text() for name in ("a", "b")] == ["a", "b"]
     assert len(told) == 2 and "prepares a, once" in told[0]
 

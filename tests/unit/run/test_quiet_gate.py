@@ -38,8 +38,7 @@ def never() -> bool:
 
 def test_a_quiet_machine_is_passed_at_once_and_without_a_word() -> None:
     world = World([QUIET])
-    assert world.gate(600).wait_until_quiet(0, never) == (True, "")
-    assert (world.now, world.told) == (SAMPLE_S, [])
+    assert world.gate(600).wait_until_quiet(0, never) == (True, "") and (world.now, world.told) == (SAMPLE_S, [])
 
 
 def test_without_patience_a_busy_machine_is_told_and_passed() -> None:
@@ -60,12 +59,10 @@ def test_it_waits_until_the_machine_is_quiet() -> None:
 def test_patience_is_for_the_whole_study() -> None:
     world = World([BUSY])
     gate = world.gate(90)
-    assert not gate.wait_until_quiet(0, never).quiet
-    assert world.now == SAMPLE_S + 90 and len(world.told) == 3
+    assert not gate.wait_until_quiet(0, never).quiet and world.now == SAMPLE_S + 90 and len(world.told) == 3
     began = world.now
     world.now += HOLDS_S
-    assert not gate.wait_until_quiet(1, never).quiet
-    assert world.now - began == SAMPLE_S + HOLDS_S
+    assert not gate.wait_until_quiet(1, never).quiet and world.now - began == SAMPLE_S + HOLDS_S
 
 
 def test_it_waits_no_longer_than_it_says() -> None:
@@ -80,8 +77,7 @@ def test_it_waits_no_longer_than_it_says() -> None:
 def test_a_look_holds_for_a_while() -> None:
     world = World([QUIET, BUSY])
     gate = world.gate(0)
-    assert gate.wait_until_quiet(0, never).quiet and gate.wait_until_quiet(1, never).quiet
-    assert world.now == SAMPLE_S
+    assert gate.wait_until_quiet(0, never).quiet and gate.wait_until_quiet(1, never).quiet and world.now == SAMPLE_S
     world.now += HOLDS_S
     assert gate.wait_until_quiet(2, never).note and gate.wait_until_quiet(3, never) == (False, "")
     assert world.now == 2 * SAMPLE_S + HOLDS_S
@@ -108,8 +104,7 @@ def test_quiet_runs_stand_for_a_look(busy_ns: int | None, looked: bool) -> None:
     for _ in range(3):
         gate.observe_run(ran(busy_ns))
     world.now = before = world.now + HOLDS_S
-    assert gate.wait_until_quiet(1, never).quiet
-    assert world.now == before + SAMPLE_S * looked
+    assert gate.wait_until_quiet(1, never).quiet and world.now == before + SAMPLE_S * looked
 
 
 def test_runs_of_a_moment_stand_for_none() -> None:
@@ -123,8 +118,7 @@ def test_runs_of_a_moment_stand_for_none() -> None:
 
 def test_an_interrupt_ends_the_wait() -> None:
     world = World([BUSY])
-    assert not world.gate(3600).wait_until_quiet(0, lambda: world.now > 5).quiet
-    assert world.now < 8
+    assert not world.gate(3600).wait_until_quiet(0, lambda: world.now > 5).quiet and world.now < 8
 
 
 @pytest.mark.parametrize(("user", "stolen", "quiet"), [(0, 0, True), (4, 0, True), (6, 0, False), (0, 6, False)])
@@ -158,17 +152,13 @@ def test_what_we_use_during_a_look_is_not_others(monkeypatch: pytest.MonkeyPatch
     assert seen.busy == pytest.approx({0: 0.12}) and seen.stolen == pytest.approx({0: 0.08})
 
 
-@pytest.mark.parametrize(
-    ("passed_s", "used", "waits_s"),
-    [
-        (0.5, 40, 0.0),
-        (0.5, 42, 0.0),
-        (0.5, 45, FIRST_SAMPLE_S),
-        (0.05, 40, FIRST_SAMPLE_S - 0.05),
-        (9.0, 40, FIRST_SAMPLE_S),
-    ],
-    ids=["alone", "rounded", "a neighbor", "short", "long ago"],
-)
+@pytest.mark.parametrize(("passed_s", "used", "waits_s"), [
+    (0.5, 40, 0.0),
+    (0.5, 42, 0.0),
+    (0.5, 45, FIRST_SAMPLE_S),
+    (0.05, 40, FIRST_SAMPLE_S - 0.05),
+    (9.0, 40, FIRST_SAMPLE_S),
+], ids=["alone", "rounded", "a neighbor", "short", "long ago"])  # fmt: skip
 def test_a_start_that_had_the_cpus_to_itself_is_a_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passed_s: float, used: int, waits_s: float
 ) -> None:
@@ -185,8 +175,7 @@ def test_a_start_that_had_the_cpus_to_itself_is_a_look(
     quiet.remember_start(tmp_path)
     now += passed_s
     monkeypatch.setattr(quiet, "_reading", lambda root: Reading(ticks, 1.4, now))
-    assert sample_load(sleep, tmp_path).quiet
-    assert sum(waited) == pytest.approx(waits_s)
+    assert sample_load(sleep, tmp_path).quiet and sum(waited) == pytest.approx(waits_s)
     sample_load(sleep, tmp_path)
     assert sum(waited) == pytest.approx(waits_s + FIRST_SAMPLE_S)  # only the first look reaches back
 

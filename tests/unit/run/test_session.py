@@ -95,8 +95,7 @@ def test_accepted_counts_go_on_and_the_journal_has_the_design_as_it_is_now(tmp_p
 def test_further_runs_that_are_asked_for_are_no_difference(tmp_path: Path, made: Results) -> None:
     assert run(planned(tmp_path / "study", runs=3), made, [MORE_RUNS]).n_made == 2
     (resumed,) = events(made, "resume")
-    assert (resumed["accepted"], resumed["differences"]) == ([], [])
-    assert table.load(made.journal).n_asked == [3, 3]
+    assert (resumed["accepted"], resumed["differences"]) == ([], []) and table.load(made.journal).n_asked == [3, 3]
 
 
 def test_what_earlier_starts_took_is_told_to_who_says_how_long_it_lasts(tmp_path: Path, made: Results) -> None:
@@ -124,21 +123,18 @@ HASH = r"resume: study_hash: .*--accept-difference study_hash"
 ANEW = r"resume: configurations: .*; start anew$"
 
 
-@pytest.mark.parametrize(
-    ("changes", "accepted", "message"),
-    [
-        ({"runs": 3}, [], HASH),
-        ({"runs": 1}, [MORE_RUNS], HASH),
-        ({"runs": 3, "protocol": {"max_reruns": 2}}, [MORE_RUNS], HASH),
-        ({"runs": 3, "command": "false {n}"}, [MORE_RUNS], HASH),
-        # Not accepted by any name.
-        ({"factors": {"n": "1,2,3"}}, ["study_hash", "configurations"], ANEW),
-        ({"factors": {"n": "2,1"}}, ["study_hash", "configurations"], ANEW),
-        ({"factors": {"n": "1"}}, ["study_hash", "configurations"], ANEW),
-        ({"seed": 2}, ["study_hash", "seed"], r"resume: seed: now 2, expected 1 as in the journal; start anew$"),
-        ({"protocol": {"order": "declared"}}, ["study_hash"], "resume: design"),  # run by run
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "accepted", "message"), [
+    ({"runs": 3}, [], HASH),
+    ({"runs": 1}, [MORE_RUNS], HASH),
+    ({"runs": 3, "protocol": {"max_reruns": 2}}, [MORE_RUNS], HASH),
+    ({"runs": 3, "command": "false {n}"}, [MORE_RUNS], HASH),
+    # Not accepted by any name.
+    ({"factors": {"n": "1,2,3"}}, ["study_hash", "configurations"], ANEW),
+    ({"factors": {"n": "2,1"}}, ["study_hash", "configurations"], ANEW),
+    ({"factors": {"n": "1"}}, ["study_hash", "configurations"], ANEW),
+    ({"seed": 2}, ["study_hash", "seed"], r"resume: seed: now 2, expected 1 as in the journal; start anew$"),
+    ({"protocol": {"order": "declared"}}, ["study_hash"], "resume: design"),  # run by run
+])  # fmt: skip
 def test_what_differs_and_is_not_accepted_is_refused(
     tmp_path: Path, made: Results, changes: dict[str, Any], accepted: list[str], message: str
 ) -> None:
@@ -224,8 +220,7 @@ def test_the_quick_form_is_resumed_as_the_whole_or_the_other_way_only_by_name(
     said = f"resume: one is the study in full, the other its quick form, expected the same form; {fix}$"
     with pytest.raises(StudyError, match=said):
         run(forms[then], made, [])
-    assert not events(made, "resume")
-    assert run(forms[then], made, ["study_hash"]).reason == "complete"
+    assert not events(made, "resume") and run(forms[then], made, ["study_hash"]).reason == "complete"
 
 
 def test_only_jvms_that_configurations_use_are_compared(tmp_path: Path) -> None:
@@ -314,15 +309,12 @@ def published(folder: Path, file: str = "paper.csv") -> Plan:
     return planned(folder, published={"file": file, "match": {"n": "n"}, "values": {"wall": "wall"}})
 
 
-@pytest.mark.parametrize(
-    ("file", "said"),
-    [
-        ("missing.csv", 'no file "missing.csv"'),
-        ("../outside.csv", "leads outside"),
-        ("sub/journal.jsonl", "a name that no file of the results has"),
-        ("sub", 'no file "sub"'),
-    ],
-)
+@pytest.mark.parametrize(("file", "said"), [
+    ("missing.csv", 'no file "missing.csv"'),
+    ("../outside.csv", "leads outside"),
+    ("sub/journal.jsonl", "a name that no file of the results has"),
+    ("sub", 'no file "sub"'),
+])  # fmt: skip
 def test_published_figures_are_looked_at_before_the_folder_is_made(tmp_path: Path, file: str, said: str) -> None:
     (tmp_path / "study/sub").mkdir(parents=True)
     for name in ("outside.csv", "study/sub/journal.jsonl"):
@@ -344,8 +336,7 @@ def test_results_may_lie_in_the_folder_of_the_study(tmp_path: Path, paper: Path)
     plan = published(paper.parent)
     before = plan.declared.file.read_text()
     made = begin(plan, paper.parent)
-    assert made.study.read_text() == before and made.design.exists()
-    assert paper.read_text() == "n,wall\n1,2\n"
+    assert made.study.read_text() == before and made.design.exists() and paper.read_text() == "n,wall\n1,2\n"
 
 
 @pytest.mark.parametrize("name", ["study.toml", "paper.csv", "findings.json", "report.html"])
@@ -365,8 +356,7 @@ def test_a_planted_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     for name in ("study.toml", "design.jsonl", "design.jsonl.part"):
         (tmp_path / "results" / name).symlink_to(victim)
     made = begin(planned(tmp_path / "study"), tmp_path / "results")
-    assert victim.read_text() == "precious"
-    assert not made.study.is_symlink() and not made.design.is_symlink()
+    assert victim.read_text() == "precious" and not made.study.is_symlink() and not made.design.is_symlink()
 
 
 def test_a_start_that_came_to_nothing_is_repeated_in_its_folder(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from scalograph.errors import StudyError
 from scalograph.study.catalogue import OpenedCatalogue, claim_number, claims_of, open_catalogue
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies
+from tests.kit.studies import a_study
 
 LISTED = {"S0": 16, "S1": 13, "S2": 7, "S3": 7, "S4": 10}
 SMALL = """\
@@ -22,18 +23,7 @@ P0-1 = "table 1"
 P0-2 = "table 2"
 {more}
 """
-STUDY = """\
-version = 1
-name = "one"
-title = "One"
-work = "total"
-seed = 1
-[workload]
-command = ["true", "{n}"]
-[factors.n]
-levels = "1,2"
-[published]
-"""
+STUDY = a_study({"n": "1,2"}, name="one", published={})
 CLAIM = '[[published.claims]]\nid = "{id}"\nsentence = "As long."\nkind = "flat"\nalong = "n"\n'
 OPEN = '[[studies.open]]\nid = "{id}"\nsentence = "Longer."\ndecision = "{decision}"\nwhy = "needs time"\n'
 
@@ -43,11 +33,19 @@ def shipped() -> OpenedCatalogue:
     return open_catalogue()
 
 
-def test_all_53_claims_of_five_published_studies_are_listed(shipped: OpenedCatalogue) -> None:
+def test_all_53_claims_are_listed_and_what_no_study_decides_is_open(shipped: OpenedCatalogue) -> None:
     assert {study.id: list(study.claims) for study in shipped.studies} == {
         name: [f"{name}-{k}" for k in range(1, n + 1)] for name, n in LISTED.items()
     }
     assert all(place for study in shipped.studies for place in study.claims.values())
+    is_open = {claim.id: claim.decision for study in shipped.studies for claim in study.open}
+    assert {name for name, decision in is_open.items() if decision == "not yet"} == {"S3-6", "S3-7"}
+    assert (is_open["S0-15"], is_open["S0-16"]) == ("cannot be seen here", "not comparable")
+    deciding = {name for name in shipped_studies() if claims_of(declare_shipped(name))}
+    assert deciding <= {*shipped.declared, *open_catalogue(quick=True).declared}
+    budgets = [declared.study.protocol.budget_s for declared in open_catalogue(quick=True).declared.values()]
+    assert None not in budgets, "each part has one"
+    assert sum(seconds for seconds in budgets if seconds) <= 50 * 60
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -58,23 +56,6 @@ def test_every_claim_is_decided_by_one_study_or_is_open(quick: bool) -> None:
     assert len(ids) == len(set(ids))
     listed = {claim for study in shipped.studies for claim in study.claims}
     assert {claim_number(one) for one in ids} == listed
-
-
-def test_the_quick_form_of_all_parts_fits_into_50_minutes() -> None:
-    budgets = [declared.study.protocol.budget_s for declared in open_catalogue(quick=True).declared.values()]
-    assert None not in budgets, "each part has one"
-    assert sum(seconds for seconds in budgets if seconds) <= 50 * 60
-
-
-def test_every_study_that_decides_a_published_claim_is_a_part(shipped: OpenedCatalogue) -> None:
-    deciding = {name for name in shipped_studies() if claims_of(declare_shipped(name))}
-    assert deciding <= {*shipped.declared, *open_catalogue(quick=True).declared}
-
-
-def test_claims_that_no_study_decides_say_what_they_need(shipped: OpenedCatalogue) -> None:
-    is_open = {claim.id: claim.decision for study in shipped.studies for claim in study.open}
-    assert {name for name, decision in is_open.items() if decision == "not yet"} == {"S3-6", "S3-7"}
-    assert (is_open["S0-15"], is_open["S0-16"]) == ("cannot be seen here", "not comparable")
 
 
 def small(folder: Path, claims: str = "", more: str = "") -> Path:

@@ -18,11 +18,14 @@ def mistakes(text: str) -> list[str]:
 
 def test_a_valid_study() -> None:
     study = parse(VALID)
-    assert study.seed == 0
-    assert study.factors["threads"].levels == [1, 2, 4]
-    assert study.protocol.timeout_s == 10
-    assert study.protocol.confidence == 0.95
-    assert list(study.responses) == ["wall", "cpu"]
+    assert study.seed == 0 and study.factors["threads"].levels == [1, 2, 4] and study.protocol.timeout_s == 10
+    assert study.protocol.confidence == 0.95 and list(study.responses) == ["wall", "cpu"]
+    assert parse(VALID).protocol.max_reruns == 1
+    assert parse(VALID.replace("runs = 3", "max_reruns = 0")).protocol.max_reruns == 0
+
+    page = ROOT / "protocol" / "study.md"
+    text = page.read_text().split("```toml\n")[1].split("```")[0]
+    assert parse(text).name == "hello-threads"
 
 
 def test_every_mistake_at_once_in_order_of_lines() -> None:
@@ -39,6 +42,11 @@ def test_every_mistake_at_once_in_order_of_lines() -> None:
     ]
     assert found[1].startswith("study.toml:3: titel: unknown key, expected one of")
     assert found[1].endswith('did you mean "title"?')
+    text = VALID.replace('"1,2,4"', "[[1], nan]").replace("command", "copies = 1.5\ncommand")
+    assert len(mistakes(text.replace("threads = 1", ""))) == 2
+    claim = '[[published.claims]]\nid = "a"\nsentence = "b"\nkind = { a = 1 }\nholds = [0, 1]\n'
+    (found,) = mistakes(VALID + claim)
+    assert "published.claims[0].kind" in found
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
@@ -82,15 +90,11 @@ def test_rejects(old: str, new: str, message: str) -> None:
     assert any(line.startswith(message) for line in found), found
 
 
-def test_a_journaled_study_reads_back_equal() -> None:
+def test_a_journaled_study_reads_back_equal_and_the_hash_follows_what_is_asked() -> None:
     study = parse(VALID + '[responses.ops]\nfrom = "value.ops"\nbetter = "higher"\n')
     document = json.loads(json.dumps(dump_study(study)))
     again = Study.model_validate(document, context={"journal": True})
-    assert again == study
-    assert study_hash(again) == study_hash(study)
-
-
-def test_the_hash_follows_what_is_asked_and_not_how_it_is_shown() -> None:
+    assert again == study and study_hash(again) == study_hash(study)
     study = parse(VALID)
     assert study_hash(parse(VALID.replace("Does it scale?", "Other words"))) == study_hash(study)
     assert study_hash(parse(VALID.replace("seed = 0", "seed = 1"))) != study_hash(study)
@@ -102,21 +106,12 @@ def test_the_hash_follows_what_is_asked_and_not_how_it_is_shown() -> None:
 def test_quick_changes_what_it_names_and_nothing_else() -> None:
     text = VALID + '[quick]\nprotocol = { runs = 2, budget = "4min" }\nfactors = { threads = "1,2" }\n'
     study, quick = parse(text), quick_form(parse(text))
-    assert quick.protocol.runs == 2
-    assert quick.protocol.budget_s == 240
-    assert quick.protocol.timeout_s == study.protocol.timeout_s
-    assert quick.factors["threads"].levels == [1, 2]
+    assert quick.protocol.runs == 2 and quick.protocol.budget_s == 240
+    assert quick.protocol.timeout_s == study.protocol.timeout_s and quick.factors["threads"].levels == [1, 2]
     assert quick.factors["lock"] == study.factors["lock"]
-
-
-def test_reruns_of_contaminated_runs() -> None:
-    assert parse(VALID).protocol.max_reruns == 1
-    assert parse(VALID.replace("runs = 3", "max_reruns = 0")).protocol.max_reruns == 0
-
-
-def test_one_message_for_one_mistake() -> None:
-    text = VALID.replace('"1,2,4"', "[[1], nan]").replace("command", "copies = 1.5\ncommand")
-    assert len(mistakes(text.replace("threads = 1", ""))) == 2
+    more = '[[exclude]]\nthreads = [4]\n[[tables]]\ntitle = "t"\nrows = "lock"\nresponse = "wall"\n'
+    more += "where = { threads = 4 }\n"
+    assert quick_form(parse(VALID + more + '[quick]\nfactors = { threads = "1,2" }\n'))
 
 
 @pytest.mark.parametrize(("level", "is_valid"), [("7", True), ("0", False), ("-1", False), ('"x"', False)])
@@ -144,35 +139,13 @@ def test_the_quick_form_is_checked_with_the_study(quick: str, message: str) -> N
     assert found.startswith(message)
 
 
-def test_the_quick_form_is_one_that_its_question_can_be_asked_of() -> None:
+def test_the_quick_form_fits_its_question_and_counts_copies() -> None:
     text = VALID.replace('work = "total"', 'work = "total"\nquestion = "break-even"').replace("runs = 3\n", "")
     text = text.replace("threads = 1\n", 'lock = "none"\n') + "[quick.factors]\n"
     assert parse(text + "threads = [1, 4]\n").quick.factors == {"threads": [1, 4]}
     (found,) = mistakes(text + 'lock = ["none", "cas", "mutex"]\n')
     assert found.startswith("study.toml:23: quick.factors.lock.levels: 3 levels")
-
-
-def test_what_the_quick_form_leaves_out_may_still_be_excluded_or_shown() -> None:
-    more = '[[exclude]]\nthreads = [4]\n[[tables]]\ntitle = "t"\nrows = "lock"\nresponse = "wall"\n'
-    more += "where = { threads = 4 }\n"
-    assert quick_form(parse(VALID + more + '[quick]\nfactors = { threads = "1,2" }\n'))
-
-
-def test_copies_are_counted_in_the_quick_form_too() -> None:
     text = VALID.replace("command", 'copies = "{threads}"\ncommand')
     assert parse(text).workload.copies == "{threads}"
     (found,) = mistakes(text + "[quick]\nfactors = { threads = [1, 5000] }\n")
     assert found.startswith("study.toml:24: quick.factors.threads: level 5000 counts copies")
-
-
-def test_the_example_of_the_protocol_page_is_a_study() -> None:
-
-    page = ROOT / "protocol" / "study.md"
-    text = page.read_text().split("```toml\n")[1].split("```")[0]
-    assert parse(text).name == "hello-threads"
-
-
-def test_a_kind_of_a_claim_may_be_anything_before_it_is_checked() -> None:
-    claim = '[[published.claims]]\nid = "a"\nsentence = "b"\nkind = { a = 1 }\nholds = [0, 1]\n'
-    (found,) = mistakes(VALID + claim)
-    assert "published.claims[0].kind" in found

@@ -18,7 +18,7 @@ def page(study: str) -> str:
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_it_says_how_long_both_forms_take(study: str) -> None:
+def test_it_says_how_long_it_takes_what_it_decides_and_what_is_kept(study: str) -> None:
     # Whatever host it needs.
     text = page(study).replace(" --host guest", "")
     lines = [line.strip() for line in text.splitlines() if line.startswith("    scalograph ")]
@@ -27,20 +27,11 @@ def test_it_says_how_long_both_forms_take(study: str) -> None:
             after for line in lines if (after := line.removeprefix(form)) != line and after.lstrip()[:1] in ("#", "")
         ]
         assert len(said) == 1 and LASTS.search(said[0]), f"{form}: {said}"
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_it_names_the_claims_that_it_decides(study: str) -> None:
-    text = page(study)
     ranges = re.findall(r"`?([SP]\d+)-(\d+)[a-z]?`? to `?\1-(\d+)[a-z]?`?", text)
     named = set(re.findall(r"[SP]\d+-\d+", text))
     named |= {f"{paper}-{n}" for paper, low, high in ranges for n in range(int(low), int(high) + 1)}
     decided = {claim_number(claim.id) for claim in claims_of(declare_shipped(study))}
     assert decided <= named, sorted(decided - named)
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_it_says_what_is_kept(study: str) -> None:
     is_kept = (Path(shipped_study(study)) / "example").is_dir()
     report = f"scalograph report studies/{study}/example"
     assert (report in page(study)) == is_kept

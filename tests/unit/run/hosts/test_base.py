@@ -118,13 +118,10 @@ def test_a_run_has_its_levels_its_steps_and_an_empty_folder(opened: Opened) -> N
     assert not any(Path(folder).exists() for folder, _ in words[:1]), "of a run nothing stays"
 
 
-@pytest.mark.parametrize(
-    ("argv", "prepare", "reason"),
-    [
-        ("exit 3", "exit 0", "copy 0 exited with 3"),
-        ("exit 0", "echo no >&2; exit 5", "prepare failed: sh: exit code 5; it said"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "prepare", "reason"), [
+    ("exit 3", "exit 0", "copy 0 exited with 3"),
+    ("exit 0", "echo no >&2; exit 5", "prepare failed: sh: exit code 5; it said"),
+])  # fmt: skip
 def test_what_fails_is_a_record_and_is_cleaned_up(opened: Opened, argv: str, prepare: str, reason: str) -> None:
     cleanup = ["touch", f"{opened.folder}/cleaned"]
     record = opened.measure("sh", "-c", argv, prepare=["sh", "-c", prepare], cleanup=cleanup)

@@ -90,8 +90,7 @@ def test_a_whole_study_runs_on_it(replay: None, tmp_path: Path, capsys: pytest.C
     assert {file.name for file in output.iterdir()} >= {"study.toml", "design.jsonl", "findings.json", "report.html"}
     host = sys.modules["replaying_host"]
     assert [spec.run.run for spec in host.ASKED] == runs[1]
-    assert [dict(spec.run.configuration) for spec in host.ASKED] == host.HELD
-    assert len(host.CLOSED) == 1
+    assert [dict(spec.run.configuration) for spec in host.ASKED] == host.HELD and len(host.CLOSED) == 1
 
 
 def test_a_plan_is_made_for_it(replay: None, capsys: pytest.CaptureFixture[str]) -> None:

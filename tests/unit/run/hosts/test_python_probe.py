@@ -26,42 +26,39 @@ def commanded(**fields: Any) -> dict[str, Any]:
     return changed(commands=[{**COMMAND, **fields}])
 
 
-@pytest.mark.parametrize(
-    ("given_", "where"),
-    [
-        (changed(protocol=True), "protocol"),
-        (changed(protocol=1.0), "protocol"),
-        (changed(run=""), "run"),
-        (changed(run="\ud800"), "run"),
-        (changed(timeout_ns=True), "timeout_ns"),
-        (changed(timeout_ns=2**63), "timeout_ns"),
-        (changed(ready_timeout_ns=0), "ready_timeout_ns"),
-        (changed(stdout_limit_bytes=-1), "stdout_limit_bytes"),
-        (changed(stdout_limit_bytes=(8 << 20) + 1), "stdout_limit_bytes"),
-        (changed(stderr_limit_bytes=(64 << 10) + 1), "stderr_limit_bytes"),
-        (changed(stdout=[]), "stdout"),
-        (changed(user=0), "user"),
-        (changed(timeline=1), "timeline"),
-        (changed(timeline_bins=7), "timeline_bins"),
-        (changed(timeline_tasks=65), "timeline_tasks"),
-        (changed(commands={}), "commands"),
-        (changed(commands=["a"]), "commands[0]"),
-        (commanded(argv="a"), "commands[0].argv"),
-        (commanded(argv=[""]), "commands[0].argv"),
-        (commanded(argv=["\udcff"]), "commands[0].argv"),
-        (commanded(cwd="/\0"), "commands[0].cwd"),
-        (commanded(env={"A=B": "c"}), "commands[0].env"),
-        (commanded(env={"": "c"}), "commands[0].env"),
-        (commanded(cpus=[8192]), "commands[0].cpus"),
-        (commanded(cpus=[True]), "commands[0].cpus"),
-        (commanded(cpus=[[0], []], copies=2), "commands[0].cpus"),
-        (commanded(priority=1), "commands[0].priority"),
-        (commanded(policy="fifo"), "commands[0].priority"),
-        (commanded(policy="rr", priority=100), "commands[0].priority"),
-        (commanded(nice=-21), "commands[0].nice"),
-        (changed(commands=[{**COMMAND, "copies": 4096}, COMMAND]), "commands[1].copies"),
-    ],
-)
+@pytest.mark.parametrize(("given_", "where"), [
+    (changed(protocol=True), "protocol"),
+    (changed(protocol=1.0), "protocol"),
+    (changed(run=""), "run"),
+    (changed(run="\ud800"), "run"),
+    (changed(timeout_ns=True), "timeout_ns"),
+    (changed(timeout_ns=2**63), "timeout_ns"),
+    (changed(ready_timeout_ns=0), "ready_timeout_ns"),
+    (changed(stdout_limit_bytes=-1), "stdout_limit_bytes"),
+    (changed(stdout_limit_bytes=(8 << 20) + 1), "stdout_limit_bytes"),
+    (changed(stderr_limit_bytes=(64 << 10) + 1), "stderr_limit_bytes"),
+    (changed(stdout=[]), "stdout"),
+    (changed(user=0), "user"),
+    (changed(timeline=1), "timeline"),
+    (changed(timeline_bins=7), "timeline_bins"),
+    (changed(timeline_tasks=65), "timeline_tasks"),
+    (changed(commands={}), "commands"),
+    (changed(commands=["a"]), "commands[0]"),
+    (commanded(argv="a"), "commands[0].argv"),
+    (commanded(argv=[""]), "commands[0].argv"),
+    (commanded(argv=["\udcff"]), "commands[0].argv"),
+    (commanded(cwd="/\0"), "commands[0].cwd"),
+    (commanded(env={"A=B": "c"}), "commands[0].env"),
+    (commanded(env={"": "c"}), "commands[0].env"),
+    (commanded(cpus=[8192]), "commands[0].cpus"),
+    (commanded(cpus=[True]), "commands[0].cpus"),
+    (commanded(cpus=[[0], []], copies=2), "commands[0].cpus"),
+    (commanded(priority=1), "commands[0].priority"),
+    (commanded(policy="fifo"), "commands[0].priority"),
+    (commanded(policy="rr", priority=100), "commands[0].priority"),
+    (commanded(nice=-21), "commands[0].nice"),
+    (changed(commands=[{**COMMAND, "copies": 4096}, COMMAND]), "commands[1].copies"),
+])  # fmt: skip
 def test_a_mistake_is_named(given_: dict[str, Any], where: str) -> None:
     with pytest.raises(spec.RefusalError) as caught:
         spec.parse(given_)
@@ -72,8 +69,7 @@ def test_null_is_absent_and_zero_is_not() -> None:
     found = spec.parse(changed(events=None, stdout=None, stdout_limit_bytes=0, stderr_limit_bytes=0, user=None))
     assert (found.events, found.stdout, found.user) == (False, "null", None)
     assert (found.stdout_limit_bytes, found.stderr_limit_bytes) == (0, 0)
-    assert spec.parse(commanded(nice=0)).commands[0].nice == 0
-    assert spec.parse(commanded()).commands[0].nice is None
+    assert spec.parse(commanded(nice=0)).commands[0].nice == 0 and spec.parse(commanded()).commands[0].nice is None
 
 
 def test_masks_are_one_for_each_copy() -> None:
@@ -135,8 +131,7 @@ def test_iterations_arrive_whole_however_they_are_cut(numbers: list[int], size: 
     index, start, work = numbers
     text = f"iteration {index} {start} {2**63 - 1} {work}\nvalue a -3\nvalue a 2.5e3\n".encode()
     speech = said(*(text[at : at + size] for at in range(0, len(text), size)))
-    assert speech.iterations == [(index, start, 2**63 - 1, work, None)]
-    assert speech.values == {"a": [-3, 2500.0]}
+    assert speech.iterations == [(index, start, 2**63 - 1, work, None)] and speech.values == {"a": [-3, 2500.0]}
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -144,16 +139,13 @@ def test_a_value_comes_back_as_it_was(number: float) -> None:
     assert said(f"value a {number!r}\n".encode()).values["a"][0] == number
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"iteration 0 1 2 3 4 5", b"iteration +0 1 2 3", b"iteration -1 1 2 3",
-        b"iteration 0 1 9223372036854775808 3", b"iteration 0 1 2 18446744073709551615", b"iteration 0  1 2 3",
-        b"iteration 0 1 2 3\r", b"value a 1e999", b"value a 1_000", b"value a 0x10", b"value a ", b"value a 1 2",
-        b"value " + b"a" * 65 + b" 1", b"value \xc3\xa4 1", b"value a " + "\u0663".encode(), b" ready", b"",
-        b"ready\nready", b"value a " + b"1" * 504, b"histogram a b 1:9223372036854775807 1:1",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("line", [
+    b"iteration 0 1 2 3 4 5", b"iteration +0 1 2 3", b"iteration -1 1 2 3",
+    b"iteration 0 1 9223372036854775808 3", b"iteration 0 1 2 18446744073709551615", b"iteration 0  1 2 3",
+    b"iteration 0 1 2 3\r", b"value a 1e999", b"value a 1_000", b"value a 0x10", b"value a ", b"value a 1 2",
+    b"value " + b"a" * 65 + b" 1", b"value \xc3\xa4 1", b"value a " + "\u0663".encode(), b" ready", b"",
+    b"ready\nready", b"value a " + b"1" * 504, b"histogram a b 1:9223372036854775807 1:1",
+])  # fmt: skip
 def test_a_line_that_follows_no_form_is_broken(line: bytes) -> None:
     with pytest.raises(lines.BrokenLineError) as caught:
         said(line + b"\n")
@@ -193,8 +185,7 @@ def test_descendants_of_a_recorded_tree(tmp_path: Path) -> None:
     record_process(tmp_path, 20, 1)
     (tmp_path / "self").mkdir()
     (tmp_path / "14").mkdir()
-    assert sorted(tree.descendants(10, tmp_path)) == [11, 13]
-    assert tree.descendants(20, tmp_path) == []
+    assert sorted(tree.descendants(10, tmp_path)) == [11, 13] and tree.descendants(20, tmp_path) == []
 
 
 # Where a copy tells what is in force it has not reached the gate.

@@ -71,19 +71,16 @@ def test_the_answer_of_the_probe_within_is_the_record(tmp_path: Path) -> None:
     assert told and (told.kernel, told.command_line, told.cpus) == ("6.1.0", "console=ttyS0 nosmp", "0")
 
 
-@pytest.mark.parametrize(
-    ("code", "boot_s", "end_s", "expected"),
-    [
-        ("echo '[ 1.0] stuck' >&2; exec sleep 60", SOON_S, ENOUGH_S, "did not boot within 0.5 s; it said: '[ 1.0] st"),
-        ("echo 'panic - not syncing: no memory' >&2", ENOUGH_S, ENOUGH_S, "did not boot; it said: 'panic - not syn"),
-        (
-            f"{UP}; head -2 {ANSWER}; echo 'Kernel panic' >&2", ENOUGH_S, ENOUGH_S,
-            "ended before its run did; it said: 'Kernel pan",
-        ),
-        (f"{UP}; exec sleep 60", ENOUGH_S, SOON_S, "no end after"),
-        ("head -c 300000 /dev/zero | tr '\\0' x >&2; echo >&2; echo last >&2", ENOUGH_S, ENOUGH_S, "xxx | last'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("code", "boot_s", "end_s", "expected"), [
+    ("echo '[ 1.0] stuck' >&2; exec sleep 60", SOON_S, ENOUGH_S, "did not boot within 0.5 s; it said: '[ 1.0] st"),
+    ("echo 'panic - not syncing: no memory' >&2", ENOUGH_S, ENOUGH_S, "did not boot; it said: 'panic - not syn"),
+    (
+        f"{UP}; head -2 {ANSWER}; echo 'Kernel panic' >&2", ENOUGH_S, ENOUGH_S,
+        "ended before its run did; it said: 'Kernel pan",
+    ),
+    (f"{UP}; exec sleep 60", ENOUGH_S, SOON_S, "no end after"),
+    ("head -c 300000 /dev/zero | tr '\\0' x >&2; echo >&2; echo last >&2", ENOUGH_S, ENOUGH_S, "xxx | last'"),
+])  # fmt: skip
 def test_one_that_hangs_or_panics_is_a_failed_run(
     tmp_path: Path, code: str, boot_s: float, end_s: float, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,8 +32,7 @@ def written(**configuration: int | str | bool) -> list[str]:
 
 def test_what_a_guest_writes() -> None:
     pages = "sys/kernel/mm/transparent_hugepage/enabled never"
-    assert written() == [pages]
-    assert written(swappiness=7) == ["proc/sys/vm/swappiness 7", pages]
+    assert written() == [pages] and written(swappiness=7) == ["proc/sys/vm/swappiness 7", pages]
     offline = [f"sys/devices/system/cpu/cpu{n}/online 0" for n in (2, 1)]
     assert written(online=1) == [*offline, pages]
 

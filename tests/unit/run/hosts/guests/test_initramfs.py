@@ -69,13 +69,10 @@ OFFERED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("level", "name"),
-    [
-        ("generic", "6.12.9+bpo-amd64"), ("6.1-generic", "6.1.0-10-amd64"), ("cloud", "6.12.10+bpo-cloud-amd64"),
-        ("rt", "6.1.0-10-rt-amd64"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("level", "name"), [
+    ("generic", "6.12.9+bpo-amd64"), ("6.1-generic", "6.1.0-10-amd64"), ("cloud", "6.12.10+bpo-cloud-amd64"),
+    ("rt", "6.1.0-10-rt-amd64"),
+])  # fmt: skip
 def test_a_level_is_the_newest_package_of_its_kind(level: str, name: str) -> None:
     assert newest_package(level, OFFERED) == f"linux-image-{name}"
 

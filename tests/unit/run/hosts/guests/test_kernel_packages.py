@@ -67,21 +67,18 @@ def test_what_cannot_be_fetched_is_told_without_the_mirror_and_leaves_nothing(pr
     assert [*(programs / "kernels").iterdir()] == []
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "expected"),
-    [
-        (
-            "sources.list.d/debian.sources",
-            "Types: deb\nURIs: u\nSuites: old old-updates\nComponents: main\n\nTypes: deb\nSuites: old-security\n",
-            "Types: deb\nURIs: u\nSuites: sid\nComponents: main\n",
-        ),
-        (
-            "sources.list",
-            "# deb u old main\ndeb [arch=amd64] u old main\ndeb u old-updates main\n",
-            "deb [arch=amd64] u sid main\n",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("file", "text", "expected"), [
+    (
+        "sources.list.d/debian.sources",
+        "Types: deb\nURIs: u\nSuites: old old-updates\nComponents: main\n\nTypes: deb\nSuites: old-security\n",
+        "Types: deb\nURIs: u\nSuites: sid\nComponents: main\n",
+    ),
+    (
+        "sources.list",
+        "# deb u old main\ndeb [arch=amd64] u old main\ndeb u old-updates main\n",
+        "deb [arch=amd64] u sid main\n",
+    ),
+])  # fmt: skip
 def test_another_release_is_looked_for_where_this_one_comes_from(
     tmp_path: Path, file: str, text: str, expected: str
 ) -> None:

@@ -127,21 +127,17 @@ def test_what_was_prepared_is_cleaned_up_after_a_run_that_ends_the_study(tmp_pat
     assert left(tmp_path) == {"prepared", "run", "cleaned"}
 
 
-@pytest.mark.parametrize(
-    ("prepare", "status", "reason"),
-    [
-        ("kill -TERM {us}; sleep 60", "interrupted", "a signal came before it was started"),
-        ("exit 3", "failed", "prepare failed: sh: exit code 3"),
-    ],
-)
+@pytest.mark.parametrize(("prepare", "status", "reason"), [
+    ("kill -TERM {us}; sleep 60", "interrupted", "a signal came before it was started"),
+    ("exit 3", "failed", "prepare failed: sh: exit code 3"),
+])  # fmt: skip
 def test_a_prepare_that_ends_badly_starts_no_run_and_is_cleaned_up(
     tmp_path: Path, prepare: str, status: str, reason: str
 ) -> None:
     here, run = between_steps(tmp_path, ANSWERS, prepare.format(us=os.getpid()))
     with Interrupts():
         stopped = here.measure(run).run
-    assert (stopped.status, stopped.reason) == (status, reason)
-    assert left(tmp_path) == {"prepared", "cleaned"}
+    assert (stopped.status, stopped.reason) == (status, reason) and left(tmp_path) == {"prepared", "cleaned"}
 
 
 def test_a_run_that_fails_without_what_prepare_left_running_says_so(tmp_path: Path) -> None:

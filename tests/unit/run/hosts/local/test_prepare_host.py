@@ -76,8 +76,7 @@ def test_levels_whose_program_is_missing_are_left_out_with_what_installs_it(plac
         f"2 configurations not planned: front = haproxy: haproxy: {TOLD} haproxy",
         f"2 configurations not planned: front = nginx: nginx: {TOLD} nginx",
     )
-    assert made.runs.runs_per_configuration() == [5, 5]
-    assert Path(made.program.values["prepared"], "none").is_dir()
+    assert made.runs.runs_per_configuration() == [5, 5] and Path(made.program.values["prepared"], "none").is_dir()
 
 
 def test_what_maven_would_fetch_is_left_out_without_it(place: Path) -> None:

@@ -37,14 +37,11 @@ def fake(code: str) -> list[str]:
 READS, ANSWERS = "sys.stdin.readline(); print(answer, end='')", "print(answer, end='')"
 
 
-@pytest.mark.parametrize(
-    ("code", "changes"),
-    [
-        (READS, {}),
-        (READS, {"timeout_ns": 30 * 366 * 86400 * 10**9}),  # thirty years
-        (f"sys.stderr.write('x' * (8 << 20)); {ANSWERS}", {}),  # complaints that are read and not kept
-    ],
-)
+@pytest.mark.parametrize(("code", "changes"), [
+    (READS, {}),
+    (READS, {"timeout_ns": 30 * 366 * 86400 * 10**9}),  # thirty years
+    (f"sys.stderr.write('x' * (8 << 20)); {ANSWERS}", {}),  # complaints that are read and not kept
+])  # fmt: skip
 def test_a_right_answer_becomes_a_record(code: str, changes: dict[str, Any]) -> None:
     run = probe.measure({**SPEC, **changes}, fake(code)).run
     assert (run.status, run.wall_ns) == ("ok", 530000000)
@@ -56,18 +53,15 @@ def test_the_specification_arrives_whole() -> None:
     assert probe.measure(big, fake(code)).run.status == "ok"
 
 
-@pytest.mark.parametrize(
-    ("code", "error", "words"),
-    [
-        ("pass", ProtocolError, "no event"),
-        ("print('hello')", ProtocolError, "hello"),
-        ("print(answer.replace('r1', 'r2'), end='')", ProtocolError, "'r1'"),
-        ("sys.stderr.write('because'); sys.exit(7)", ProtocolError, "because"),
-        ("sys.exit(3)", ProtocolError, "JSON"),
-        ("print('x' * (5 << 20))", ProtocolError, "5242880 bytes"),
-        ("os.close(0); time.sleep(0.1); sys.exit(9)", ProtocolError, "exit code 9"),
-    ],
-)
+@pytest.mark.parametrize(("code", "error", "words"), [
+    ("pass", ProtocolError, "no event"),
+    ("print('hello')", ProtocolError, "hello"),
+    ("print(answer.replace('r1', 'r2'), end='')", ProtocolError, "'r1'"),
+    ("sys.stderr.write('because'); sys.exit(7)", ProtocolError, "because"),
+    ("sys.exit(3)", ProtocolError, "JSON"),
+    ("print('x' * (5 << 20))", ProtocolError, "5242880 bytes"),
+    ("os.close(0); time.sleep(0.1); sys.exit(9)", ProtocolError, "exit code 9"),
+])  # fmt: skip
 def test_a_wrong_answer_is_one_error(code: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         probe.measure(SPEC, fake(code))
@@ -87,13 +81,10 @@ def failed(record: Record) -> str:
     return record.run.reason or ""
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("while True: print('x' * 1000)", "at most 1048576 bytes"),
-        ("while True: sys.stderr.write('x' * 1000)", "no end after 0.3 s"),
-    ],
-)
+@pytest.mark.parametrize(("code", "words"), [
+    ("while True: print('x' * 1000)", "at most 1048576 bytes"),
+    ("while True: sys.stderr.write('x' * 1000)", "no end after 0.3 s"),
+])  # fmt: skip
 def test_what_has_no_end_is_cut_off_and_the_run_has_failed(
     monkeypatch: pytest.MonkeyPatch, code: str, words: str
 ) -> None:
@@ -112,17 +103,14 @@ def test_a_killed_probe_is_a_failed_run_that_tells_who_measured() -> None:
     assert "signal 9" in failed(late) and late.header.probe == json.loads(GOLDEN[0])["probe"]
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("print(answer[:900], end='')", "without its newline"),
-        ("print(answer.splitlines()[0])", "no run event"),
-        ("print(answer.splitlines()[0] + '\\nhello')", "hello"),
-        ("print(answer, end=''); print(answer.splitlines()[-1])", "nothing after the run event"),
-        ("print(answer, end=''); sys.exit(1)", "exit code 1"),
-        (f"print(answer.splitlines()[0]); print({GOLDEN[-1]!r})", "commands[0].cpus"),
-    ],
-)
+@pytest.mark.parametrize(("code", "words"), [
+    ("print(answer[:900], end='')", "without its newline"),
+    ("print(answer.splitlines()[0])", "no run event"),
+    ("print(answer.splitlines()[0] + '\\nhello')", "hello"),
+    ("print(answer, end=''); print(answer.splitlines()[-1])", "nothing after the run event"),
+    ("print(answer, end=''); sys.exit(1)", "exit code 1"),
+    (f"print(answer.splitlines()[0]); print({GOLDEN[-1]!r})", "commands[0].cpus"),
+])  # fmt: skip
 def test_an_answer_that_breaks_off_after_its_header_is_a_failed_run(code: str, words: str) -> None:
     """A run of the same user can write into the pipe of its probe."""
     record = probe.measure(SPEC, fake(code))
@@ -252,8 +240,7 @@ def test_a_signal_goes_to_the_probe_and_its_record_still_comes(number: signal.Si
     before = signal.getsignal(number)
     with sending(number, tmp_path / "began"):
         record = probe.measure(SPEC, at_work(tmp_path, sent, INTERRUPTED), told.append)
-    assert (record.run.status, told) == ("interrupted", [sent])
-    assert signal.getsignal(number) is before
+    assert (record.run.status, told) == ("interrupted", [sent]) and signal.getsignal(number) is before
 
 
 def test_a_signal_while_the_probe_was_started_goes_to_it_too() -> None:
@@ -312,8 +299,7 @@ def test_a_probe_is_found_by_name_then_beside_then_on_path(tmp_path: Path, monke
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
     path = {"PATH": str(tmp_path / "path")}
     fallback = probe.find_probe(path)
-    assert fallback.argv == probe.DEGRADED
-    assert fallback.warning is not None
+    assert fallback.argv == probe.DEGRADED and fallback.warning is not None
     on_path = write_program(tmp_path / "path" / probe.PROGRAM, "")
     assert probe.find_probe(path) == probe.ProbeProgram((str(on_path),))
     beside = write_program(tmp_path / "prefix" / "bin" / probe.PROGRAM, "")

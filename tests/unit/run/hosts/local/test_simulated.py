@@ -25,8 +25,7 @@ def simulated(tmp_path: Path, model: dict[str, Any], argv: list[str], **fields: 
 def test_the_law_comes_back_without_noise(n: int, tmp_path: Path) -> None:
     record = simulated(tmp_path, {"seed": 0, "law": LAW}, ["./prog", "-t", str(n)])
     cpu = 1e9 * (1 + 0.1 * (n - 1) + 0.01 * n * (n - 1))
-    assert record.run.wall_ns == round(cpu / n)
-    assert record.run.cpu_ns == round(cpu)
+    assert record.run.wall_ns == round(cpu / n) and record.run.cpu_ns == round(cpu)
     assert record.header.degraded[0].why.startswith("simulated")
 
 
@@ -50,8 +49,7 @@ def test_noise_belongs_to_the_run_and_the_seed(tmp_path: Path) -> None:
         model = {"seed": seed, "noise_percent": 5, "law": LAW}
         return simulated(tmp_path, model, ["p", "-t", "2"], run=run).run.wall_ns
 
-    assert wall(0, "a") == wall(0, "a")
-    assert len({wall(0, "a"), wall(0, "b"), wall(1, "a"), wall(1, "b")}) == 4
+    assert wall(0, "a") == wall(0, "a") and len({wall(0, "a"), wall(0, "b"), wall(1, "a"), wall(1, "b")}) == 4
 
 
 def test_a_listed_command_follows_the_table(tmp_path: Path) -> None:
@@ -80,26 +78,22 @@ def test_iterations_fill_the_wall(tmp_path: Path) -> None:
     record = simulated(tmp_path, model, ["p", "-t", "1"], events=True, command={"copies": 2})
     assert [part.copy_index for part in record.iterations] == [0, 1]
     part = record.iterations[0]
-    assert part.work == [50, 50, 50]
-    assert part.start_ns[1:] == part.end_ns[:-1]
+    assert part.work == [50, 50, 50] and part.start_ns[1:] == part.end_ns[:-1]
     assert part.end_ns[-1] - part.start_ns[0] == record.run.wall_ns
 
 
-@pytest.mark.parametrize(
-    ("model", "where"),
-    [
-        ({}, "seed"),
-        ([], "seed"),
-        ({"seed": 1}, "table"),
-        ({"seed": 1, "law": {**LAW, "sigma": -1}}, "law.sigma"),
-        ({"seed": 1, "law": {**LAW, "t1_ns": "long"}}, "law.t1_ns"),
-        ({"seed": 1, "law": {**LAW, "workers": 9}}, "law.workers"),
-        ({"seed": 1, "law": 3}, "law"),
-        ({"seed": 1, "table": 3}, "table"),
-        ({"seed": 1, "noise_percent": "much", "law": LAW}, "noise_percent"),
-        ({"seed": 1, "iterations": 0, "law": LAW}, "iterations"),
-    ],
-)
+@pytest.mark.parametrize(("model", "where"), [
+    ({}, "seed"),
+    ([], "seed"),
+    ({"seed": 1}, "table"),
+    ({"seed": 1, "law": {**LAW, "sigma": -1}}, "law.sigma"),
+    ({"seed": 1, "law": {**LAW, "t1_ns": "long"}}, "law.t1_ns"),
+    ({"seed": 1, "law": {**LAW, "workers": 9}}, "law.workers"),
+    ({"seed": 1, "law": 3}, "law"),
+    ({"seed": 1, "table": 3}, "table"),
+    ({"seed": 1, "noise_percent": "much", "law": LAW}, "noise_percent"),
+    ({"seed": 1, "iterations": 0, "law": LAW}, "iterations"),
+])  # fmt: skip
 def test_a_wrong_model_is_named(model: Any, where: str, tmp_path: Path) -> None:
     with pytest.raises(ProtocolError, match=f"model: {where}"):
         simulated(tmp_path, model, ["p", "-t", "1"])

@@ -36,15 +36,12 @@ def test_a_step_is_filled_in_and_has_the_environment_and_folder_of_a_run(tmp_pat
     assert made.carry_out("cleanup", LAUNCH, tmp_path) is None
 
 
-@pytest.mark.parametrize(
-    ("argv", "why"),
-    [
-        (["sh", "-c", "echo no room >&2; exit 7"], "prepare failed: sh: exit code 7; it said 'no room'"),
-        (["false"], "prepare failed: false: exit code 1"),
-        (["sh", "-c", "kill -KILL $$"], "prepare failed: sh: ended by signal 9"),
-        (["sh", "-c", "kill -TERM $$"], "prepare failed: sh: ended by signal 15"),  # `pkill -f` may hit its own shell
-    ],
-)
+@pytest.mark.parametrize(("argv", "why"), [
+    (["sh", "-c", "echo no room >&2; exit 7"], "prepare failed: sh: exit code 7; it said 'no room'"),
+    (["false"], "prepare failed: false: exit code 1"),
+    (["sh", "-c", "kill -KILL $$"], "prepare failed: sh: ended by signal 9"),
+    (["sh", "-c", "kill -TERM $$"], "prepare failed: sh: ended by signal 15"),  # `pkill -f` may hit its own shell
+])  # fmt: skip
 def test_a_failure_says_what_it_was(argv: list[str], why: str, tmp_path: Path) -> None:
     assert steps(prepare=argv).carry_out("prepare", LAUNCH, tmp_path) == why
 

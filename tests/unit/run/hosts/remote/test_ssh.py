@@ -118,8 +118,7 @@ def test_a_lost_connection_is_one_failed_run(tmp_path: Path, monkeypatch: pytest
         assert "the connection was lost: Connection closed by remote host" in reason(measured(host, made))
         assert measured(host, made).run.status == "ok"
         host._machine.close()  # as if the connection that keeps the folder had ended, too
-        assert not [one for one in far.iterdir() if one.is_dir()]
-        assert measured(host, made).run.status == "ok"
+        assert not [one for one in far.iterdir() if one.is_dir()] and measured(host, made).run.status == "ok"
 
 
 def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,29 +132,18 @@ def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch:
         assert host.sample_load() == LoadSample({})
 
 
-@pytest.mark.parametrize(
-    ("there", "fake", "expected"),
-    [
-        (
-            "echo 'ssh: Could not resolve hostname there' >&2; exit 255",
-            {},
-            "Could not resolve hostname there, expected",
-        ),
-        ("echo 'there: Permission denied (publickey).' >&2; exit 255", {}, "denied.*; try it: ssh -o BatchMode=yes th"),
-        (
-            "",
-            {"uname": "echo Linux riscv64"},
-            "a machine of riscv64, expected x86_64|a machine of riscv64, expected aa",
-        ),
-        ("", {"uname": "echo Darwin arm64"}, "a machine of Darwin, expected Linux"),
-        ("", {"tar": "echo 'tar: x: No space left on device' >&2; exit 2"}, "No space left on device"),
-        ("", {"mkdir": "echo 'mkdir: cannot create' >&2; exit 1"}, "mkdir: cannot create"),
-        ("", {"sha256sum": "echo 0000 -"}, "a probe of checksum 0000"),
-        ("", {"flock": "exit 75"}, "another start measures there"),
-        ("", {"flock": "echo 'flock: unrecognized option: w' >&2; exit 1"}, "flock: unrecognized option: w, expected"),
-        ("exec echo Welcome", {}, "'Welcome"),
-    ],
-)
+@pytest.mark.parametrize(("there", "fake", "expected"), [
+    ("echo 'ssh: Could not resolve hostname there' >&2; exit 255", {}, "Could not resolve hostname there, expected"),
+    ("echo 'there: Permission denied (publickey).' >&2; exit 255", {}, "denied.*; try it: ssh -o BatchMode=yes th"),
+    ("", {"uname": "echo Linux riscv64"}, "a machine of riscv64, expected x86_64|a machine of riscv64, expected aa"),
+    ("", {"uname": "echo Darwin arm64"}, "a machine of Darwin, expected Linux"),
+    ("", {"tar": "echo 'tar: x: No space left on device' >&2; exit 2"}, "No space left on device"),
+    ("", {"mkdir": "echo 'mkdir: cannot create' >&2; exit 1"}, "mkdir: cannot create"),
+    ("", {"sha256sum": "echo 0000 -"}, "a probe of checksum 0000"),
+    ("", {"flock": "exit 75"}, "another start measures there"),
+    ("", {"flock": "echo 'flock: unrecognized option: w' >&2; exit 1"}, "flock: unrecognized option: w, expected"),
+    ("exec echo Welcome", {}, "'Welcome"),
+])  # fmt: skip
 def test_a_machine_that_cannot_be_used_is_one_message(
     there: str, fake: dict[str, str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,8 +152,7 @@ def test_a_machine_that_cannot_be_used_is_one_message(
         program(tmp_path, name, text)
     with pytest.raises(ScalographError, match=expected) as told:
         connect("there")
-    assert str(told.value).count("\n") == 0
-    assert not [one for one in far.iterdir() if one.is_dir()]
+    assert str(told.value).count("\n") == 0 and not [one for one in far.iterdir() if one.is_dir()]
 
 
 def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,8 +228,7 @@ def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(
     far = stand_in(tmp_path, monkeypatch)
     with planned(tmp_path, '["true"]') as (host, made, _):
         shutil.rmtree(host._machine.folder)
-        assert "our folder there is gone" in reason(measured(host, made))
-        assert not host._machine.folder.exists()
+        assert "our folder there is gone" in reason(measured(host, made)) and not host._machine.folder.exists()
         assert measured(host, made).run.status == "ok"
         host._machine.close()
         host._machine.folder.mkdir()  # as where folders outlive a boot
@@ -266,5 +252,4 @@ def test_a_probe_behind_a_link_is_copied_itself(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "probe").symlink_to(find_probe().argv[0])
     monkeypatch.setenv("SCALOGRAPH_PROBE", str(tmp_path / "probe"))
     with planned(tmp_path, '["true"]') as (host, made, _):
-        assert not (host._machine.folder / PROBE).is_symlink()
-        assert measured(host, made).run.status == "ok"
+        assert not (host._machine.folder / PROBE).is_symlink() and measured(host, made).run.status == "ok"

@@ -31,22 +31,19 @@ def test_only_what_its_words_lead_to_is_needed(tmp_path: Path) -> None:
     assert needed_paths(made(tmp_path, "{fetched.jar}"), None) == []
 
 
-@pytest.mark.parametrize(
-    ("argv", "reads", "named"),
-    [
-        (["sh", "-c", "cat {here}/data/x | wc; {here}/prog >{here}/out"], None, ["data/x", "prog"]),
-        (["{here}/data", "{here}/data/x"], None, ["data"]),
-        (["{here}/two words", "--in={here}/prog,"], None, ["two words", "prog"]),
-        (["sh", "-c", "{here}/data/$1 {here}/data/{n}.txt {here}/da*/x"], None, [""]),
-        (["sh", "-c", "cat {here}/data/{n}.txt {here}/../prog"], None, ["data"]),
-        (["sh", "-c", "cd {here} && ./prog"], None, [""]),
-        (["{option}"], None, ["data/x"]),
-        (["HOME/prog", "{here}/out"], None, ["prog"]),
-        (["HOME/prog-{n}"], None, [""]),
-        (["cat"], "data/x", ["data/x"]),
-        (["tee", "{here}/out"], None, []),
-    ],
-)
+@pytest.mark.parametrize(("argv", "reads", "named"), [
+    (["sh", "-c", "cat {here}/data/x | wc; {here}/prog >{here}/out"], None, ["data/x", "prog"]),
+    (["{here}/data", "{here}/data/x"], None, ["data"]),
+    (["{here}/two words", "--in={here}/prog,"], None, ["two words", "prog"]),
+    (["sh", "-c", "{here}/data/$1 {here}/data/{n}.txt {here}/da*/x"], None, [""]),
+    (["sh", "-c", "cat {here}/data/{n}.txt {here}/../prog"], None, ["data"]),
+    (["sh", "-c", "cd {here} && ./prog"], None, [""]),
+    (["{option}"], None, ["data/x"]),
+    (["HOME/prog", "{here}/out"], None, ["prog"]),
+    (["HOME/prog-{n}"], None, [""]),
+    (["cat"], "data/x", ["data/x"]),
+    (["tee", "{here}/out"], None, []),
+])  # fmt: skip
 def test_of_the_studys_folder_only_what_is_named(
     argv: list[str], reads: str | None, named: list[str], tmp_path: Path
 ) -> None:
