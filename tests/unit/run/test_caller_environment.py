@@ -50,9 +50,14 @@ def test_telling_variables_that_do_not_reach_the_command_are_named(monkeypatch: 
     assert unpassed_variables_note(study(), {"EDITOR": "vi"}) is None
 
 
-def test_a_workload_that_ships_says_itself_what_it_needs() -> None:
+def test_a_workload_that_ships_and_a_study_without_these_keys_are_as_they_were() -> None:
     used = study().model_copy(update={"workload": WorkloadUse(use="fixed-work")})
     assert unpassed_variables(used, CALLER) == []
+    document = WorkloadUse(command=["x"]).model_dump(mode="json")
+    assert not {"env_all", "input", "ok_exits"} & document.keys()
+    process = {"name": "a", "role": "driver", "argv": ["x"]}
+    with pytest.raises(ValueError, match=r"found `input` or `ok_exits` without `command`"):
+        WorkloadUse.model_validate({"process": [process], "ok_exits": [1]})
 
 
 def test_all_of_it_but_what_no_run_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,14 +68,6 @@ def test_all_of_it_but_what_no_run_may_have(monkeypatch: pytest.MonkeyPatch) -> 
     assert few["HOME"] == "/home/x" and "EDITOR" not in few
     every = environment(WorkloadUse(command=["x"], env_all=True, env={"EDITOR": "ed"}))
     assert every["EDITOR"] == "ed" and every["PYTHONPATH"] == "/src" and "MAKEFLAGS" not in every
-
-
-def test_a_study_without_these_keys_is_what_it_was() -> None:
-    document = WorkloadUse(command=["x"]).model_dump(mode="json")
-    assert not {"env_all", "input", "ok_exits"} & document.keys()
-    process = {"name": "a", "role": "driver", "argv": ["x"]}
-    with pytest.raises(ValueError, match=r"found `input` or `ok_exits` without `command`"):
-        WorkloadUse.model_validate({"process": [process], "ok_exits": [1]})
 
 
 def test_threads_of_our_own_are_not_those_of_a_run() -> None:

@@ -24,9 +24,11 @@ def by_pointer(pointer: str, text: str) -> float:
     return read_value(Response(source="output", pointer=pointer), None, text)
 
 
-def test_a_figure_is_the_group_of_the_one_match() -> None:
+def test_a_figure_is_the_group_of_the_one_match_or_at_a_pointer() -> None:
     assert by_pattern(r"^ops: ([0-9.e+-]+)$", "start\nops: 1.5e3\nend\n") == 1500
     assert by_pattern(r"time (\S+)", "time 0.25") == 0.25
+    text = '{"jobs": [{"iops": 12.5, "a/b": {"~": 3}}]}'
+    assert by_pointer("/jobs/0/iops", text) == 12.5 and by_pointer("/jobs/0/a~1b/~0", text) == 3
 
 
 @pytest.mark.parametrize(("pattern", "text", "why"), [
@@ -46,11 +48,6 @@ def test_a_pattern_takes_time_in_proportion_to_the_text_only() -> None:
     # An engine that goes back would need 2^100000 steps here and never end.
     with pytest.raises(NoValueError, match="no match"):
         by_pattern("^((?:a+)+)$", "a" * 100_000 + "b")
-
-
-def test_a_figure_at_a_pointer() -> None:
-    text = '{"jobs": [{"iops": 12.5, "a/b": {"~": 3}}]}'
-    assert by_pointer("/jobs/0/iops", text) == 12.5 and by_pointer("/jobs/0/a~1b/~0", text) == 3
 
 
 @pytest.mark.parametrize(("pointer", "text", "why"), [
@@ -76,24 +73,15 @@ def read(stdout: str | None, truncated: bool = False, **changes: Any) -> Record:
     return PrintedResponses(parse(OPS)).read(msgspec.convert(made, Record))
 
 
-def test_a_run_keeps_the_figure_and_not_the_output() -> None:
+def test_a_run_keeps_the_figure_or_has_failed_and_keeps_its_reason() -> None:
     found = read("ops: 7\n")
     assert found.run.status == "ok" and found.values[0].values == {"output_ops": [7.0]}
     assert found.copies[0].stdout is None
-
-
-def test_a_run_without_its_figure_has_failed() -> None:
     found = read("ops: 7\nops: 7\n")
     assert found.run.status == "failed"
     assert found.run.reason == "response ops: found two matches, '7' and '7', expected one"
     assert "more than 8 MiB of output" in str(read("ops: 7", truncated=True).run.reason)
-
-
-def test_a_run_that_failed_keeps_its_reason() -> None:
     assert read(None, status="failed", reason="exit code 1").run.reason == "exit code 1"
-
-
-def test_the_study_names_the_value() -> None:
     study = parse(OPS)
     assert study.responses["ops"].source == "value.output_ops"
     again = type(study).model_validate(study.model_dump(mode="json"), context={"journal": True})

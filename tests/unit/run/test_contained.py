@@ -18,19 +18,13 @@ pytestmark = pytest.mark.guarantee
 ENVIRON = {"PATH": "/usr/bin:/bin"}
 
 
-def test_what_it_left_in_its_group_ends_with_it() -> None:
+def test_what_it_left_in_its_group_ends_with_it_or_at_its_limit(tmp_path: Path) -> None:
     done = run_contained(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], ENVIRON, 10)
     assert done.returncode == 0
     wait_for_end(int(done.stdout))
-
-
-def test_the_limit_ends_all_of_it(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run_contained(["sh", "-c", "sleep 60 & echo $! > pid; wait"], ENVIRON, 0.5, tmp_path)
     wait_for_end(int((tmp_path / "pid").read_text()))
-
-
-def test_the_next_start_knows_it_by_its_mark() -> None:
     assert run_contained(["sh", "-c", f"echo ${MARK}"], ENVIRON, 10).stdout.strip() == owner_variables()[MARK]
 
 

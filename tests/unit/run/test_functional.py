@@ -20,15 +20,9 @@ unit = "bytes"
 """
 STUDY = parse(VALID + MORE)
 VALUES = {
-    "throughput": [9.0],
-    "size": [4.0],
-    "build_wall_s": [1.0],
-    "objects": [3.0],
-    "rate": [2.0],
-    "cpu_percent": [50.0],
-    "per_minute": [120.0],
-    "rate_second": [2.0, 2.0],
-}
+    "throughput": [9.0], "size": [4.0], "build_wall_s": [1.0], "objects": [3.0], "rate": [2.0], "cpu_percent": [50.0],
+    "per_minute": [120.0], "rate_second": [2.0, 2.0],
+}  # fmt: skip
 
 
 def booted(accelerator: str) -> Record:
@@ -37,7 +31,7 @@ def booted(accelerator: str) -> Record:
     return replace(made, guest=guest, run=replace(made.run, n_switches=12, max_rss_bytes=4096))
 
 
-def test_no_time_is_left_of_an_emulated_run() -> None:
+def test_no_time_is_left_of_an_emulated_run_and_times_of_real_cpus_stay() -> None:
     left = drop_times(booted("tcg"), STUDY)
     assert left.values[0].values == {"size": [4.0], "objects": [3.0]}
     assert (left.run.n_switches, left.run.max_rss_bytes, left.run.status) == (12, 4096, "ok")
@@ -45,6 +39,7 @@ def test_no_time_is_left_of_an_emulated_run() -> None:
     plain = to_builtins([left.run, *left.copies])
     assert [key for part in plain for key, value in part.items() if key.endswith("_ns") and value is not None] == []
     assert left.guest and left.guest.boot_ns == 7, "what a boot takes is time of the machine"
+    assert drop_times(booted("kvm"), STUDY) == booted("kvm") and drop_times(record(), STUDY) == record()
 
 
 def test_its_verdict_says_so() -> None:
@@ -52,7 +47,3 @@ def test_its_verdict_says_so() -> None:
     assert (judgment.verdict, judgment.causes[0].cause) == ("unverified", "functional")
     failed = judge(drop_times(booted("tcg").mark_failed("no memory"), STUDY))
     assert (failed.verdict, failed.causes[0].text) == ("failed", "no memory")
-
-
-def test_times_of_real_cpus_stay() -> None:
-    assert drop_times(booted("kvm"), STUDY) == booted("kvm") and drop_times(record(), STUDY) == record()

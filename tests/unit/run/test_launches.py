@@ -91,18 +91,20 @@ def line(tmp_path: Path, configuration: dict[str, Any]) -> dict[str, Any]:
     return placed.line(tmp_path)
 
 
-def test_services_start_in_order_each_copy_by_itself_and_the_driver_last(tmp_path: Path) -> None:
+def test_services_start_in_order_and_a_driver_has_the_cpus_that_are_left_or_all(tmp_path: Path) -> None:
     found = launches(planned(tmp_path), CONFIGURATION)
     assert [(one.name, one.copy, one.copies) for one in found] == [
         ("database", 0, 1), ("app", 0, 1), ("app", 1, 1), ("driver", 0, 1),
     ]  # fmt: skip
     assert [one.cpus for one in found] == [(0,), (0,), (0,), (1, 2, 3)]
     assert [one.nice for one in found] == [5, 5, 5, -10]
-
-
-def test_a_driver_for_which_no_cpu_is_left_has_all(tmp_path: Path) -> None:
     *services, driver = launches(planned(tmp_path), {**CONFIGURATION, "cpus": 4})
     assert {one.cpus for one in services} == {(0, 1, 2, 3)} and driver.cpus is None
+    with pytest.raises(StudyError, match="70 processes in a run, expected at most 64"):
+        launches(planned(tmp_path), {**CONFIGURATION, "n": 68})
+    found = launches(planned(tmp_path), CONFIGURATION)
+    with pytest.raises(HostError, match="state folder"):
+        fill_launches(found, tmp_path / "missing")
 
 
 def test_the_probe_is_asked_for_ports_that_are_free_and_words_that_hold_them(tmp_path: Path) -> None:
@@ -135,23 +137,12 @@ def test_a_driver_alone_is_asked_for_as_any_command(tmp_path: Path) -> None:
     assert driver.argv[3:] == ("3", "2", str(tmp_path / "driver"))
 
 
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    found = launches(planned(tmp_path), CONFIGURATION)
-    with pytest.raises(HostError, match="state folder"):
-        fill_launches(found, tmp_path / "missing")
-
-
 @pytest.mark.parametrize("ready", ['port = "{ports}"', 'http = "http://127.0.0.1:{ports}/"', 'port = "{clients}"'])
 def test_a_port_that_is_none_when_it_is_filled_is_refused(tmp_path: Path, ready: str) -> None:
     found = planned(tmp_path, STUDY.replace('line = "listens on {port}"', ready))
     (tmp_path / "state").mkdir()
     with pytest.raises(StudyError, match="expected a number from 1 to 65535; use"):
         fill_launches(launches(found, {**CONFIGURATION, "clients": 99999}), tmp_path / "state")
-
-
-def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="70 processes in a run, expected at most 64"):
-        launches(planned(tmp_path), {**CONFIGURATION, "n": 68})
 
 
 OWN = STUDY.replace('copies = "{n}"', 'copies = "{n}"\ncpus = "{n}"').replace(

@@ -36,6 +36,13 @@ def grid(**protocol: Any) -> GridPlanner:
     return GridPlanner(Design(changed, tuple(CONFIGURATIONS), (), {0: 2}))
 
 
+def told_of(planner: GridPlanner, *names: str, verdict: str = "clean") -> GridPlanner:
+    """Tell a planner that these of its runs were made."""
+    for name in names:
+        planner.tell(planner._planned[name], {}, verdict)
+    return planner
+
+
 PLANNED = grid()._planned
 NAMES = [*PLANNED]
 FIRST = NAMES[:7]  # the first block
@@ -100,9 +107,12 @@ def kinds(file: Path) -> list[str]:
     return [event["event"] for event in journal.read(file)]
 
 
-def test_ask_is_written_before_the_run_and_run_before_the_next_ask(file: Path) -> None:
+def test_a_run_is_written_before_the_next_and_one_without_its_verdict_is_still_told(file: Path) -> None:
     assert carry_out(file, FakeHost()).reason == "complete"
     assert kinds(file) == ["study", *["ask", "run", "verdict"] * 21, "end"]
+    planner = grid()
+    assert replay(planner, [event for event in journal.read(file) if event["event"] != "verdict"]) == 21
+    assert planner.ask() is None
 
 
 class Signaled(Told):
@@ -161,13 +171,6 @@ def test_ctrl_c_loses_no_finished_run_and_the_broken_one_is_asked_again(file: Pa
     assert again is not None and again.run == asked[-1] and len(asked) == 4
 
 
-def test_a_run_without_its_verdict_is_still_told(file: Path) -> None:
-    carry_out(file, FakeHost())
-    planner = grid()
-    assert replay(planner, [event for event in journal.read(file) if event["event"] != "verdict"]) == 21
-    assert planner.ask() is None
-
-
 def test_a_budget_stops_before_a_block_and_never_inside(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(0.0, 10.0)  # each look at the clock is 10 s later: a block takes 10 s
     monkeypatch.setattr(loop.time, "monotonic", lambda: next(clock))
@@ -197,15 +200,12 @@ def run_event(name: str, block: int = 0, **more: Any) -> dict[str, Any]:
     return event | more
 
 
-def test_the_time_of_blocks_is_read_from_the_journal() -> None:
+def test_the_time_of_blocks_is_read_from_the_journal_but_for_a_clock_that_was_set_forward() -> None:
     timed = [
         {"event": event, "at": f"2026-01-01T00:00:{second:02d}.000Z", **run_event(f"b000{n}-0000", n)}
         for second, (event, n) in enumerate([("ask", 0), ("ask", 0), ("run", 0), ("ask", 1), ("run", 1), ("ask", 1)])
     ]
     assert seconds_per_block(timed) == {0: 1.0, 1: 1.0}
-
-
-def test_a_clock_that_was_set_forward_takes_no_budget() -> None:
     first = {"event": "ask", "at": "2026-01-01T00:00:00.000Z", **run_event("b0000-0000")}
     set_forward = run_event("b0000-0000", record=record().replace_values(clock_step_ns=3600 * 10**9))
     assert seconds_per_block([first, {"event": "run", "at": "2026-01-01T01:00:02.000Z", **set_forward}]) == {0: 2.0}
@@ -220,7 +220,7 @@ def test_copies_that_write_much_to_stderr_lose_its_end_and_not_the_run(file: Pat
     assert kept.run.status == "ok" and len(kept.copies) == 70 and not any(copy.stderr_tail for copy in kept.copies)
 
 
-def test_disturbed_runs_are_asked_again_at_the_end_of_their_block(file: Path) -> None:
+def test_disturbed_runs_are_asked_again_at_the_end_of_their_block_once(file: Path) -> None:
     host = FakeHost(disturbed=[FIRST[4], FIRST[1], NAMES[9]])
     assert carry_out(file, host).reason == "complete"
     again = [f"{FIRST[1]}r1", f"{FIRST[4]}r1"]
@@ -282,7 +282,7 @@ class FakeGate:
         assert record.run.status
 
 
-def test_each_block_and_each_round_of_repeats_passes_the_gate(file: Path) -> None:
+def test_each_block_and_round_of_repeats_passes_the_gate_and_a_busy_machine_may_stop_it(file: Path) -> None:
     gate = FakeGate([GateResult(True), GateResult(False, "busy")])
     assert carry_out(file, FakeHost(disturbed=[FIRST[0]]), None, Budget(None), gate).reason == "complete"
     assert gate.blocks == [0, 0, 1, 2] and [event["text"] for event in events(file, "note")] == ["busy"]
@@ -294,8 +294,6 @@ def test_a_busy_machine_stops_a_study_that_says_so(file: Path) -> None:
 
 
 class SignalingGate(FakeGate):
-    """Somebody wants us to stop while we wait for quiet."""
-
     def wait_until_quiet(self, block: int, interrupted: Callable[[], bool]) -> GateResult:
         signal.raise_signal(signal.SIGTERM)
         assert interrupted()
@@ -308,44 +306,28 @@ def test_a_signal_while_we_wait_for_quiet_is_no_busy_machine(file: Path) -> None
 
 @pytest.mark.parametrize(("runs", "n_done", "measured"), [(21, 0, 21), (20, 0, 14), (6, 0, 0), (14, 7, 7), (13, 7, 0)])
 def test_a_budget_of_runs_begins_no_block_that_it_cannot_end(file: Path, runs: int, n_done: int, measured: int) -> None:
-    host, planner = FakeHost(), grid()
-    for name in NAMES[:n_done]:
-        planner.tell(planner._planned[name], {}, "clean")
+    host, planner = FakeHost(), told_of(grid(), *NAMES[:n_done])
     carry_out(file, host, planner, Budget(None, runs=runs, n_done=n_done, block_size=7))
     assert len(host.measured) == measured
 
 
 @pytest.mark.parametrize("verdict", ["failed", "unverified", "clean"])
 def test_only_disturbed_runs_are_repeated(verdict: str) -> None:
-    planner = grid()
-    for name in FIRST:
-        planner.tell(planner._planned[name], {}, verdict)
-    assert planner.n_left == 14
+    assert told_of(grid(), *FIRST, verdict=verdict).n_left == 14
 
 
 def test_an_impossible_run_is_repeated_and_a_warmup_run_is_not() -> None:
-    planner = grid(warmup_runs=2)
-    for name in ("w0000", "w0001"):
-        planner.tell(planner._planned[name], {}, "disturbed")
+    planner = told_of(grid(warmup_runs=2), "w0000", "w0001", verdict="disturbed")
     assert planner.n_left == 21
     for name in FIRST:
-        planner.tell(planner._planned[name], {}, "invalid" if name == FIRST[2] else "clean")
+        told_of(planner, name, verdict="invalid" if name == FIRST[2] else "clean")
     assert (again := planner.ask()) and again.run == f"{FIRST[2]}r1"
 
 
-def test_a_name_that_means_another_configuration_is_refused() -> None:
-    other = run_event(FIRST[0], configuration={"threads": 99, "lock": "none"})
-    with pytest.raises(StudyError, match=r"resume: design: now b0000-0000 of .*; start anew"):
-        replay(grid(), [{"event": "run", **other}])
-
-
-BROKEN = [
+@pytest.mark.parametrize("changed", [
     {"run": 7}, {"block": "x"}, {"configuration": []}, {"replicate": None}, {"record": {}}, {"record": []},
     {"warmup": 1},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("changed", BROKEN)
+])  # fmt: skip
 def test_a_broken_run_event_is_a_protocol_error(changed: dict[str, Any]) -> None:
     event = {"event": "run", "at": "2026-01-01T00:00:00.000Z", **run_event("b0000-0000", **changed)}
     with pytest.raises(ProtocolError, match="event 1: a broken `run` event"):
@@ -358,15 +340,16 @@ def test_a_broken_event_has_no_time(event: dict[str, Any]) -> None:
         list(timed_runs([event]))
 
 
-def test_one_name_is_one_run() -> None:
+def test_one_name_is_one_run_of_one_configuration() -> None:
     event = {"event": "run", **run_event(FIRST[0], configuration=PLANNED[FIRST[0]].configuration)}
     with pytest.raises(ProtocolError, match='event 2: a second run "b0000-0000"'):
         replay(grid(), [event, event])
+    other = run_event(FIRST[0], configuration={"threads": 99, "lock": "none"})
+    with pytest.raises(StudyError, match=r"resume: design: now b0000-0000 of .*; start anew"):
+        replay(grid(), [{"event": "run", **other}])
 
 
-def test_a_record_too_large_for_a_line_is_a_failed_run_for_everybody(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_too_large_for_a_line_is_a_failed_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "MAX_LINE_BYTES", 9000)
     carry_out(file, FakeHost(answer=lambda run: record(neighbor_s=0.5, values={"x": [0.5] * 9000})))
     assert {event["verdict"] for event in events(file, "verdict")} == {"failed"}

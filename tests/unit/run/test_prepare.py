@@ -65,12 +65,9 @@ def test_of_what_is_there_only_what_is_used_is_told(place: Path) -> None:
     assert read_preparations(workload(), {"tree": "one"}, [{"tree": "b"}]) == {}
 
 
-def test_without_a_factor_the_parameter_counts(place: Path) -> None:
+def test_another_program_prepares_anew_and_without_a_factor_the_parameter_counts(place: Path) -> None:
     made(place)
     assert calls(place) == ["one"]
-
-
-def test_another_program_prepares_anew(place: Path) -> None:
     first = made(place, "a")
     (place / "work/README.md").write_text("no part of it")
     assert made(place, "a") == first
@@ -82,6 +79,9 @@ def test_a_failure_leaves_nothing_and_says_why(place: Path) -> None:
     with pytest.raises(HostError, match="workload w: cannot be prepared: missing: bison; apt install bison"):
         made(place, "wrong")
     assert not [path for path in (place / "cache").rglob("*") if path.is_file()]
+    values = {"python": str(place / "none"), "here": str(place), "tree": "one"}
+    with pytest.raises(HostError, match="cannot be started"):
+        prepare(place / "work", workload(), values, [], print, place / "cache")
 
 
 def test_a_signal_ends_it_with_all_that_it_started(place: Path) -> None:
@@ -96,12 +96,6 @@ def test_a_signal_ends_it_with_all_that_it_started(place: Path) -> None:
 def test_a_level_that_is_no_folder(place: Path, name: str) -> None:
     with pytest.raises(StudyError, match="the name of a folder"):
         made(place, name)
-
-
-def test_a_program_that_is_missing(place: Path) -> None:
-    values = {"python": str(place / "none"), "here": str(place), "tree": "one"}
-    with pytest.raises(HostError, match="cannot be started"):
-        prepare(place / "work", workload(), values, [], print, place / "cache")
 
 
 def test_a_study_that_begins_prepares(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

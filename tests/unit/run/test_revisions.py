@@ -95,7 +95,7 @@ def test_a_build_gets_nothing_of_the_environment_that_changes_its_result(
     assert "PATH" in names and not {"CFLAGS", "GIT_DIR"} & names
 
 
-def test_what_git_does_not_know_is_told_in_one_message(home: Path, tmp_path: Path) -> None:
+def test_what_git_does_not_know_is_one_message(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("none", "-v", "main^{tree}", "", "--all"):
         with pytest.raises(StudyError, match='revision "'):
             resolve_revisions(home, [text])
@@ -105,14 +105,8 @@ def test_what_git_does_not_know_is_told_in_one_message(home: Path, tmp_path: Pat
         find_repository(tmp_path)
     with pytest.raises(StudyError, match="git checkout x: git says"):
         build_revisions(home, [Revision("x", "0" * 40)], (), str, tmp_path / "cache")
-
-
-def test_a_cache_whose_path_would_not_stay_one_word_is_refused(home: Path, tmp_path: Path) -> None:
     with pytest.raises(HostError, match="expected a plain one; set XDG_CACHE_HOME"):
         build_revisions(home, resolve_revisions(home, ["main"]), (), str, tmp_path / "a cache")
-
-
-def test_git_that_is_missing_is_named_with_what_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HostError, match=r"git: cannot be started: .*; apt install git"):
         find_repository(tmp_path)

@@ -38,7 +38,6 @@ HOST = facts_of(
 
 class Quiet(Simulated):
     def measure(self, run: Run) -> Record:
-        """As a host: every run is clean."""
         return record()
 
 
@@ -252,13 +251,10 @@ def jvms_planned(folder: Path, *levels: str, **facts: Any) -> Plan:
     return planned(folder, "{java} {n}", factors={"jvm": {"control": "jvm", "levels": list(levels)}}, facts=facts)
 
 
-def test_jvms_of_a_factor_are_compared_whatever_their_order(tmp_path: Path) -> None:
+def test_jvms_of_a_factor_are_compared_whatever_their_order_or_by_path(tmp_path: Path) -> None:
     both = jvms_planned(tmp_path, "25", "17").first_event("probe")["uses"]["jvms"]
     again = jvms_planned(tmp_path, "25", "17", jvms=HOST.jvms[::-1]).first_event("probe")["uses"]["jvms"]
     assert both == again == {"17": "17.0.1+2", "25": "25.0.1+3"}
-
-
-def test_a_jvm_that_a_level_gives_by_path_is_asked_for_its_build(tmp_path: Path) -> None:
     java = write_program(tmp_path / "java", 'echo "    java.version = 21.0.1"')
     first = jvms_planned(tmp_path / "study", "17", str(java)).first_event("probe")
     assert first["uses"]["jvms"] == {"17": "17.0.1+2", str(java): "21.0.1"}
@@ -310,10 +306,8 @@ def published(folder: Path, file: str = "paper.csv") -> Plan:
 
 
 @pytest.mark.parametrize(("file", "said"), [
-    ("missing.csv", 'no file "missing.csv"'),
-    ("../outside.csv", "leads outside"),
+    ("missing.csv", 'no file "missing.csv"'), ("../outside.csv", "leads outside"), ("sub", 'no file "sub"'),
     ("sub/journal.jsonl", "a name that no file of the results has"),
-    ("sub", 'no file "sub"'),
 ])  # fmt: skip
 def test_published_figures_are_looked_at_before_the_folder_is_made(tmp_path: Path, file: str, said: str) -> None:
     (tmp_path / "study/sub").mkdir(parents=True)
@@ -332,11 +326,13 @@ def paper(tmp_path: Path) -> Path:
     return tmp_path / "study/paper.csv"
 
 
-def test_results_may_lie_in_the_folder_of_the_study(tmp_path: Path, paper: Path) -> None:
+def test_results_may_lie_beside_the_study_and_a_start_is_repeated_in_its_own(tmp_path: Path, paper: Path) -> None:
     plan = published(paper.parent)
     before = plan.declared.file.read_text()
     made = begin(plan, paper.parent)
     assert made.study.read_text() == before and made.design.exists() and paper.read_text() == "n,wall\n1,2\n"
+    plan = planned(tmp_path / "study")
+    assert begin(plan, tmp_path / "results") == begin(plan, tmp_path / "results")
 
 
 @pytest.mark.parametrize("name", ["study.toml", "paper.csv", "findings.json", "report.html"])
@@ -359,11 +355,6 @@ def test_a_planted_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     assert victim.read_text() == "precious" and not made.study.is_symlink() and not made.design.is_symlink()
 
 
-def test_a_start_that_came_to_nothing_is_repeated_in_its_folder(tmp_path: Path) -> None:
-    plan = planned(tmp_path / "study")
-    assert begin(plan, tmp_path / "results") == begin(plan, tmp_path / "results")
-
-
 def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path, made: Results) -> None:
     given, folder = tmp_path / "study/study.toml", made.folder
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {given} --resume -o {folder}$"):
@@ -373,9 +364,7 @@ def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path
         begin(ships, folder)
 
 
-def test_what_is_not_kept_comes_back_in_order_and_leaves_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_kept_comes_back_in_order_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planned(tmp_path / "study")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

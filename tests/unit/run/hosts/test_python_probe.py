@@ -65,14 +65,11 @@ def test_a_mistake_is_named(given_: dict[str, Any], where: str) -> None:
     assert caught.value.fields["where"] == where
 
 
-def test_null_is_absent_and_zero_is_not() -> None:
+def test_null_is_absent_zero_is_not_and_masks_are_one_for_each_copy() -> None:
     found = spec.parse(changed(events=None, stdout=None, stdout_limit_bytes=0, stderr_limit_bytes=0, user=None))
     assert (found.events, found.stdout, found.user) == (False, "null", None)
     assert (found.stdout_limit_bytes, found.stderr_limit_bytes) == (0, 0)
     assert spec.parse(commanded(nice=0)).commands[0].nice == 0 and spec.parse(commanded()).commands[0].nice is None
-
-
-def test_masks_are_one_for_each_copy() -> None:
     assert spec.parse(commanded(cpus=[1, 0, 1], copies=2)).commands[0].masks == [(0, 1), (0, 1)]
     assert spec.parse(commanded(cpus=[[1], [0]], copies=2)).commands[0].masks == [(1,), (0,)]
     assert spec.parse(commanded(copies=2)).commands[0].masks == [None, None]
@@ -152,18 +149,12 @@ def test_a_line_that_follows_no_form_is_broken(line: bytes) -> None:
     assert str(caught.value).isprintable()
 
 
-def test_a_line_of_512_bytes_with_its_newline_is_the_longest() -> None:
+def test_lines_names_and_numbers_have_limits_and_a_torn_line_is_broken() -> None:
     assert math.isfinite(said(b"value a 0." + b"1" * 501 + b"\n").values["a"][0])
     with pytest.raises(lines.BrokenLineError, match="longer"):
         said(b"value a 0." + b"1" * 502 + b"\n")
-
-
-def test_a_torn_last_line_is_broken() -> None:
     with pytest.raises(lines.BrokenLineError, match="newline"):
         said(b"value a 1")
-
-
-def test_names_and_numbers_have_limits_over_all_copies() -> None:
     limits = lines.Limits()
     for start in (0, 0, 128, 128):
         lines.Speech().feed(b"".join(b"value a%d 1\n" % i for i in range(start, start + 128)), limits)

@@ -54,14 +54,10 @@ def of_guest(folder: Path, level: str, code: str = TAKEN) -> tuple[int, HeldSett
     return ended, settings[0].held
 
 
-def test_it_is_at_work_for_the_run_and_the_kernel_s_own_after_it(tmp_path: Path) -> None:
-    _, held = of_guest(tmp_path, "scx_fifo")
-    assert (held.before, held.in_force, held.at_end, held.after) == ("default", "scx_fifo", "scx_fifo", "default")
-
-
-def test_the_kernel_s_own_needs_no_program(tmp_path: Path) -> None:
-    _, held = of_guest(tmp_path, "default")
-    assert (held.before, held.in_force, held.at_end, held.after) == ("default",) * 4
+@pytest.mark.parametrize("level", ["scx_fifo", "default"])
+def test_it_is_at_work_for_the_run_and_the_kernel_s_own_around_it(tmp_path: Path, level: str) -> None:
+    _, held = of_guest(tmp_path, level)
+    assert (held.before, held.in_force, held.at_end, held.after) == ("default", level, level, "default")
 
 
 @pytest.mark.parametrize("code", ["echo 'this kernel has no sched_ext' >&2; exit 69", ":"])

@@ -4,6 +4,7 @@ import os
 import signal
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def host(tmp_path: Path, probe: Path) -> tuple[Runner, Run]:
     return runner(design, program(command, tmp_path), probe), run
 
 
-def test_one_that_starts_again_is_forgiven(tmp_path: Path) -> None:
+def test_a_probe_that_starts_again_is_forgiven_and_a_cpu_that_has_gone_fails_its_runs(tmp_path: Path) -> None:
     probe = tmp_path / "probe"
     here, run = host(tmp_path, probe)
     for _ in range(2):
@@ -51,9 +52,17 @@ def test_one_that_starts_again_is_forgiven(tmp_path: Path) -> None:
     assert here.measure(run).run.status == "ok"
     probe.unlink()
     assert here.measure(run).run.status == "failed"
+    said = '"found":"CPU 0","expected":"a CPU of this host: 1","fix":"lower it"'
+    refuses = f"""cat >/dev/null\necho '{{"event":"error","run":"r1","where":"commands[0].WHERE",{said}}}'\nexit 3"""
+    write_program(probe, refuses.replace("WHERE", "cpus"))
+    failed = here.measure(run).run
+    assert failed.status == "failed" and "expected a CPU of this host: 1" in (failed.reason or "")
+    write_program(probe, refuses.replace("WHERE", "policy"))
+    with pytest.raises(HostError, match="policy"):
+        here.measure(run)
 
 
-def specified(tmp_path: Path, more: str) -> dict[str, object]:
+def specified(tmp_path: Path, more: str) -> dict[str, Any]:
     """What the probe is asked for one run of the valid study with these keys of its workload, or a response."""
     study = parse(VALID.replace("[factors.threads]", more + "[factors.threads]", 1))
     run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
@@ -61,19 +70,13 @@ def specified(tmp_path: Path, more: str) -> dict[str, object]:
     return here.specification(run).line(Path("/somewhere"))
 
 
-def test_output_is_captured_only_where_a_response_reads_it(tmp_path: Path) -> None:
+def test_output_is_captured_where_it_is_read_and_copies_share_the_room_of_stderr(tmp_path: Path) -> None:
     assert specified(tmp_path, "")["stdout"] == "null"
     read = '[responses.ops]\nfrom = "output"\npointer = "/ops"\n'
     assert specified(tmp_path, read)["stdout"] == "capture"
     assert specified(tmp_path, read)["stdout_limit_bytes"] == 8 << 20
-
-
-def test_many_copies_share_the_room_for_what_they_write_to_stderr(tmp_path: Path) -> None:
     assert specified(tmp_path, "")["stderr_limit_bytes"] == 64 << 10
-    study = parse(VALID.replace("[factors.threads]", "copies = 70\n[factors.threads]", 1))
-    run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
-    here = runner(Design(study, (run.configuration,)), program(study.workload, tmp_path), "probe")
-    limit = here.specification(run).line(Path("/somewhere"))["stderr_limit_bytes"]
+    limit = specified(tmp_path, "copies = 70\n")["stderr_limit_bytes"]
     assert limit > 4096 and 70 * 6 * limit < MAX_LINE_BYTES, "however they are escaped"
 
 
@@ -164,19 +167,3 @@ def test_a_signal_before_prepare_starts_nothing(tmp_path: Path) -> None:
         assert here.measure(run).run.status == "interrupted"
     assert left(tmp_path) == set()
     assert here.measure(run).run.status == "ok", "and what was kept then is over"
-
-
-def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) -> None:
-    probe = tmp_path / "probe"
-    here, run = host(tmp_path, probe)
-    said = (
-        '{"event":"error","run":"r1","where":"%s","found":"CPU 0","expected":"a CPU of this host: 1","fix":"lower it"}'
-    )
-    for where in ("commands[0].cpus", "commands[0].policy"):
-        write_program(probe, f"cat >/dev/null\necho '{said % where}'\nexit 3")
-        if where.endswith("cpus"):
-            failed = here.measure(run).run
-            assert failed.status == "failed" and "expected a CPU of this host: 1" in (failed.reason or "")
-        else:
-            with pytest.raises(HostError, match="policy"):
-                here.measure(run)

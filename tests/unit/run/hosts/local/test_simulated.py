@@ -29,14 +29,11 @@ def test_the_law_comes_back_without_noise(n: int, tmp_path: Path) -> None:
     assert record.header.degraded[0].why.startswith("simulated")
 
 
-def test_no_more_workers_run_than_the_mask_has_cpus(tmp_path: Path) -> None:
+def test_workers_are_at_most_the_cpus_of_the_mask_and_may_be_copies_or_cpus(tmp_path: Path) -> None:
     model = {"seed": 1, "law": LAW}
     free = simulated(tmp_path, model, ["./prog", "-t", "2"])
     bound = simulated(tmp_path, model, ["./prog", "-t", "64"], command={"cpus": [70, 71]})
     assert bound.run.wall_ns == free.run.wall_ns
-
-
-def test_workers_may_be_copies_or_cpus(tmp_path: Path) -> None:
     two = simulated(tmp_path, {"seed": 1, "law": LAW}, ["./prog", "-t", "2"]).run.wall_ns
     copies = {"seed": 1, "law": {**LAW, "workers": "copies"}}
     cpus = {"seed": 1, "law": {**LAW, "workers": "cpus"}}
@@ -52,23 +49,17 @@ def test_noise_belongs_to_the_run_and_the_seed(tmp_path: Path) -> None:
     assert wall(0, "a") == wall(0, "a") and len({wall(0, "a"), wall(0, "b"), wall(1, "a"), wall(1, "b")}) == 4
 
 
-def test_a_listed_command_follows_the_table(tmp_path: Path) -> None:
+def test_a_listed_command_follows_the_table_and_a_long_run_times_out(tmp_path: Path) -> None:
     table = {
         "p 1": {"wall_ns": 5, "cpu_ns": 9},
         "p 2": {"wall_ns": 5, "status": "failed", "exit_code": 4, "reason": "as declared"},
         "p 3": {"wall_ns": 5, "status": "signal", "signal": 11},
     }
     records = {n: simulated(tmp_path, {"seed": 1, "table": table}, ["p", n]) for n in "123"}
-    assert [(r.run.wall_ns, r.run.cpu_ns, r.run.status) for r in records.values()] == [
-        (5, 9, "ok"),
-        (5, 5, "failed"),
-        (5, 5, "signal"),
-    ]
+    figures = [(record.run.wall_ns, record.run.cpu_ns, record.run.status) for record in records.values()]
+    assert figures == [(5, 9, "ok"), (5, 5, "failed"), (5, 5, "signal")]
     assert (records["2"].copies[0].exit_code, records["2"].run.reason) == (4, "as declared")
     assert (records["3"].copies[0].exit_code, records["3"].copies[0].signal) == (None, 11)
-
-
-def test_a_run_longer_than_its_timeout_times_out(tmp_path: Path) -> None:
     record = simulated(tmp_path, {"seed": 1, "law": LAW}, ["p", "-t", "1"], timeout_ns=10**8)
     assert (record.run.status, record.run.wall_ns, record.copies[0].signal) == ("timeout", 10**8, 9)
 
@@ -83,14 +74,11 @@ def test_iterations_fill_the_wall(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("model", "where"), [
-    ({}, "seed"),
-    ([], "seed"),
-    ({"seed": 1}, "table"),
+    ({}, "seed"), ([], "seed"), ({"seed": 1}, "table"),
     ({"seed": 1, "law": {**LAW, "sigma": -1}}, "law.sigma"),
     ({"seed": 1, "law": {**LAW, "t1_ns": "long"}}, "law.t1_ns"),
     ({"seed": 1, "law": {**LAW, "workers": 9}}, "law.workers"),
-    ({"seed": 1, "law": 3}, "law"),
-    ({"seed": 1, "table": 3}, "table"),
+    ({"seed": 1, "law": 3}, "law"), ({"seed": 1, "table": 3}, "table"),
     ({"seed": 1, "noise_percent": "much", "law": LAW}, "noise_percent"),
     ({"seed": 1, "iterations": 0, "law": LAW}, "iterations"),
 ])  # fmt: skip

@@ -29,11 +29,18 @@ def steps(timeout_s: float = 10, **templates: list[str]) -> StudySteps:
     return StudySteps(templates, timeout_s, partial(ProbeProcess, find_probe().argv))
 
 
-def test_a_step_is_filled_in_and_has_the_environment_and_folder_of_a_run(tmp_path: Path) -> None:
+def test_a_step_is_filled_in_has_the_environment_of_a_run_and_is_done_after_a_signal(tmp_path: Path) -> None:
     made = steps(prepare=["sh", "-c", f"echo $WHO {{n}} ${MARK} > prepared"])
     assert made.carry_out("prepare", LAUNCH, tmp_path) is None
     assert (tmp_path / "prepared").read_text() == f"me 3 {owner_variables()[MARK]}\n"
     assert made.carry_out("cleanup", LAUNCH, tmp_path) is None
+    with Interrupts():
+        signal.raise_signal(signal.SIGTERM)
+        done = steps(cleanup=["touch", "cleaned"]).carry_out("cleanup", LAUNCH, tmp_path)
+    assert done is None and (tmp_path / "cleaned").exists()
+    made = steps(prepare=["sh", "-c", "setsid sleep 60 & echo $! > pids"])
+    assert (made.carry_out("prepare", LAUNCH, tmp_path), made.n_ended) == (None, 1)
+    wait_for_end(*read_pids(tmp_path / "pids"))
 
 
 @pytest.mark.parametrize(("argv", "why"), [
@@ -46,12 +53,9 @@ def test_a_failure_says_what_it_was(argv: list[str], why: str, tmp_path: Path) -
     assert steps(prepare=argv).carry_out("prepare", LAUNCH, tmp_path) == why
 
 
-def test_a_program_that_has_gone_is_named(tmp_path: Path) -> None:
+def test_a_program_that_has_gone_and_a_step_that_ends_its_probe_are_named(tmp_path: Path) -> None:
     why = steps(prepare=["/nonsense/x"]).carry_out("prepare", LAUNCH, tmp_path) or ""
     assert why.startswith("prepare failed: did not start: /nonsense/x") and "No such file" in why
-
-
-def test_a_step_that_ends_its_probe_has_failed(tmp_path: Path) -> None:
     ended = steps(prepare=["sh", "-c", "kill -TERM $PPID; sleep 60"]).carry_out("prepare", LAUNCH, tmp_path)
     assert (ended or "").startswith(
         "prepare failed: sh: its probe was told to end the run, not by us: SIGTERM received"
@@ -63,12 +67,6 @@ def test_a_step_that_ends_its_probe_has_failed(tmp_path: Path) -> None:
 def test_a_step_that_hangs_is_killed_with_all_that_it_started(probe: tuple[str, ...], tmp_path: Path) -> None:
     hangs = StudySteps({"cleanup": ["sh", "-c", f"setsid {STAYS}"]}, 0.5, partial(ProbeProcess, probe))
     assert hangs.carry_out("cleanup", LAUNCH, tmp_path) == "cleanup failed: sh took more than 0.5 s and was killed"
-    wait_for_end(*read_pids(tmp_path / "pids"))
-
-
-def test_what_runs_on_in_the_background_is_ended_as_after_a_run(tmp_path: Path) -> None:
-    made = steps(prepare=["sh", "-c", "setsid sleep 60 & echo $! > pids"])
-    assert (made.carry_out("prepare", LAUNCH, tmp_path), made.n_ended) == (None, 1)
     wait_for_end(*read_pids(tmp_path / "pids"))
 
 
@@ -89,13 +87,6 @@ def test_a_signal_ends_setup_and_what_it_started(number: signal.Signals, tmp_pat
         signal.signal(number, before)
     assert isinstance(raised.value, Terminated) is (number == signal.SIGTERM)
     assert all(map(is_gone, read_pids(tmp_path / "pids")))
-
-
-def test_cleanup_is_carried_out_after_a_signal(tmp_path: Path) -> None:
-    with Interrupts():
-        signal.raise_signal(signal.SIGTERM)
-        done = steps(cleanup=["touch", "cleaned"]).carry_out("cleanup", LAUNCH, tmp_path)
-    assert done is None and (tmp_path / "cleaned").exists()
 
 
 KILLED = """

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,33 +18,17 @@ from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import ssh, ssh_machine
 from scalograph.run.hosts.remote.ssh import SshHost, connect
 from scalograph.run.hosts.remote.ssh_machine import PROBE, RUN_S
-from scalograph.run.plan import Plan, plan
+from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from scalograph.system.lock import LockLease, find_holder, take_shared_lock
 from scalograph.system.quiet import LoadSample
 from scalograph.system.stale_processes import MARK
+from tests.kit.studies import a_study, plan_of
 from tests.unit.run.hosts.remote.far_machine import program, stand_in
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-STUDY = """\
-version = 1
-name = "far"
-title = "Far"
-work = "total"
-seed = 1
-[workload]
-command = {command}
-{more}
-[factors.n]
-levels = [0]
-control = "nice"
-[protocol]
-runs = 1
-timeout = "10s"
-"""
 # What the next probe there says is cut off after its header.
 LOSE = """\
 case $command in *"flock -o"*)
@@ -54,14 +39,19 @@ esac
 """
 
 
+def study(*command: str, **workload: Any) -> str:
+    """A study of one run."""
+    workload = {"command": [*command], **workload}
+    return a_study({"n": {"levels": [0], "control": "nice"}}, workload=workload, protocol={"runs": 1, "timeout": "10s"})
+
+
 @contextmanager
-def planned(folder: Path, command: str, more: str = "") -> Iterator[tuple[SshHost, Plan, list[str]]]:
-    """The host and a study of one run, ready."""
-    (folder / "study.toml").write_text(STUDY.format(command=command, more=more))
+def planned(folder: Path, *command: str, **workload: Any) -> Iterator[tuple[SshHost, Plan, list[str]]]:
+    """The host and such a study, ready."""
     said = list[str]()
     with open_host("ssh:there") as host:
         assert isinstance(host, SshHost)
-        yield host, host.ready(plan(declare(folder / "study.toml"), host.facts()), said.append), said
+        yield host, host.ready(plan_of(folder, study(*command, **workload), host.facts()), said.append), said
 
 
 def measured(host: SshHost, made: Plan) -> Record:
@@ -80,8 +70,8 @@ def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "data" / "file").write_text("copied\n")
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "id").write_text("secret")
-    more = 'prepare = ["sh", "-c", "echo prepared > beside"]\n'
-    with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, said):
+    prepare = ["sh", "-c", "echo prepared > beside"]
+    with planned(tmp_path, "sh", "-c", code, prepare=prepare) as (host, made, said):
         record = measured(host, made)
         (folder,) = (one for one in far.iterdir() if one.is_dir())
         copied = next(folder.glob(f"*/{tmp_path.name}"))
@@ -113,7 +103,7 @@ def test_the_machine_is_as_it_tells_itself(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_lost_connection_is_one_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     far = stand_in(tmp_path, monkeypatch, LOSE.format(tmp_path))
-    with planned(tmp_path, '["sh", "-c", "echo $$ > {here}/pid; exec sleep 0.3"]') as (host, made, _):
+    with planned(tmp_path, "sh", "-c", "echo $$ > {here}/pid; exec sleep 0.3") as (host, made, _):
         (tmp_path / "lose").touch()
         assert "the connection was lost: Connection closed by remote host" in reason(measured(host, made))
         assert measured(host, made).run.status == "ok"
@@ -123,7 +113,7 @@ def test_a_lost_connection_is_one_failed_run(tmp_path: Path, monkeypatch: pytest
 
 def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch, f"if [ -e {tmp_path}/gone ]; then echo 'No route to host' >&2; exit 255; fi")
-    with planned(tmp_path, '["true"]') as (host, made, _):
+    with planned(tmp_path, "true") as (host, made, _):
         (tmp_path / "gone").touch()
         assert "the probe did not start: No route to host" in reason(measured(host, made))
         assert "No route to host" in reason(measured(host, made))
@@ -164,17 +154,13 @@ def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeyp
         "[factors.s]\nlevels = [1]\ncontrol = 'sysctl:vm.swappiness'": "set on the machine itself, not over ssh",
         "[factors.q]\nlevels = [1]\ncontrol = 'quota'": "set on the machine itself, not over ssh",
     }
-    in_workload = {
-        "env_all = true": "workload.env_all: not done",
-        "cwd = 'caller'": "workload.cwd = .caller.: not done",
-    }
-    texts = {STUDY.format(command='["true"]', more="") + more: said for more, said in not_there.items()}
-    texts |= {STUDY.format(command='["true"]', more=more): said for more, said in in_workload.items()}
+    texts = {study("true") + more: said for more, said in not_there.items()}
+    texts[study("true", env_all=True)] = "workload.env_all: not done"
+    texts[study("true", cwd="caller")] = "workload.cwd = .caller.: not done"
     with open_host("ssh:there") as host:
         for text, expected in texts.items():
-            (tmp_path / "study.toml").write_text(text)
             with pytest.raises((HostError, StudyError), match=expected):
-                plan(declare(tmp_path / "study.toml"), host.facts(), starts=False)
+                plan_of(tmp_path, text, host.facts(), starts=False)
 
 
 def test_a_name_of_a_machine_is_asked_for() -> None:
@@ -226,7 +212,7 @@ def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = stand_in(tmp_path, monkeypatch)
-    with planned(tmp_path, '["true"]') as (host, made, _):
+    with planned(tmp_path, "true") as (host, made, _):
         shutil.rmtree(host._machine.folder)
         assert "our folder there is gone" in reason(measured(host, made)) and not host._machine.folder.exists()
         assert measured(host, made).run.status == "ok"
@@ -240,9 +226,8 @@ def test_steps_have_no_mark_of_a_process_that_is_another_one_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in(tmp_path, monkeypatch)
-    code = f"cat {tmp_path}/environment >&2"
-    more = f'prepare = ["sh", "-c", "env > {tmp_path}/environment"]\n'
-    with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, _):
+    prepare = ["sh", "-c", f"env > {tmp_path}/environment"]
+    with planned(tmp_path, "sh", "-c", f"cat {tmp_path}/environment >&2", prepare=prepare) as (host, made, _):
         told = measured(host, made).copies[0].stderr_tail
     assert "PATH=" in told and MARK not in told
 
@@ -251,5 +236,5 @@ def test_a_probe_behind_a_link_is_copied_itself(tmp_path: Path, monkeypatch: pyt
     stand_in(tmp_path, monkeypatch)
     (tmp_path / "probe").symlink_to(find_probe().argv[0])
     monkeypatch.setenv("SCALOGRAPH_PROBE", str(tmp_path / "probe"))
-    with planned(tmp_path, '["true"]') as (host, made, _):
+    with planned(tmp_path, "true") as (host, made, _):
         assert not (host._machine.folder / PROBE).is_symlink() and measured(host, made).run.status == "ok"

@@ -41,16 +41,12 @@ def test_names_with_a_dot_stay_here_unless_they_were_made_or_named(tmp_path: Pat
     assert {*list_files([NeededPath(home, ())], {home: "n"}).files} == {"n"}
 
 
-def test_a_link_that_is_named_is_what_it_leads_to_and_others_stay_links(tmp_path: Path) -> None:
+def test_what_is_sent_links_that_are_named_and_how_large_it_is(tmp_path: Path) -> None:
     home = tree(tmp_path)
     found = sent(list_files([NeededPath(home, (home / "big", home / "data"))], {home: "n"}))
     assert found["n/big"].isfile() and found["n/big"].size == len("data/x")
     assert found["n/data/link"].issym() and "n/data/link/passwd" not in found
     assert {one.uid for one in found.values()} == {0} and not {one.uname for one in found.values()} - {""}
-
-
-def test_what_is_sent_and_how_large_it_is_told(tmp_path: Path) -> None:
-    home = tree(tmp_path)
     needed = [NeededPath(home, (home / "data", home / "big"))]
     assert list_files(needed, {home: "n"}).describe(needed) == "data, big (4 files, 23 bytes)"
     with (home / "data" / "sparse").open("wb") as file:

@@ -23,12 +23,17 @@ def made(folder: Path, *argv: str, **more: object) -> Program:
     return Program((Process(argv),), folder / "home", False, values)
 
 
-def test_only_what_its_words_lead_to_is_needed(tmp_path: Path) -> None:
+def test_only_what_its_words_lead_to_is_needed_and_a_workload_whole(tmp_path: Path) -> None:
     build, jar = (NeededPath(path, (path,), True) for path in (tmp_path / "build", tmp_path / "a.jar"))
     assert needed_paths(made(tmp_path, "true", "{n}", "/etc/passwd"), None) == []
     assert needed_paths(made(tmp_path, "{build}/main"), None) == [build]
     assert needed_paths(made(tmp_path, "java", "-cp", "{classpath}"), None) == [build, jar]
     assert needed_paths(made(tmp_path, "{fetched.jar}"), None) == []
+    home, program = tmp_path / "home", made(tmp_path, "{here}/prog")
+    used = (Used(Workload(name="own", title="Own", argv=["x"]), home),)
+    assert needed_paths(Program(program.processes, home, False, program.values, used), None) == [
+        NeededPath(home, (home,))
+    ]
 
 
 @pytest.mark.parametrize(("argv", "reads", "named"), [
@@ -54,14 +59,6 @@ def test_of_the_studys_folder_only_what_is_named(
         program = Program(program.processes, home, False, {**program.values, "option": "none"})
     (found,) = needed_paths(program, reads)
     assert found == NeededPath(home, tuple(home / name for name in named))
-
-
-def test_the_folder_of_a_workload_is_needed_whole(tmp_path: Path) -> None:
-    home, program = tmp_path / "home", made(tmp_path, "{here}/prog")
-    used = (Used(Workload(name="own", title="Own", argv=["x"]), home),)
-    assert needed_paths(Program(program.processes, home, False, program.values, used), None) == [
-        NeededPath(home, (home,))
-    ]
 
 
 def test_it_has_the_paths_of_its_copies_and_no_other_is_changed(tmp_path: Path) -> None:
