@@ -10,6 +10,7 @@ from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width
 from scalograph.simulate.noise import LOW, Noise
 from scalograph.simulate.runs import run_iterations
 from scalograph.study.check_question import FEWEST
+from tests.kit.refusals import refuses
 
 
 def test_iterations_are_the_cheapest_and_have_limits() -> None:
@@ -27,8 +28,7 @@ def test_iterations_are_the_cheapest_and_have_limits() -> None:
     assert iterations_per_run(1.0, 1.0, 0.02, 0.0).warnings
     assert iterations_per_run(1e9, 1.0, 0.02, 0.02, most=50).iterations == 50
     for wrong in ((-1.0, 1.0, 0.1, 0.1), (1.0, 0.0, 0.1, 0.1), (1.0, 1.0, -0.1, 0.1), (1.0, 1.0, 0.1, math.nan)):
-        with pytest.raises(ValueError, match="found"):
-            iterations_per_run(*wrong)
+        refuses(ValueError, "found", iterations_per_run, *wrong)
 
 
 def test_a_pilot_gives_back_its_noise_or_says_what_it_needs() -> None:
@@ -43,8 +43,7 @@ def test_a_pilot_gives_back_its_noise_or_says_what_it_needs() -> None:
 
 def test_baselines_run_more_often_by_the_square_root() -> None:
     assert [baseline_repeats(5, k) for k in (0, 1, 2, 4, 9)] == [5, 5, 8, 10, 15] and baseline_repeats(0, 9) == 0
-    with pytest.raises(ValueError, match="-1"):
-        baseline_repeats(-1, 2)
+    refuses(ValueError, "-1", baseline_repeats, -1, 2)
     n, k = 10, 9
     total = k * n + baseline_repeats(n, k)
 

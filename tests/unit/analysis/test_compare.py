@@ -11,10 +11,12 @@ from scipy import stats
 from scalograph.analysis.comparisons import compare, holm, minimum_detectable_effect
 from scalograph.analysis.contenders import contenders
 from scalograph.analysis.ratios import ratio
+from tests.kit.refusals import refuses
 
 FAST, SLOW = [10.0, 10.1, 9.9], [12.0, 12.1, 11.8]
 samples = st.lists(st.floats(0.01, 100.0), min_size=2, max_size=8)
 p_lists = st.lists(st.one_of(st.none(), st.floats(0.0, 1.0)), max_size=8)
+WRONG = [{"margin": -0.1}, {"margin": math.nan}, {"better": "faster"}, {"confidence": 2.0}]
 
 
 def test_the_word_depends_on_the_direction_and_on_the_margin() -> None:
@@ -38,7 +40,7 @@ def test_p_values_are_those_of_scipy_and_ratios_those_of_ratio() -> None:
     assert compare(FAST, SLOW, confidence=0.9).ratio == ratio(FAST, SLOW, 0.9)
 
 
-def test_want_of_data_is_uncertain_and_zeros_have_no_p() -> None:
+def test_want_of_data_or_of_spread_is_told_and_zeros_have_no_p() -> None:
     for a, b in (([], []), ([1.0], [1.0, 2.0]), ([None], [math.nan])):
         found = compare(a, b)
         assert (found.label, found.p_value, found.minimum_detectable_effect) == ("uncertain", None, None)
@@ -46,22 +48,15 @@ def test_want_of_data_is_uncertain_and_zeros_have_no_p() -> None:
     found = compare([0.0, 0.1, 0.1], [5.0, 5.1, 4.9])
     assert found.label == "faster" and found.p_value is None
     assert compare([0.0, 0.0], [0.0, 0.0]).label == "uncertain"
-
-
-def test_without_any_spread_it_is_decided_and_warned() -> None:
     assert compare([1.0] * 3, [1.0] * 3, margin=0.0).label == "equivalent"
     assert compare([1.0] * 3, [1.0] * 3).p_value == 1.0
     found = compare([1.0] * 3, [2.0] * 3)
     assert (found.label, found.p_value) == ("faster", 0.0) and any("identical" in w for w in found.ratio.warnings)
 
 
-WRONG = [{"margin": -0.1}, {"margin": math.nan}, {"better": "faster"}, {"confidence": 2.0}]
-
-
 @pytest.mark.parametrize("wrong", WRONG)
 def test_meaningless_arguments_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="found"):
-        compare(FAST, SLOW, **wrong)  # type: ignore[arg-type]
+    refuses(ValueError, "found", compare, FAST, SLOW, **wrong)  # type: ignore[arg-type]
 
 
 @given(samples, samples)
@@ -90,9 +85,6 @@ def test_minimum_detectable_effects_and_their_true_power() -> None:
         assert reached == pytest.approx(power, abs=1e-3)
     a, b = np.exp([0.0, 0.03, -0.03]), np.exp([0.03, 0.0, -0.03])  # equal spreads: Welch has 2n - 2 degrees
     assert compare(a, b).minimum_detectable_effect == pytest.approx(minimum_detectable_effect(0.03, 3))
-
-
-def test_effects_without_noise_or_runs() -> None:
     assert minimum_detectable_effect(0.0, 5) == 0.0 and minimum_detectable_effect(0.03, 1) is None
     assert minimum_detectable_effect(0.03, 0) is None
     for wrong in ({"sd_log": -1.0}, {"power": 0.0}, {"power": 1.0}, {"confidence": 1.0}):

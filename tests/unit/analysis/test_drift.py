@@ -37,15 +37,12 @@ def test_false_alarms_are_as_rare_as_claimed(shared: float) -> None:
     assert sum(f.p <= 0.05 for f in found) <= 27 and sum(f.p < 0.01 for f in found) <= 10
 
 
-def test_a_slow_drift_is_found_and_sized() -> None:
-    """A configuration's own runs correlate by phi times the share of the blocks in its variance: 0.9 x 0.8."""
+def test_a_slow_drift_is_found_and_sized_whatever_the_unit_and_missing_runs() -> None:
+    # A configuration's own runs correlate by phi times the share of the blocks in its variance: 0.9 x 0.8.
     found = [judged(study(i, n_blocks=30, phi=0.9), i) for i in range(40)]
     assert sum(f.p < 0.01 for f in found) >= 34
     assert np.median([f.correlation for f in found]) == pytest.approx(0.6, abs=0.15)
     assert np.median([f.interval_factor for f in found]) > 1.6
-
-
-def test_growth_is_found_whatever_the_unit_and_missing_runs() -> None:
     scores = study(1, shared=0.0) * np.exp(0.01 * np.arange(10))
     assert judged(scores).p < 0.01
     scores = study(3, phi=0.9)
@@ -87,12 +84,9 @@ def test_a_series_without_a_change_seldom_has_one(n: int) -> None:
     assert found <= 8  # of 60 at 5 %: more once in a hundred
 
 
-def test_steps_are_found_where_they_are() -> None:
+def test_steps_are_found_where_they_are_and_few_or_equal_values_have_none() -> None:
     rng = np.random.default_rng(32)
     for i in range(6):
         found = change_points(series(rng, (8, 0.0), (8, 0.05), (8, 0.0)), seed=i)
         assert [change.place for change in found] == pytest.approx([8, 16], abs=1)
-
-
-def test_few_or_equal_values_have_none() -> None:
     assert change_points([0.0, 0.0, 1.0, 1.0, 1.0]) == change_points([1.0] * 20) == []

@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 
 from scalograph.analysis.estimate import Estimate, exp, finite, need_runs, proportion, unknown_estimate
 from scalograph.analysis.quantiles import t_quantile
+from tests.kit.refusals import refuses
 
 
 def test_zero_is_a_value_and_without_an_interval_nothing_is_covered() -> None:
@@ -21,25 +22,26 @@ def test_zero_is_a_value_and_without_an_interval_nothing_is_covered() -> None:
     assert unknown_estimate("test", 0.95, 0, "a").add_warnings("a", "b").warnings == ("a", "b")
 
 
-@pytest.mark.parametrize("factor", [0.0, -1.0, math.nan])
-def test_a_unit_is_above_zero(factor: float) -> None:
-    with pytest.raises(ValueError, match="above zero"):
-        unknown_estimate("test", 0.95, 0).rescale(factor)
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0, math.nan])
-def test_confidence_is_a_probability(confidence: float) -> None:
-    with pytest.raises(ValueError, match=r"0\.95"):
-        t_quantile(confidence, 3)
-
-
-def test_t_quantiles_numbers_of_json_and_needs() -> None:
+def test_t_quantiles_are_as_printed_and_what_json_cannot_hold_is_none() -> None:
     assert [round(t_quantile(0.95, df), 3) for df in (1, 2, 4, 9)] == [12.706, 4.303, 2.776, 2.262]
     assert finite(math.inf) is None and finite(math.nan) is None and exp(1e6) is None
     assert exp(-1e6) == 0.0
     json.dumps(dataclasses.asdict(Estimate(1.0, finite(-math.inf), None, 0.95, 2, "t")), allow_nan=False)
+
+
+def test_need_and_have_are_stated() -> None:
     assert need_runs(2, 1) == "need >= 2 runs for an interval, have 1"
     assert need_runs(1, (0, 3), "a ratio") == "no run that counts"
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, math.nan])
+def test_a_unit_is_above_zero(factor: float) -> None:
+    refuses(ValueError, "above zero", unknown_estimate("test", 0.95, 0).rescale, factor)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0, math.nan])
+def test_confidence_is_a_probability(confidence: float) -> None:
+    refuses(ValueError, r"0\.95", t_quantile, confidence, 3)
 
 
 @pytest.mark.parametrize(("n_having", "n"), [(0, 12), (5, 10), (12, 12), (3, 4000)])

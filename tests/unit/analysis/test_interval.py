@@ -11,13 +11,14 @@ from scipy import stats
 from scalograph.analysis.center import score, scores
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
+from tests.kit.refusals import refuses
 
 positive = st.floats(1e-6, 1e6)
 samples = st.lists(positive, min_size=2, max_size=12)
 any_scores = st.lists(st.one_of(st.none(), st.floats()), max_size=6)
 
 
-def test_both_intervals_are_those_of_scipy() -> None:
+def test_intervals_are_those_of_scipy_trimmed_or_not() -> None:
     x = [4.1, 3.9, 4.4, 4.0]
     low, high = stats.t.interval(0.95, 3, np.mean(np.log(x)), stats.sem(np.log(x)))
     e = summarize(x)
@@ -26,9 +27,6 @@ def test_both_intervals_are_those_of_scipy() -> None:
     assert (e.value, e.low, e.high) == pytest.approx((4.1, *stats.t.interval(0.9, 3, 4.1, stats.sem(x))))
     assert e.confidence == 0.9
     assert "4 runs: slow runs that are rarer than 75% can be missing from this mean" in e.warnings
-
-
-def test_trimming_leaves_one_slow_run_without_a_say() -> None:
     x = np.exp([0.0, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8, 1.0, 9.0])
     e = summarize(x, trim=0.2)
     assert e.value == pytest.approx(math.exp(stats.trim_mean(np.log(x), 0.2)))
@@ -71,10 +69,8 @@ def test_identical_few_or_endless_scores_are_warned_of() -> None:
 
 @pytest.mark.parametrize("wrong", [{"confidence": 95}, {"estimand": "median"}, {"trim": 0.5}, {"trim": -0.1}])
 def test_meaningless_arguments_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="found"):
-        summarize([1.0, 2.0], **wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="one score for each run"):
-        summarize(np.ones((2, 2)))
+    refuses(ValueError, "found", summarize, [1.0, 2.0], **wrong)  # type: ignore[arg-type]
+    refuses(ValueError, "one score for each run", summarize, np.ones((2, 2)))
 
 
 @given(samples, st.floats(1e-3, 1e3), st.sampled_from(["typical", "mean"]))
@@ -109,16 +105,12 @@ def test_no_data_make_it_raise(x: list[float | None]) -> None:
         assert e.value is not None or e.warnings
 
 
-def test_score_is_the_median_after_warmup() -> None:
+def test_score_is_the_median_after_warmup_and_runs_without_one_are_counted() -> None:
     assert score([100.0, 1.0, 2.0, 9.0], warmup=1) == 2.0 and score([None, 1.0, math.nan, 3.0]) == 2.0
     assert score([0.0]) == 0.0 and score([], warmup=0) is None and score([1.0, 2.0], warmup=5) is None
     assert score(np.array([5.0, 7.0]), warmup=0) == 6.0
-    with pytest.raises(ValueError, match="warmup"):
-        score([1.0], warmup=-1)
+    refuses(ValueError, "warmup", score, [1.0], warmup=-1)
     assert score([None, 9.0, 1.0], warmup=1) == 5.0
-
-
-def test_runs_without_a_score_are_counted() -> None:
     values, notes = scores([[1.0], [None], []], warmup=0)
     assert values[0] == 1.0 and np.isnan(values[1:]).all()
     assert notes == ("2 of 3 runs without an iteration after a warm-up of 0",) and scores([[0.0]])[1] == ()

@@ -34,15 +34,12 @@ def test_false_alarms_are_as_rare_as_claimed(n_blocks: int, busy: float) -> None
     assert sum(min(f.p_equal, f.p_trend) < LEVEL for f in judged) <= 13
 
 
-def test_long_runs_that_are_lost_more_often_are_found() -> None:
+def test_what_is_lost_more_often_is_found_as_a_trend_or_alone() -> None:
     chance = {n: 0.05 + 0.06 * n for n in LENGTH}
     judged = [found(study(chance, i), i) for i in range(40)]
     assert sum(f.p_trend < LEVEL for f in judged) >= 32
     short, long = (float(np.mean([f.by_length[end] for f in judged])) for end in (0, 1))
     assert (short, long) == pytest.approx((0.14, 0.5), abs=0.05)
-
-
-def test_one_configuration_that_is_lost_more_often_is_no_trend() -> None:
     chance = {**dict.fromkeys(LENGTH, 0.05), 4: 0.7}
     judged = [found(study(chance, i), i) for i in range(20)]
     assert sum(f.p_equal < LEVEL for f in judged) >= 18 and sum(f.p_trend < LEVEL for f in judged) <= 2

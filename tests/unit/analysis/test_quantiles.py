@@ -7,6 +7,8 @@ from scipy.special import chdtri, stdtrit
 from scalograph.analysis.quantiles import MOST_DEGREES, chi_square_median, histogram, merge_histograms, student_t
 
 SOME = (1, 2, 3, 4, 5, 9, 10, 19, 38, 49, 98, 499, MOST_DEGREES - 1, MOST_DEGREES)
+RNG = np.random.default_rng(4)
+VALUES = [float(x) for x in np.exp(RNG.normal(-7, 1, 5000))]
 
 
 @pytest.mark.parametrize("df", [*SOME, MOST_DEGREES + 1, 2.5, 7.75])
@@ -20,10 +22,6 @@ def test_the_median_of_chi_square(df: int) -> None:
     assert chi_square_median(df) == pytest.approx(float(chdtri(df, 0.5)), rel=1e-12)
 
 
-RNG = np.random.default_rng(4)
-VALUES = [float(x) for x in np.exp(RNG.normal(-7, 1, 5000))]
-
-
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
 def test_a_quantile_is_known_within_a_bin(share: float) -> None:
     found = histogram(VALUES)
@@ -31,13 +29,13 @@ def test_a_quantile_is_known_within_a_bin(share: float) -> None:
     assert found.quantile(share) == pytest.approx(np.quantile(VALUES, share), rel=0.012)
 
 
-def test_the_largest_is_exact() -> None:
+def test_parts_merge_to_the_whole_and_the_largest_is_exact() -> None:
     found = histogram([1.0, 2.0, 1000.123])
     assert found is not None and found.quantile(1) == found.largest == 1000.123
     assert found.quantile(0.999) == pytest.approx(1000, rel=0.01)
-
-
-def test_parts_merge_to_the_whole() -> None:
+    found = histogram([0.0, -1.0, 3.0])
+    assert found is not None and found.n == 1
+    assert histogram([0.0]) is None and histogram([]) is None and merge_histograms([]) is None
     parts = [part for i in range(5) if (part := histogram(VALUES[i::5]))]
     assert merge_histograms(parts) == histogram(VALUES)
     # What averaging the quantiles of parts gives is something else.
@@ -45,9 +43,3 @@ def test_parts_merge_to_the_whole() -> None:
     whole = merge_histograms(slow)
     assert whole is not None and whole.quantile(0.99) == pytest.approx(1, rel=0.01)
     assert whole.quantile(0.999) == pytest.approx(50, rel=0.01)
-
-
-def test_what_has_no_log_is_not_counted() -> None:
-    found = histogram([0.0, -1.0, 3.0])
-    assert found is not None and found.n == 1
-    assert histogram([0.0]) is None and histogram([]) is None and merge_histograms([]) is None

@@ -14,6 +14,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
 from scalograph.analysis.speedup_points import SpeedupPoint, karp_flatt, speedup
+from tests.kit.refusals import refuses
 
 TIMES = {1: [10.0, 10.3, 9.8], 2: [5.1, 5.0, 5.3], 4: [3.0, 3.1, 2.9]}
 BLOCKS = {1: [1, 2, 3], 2: [1, 2, 3], 4: [3, 2, 1]}
@@ -24,12 +25,21 @@ def at(points: list[SpeedupPoint], n: int) -> SpeedupPoint:
     return next(p for p in points if p.n == n)
 
 
-def test_the_baseline_is_one_by_definition() -> None:
+def test_efficiency_counts_cpus_of_each_baseline_which_is_one() -> None:
     one = at(speedup(TIMES), 1)
     for e in (one.speedup, one.simultaneous, one.efficiency):
         assert (e.value, e.low, e.high) == (1.0, 1.0, 1.0)
     assert one.serial_fraction.value is None
     assert "need more CPUs than the baseline uses" in one.serial_fraction.warnings[0]
+    points = speedup({1: [8.0, 8.1], 64: [4.0, 4.1]}, cpus=2)
+    assert at(points, 64).efficiency.value == pytest.approx((points[1].speedup.value or 0) / 2)
+    assert at(points, 64).n_cpus == 2 and at(speedup({1: [8.0, 8.1], 64: [4.0, 4.1]}), 64).n_cpus == 64
+    points = speedup({2: [6.0, 6.1], 4: [3.0, 3.1], 1: [12.0, 12.1]}, baseline=2, cpus=4)
+    assert [p.n for p in points] == [1, 2, 4]
+    assert at(points, 4).efficiency.value == pytest.approx((at(points, 4).speedup.value or 0) / 2)
+    assert at(points, 1).speedup.value == pytest.approx(0.5, rel=0.02)
+    assert at(points, 1).efficiency.value == pytest.approx(1.0, rel=0.02)
+    assert at(points, 1).serial_fraction.value is None
 
 
 def test_total_work_is_as_published_and_more_than_the_cpus_give_is_flagged() -> None:
@@ -51,18 +61,6 @@ def test_per_worker_work_is_a_rate() -> None:
     total = at(speedup({1: [4.0, 4.1], 8: [32.1, 32.0]}), 8).speedup
     rate = at(speedup({1: [4.0, 4.1], 8: [32.1, 32.0]}, work="per-worker"), 8).speedup
     assert rate == total.rescale(8)
-
-
-def test_efficiency_counts_cpus_of_each_baseline() -> None:
-    points = speedup({1: [8.0, 8.1], 64: [4.0, 4.1]}, cpus=2)
-    assert at(points, 64).efficiency.value == pytest.approx((points[1].speedup.value or 0) / 2)
-    assert at(points, 64).n_cpus == 2 and at(speedup({1: [8.0, 8.1], 64: [4.0, 4.1]}), 64).n_cpus == 64
-    points = speedup({2: [6.0, 6.1], 4: [3.0, 3.1], 1: [12.0, 12.1]}, baseline=2, cpus=4)
-    assert [p.n for p in points] == [1, 2, 4]
-    assert at(points, 4).efficiency.value == pytest.approx((at(points, 4).speedup.value or 0) / 2)
-    assert at(points, 1).speedup.value == pytest.approx(0.5, rel=0.02)
-    assert at(points, 1).efficiency.value == pytest.approx(1.0, rel=0.02)
-    assert at(points, 1).serial_fraction.value is None
 
 
 def test_the_serial_fraction_is_amdahl_s_with_its_ends_exchanged() -> None:
@@ -135,8 +133,7 @@ def test_want_of_data_is_said_and_blocks_name_every_run() -> None:
     assert at(points, 2).speedup.value == pytest.approx(2.0, rel=0.02)
     assert "need >= 2 runs each for an interval, have 2 and 1" in at(points, 2).speedup.warnings
     assert at(points, 4).speedup.value is None and at(points, 4).warnings == ("1 of 1 scores is missing",)
-    with pytest.raises(ValueError, match="level 4: found 1, expected one for each of 3"):
-        speedup(TIMES, blocks=BLOCKS | {4: [1]})
+    refuses(ValueError, "level 4: found 1, expected one for each of 3", speedup, TIMES, blocks=BLOCKS | {4: [1]})
 
 
 def test_zeros_have_a_ratio_but_no_band() -> None:
@@ -154,19 +151,15 @@ def test_zeros_have_a_ratio_but_no_band() -> None:
     ({"confidence": 0.0}, "confidence"),
 ])  # fmt: skip
 def test_meaningless_arguments_are_refused(arguments: dict[str, object], found: str) -> None:
-    with pytest.raises(ValueError, match=f"{found}: found"):
-        speedup(TIMES, **arguments)  # type: ignore[arg-type]
+    refuses(ValueError, f"{found}: found", speedup, TIMES, **arguments)  # type: ignore[arg-type]
 
 
-def test_levels_are_compared_with_correlation_only_as_far_as_blocks_show_it() -> None:
+def test_levels_are_those_of_dunnett_and_correlated_as_far_as_blocks_show_it() -> None:
     rng = np.random.default_rng(5)
     own, shared = rng.standard_normal((400, 4)), rng.standard_normal((400, 1))
     assert shared_correlation(own) < 0.06 and 0.4 < shared_correlation(own + shared) <= 0.5
     assert shared_correlation(own + 9 * shared) == 0.5 and shared_correlation(own[:2]) == 0.0
     assert shared_correlation(np.ones((5, 3))) == 0.0
-
-
-def test_levels_of_many_columns_are_dunnett_s_and_shared_by_tables() -> None:
     # 4 columns, equal spreads, many degrees of freedom: two-sided 2.44, so a level of 0.9853
     many = Center(0.0, 1.0, 10_000)
     assert welch_level(many, [many] * 4, 0.95) == pytest.approx(0.9853, abs=0.0012)

@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from itertools import groupby
 
@@ -9,14 +10,18 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, expected_seconds, seconds_per_configuration
 from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import HostError, StudyError
-from scalograph.protocol.facts import Jvm
+from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.workload import Parameter, Requirement, Workload, refusals
+from tests.kit import ROOT
 from tests.kit.findings import CONFIGURATIONS
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID, facts_of
 
 HOST = facts_of(4)
+PAGE = ROOT / "docs/howto/cpu-surface.md"
+CPUS = tuple(CpuFact(cpu=n, core=n) for n in range(2))
 
 
 def runs_of(made: Design) -> list[Run]:
@@ -71,8 +76,7 @@ def test_kernels_are_planned_or_refused_without_a_look_at_a_machine() -> None:
         study = parse(VALID.replace("[protocol]", kernels.replace("LEVELS", str(levels))))
         assert {one["kernel"] for one in design(study, assumed_host(study, 4)).configurations} == set(levels)
     study = parse(VALID.replace("[protocol]", kernels.replace("LEVELS", '["clod"]')))
-    with pytest.raises(StudyError, match="'clod', expected generic, cloud, rt"):
-        design(study, assumed_host(study, 4))
+    refuses(StudyError, "'clod', expected generic, cloud, rt", design, study, assumed_host(study, 4))
 
 
 def test_exclusions_and_refused_configurations_are_dropped_by_name() -> None:
@@ -80,8 +84,7 @@ def test_exclusions_and_refused_configurations_are_dropped_by_name() -> None:
     assert [tuple(t.values()) for t in made.configurations] == [(1, "none"), (1, "cas"), (2, "none"), (4, "none")]
     made = design(parse(VALID), HOST, lambda t: "cas needs more" if t["lock"] == "cas" else None)
     assert len(made.configurations) == 3 and made.dropped == ("3 configurations not planned: cas needs more",)
-    with pytest.raises(StudyError, match="no configuration is left"):
-        design(parse(VALID), HOST, lambda t: "nothing works")
+    refuses(StudyError, "no configuration is left", design, parse(VALID), HOST, lambda t: "nothing works")
     made = design(parse(VALID + "[[exclude]]\nthreads = [1]\n"), HOST)
     assert made.dropped == ("no configuration with the baseline threads = 1 is planned: no speedups",)
 
@@ -126,10 +129,8 @@ def test_levels_that_a_host_need_not_grant_are_left_out_by_name() -> None:
     made = design(parse(text.replace("OPTIONAL", 'if_granted = ["siblings"]')), HOST)
     assert made.study.factors["where"].levels == ["compact"]
     assert len(made.dropped) == 1 and made.dropped[0].startswith("where: left out, placement siblings")
-    with pytest.raises(StudyError, match="siblings"):
-        design(parse(text.replace("OPTIONAL", "")), HOST)
-    with pytest.raises(StudyError, match="is not among the levels of where"):
-        parse(text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
+    refuses(StudyError, "siblings", design, parse(text.replace("OPTIONAL", "")), HOST)
+    refuses(StudyError, "is not among the levels of where", parse, text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
 
 
 def test_where_nothing_is_granted_or_a_baseline_is_left_alone_nothing_is_measured() -> None:
@@ -137,8 +138,7 @@ def test_where_nothing_is_granted_or_a_baseline_is_left_alone_nothing_is_measure
     alone, beside = placed('["siblings"]', granted), placed('["compact", "siblings"]', granted, compact)
     for text, ending in ((alone, "; use"), (beside, " to compare compact with; use")):
         said = f"factors.where: placement siblings on a host without SMT, expected a level of where{ending}"
-        with pytest.raises(HostError, match=said):
-            design(parse(text), HOST)
+        refuses(HostError, said, design, parse(text), HOST)
     # A factor of one level was declared so: nothing is refused.
     assert design(parse(placed('["compact"]', "", compact)), HOST).configurations
     assert design(parse(placed('["compact", "siblings", "scatter"]', granted, compact)), HOST).dropped
@@ -178,3 +178,13 @@ def test_an_assumed_host_obeys_and_has_the_jvms_of_the_study() -> None:
     made = design(study, host)
     assert made.study.factors["which"].levels == [17, "21-temurin", "assumed", "/opt/java"]
     assert made.study.factors["n"].levels == [1, 2, 3] and not made.dropped
+
+
+def test_the_study_of_the_page_and_its_quota_where_it_is_granted_and_where_not() -> None:
+    whole, quota = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(design(parse(whole), HostFacts(cpus=CPUS)).configurations) == 6 * 2
+    study = parse(whole + quota)
+    levels = {t["quota"] for t in design(study, HostFacts(cpus=CPUS)).configurations}
+    assert levels == {0.5, 1, 1.5, "none"}
+    refused = HostFacts(cpus=CPUS, refused={"quota": "EACCES: no permission to make a cgroup"})
+    assert {t["quota"] for t in design(study, refused).configurations} == {"none"}

@@ -13,6 +13,7 @@ from tests.kit.studies import VALID, facts_of
 
 HOST = facts_of(4)
 TEXT = VALID.replace("runs = 3", "runs = 40").replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
+VERSIONS = TEXT.replace("[baseline]\nthreads = 1", "[reference]\nthreads = 1")
 
 
 def planned(text: str = TEXT) -> Design:
@@ -50,9 +51,6 @@ def test_a_replay_decides_the_same() -> None:
         assert again.ask() == run
         again.tell(run, record, "clean")
     assert again.ask() is None and len(told) < 120
-
-
-VERSIONS = TEXT.replace("[baseline]\nthreads = 1", "[reference]\nthreads = 1")
 
 
 def test_versions_end_by_their_ratios_over_the_reference() -> None:

@@ -14,6 +14,7 @@ from scalograph.run.build import build
 from scalograph.study.workload import Build, Workload
 from scalograph.system.build_cache import cache_folder
 from tests.kit.processes import write_program
+from tests.kit.refusals import refuses
 
 # Stands for cc: counts its calls, and makes a program from the source or refuses it as compilers do.
 FAKE_CC = """#!/bin/sh
@@ -70,16 +71,13 @@ def made(place: Path, of: Workload | None = None) -> Path:
     return folder
 
 
-def test_builds_once_leaves_nothing_else_and_two_at_once_agree(place: Path) -> None:
+def test_builds_once_leaves_nothing_else_and_anew_with_another_part_of_the_key(place: Path) -> None:
     first = made(place)
     assert (first / "main").read_text() == "one" and made(place) == first and calls(place) == 1
     assert list((place / "builds").iterdir()) == [first]
     with ThreadPoolExecutor(8) as pool:
         folders = list(pool.map(lambda _: made(place), range(8)))
     assert len(set(folders)) == 1 and list((place / "builds").iterdir()) == [folders[0]]
-
-
-def test_every_part_of_the_key_matters(place: Path) -> None:
     folders = {made(place), made(place, workload(flags=("-O1",))), made(place, workload(release=11))}
     (place / "source/main.c").write_text("two")
     folders.add(made(place))
@@ -111,20 +109,18 @@ def test_a_refusal_is_told_and_leaves_nothing(place: Path) -> None:
     assert "main.c:1: error: no such thing" in str(caught.value) and str(place) not in str(caught.value)
     assert list((place / "builds").iterdir()) == []
     write_program(place / "bin/cc", "#!/bin/sh\nexit 3\n")
-    with pytest.raises(HostError, match="exit code 3 when asked for its version"):
-        made(place)
+    refuses(HostError, "exit code 3 when asked for its version", made, place)
 
 
 def test_a_missing_compiler_is_named_with_its_remedy(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(place / "empty"))
-    with pytest.raises(HostError, match=r"cc: nothing on PATH, expected a compiler .*; apt install gcc"):
-        made(place)
+    refuses(HostError, r"cc: nothing on PATH, expected a compiler .*; apt install gcc", made, place)
     runtime = Jvm(name="17", java="/j/bin/java", release=17, build="17")
     with pytest.raises(HostError, match="javac: only Java runtimes without a compiler"):
         build(place / "source", workload(tool="javac"), (runtime,), place / "builds")
 
 
-def test_javac_beside_a_found_jvm_compiles_for_all(place: Path) -> None:
+def test_javac_of_a_found_jvm_compiles_for_all_and_two_languages_share_a_folder(place: Path) -> None:
     javac = write_program(place / "jdk/bin/javac", FAKE_JAVAC)
     jvms = (
         Jvm(name="17", java="/j/bin/java", release=17, build="17"),
@@ -132,9 +128,6 @@ def test_javac_beside_a_found_jvm_compiles_for_all(place: Path) -> None:
     )
     folder = build(place / "source", workload(tool="javac", release=11), jvms, place / "builds")
     assert folder is not None and (folder / "args").read_text().split()[-1].endswith("source/main.c")
-
-
-def test_two_languages_share_a_folder(place: Path) -> None:
     write_program(place / "bin/javac", FAKE_JAVAC)
     (place / "source/A.java").write_text("a")
     both = [*workload().build, *workload(("*.java",), tool="javac", release=11).build]

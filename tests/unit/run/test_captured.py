@@ -1,19 +1,36 @@
-"""Figures in a program's output: found, missing, twice, no number; and patterns that cost no time."""
+"""Figures in a program's output; and of emulated CPUs no figure of time."""
 
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
-from scalograph.protocol.record import Record
-from scalograph.run.runner import NoValueError, PrintedResponses, read_value
+from scalograph.protocol.record import Guest, Record
+from scalograph.run.runner import NoValueError, PrintedResponses, drop_times, read_value
 from scalograph.study.fields import engine
 from scalograph.study.load import parse
 from scalograph.study.model import Response
-from tests.kit.records import recorded
+from scalograph.verdict.judge import judge
+from tests.kit.records import record, recorded
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
 
 OPS = VALID + '[responses.ops]\nfrom = "output"\npattern = "^ops: ([0-9.]+)$"\nbetter = "higher"\n'
+MORE = """
+[responses.speed]
+from = "value.throughput"
+unit = "ops/s"
+[responses.size]
+from = "value.size"
+unit = "bytes"
+"""
+STUDY = parse(VALID + MORE)
+VALUES = {
+    "throughput": [9.0], "size": [4.0], "build_wall_s": [1.0], "objects": [3.0], "rate": [2.0], "cpu_percent": [50.0],
+    "per_minute": [120.0], "rate_second": [2.0, 2.0],
+}  # fmt: skip
 
 
 def by_pattern(pattern: str, text: str) -> float:
@@ -40,14 +57,12 @@ def test_a_figure_is_the_group_of_the_one_match_or_at_a_pointer() -> None:
     (r"ops: (\d+)|none", "none", "found 'None'"),
 ])  # fmt: skip
 def test_what_is_no_figure(pattern: str, text: str, why: str) -> None:
-    with pytest.raises(NoValueError, match=why):
-        by_pattern(pattern, text)
+    refuses(NoValueError, why, by_pattern, pattern, text)
 
 
 def test_a_pattern_takes_time_in_proportion_to_the_text_only() -> None:
     # An engine that goes back would need 2^100000 steps here and never end.
-    with pytest.raises(NoValueError, match="no match"):
-        by_pattern("^((?:a+)+)$", "a" * 100_000 + "b")
+    refuses(NoValueError, "no match", by_pattern, "^((?:a+)+)$", "a" * 100_000 + "b")
 
 
 @pytest.mark.parametrize(("pointer", "text", "why"), [
@@ -63,8 +78,7 @@ def test_a_pattern_takes_time_in_proportion_to_the_text_only() -> None:
     ("/a", '{"a": 1' + "0" * 400 + "}", "finite"),
 ])  # fmt: skip
 def test_what_a_pointer_does_not_find(pointer: str, text: str, why: str) -> None:
-    with pytest.raises(NoValueError, match=why):
-        by_pointer(pointer, text)
+    refuses(NoValueError, why, by_pointer, pointer, text)
 
 
 def read(stdout: str | None, truncated: bool = False, **changes: Any) -> Record:
@@ -86,3 +100,27 @@ def test_a_run_keeps_the_figure_or_has_failed_and_keeps_its_reason() -> None:
     assert study.responses["ops"].source == "value.output_ops"
     again = type(study).model_validate(study.model_dump(mode="json"), context={"journal": True})
     assert again == study
+
+
+def booted(accelerator: str) -> Record:
+    made = record(iterations=[(1.0, 1.0, 5)], values=VALUES, per_cpu_s=(1.0,))
+    guest = Guest(kernel="6.1", command_line="", cpus="0", accelerator=accelerator, boot_ns=7)  # type: ignore[arg-type]
+    return replace(made, guest=guest, run=replace(made.run, n_switches=12, max_rss_bytes=4096))
+
+
+def test_no_time_is_left_of_an_emulated_run_and_times_of_real_cpus_stay() -> None:
+    left = drop_times(booted("tcg"), STUDY)
+    assert left.values[0].values == {"size": [4.0], "objects": [3.0]}
+    assert (left.run.n_switches, left.run.max_rss_bytes, left.run.status) == (12, 4096, "ok")
+    assert not left.iterations and left.timeline is None and left.copies[0].exit_code == 0
+    plain = to_builtins([left.run, *left.copies])
+    assert [key for part in plain for key, value in part.items() if key.endswith("_ns") and value is not None] == []
+    assert left.guest and left.guest.boot_ns == 7, "what a boot takes is time of the machine"
+    assert drop_times(booted("kvm"), STUDY) == booted("kvm") and drop_times(record(), STUDY) == record()
+
+
+def test_its_verdict_says_so() -> None:
+    judgment = judge(drop_times(booted("tcg"), STUDY))
+    assert (judgment.verdict, judgment.causes[0].cause) == ("unverified", "functional")
+    failed = judge(drop_times(booted("tcg").mark_failed("no memory"), STUDY))
+    assert (failed.verdict, failed.causes[0].text) == ("failed", "no memory")

@@ -26,6 +26,7 @@ from scalograph.study.load import parse
 from scalograph.verdict.judge import Judgment
 from tests.kit.findings import CONFIGURATIONS
 from tests.kit.records import placed, record
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
 
 
@@ -37,7 +38,6 @@ def grid(**protocol: Any) -> GridPlanner:
 
 
 def told_of(planner: GridPlanner, *names: str, verdict: str = "clean") -> GridPlanner:
-    """Tell a planner that these of its runs were made."""
     for name in names:
         planner.tell(planner._planned[name], {}, verdict)
     return planner
@@ -46,18 +46,23 @@ def told_of(planner: GridPlanner, *names: str, verdict: str = "clean") -> GridPl
 PLANNED = grid()._planned
 NAMES = [*PLANNED]
 FIRST = NAMES[:7]  # the first block
+KILLED = EndedService(name="web", stop_signal="TERM", stopped_by="KILL", stop_ns=5_000_000_000, signal=9)
+BUSY = "machine busy, not measurable now: 4 of 7 runs of block 1 were disturbed; not repeated"
+REPEATED = (FIRST[1], FIRST[4], f"{FIRST[4]}r1", NAMES[9], NAMES[20])
 
 
 class Told:
-    def __init__(self) -> None:
-        self.runs: list[str] = []
-        self.notes: list[str] = []
+    """Hears of runs and notes; sends this process a signal when a run has ended: the loop is at work, and no run is."""
+
+    def __init__(self, signal_number: int = 0) -> None:
+        self.runs, self.notes, self.signal_number = list[str](), list[str](), signal_number
 
     def run_started(self, run: Run, n_left: int) -> None:
         assert n_left > 0
 
     def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
         self.runs.append(run.run)
+        os.kill(os.getpid(), self.signal_number)
 
     def run_warned(self, text: str, about: str = "") -> None:
         self.notes.append(text)
@@ -115,21 +120,9 @@ def test_a_run_is_written_before_the_next_and_one_without_its_verdict_is_still_t
     assert planner.ask() is None
 
 
-class Signaled(Told):
-    """Sends this process a signal when a run has ended: the loop is at work, and no run is."""
-
-    def __init__(self, number: signal.Signals) -> None:
-        super().__init__()
-        self.number = number
-
-    def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
-        super().run_finished(run, found, judgment)
-        os.kill(os.getpid(), self.number)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_between_two_runs_ends_the_study_in_order(file: Path, number: signal.Signals) -> None:
-    progress = Signaled(number)
+    progress = Told(number)
     before = signal.signal(number, signal.default_int_handler)  # whatever the shell left
     try:
         ended = carry_out(file, FakeHost(), progress=progress)
@@ -140,17 +133,12 @@ def test_a_signal_between_two_runs_ends_the_study_in_order(file: Path, number: s
     assert len(progress.runs) == 1 and kinds(file) == ["study", "ask", "run", "verdict", "end"]
 
 
-REPEATED = (FIRST[1], FIRST[4], f"{FIRST[4]}r1", NAMES[9], NAMES[20])
-
-
 @pytest.mark.guarantee
 @pytest.mark.parametrize(
     ("stop_after", "disturbed", "lost"),
     [*((n, (), "nothing") for n in (0, 1, 7, 20)), *((n, REPEATED, "verdict") for n in range(0, 25, 3))],
 )
-def test_a_study_killed_anywhere_resumes_to_the_same_runs_and_repeats(
-    tmp_path: Path, stop_after: int, disturbed: Collection[str], lost: str
-) -> None:
+def test_a_killed_study_has_the_same_runs(tmp_path: Path, stop_after: int, disturbed: Sequence[str], lost: str) -> None:
     whole, first = FakeHost(disturbed=disturbed), FakeHost(stop_after, HostError("disk", "full"), disturbed)
     carry_out(tmp_path / "whole.jsonl", whole)
     with pytest.raises(HostError):
@@ -194,7 +182,6 @@ def test_time_before_a_resume_counts_block_by_block(blocks: dict[int, float], ne
 
 
 def run_event(name: str, block: int = 0, **more: Any) -> dict[str, Any]:
-    """Fields of a run event, changed as told."""
     first = {"threads": 1, "lock": "none"}
     event = {"run": name, "block": block, "configuration": first, "replicate": 0, "warmup": False, "record": record()}
     return event | more
@@ -231,24 +218,17 @@ def test_disturbed_runs_are_asked_again_at_the_end_of_their_block_once(file: Pat
     assert "note" not in kinds(file)
 
 
-def test_one_that_is_disturbed_again_is_given_up(file: Path) -> None:
-    host = FakeHost(disturbed=[FIRST[0], f"{FIRST[0]}r1"])
-    carry_out(file, host)
-    assert [name for name in host.measured if "r" in name] == [f"{FIRST[0]}r1"]
-
-
-BUSY = "machine busy, not measurable now: 4 of 7 runs of block 1 were disturbed; not repeated"
-
-
-@pytest.mark.parametrize(("protocol", "reason", "measured", "note"), [
-    ({}, "complete", NAMES, BUSY),
-    ({"wait_quiet_s": 60.0}, "complete", [*FIRST, *sorted(f"{name}r1" for name in FIRST[:4]), *NAMES[7:]], ""),
-    ({"when_busy": "stop"}, "busy", FIRST, ""),
+@pytest.mark.parametrize(("protocol", "disturbed", "reason", "measured", "note"), [
+    ({}, FIRST[:4], "complete", NAMES, BUSY),
+    ({"wait_quiet_s": 60.0}, FIRST[:4], "complete", [*FIRST, *sorted(f"{n}r1" for n in FIRST[:4]), *NAMES[7:]], ""),
+    ({"when_busy": "stop"}, FIRST[:4], "busy", FIRST, ""),
+    # One that is disturbed again is given up.
+    ({}, [FIRST[0], f"{FIRST[0]}r1"], "complete", [*FIRST, f"{FIRST[0]}r1", *NAMES[7:]], ""),
 ])  # fmt: skip
 def test_on_a_busy_machine_a_study_says_so_or_repeats_or_ends(
-    file: Path, protocol: dict[str, Any], reason: str, measured: list[str], note: str
+    file: Path, protocol: dict[str, Any], disturbed: list[str], reason: str, measured: list[str], note: str
 ) -> None:
-    host = FakeHost(disturbed=FIRST[:4])
+    host = FakeHost(disturbed=disturbed)
     assert (carry_out(file, host, grid(**protocol)).reason, host.measured) == (reason, measured)
     if note:
         assert [event["text"].startswith(note) for event in events(file, "note")] == [True]
@@ -270,38 +250,32 @@ def test_one_that_stopped_on_a_busy_machine_goes_on_in_another_start(file: Path)
 
 
 class FakeGate:
-    def __init__(self, passages: Sequence[GateResult]) -> None:
+    """Passes as it is told; None is a signal that comes while we wait for quiet."""
+
+    def __init__(self, *passages: GateResult | None) -> None:
         self.passages, self.blocks = list(passages), list[int]()
 
     def wait_until_quiet(self, block: int, interrupted: Callable[[], bool]) -> GateResult:
         self.blocks.append(block)
-        assert not interrupted()
-        return self.passages.pop(0) if self.passages else GateResult(True)
+        passage = self.passages.pop(0) if self.passages else GateResult(True)
+        if passage is None:
+            signal.raise_signal(signal.SIGTERM)
+        assert interrupted() is (passage is None)
+        return passage or GateResult(False, "busy")
 
     def observe_run(self, record: Record) -> None:
         assert record.run.status
 
 
-def test_each_block_and_round_of_repeats_passes_the_gate_and_a_busy_machine_may_stop_it(file: Path) -> None:
-    gate = FakeGate([GateResult(True), GateResult(False, "busy")])
-    assert carry_out(file, FakeHost(disturbed=[FIRST[0]]), None, Budget(None), gate).reason == "complete"
-    assert gate.blocks == [0, 0, 1, 2] and [event["text"] for event in events(file, "note")] == ["busy"]
-
-
-def test_a_busy_machine_stops_a_study_that_says_so(file: Path) -> None:
-    host, gate = FakeHost(), FakeGate([GateResult(True), GateResult(False, "busy")])
-    assert carry_out(file, host, None, Budget(None), gate, True).reason == "busy" and host.measured == FIRST
-
-
-class SignalingGate(FakeGate):
-    def wait_until_quiet(self, block: int, interrupted: Callable[[], bool]) -> GateResult:
-        signal.raise_signal(signal.SIGTERM)
-        assert interrupted()
-        return GateResult(False, "busy")
-
-
-def test_a_signal_while_we_wait_for_quiet_is_no_busy_machine(file: Path) -> None:
-    assert carry_out(file, FakeHost(), None, Budget(None), SignalingGate([]), True).reason == "interrupted"
+def test_each_block_and_each_round_of_repeats_passes_the_gate_which_may_end_the_study(tmp_path: Path) -> None:
+    first, host, gate = tmp_path / "first", FakeHost(), FakeGate(GateResult(True), GateResult(False, "busy"))
+    assert carry_out(first, FakeHost(disturbed=[FIRST[0]]), None, Budget(None), gate).reason == "complete"
+    assert gate.blocks == [0, 0, 1, 2] and [event["text"] for event in events(first, "note")] == ["busy"]
+    gate = FakeGate(GateResult(True), GateResult(False, "busy"))
+    assert carry_out(tmp_path / "stops", host, None, Budget(None), gate, True).reason == "busy"
+    assert host.measured == FIRST
+    signaled = carry_out(tmp_path / "signaled", FakeHost(), None, Budget(None), FakeGate(None), True)
+    assert signaled.reason == "interrupted", "it was no busy machine"
 
 
 @pytest.mark.parametrize(("runs", "n_done", "measured"), [(21, 0, 21), (20, 0, 14), (6, 0, 0), (14, 7, 7), (13, 7, 0)])
@@ -330,20 +304,17 @@ def test_an_impossible_run_is_repeated_and_a_warmup_run_is_not() -> None:
 ])  # fmt: skip
 def test_a_broken_run_event_is_a_protocol_error(changed: dict[str, Any]) -> None:
     event = {"event": "run", "at": "2026-01-01T00:00:00.000Z", **run_event("b0000-0000", **changed)}
-    with pytest.raises(ProtocolError, match="event 1: a broken `run` event"):
-        replay(grid(), [event])
+    refuses(ProtocolError, "event 1: a broken `run` event", replay, grid(), [event])
 
 
 @pytest.mark.parametrize("event", [{"event": "ask"}, {"event": "run", "at": 5, **run_event("a")}, {"event": "run"}])
 def test_a_broken_event_has_no_time(event: dict[str, Any]) -> None:
-    with pytest.raises(ProtocolError, match="event 1: a broken"):
-        list(timed_runs([event]))
+    refuses(ProtocolError, "event 1: a broken", list, timed_runs([event]))
 
 
 def test_one_name_is_one_run_of_one_configuration() -> None:
     event = {"event": "run", **run_event(FIRST[0], configuration=PLANNED[FIRST[0]].configuration)}
-    with pytest.raises(ProtocolError, match='event 2: a second run "b0000-0000"'):
-        replay(grid(), [event, event])
+    refuses(ProtocolError, 'event 2: a second run "b0000-0000"', replay, grid(), [event, event])
     other = run_event(FIRST[0], configuration={"threads": 99, "lock": "none"})
     with pytest.raises(StudyError, match=r"resume: design: now b0000-0000 of .*; start anew"):
         replay(grid(), [{"event": "run", **other}])
@@ -365,9 +336,7 @@ def fail_while_stopped(run: Run) -> Record:
 
 
 @pytest.mark.parametrize("answer", [fail_while_stopped, lambda run: record(status="interrupted")])
-def test_an_interrupted_run_or_one_that_fails_while_we_are_stopped_has_not_happened(
-    file: Path, answer: Callable[[Run], Record]
-) -> None:
+def test_a_run_that_fails_while_we_are_stopped_has_not_happened(file: Path, answer: Callable[[Run], Record]) -> None:
     assert carry_out(file, FakeHost(answer=answer)).reason == "interrupted"
     assert kinds(file) == ["study", "ask", "end"]
 
@@ -380,9 +349,6 @@ def test_a_signal_that_a_probe_has_heard_is_told_as_what_ended_the_runs(file: Pa
         return record()
 
     assert carry_out(file, FakeHost(answer=hear_in_our_place))[:2] == ("interrupted", signal.SIGTERM)
-
-
-KILLED = EndedService(name="web", stop_signal="TERM", stopped_by="KILL", stop_ns=5_000_000_000, signal=9)
 
 
 def test_how_services_ended_is_journaled_where_it_is_known_and_the_last_ones_before_the_end(file: Path) -> None:

@@ -59,9 +59,6 @@ def test_it_waits_until_the_machine_is_quiet_and_no_longer_than_it_says() -> Non
     assert world.told == ["waiting for a quiet machine before block 1, at most 3 s: used by others: CPU 1 50 %"]
     world = World([BUSY])
     assert not world.gate(3600).wait_until_quiet(0, lambda: world.now > 5).quiet and world.now < 8
-
-
-def test_patience_is_for_the_whole_study() -> None:
     world = World([BUSY])
     gate = world.gate(90)
     assert not gate.wait_until_quiet(0, never).quiet and world.now == SAMPLE_S + 90 and len(world.told) == 3

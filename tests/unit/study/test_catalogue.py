@@ -8,6 +8,7 @@ from scalograph.errors import StudyError
 from scalograph.study.catalogue import OpenedCatalogue, claim_number, claims_of, open_catalogue
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies
+from tests.kit.refusals import refuses
 from tests.kit.studies import a_study
 
 LISTED = {"S0": 16, "S1": 13, "S2": 7, "S3": 7, "S4": 10}
@@ -66,11 +67,16 @@ def small(folder: Path, claims: str = "", more: str = "") -> Path:
     return file
 
 
-def test_studies_lie_beside_their_catalogue_and_some_are_chosen_by_id_or_name(tmp_path: Path) -> None:
+def test_studies_lie_beside_their_catalogue_which_is_read_within_limits(tmp_path: Path) -> None:
     file = small(tmp_path, CLAIM.format(id="P0-1a"), OPEN.format(id="P0-2", decision="not yet"))
     for names in ((), ("P0",), ("sleep",)):
         found = open_catalogue(file, names=names)
         assert [part.study for _, part in found.parts] == ["one"] and not found.is_shipped
+    refuses(StudyError, "cannot be read", open_catalogue, tmp_path / "missing.toml")
+    (tmp_path / "published.toml").write_bytes(b"#" * ((1 << 20) + 1))
+    refuses(StudyError, "larger than 1 MiB", open_catalogue, tmp_path / "published.toml")
+    with pytest.raises(StudyError, match=r'no published study "nothing", expected one of thread-scaling \(S0\)'):
+        open_catalogue(names=("nothing",))
 
 
 @pytest.mark.parametrize(("claims", "more", "message"), [
@@ -80,18 +86,5 @@ def test_studies_lie_beside_their_catalogue_and_some_are_chosen_by_id_or_name(tm
     ("", "[studies.verses]\n", "studies.0.verses: "),
     ("", "[", "published.toml: not TOML"),
 ])  # fmt: skip
-def test_what_is_no_catalogue_is_refused_where_it_is_wrong(
-    tmp_path: Path, claims: str, more: str, message: str
-) -> None:
-    with pytest.raises(StudyError, match=message):
-        open_catalogue(small(tmp_path, claims, more))
-
-
-def test_a_missing_or_huge_catalogue_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="cannot be read"):
-        open_catalogue(tmp_path / "published.toml")
-    (tmp_path / "published.toml").write_bytes(b"#" * ((1 << 20) + 1))
-    with pytest.raises(StudyError, match="larger than 1 MiB"):
-        open_catalogue(tmp_path / "published.toml")
-    with pytest.raises(StudyError, match=r'no published study "nothing", expected one of thread-scaling \(S0\)'):
-        open_catalogue(names=("nothing",))
+def test_what_is_no_catalogue_is_refused_where_wrong(tmp_path: Path, claims: str, more: str, message: str) -> None:
+    refuses(StudyError, message, open_catalogue, small(tmp_path, claims, more))

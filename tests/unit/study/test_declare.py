@@ -12,6 +12,8 @@ from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import StudyError
 from scalograph.study.declare import Declared, check, declare, declare_shipped
 from scalograph.study.shipped import shipped_studies
+from tests.kit import refusals
+from tests.kit.studies import write_study
 
 STUDY = """\
 version = 1
@@ -30,14 +32,14 @@ USED = STUDY.replace('command = ["prog", "-t{threads}", "{kind}"]', 'use = "java
     '["a", "b"]', '["platform", "virtual"]'
 )
 PUBLISHED = '[published]\nfile = "paper.csv"\nmatch = { t = "threads" }\nvalues = { s = "wall" }\n'
+COMMAND = '["prog", "-t{threads}", "{kind}"]'
+BROKEN = [
+    "1", '"x"', "[]", "{}", "[[1]]", "{ a = [1] }", "nan", "true", '"{a}"', '["{"]', "[{}]", "1979-05-27", '"1:all"',
+]  # fmt: skip
 
 
 def mistakes(folder: Path, text: str) -> list[str]:
-    file = folder / "study.toml"
-    file.write_text(text)
-    with pytest.raises(StudyError) as caught:
-        check(file)
-    return [str(problem) for problem in caught.value.problems]
+    return refusals.mistakes(check, write_study(folder, text))
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
@@ -72,9 +74,6 @@ def test_a_response_that_no_run_has_or_in_another_unit(tmp_path: Path, response:
     (said,) = mistakes(tmp_path, f"{STUDY}[responses.r]\n{response}\n")
     assert message in said
     assert 'did you mean "max_rss"?' in said or "unit" in said
-
-
-COMMAND = '["prog", "-t{threads}", "{kind}"]'
 
 
 @pytest.mark.parametrize("text", [
@@ -128,9 +127,7 @@ def test_a_study_that_does_not_fit_its_workload(tmp_path: Path, old: str, new: s
     ("paper.csv", b"", ["study.toml:14: published.match.t: no", "study.toml:15: published.values.s"]),
     ("paper.csv", b"\xff", ["study.toml:13: published.file: paper.csv cannot be read"]),
 ])  # fmt: skip
-def test_published_figures_that_cannot_be_shown(
-    tmp_path: Path, name: str, content: bytes | None, messages: list[str]
-) -> None:
+def test_published_figures_not_shown(tmp_path: Path, name: str, content: bytes | None, messages: list[str]) -> None:
     if content is not None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
@@ -148,11 +145,6 @@ def test_published_figures_that_cannot_be_shown(
 def test_ranges_and_rows_of_columns_that_are_not_there(tmp_path: Path, more: str, message: str) -> None:
     (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
     assert any(line.startswith(message) for line in mistakes(tmp_path, f"{STUDY}{PUBLISHED}{more}\n"))
-
-
-BROKEN = [
-    "1", '"x"', "[]", "{}", "[[1]]", "{ a = [1] }", "nan", "true", '"{a}"', '["{"]', "[{}]", "1979-05-27", '"1:all"',
-]  # fmt: skip
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

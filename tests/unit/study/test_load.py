@@ -1,19 +1,20 @@
+"""Studies as they are read, and their hashes."""
+
 import json
+import os
+from pathlib import Path
 
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.study.identity import dump_study, study_hash
+from scalograph.study import identity
+from scalograph.study.identity import dump_study, hash_folder, study_hash
 from scalograph.study.load import parse, quick_form
 from scalograph.study.model import Study
+from scalograph.system.private_dir import remove_tree
 from tests.kit import ROOT
+from tests.kit.refusals import mistakes, refuses
 from tests.kit.studies import VALID
-
-
-def mistakes(text: str) -> list[str]:
-    with pytest.raises(StudyError) as caught:
-        parse(text)
-    return [str(problem) for problem in caught.value.problems]
 
 
 def test_a_valid_study() -> None:
@@ -31,7 +32,7 @@ def test_a_valid_study() -> None:
 def test_every_mistake_at_once_in_order_of_lines() -> None:
     text = VALID.replace('title = "Does it scale?"', 'titel = "x"').replace("seed = 0", 'seed = "0"')
     text = text.replace('timeout = "10s"', "timeout = 10").replace("threads = 1", "thread = 1")
-    found = mistakes(text)
+    found = mistakes(parse, text)
     assert found == [
         "study.toml: title: missing, expected a value for `title`; add it (protocol/study.md lists the keys)",
         found[1],
@@ -43,9 +44,9 @@ def test_every_mistake_at_once_in_order_of_lines() -> None:
     assert found[1].startswith("study.toml:3: titel: unknown key, expected one of")
     assert found[1].endswith('did you mean "title"?')
     text = VALID.replace('"1,2,4"', "[[1], nan]").replace("command", "copies = 1.5\ncommand")
-    assert len(mistakes(text.replace("threads = 1", ""))) == 2
+    assert len(mistakes(parse, text.replace("threads = 1", ""))) == 2
     claim = '[[published.claims]]\nid = "a"\nsentence = "b"\nkind = { a = 1 }\nholds = [0, 1]\n'
-    (found,) = mistakes(VALID + claim)
+    (found,) = mistakes(parse, VALID + claim)
     assert "published.claims[0].kind" in found
 
 
@@ -86,7 +87,7 @@ def test_every_mistake_at_once_in_order_of_lines() -> None:
 ])  # fmt: skip
 def test_rejects(old: str, new: str, message: str) -> None:
     assert old in VALID
-    found = mistakes(VALID.replace(old, new, 1))
+    found = mistakes(parse, VALID.replace(old, new, 1))
     assert any(line.startswith(message) for line in found), found
 
 
@@ -120,7 +121,7 @@ def test_a_baseline_that_no_host_has(level: str, is_valid: bool) -> None:
     if is_valid:
         assert parse(text)
     else:
-        assert mistakes(text) == [
+        assert mistakes(parse, text) == [
             f"study.toml:21: baseline.threads: level {level.replace(chr(34), chr(39))} is not among the levels of "
             'threads, expected one of "1:all"'
         ]
@@ -135,7 +136,7 @@ def test_a_baseline_that_no_host_has(level: str, is_valid: bool) -> None:
     ("factors = { thread = [1] }", 'study.toml:23: quick.factors.thread: factor "thread" is not declared'),
 ])  # fmt: skip
 def test_the_quick_form_is_checked_with_the_study(quick: str, message: str) -> None:
-    (found,) = mistakes(VALID + "[quick]\n" + quick + "\n")
+    (found,) = mistakes(parse, VALID + "[quick]\n" + quick + "\n")
     assert found.startswith(message)
 
 
@@ -143,9 +144,34 @@ def test_the_quick_form_fits_its_question_and_counts_copies() -> None:
     text = VALID.replace('work = "total"', 'work = "total"\nquestion = "break-even"').replace("runs = 3\n", "")
     text = text.replace("threads = 1\n", 'lock = "none"\n') + "[quick.factors]\n"
     assert parse(text + "threads = [1, 4]\n").quick.factors == {"threads": [1, 4]}
-    (found,) = mistakes(text + 'lock = ["none", "cas", "mutex"]\n')
+    (found,) = mistakes(parse, text + 'lock = ["none", "cas", "mutex"]\n')
     assert found.startswith("study.toml:23: quick.factors.lock.levels: 3 levels")
     text = VALID.replace("command", 'copies = "{threads}"\ncommand')
     assert parse(text).workload.copies == "{threads}"
-    (found,) = mistakes(text + "[quick]\nfactors = { threads = [1, 5000] }\n")
+    (found,) = mistakes(parse, text + "[quick]\nfactors = { threads = [1, 5000] }\n")
     assert found.startswith("study.toml:24: quick.factors.threads: level 5000 counts copies")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("MAX_SOURCE_BYTES", "larger than 7 bytes"), ("MAX_SOURCES", "more than 7 files")]
+)
+def test_more_than_sources_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str) -> None:
+    for n in range(8):
+        (tmp_path / f"{n}.c").write_text("x")
+    assert hash_folder(tmp_path) == hash_folder(tmp_path)
+    monkeypatch.setattr(identity, name, 7)
+    with pytest.raises(StudyError, match=f"{tmp_path}: cannot be read: {message}, expected the sources of a workload"):
+        hash_folder(tmp_path)
+
+
+def test_folders_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1000):
+        os.mkdir("d", dir_fd=at)
+        below = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    refuses(StudyError, "folders nested too deeply", hash_folder, tmp_path)
+    remove_tree(tmp_path / "d")
+    assert [*tmp_path.iterdir()] == []

@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.errors import StudyError
 from scalograph.study.toml_text import blank_strings, line_of, locate, parse
-
-
-def refused(text: str) -> str:
-    with pytest.raises(StudyError) as caught:
-        parse(text, "x.toml")
-    return str(caught.value)
+from tests.kit.refusals import mistakes
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -32,7 +26,7 @@ def refused(text: str) -> str:
     ("a = 2026-02-30", "x.toml: not TOML: "),
 ])  # fmt: skip
 def test_what_is_beyond_a_limit_is_refused_before_it_is_parsed(text: str, message: str) -> None:
-    assert refused(text).startswith(message)
+    assert mistakes(parse, text, "x.toml")[0].startswith(message)
 
 
 @pytest.mark.parametrize("text", [

@@ -15,6 +15,7 @@ from scalograph.study.program import Service, program
 from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workload, shipped_workloads
 from scalograph.study.workload import Parameter, load_workload, refusals
 from tests.kit import ROOT
+from tests.kit.refusals import mistakes, refuses
 from tests.kit.studies import facts_of
 
 GOOD = """
@@ -55,9 +56,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def refused(folder: Path, text: str) -> str:
-    with pytest.raises(StudyError) as caught:
-        load_workload(written(folder, text))
-    return str(caught.value)
+    return "\n".join(mistakes(load_workload, written(folder, text)))
 
 
 def facts(*releases: int) -> HostFacts:
@@ -107,41 +106,31 @@ def test_refuses(tmp_path: Path, old: str, new: str, said: str) -> None:
 
 
 def test_refuses_all_at_once_and_what_is_no_workload(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="No such file"):
-        load_workload(tmp_path)
+    refuses(StudyError, "No such file", load_workload, tmp_path)
     text = GOOD.replace('title = "A workload"', "nonsense = 1").replace("default = []", "default = 5")
     message = refused(tmp_path, text)
     assert message.count("\n") == 2
     assert "nonsense" in message and "title" in message and "parameters.more" in message
     assert "larger than 1 MiB" in refused(tmp_path, GOOD + "#" * (1 << 20))
     (tmp_path / "workload.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(StudyError, match="byte 0 is not UTF-8"):
-        load_workload(tmp_path)
+    refuses(StudyError, "byte 0 is not UTF-8", load_workload, tmp_path)
 
 
-def test_places_are_names_and_lone_braces() -> None:
+def test_a_template_is_filled() -> None:
     expected = [("a", "{a}{b}"), ("b", "{a}{b}"), (None, "}"), ("", "{}")]
     assert list(placeholders(["{a}{b}", "{{c}}", "}", "{}"])) == expected
-
-
-def test_fill_replaces_inside_spreads_lists_keeps_falsy_values_and_writes_braces() -> None:
     values = {"n": 8, "x": 0.5, "on": True, "more": ["-a", "b c"], "none": []}
     assert fill(["p", "-t={n}", "{x}{on}", "{more}", "{none}"], values) == ["p", "-t=8", "0.5true", "-a", "b c"]
     assert fill(["{a}", "{b}", "{c}"], {"a": 0, "b": False, "c": ""}) == ["0", "false", ""]
     assert fill(["{{n}}", "{{{n}}}", "awk {{print}}"], {"n": 3}) == ["{n}", "{3}", "awk {print}"]
+    with pytest.raises(StudyError, match=r"unknown name \{thread\} .* expected one of n, threads"):
+        fill(["{thread}"], {"threads": 1, "n": 2})
+    refuses(StudyError, "the list more inside", fill, ["-x{more}"], {"more": ["a"]})
 
 
 @pytest.mark.parametrize("item", ["{n.__class__}", "{n[0]}", "{n!r}", "{n:>9}", "{0}", "{}"])
 def test_fill_evaluates_nothing(item: str) -> None:
-    with pytest.raises(StudyError, match="unknown name"):
-        fill([item], {"n": 3})
-
-
-def test_fill_names_what_is_known_and_refuses_a_list_inside_an_item() -> None:
-    with pytest.raises(StudyError, match=r"unknown name \{thread\} .* expected one of n, threads"):
-        fill(["{thread}"], {"threads": 1, "n": 2})
-    with pytest.raises(StudyError, match="the list more inside"):
-        fill(["-x{more}"], {"more": ["a"]})
+    refuses(StudyError, "unknown name", fill, [item], {"n": 3})
 
 
 @given(st.text())
@@ -176,13 +165,11 @@ def test_refusals_name_the_jvm_that_is_too_old_and_wrong_values(tmp_path: Path) 
     assert refusal({"kind": "b", "java": "17"}) is not None
     assert refusal({"kind": "b", "java": "/j/17/bin/java"}) is not None
     assert refusals(workload, {"kind": "b"}, facts(17))({"n": 2}) is not None
-    with pytest.raises(StudyError, match=r"workload.parameters.n: 0, expected at least 1"):
-        refusals(workload, {"n": 0}, facts(17))
-    with pytest.raises(StudyError, match=r"factors.kind: 'c', expected one of a, b"):
-        refusals(workload, {}, facts(17))({"kind": "c"})
+    refuses(StudyError, r"workload.parameters.n: 0, expected at least 1", refusals, workload, {"n": 0}, facts(17))
+    refuses(StudyError, r"factors.kind: 'c', expected one of a, b", refusals(workload, {}, facts(17)), {"kind": "c"})
 
 
-def test_what_ships_loads() -> None:
+def test_what_ships_loads_with_one_version_of_each_artifact() -> None:
     workloads = {"affinity", "ceiling", "descriptors", "fixed-work", "fork-join", "java-priorities", "java-threads"}
     assert workloads <= set(shipped_workloads())
     studies = {"ceiling", "descriptor-cliff", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
@@ -193,12 +180,17 @@ def test_what_ships_loads() -> None:
     index = (ROOT / "studies" / "README.md").read_text()
     for name in shipped_studies():
         assert (shipped_study(name) / "README.md").is_file() and f"({name}/README.md)" in index
+    builds = [plan for name in shipped_workloads() for plan in load_workload(shipped_workload(name)).build]
+    fetched = [one for plan in builds for one in plan.fetch]
+    versions: dict[str, set[tuple[str, str, int]]] = {}
+    for one in fetched:
+        versions.setdefault(":".join(one.artifact.split(":")[:2]), set()).add((one.artifact, one.sha256, one.bytes))
+    assert fetched and {name: several for name, several in versions.items() if len(several) > 1} == {}
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
-    with pytest.raises(StudyError, match=r"one of affinity, ceiling, .*, java-priorities, java-threads"):
-        shipped_workload(name)
+    refuses(StudyError, r"one of affinity, ceiling, .*, java-priorities, java-threads", shipped_workload, name)
 
 
 SEVERAL = """
@@ -265,12 +257,3 @@ def test_what_a_program_cannot_do_or_would_not_read_is_refused(tmp_path: Path) -
     assert (refused_by({}), refused_by({"n": 2})) == (None, "b counts nothing")
     assert refused_by({"n": 2, "kind": "a"}) is None
     assert "requires.given: found m, expected one of n" in refused(tmp_path, GOOD + row.replace('"n"', '"m"'))
-
-
-def test_an_artifact_has_one_version_in_all_workloads_that_ship() -> None:
-    builds = [plan for name in shipped_workloads() for plan in load_workload(shipped_workload(name)).build]
-    fetched = [one for plan in builds for one in plan.fetch]
-    versions: dict[str, set[tuple[str, str, int]]] = {}
-    for one in fetched:
-        versions.setdefault(":".join(one.artifact.split(":")[:2]), set()).add((one.artifact, one.sha256, one.bytes))
-    assert fetched and {name: several for name, several in versions.items() if len(several) > 1} == {}

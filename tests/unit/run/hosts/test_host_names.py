@@ -13,6 +13,7 @@ from scalograph.run.hosts import host_names
 from scalograph.run.hosts.base import Host
 from scalograph.system.quiet import LoadSample
 from tests.kit import ROOT
+from tests.kit.refusals import refuses
 
 KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 REPLAY = f'''
@@ -70,7 +71,6 @@ def connect():
 
 @pytest.fixture
 def replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One file, one row."""
     (tmp_path / "replaying_host.py").write_text(REPLAY)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(host_names.HOSTS, "replay", "replaying_host")
@@ -108,5 +108,4 @@ def test_a_host_is_closed_whatever_happens(monkeypatch: pytest.MonkeyPatch, repl
     with pytest.raises(KeyboardInterrupt), host_names.open_host("replay") as host:
         busy(host)
     assert len(sys.modules["replaying_host"].CLOSED) == 1
-    with pytest.raises(StudyError, match=r'--host: no host "moon", expected one of local'):
-        host_names.connect("moon")
+    refuses(StudyError, r'--host: no host "moon", expected one of local', host_names.connect, "moon")

@@ -13,9 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalograph.run.hosts.python_probe import lines, spec, tree
+from tests.kit.refusals import refuses
 
 COMMAND = {"argv": ["a"], "cwd": "/", "env": {}}
 GOOD: dict[str, Any] = {"protocol": 1, "run": "r", "commands": [COMMAND], "timeout_ns": 1}
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = ["argv", "copies", "cwd", "env", "cpus", "policy", "priority", "nice", "name", "role"]
+OF_A_SERVICE = ["ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns"]
+# Where a copy tells what is in force it has not reached the gate.
+KILLED = """
+import os, signal, sys
+from scalograph.run.hosts.python_probe import __main__, launch
+launch.read_back = lambda pid: os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(__main__.main([]))
+"""
 
 
 def changed(**fields: Any) -> dict[str, Any]:
@@ -85,23 +100,12 @@ def test_what_is_no_object_is_refused(text: bytes) -> None:
     assert caught.value.fields["where"] == "spec"
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
-
-
 @given(st.sampled_from([*GOOD, "events", "stdout", "user", "backend", "timeline_bins"]), json_values)
 def test_no_value_does_more_than_be_refused(name: str, value: Any) -> None:
     try:
         spec.parse(changed(**{name: value}))
     except spec.RefusalError as refusal:
         assert len(json.dumps(refusal.fields)) < 1000
-
-
-FIELDS = ["argv", "copies", "cwd", "env", "cpus", "policy", "priority", "nice", "name", "role"]
-OF_A_SERVICE = ["ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns"]
 
 
 @given(st.booleans(), st.sampled_from([*FIELDS, *OF_A_SERVICE]), json_values)
@@ -151,15 +155,12 @@ def test_a_line_that_follows_no_form_is_broken(line: bytes) -> None:
 
 def test_lines_names_and_numbers_have_limits_and_a_torn_line_is_broken() -> None:
     assert math.isfinite(said(b"value a 0." + b"1" * 501 + b"\n").values["a"][0])
-    with pytest.raises(lines.BrokenLineError, match="longer"):
-        said(b"value a 0." + b"1" * 502 + b"\n")
-    with pytest.raises(lines.BrokenLineError, match="newline"):
-        said(b"value a 1")
+    refuses(lines.BrokenLineError, "longer", said, b"value a 0." + b"1" * 502 + b"\n")
+    refuses(lines.BrokenLineError, "newline", said, b"value a 1")
     limits = lines.Limits()
     for start in (0, 0, 128, 128):
         lines.Speech().feed(b"".join(b"value a%d 1\n" % i for i in range(start, start + 128)), limits)
-    with pytest.raises(lines.BrokenLineError, match="names"):
-        lines.Speech().feed(b"value b 1\n", limits)
+    refuses(lines.BrokenLineError, "names", lines.Speech().feed, b"value b 1\n", limits)
 
 
 def record_process(proc: Path, pid: int, parent: int, state: str = "S", name: str = "sleep") -> None:
@@ -177,15 +178,6 @@ def test_descendants_of_a_recorded_tree(tmp_path: Path) -> None:
     (tmp_path / "self").mkdir()
     (tmp_path / "14").mkdir()
     assert sorted(tree.descendants(10, tmp_path)) == [11, 13] and tree.descendants(20, tmp_path) == []
-
-
-# Where a copy tells what is in force it has not reached the gate.
-KILLED = """
-import os, signal, sys
-from scalograph.run.hosts.python_probe import __main__, launch
-launch.read_back = lambda pid: os.kill(os.getpid(), signal.SIGKILL)
-sys.exit(__main__.main([]))
-"""
 
 
 def test_a_copy_that_is_killed_before_the_gate_fails_its_run() -> None:

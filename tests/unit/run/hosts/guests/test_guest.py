@@ -21,12 +21,14 @@ from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.program import program as started
 from tests.kit.command import in_process
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
 from tests.unit.run.hosts.guests.test_guest_process import ANSWER, UP, programs
 
 MACHINE = HostFacts(cpus=(CpuFact(cpu=4, core=2), CpuFact(cpu=6, core=2)), memory_bytes=6 << 30, governor="schedutil")
 FACTORS = '[factors.kernel]\nlevels = ["cloud"]\ncontrol = "kernel"\n'
 ONE = Run("r1", 0, {"kernel": "cloud", "threads": 1, "lock": "none"}, 0)
+ANSWERS = f"head -6 {ANSWER}; echo 0 > $boot/exit"
 
 
 @pytest.fixture
@@ -61,16 +63,10 @@ def run(host: GuestHost, folder: Path, code: str, **protocol: float) -> Record:
     return Runner(ready, host).measure(ONE)
 
 
-ANSWERS = f"head -6 {ANSWER}; echo 0 > $boot/exit"
-
-
-def test_a_run_tells_what_was_booted_and_no_time(here: GuestHost, tmp_path: Path) -> None:
+def test_a_run_tells_what_was_booted_and_no_time_and_fails_after_other_work(here: GuestHost, tmp_path: Path) -> None:
     record = run(here, tmp_path, f"{UP}; {ANSWERS}")
     assert (record.run.status, record.run.reason, record.run.wall_ns) == ("ok", None, None)
     assert record.guest and (record.guest.kernel, record.guest.accelerator) == ("6.1.0", "tcg")
-
-
-def test_one_of_other_work_or_kernel_than_asked_has_failed(here: GuestHost, tmp_path: Path) -> None:
     other_work = run(here, tmp_path, f"{UP}; {ANSWERS}", iterations=4)
     assert other_work.run.reason == "reported 3 of 4 iterations"
     other_kernel = run(here, tmp_path, f"{UP}; sed -i s/6.1.0/5.10.0/ $boot/up; {ANSWERS}")
@@ -78,9 +74,7 @@ def test_one_of_other_work_or_kernel_than_asked_has_failed(here: GuestHost, tmp_
 
 
 @pytest.mark.parametrize(("timeout_s", "ready_s"), [(10.0, 60), (300.0, 300)])
-def test_on_emulated_cpus_a_program_may_take_as_long_to_be_ready_as_to_run(
-    here: GuestHost, tmp_path: Path, timeout_s: float, ready_s: int
-) -> None:
+def test_emulated_cpus_leave_time_to_be_ready(here: GuestHost, tmp_path: Path, timeout_s: float, ready_s: int) -> None:
     told = f'IFS= read -r line; echo "$line" > {tmp_path}/line'
     run(here, tmp_path, f"{UP}; {told}; {ANSWERS}", timeout_s=timeout_s)
     assert json.loads((tmp_path / "line").read_text())["ready_timeout_ns"] == ready_s * 10**9
@@ -109,8 +103,7 @@ def test_settings_of_a_guest_need_no_consent(here: GuestHost, tmp_path: Path, mo
     factor = '[factors.swappiness]\nlevels = [7]\ncontrol = "sysctl:vm.swappiness"\n'
     text = VALID.replace("./prog", "true").replace("[factors.threads]", factor + "[factors.threads]", 1)
     declared = Declared(parse(text), tmp_path / "study.toml")
-    with pytest.raises(StudyError, match="--machine-wide"):
-        plan(declared, MACHINE)
+    refuses(StudyError, "--machine-wide", plan, declared, MACHINE)
     assert plan(declared, guest_facts(MACHINE)).design.study.factors["swappiness"].levels == [7]
     declared.file.write_text(text.replace("{threads}", "{threads} {lock}"))
     monkeypatch.setattr(guest, "connect", lambda: here)
@@ -119,9 +112,7 @@ def test_settings_of_a_guest_need_no_consent(here: GuestHost, tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "tab\t", "not-utf-8-\udcff"])
-def test_a_folder_whose_name_a_guest_cannot_be_told_is_refused(
-    here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_an_unprintable_folder(here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / name).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
     with pytest.raises(HostError, match=r"--host guest: .*, expected a path of printable characters"):
@@ -156,5 +147,4 @@ def test_what_is_missing_is_named_with_what_installs_it(monkeypatch: pytest.Monk
     ):
         find_programs()
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    with pytest.raises(HostError, match="a machine of riscv64, expected x86_64"):
-        find_programs()
+    refuses(HostError, "a machine of riscv64, expected x86_64", find_programs)

@@ -11,6 +11,7 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.guests.guest import guest_settings, read_back, scheduler_of, settings_lines
 from scalograph.run.hosts.guests.initramfs import INIT
 from scalograph.study.load import parse
+from tests.kit.processes import write_program
 from tests.kit.studies import VALID
 
 FACTOR = '[factors.scheduler]\nlevels = ["default", "scx_fifo"]\ncontrol = "scheduler"\n'
@@ -34,8 +35,7 @@ def of_guest(folder: Path, level: str, code: str = TAKEN) -> tuple[int, HeldSett
     state.write_text("disabled\n")
     program, boot = folder / "root/main", folder / "boot"
     names = {"state": state, "operations": operations, "boot": boot}
-    program.write_text(PROGRAM.format(code=code.format(**names), **names))
-    program.chmod(0o755)
+    write_program(program, PROGRAM.format(code=code.format(**names), **names))
     facts = HostFacts(cpus=(), accelerator="tcg", schedulers={"scx_fifo": str(program)})
     settings = guest_settings(STUDY, {"scheduler": level}, facts)
     boot.mkdir()

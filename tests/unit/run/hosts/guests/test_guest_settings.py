@@ -70,9 +70,6 @@ def test_what_a_guest_linked_or_made_endless_is_not_read(tmp_path: Path) -> None
     present.write_text("0-99999999999999\n")
     read_back(settings, tmp_path)
     assert {(one.held.before, one.held.in_force) for one in settings} == {("", "")}
-
-
-def test_domains_of_cpus_that_a_guest_made_endless_are_not_read(tmp_path: Path) -> None:
     domain = tmp_path / "in_force/sys/devices/system/cpu/cpufreq/policy0"
     domain.mkdir(parents=True)
     os.mkfifo(domain / "affected_cpus")

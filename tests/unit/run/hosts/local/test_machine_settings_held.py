@@ -12,12 +12,12 @@ from scalograph.findings.run_notes import settings_changes, settings_sentences
 from scalograph.protocol.record import MachineSetting, Record, make_failed_record
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
-from scalograph.run.plan import Plan, plan
+from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from scalograph.system.platform_facts import read_counters
-from tests.kit.studies import a_study, facts_of
+from tests.kit.refusals import refuses
+from tests.kit.studies import a_study, facts_of, plan_of
 from tests.unit.control.paper_kernel import content, kernel_writes, planted, store
 
 pytestmark = pytest.mark.guarantee
@@ -35,7 +35,6 @@ FACTS = facts_of()
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """The machine's store, with a kernel of paper."""
     monkeypatch.setattr(kernel_files, "_write", kernel_writes)
     made = store(tmp_path / "state", planted(tmp_path / "kernel"))
     monkeypatch.setattr(Store, "locate", lambda: made)
@@ -43,9 +42,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def planned(kept: Store, text: str = STUDY, consent: Consent = Consent(machine_wide=True)) -> Plan:  # noqa: B008
-    file = kept.kernel.parent / "study.toml"
-    file.write_text(text.replace("{kernel}", str(kept.kernel)))
-    return plan(declare(file), FACTS, consent=consent)
+    return plan_of(kept.kernel.parent, text.replace("{kernel}", str(kept.kernel)), FACTS, consent=consent)
 
 
 def measured(kept: Store, level: object) -> Record:
@@ -93,8 +90,7 @@ def test_every_level_is_attempted_before_the_first_run_and_needs_consent(kept: S
         with pytest.raises(HostError, match=r"conditions\.governor: .*, expected none such"):
             host.ready(planned(kept, f'{STUDY}[conditions]\ngovernor = "none such"\n'), told.append)
     assert content(kept.kernel) == before
-    with pytest.raises(StudyError, match="add --machine-wide"):
-        planned(kept, consent=Consent())
+    refuses(StudyError, "add --machine-wide", planned, kept, consent=Consent())
 
 
 def test_findings_say_that_settings_were_restored_or_which_was_not(kept: Store) -> None:

@@ -7,6 +7,7 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.run.hosts.local.prepare_host import build_planned
 from scalograph.run.plan import Plan
+from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, plan_of
 
 WORKLOAD = """\
@@ -79,5 +80,4 @@ def test_where_nothing_is_left_to_compare_one_message_says_why(place: Path, leve
 
 
 def test_a_preparation_that_fails_otherwise_ends_the_study(place: Path) -> None:
-    with pytest.raises(HostError, match="the disk is full"):
-        ready(place, "none", "broken")
+    refuses(HostError, "the disk is full", ready, place, "none", "broken")

@@ -23,18 +23,24 @@ from scalograph.run.hosts.local import probe, probe_process
 from scalograph.run.interrupts import Interrupts
 from tests.kit import EXAMPLES
 from tests.kit.processes import wait_until, write_program
+from tests.kit.refusals import refuses
 
 GOLDEN = (EXAMPLES / "probe_events.jsonl").read_text().splitlines()
 SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])
 ANSWER = "\n".join(GOLDEN[:6]) + "\n"
+READS, ANSWERS = "sys.stdin.readline(); print(answer, end='')", "print(answer, end='')"
+STOPPED = """
+import json, sys
+from scalograph.run.hosts.local import probe, probe_process
+probe.GRACE_S = 0
+print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
+"""
+INTERRUPTED = "print(answer.replace('\"ok\"', '\"interrupted\"'), end='', flush=True); os._exit(0)"
 
 
 def fake(code: str) -> list[str]:
     """A probe that runs these lines of Python, `answer` being a right answer."""
     return [sys.executable, "-S", "-c", f"import os, sys, time\nanswer = {ANSWER!r}\n{code}"]
-
-
-READS, ANSWERS = "sys.stdin.readline(); print(answer, end='')", "print(answer, end='')"
 
 
 @pytest.mark.parametrize(("code", "changes"), [
@@ -67,8 +73,7 @@ def test_the_specification_arrives_whole_also_from_a_thread_and_in_another_sessi
     ("os.close(0); time.sleep(0.1); sys.exit(9)", "exit code 9"),
 ])  # fmt: skip
 def test_a_wrong_answer_is_one_error(code: str, words: str) -> None:
-    with pytest.raises(ProtocolError, match=words):
-        probe.measure(SPEC, fake(code))
+    refuses(ProtocolError, words, probe.measure, SPEC, fake(code))
 
 
 @pytest.mark.parametrize(("code", "error"), [(2, ProtocolError), (3, HostError)])
@@ -80,7 +85,6 @@ def test_a_refusal_keeps_its_four_texts(code: int, error: type[Exception]) -> No
 
 
 def failed(record: Record) -> str:
-    """Why a run without an answer failed."""
     assert (record.run.status, record.copies) == ("failed", [])
     return record.run.reason or ""
 
@@ -121,7 +125,6 @@ def test_an_answer_that_breaks_off_after_its_header_is_a_failed_run(code: str, w
 
 
 def answer_with(status: str) -> str:
-    """Prints a right answer with this status."""
     before = '"ok","reason":null'
     assert before in ANSWER
     return f"print(answer.replace({before!r}, {status!r}), end='')"
@@ -139,7 +142,7 @@ def test_a_probe_that_is_told_to_end_fails_its_run_or_ends_the_study(monkeypatch
     assert (record.run.status, interrupts.number) == ("interrupted", signal.SIGTERM)
 
 
-def test_a_stopped_probe_is_given_up_soon_and_hears_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_probe_is_given_up_but_not_after_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_process, "_LOOK_S", 0.1)
     code = f"""
 import signal
@@ -149,9 +152,6 @@ os.kill(os.getpid(), signal.SIGSTOP)
 time.sleep(600)"""
     assert "stopped by a signal" in failed(probe.measure({**SPEC, "timeout_ns": 600 * 10**9}, fake(code)))
     assert (tmp_path / "told").exists()
-
-
-def test_a_probe_that_stands_still_for_one_look_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     look, stopped = os.waitid, []
 
     def waking(kind: int, pid: int, how: int) -> os.waitid_result | None:
@@ -175,14 +175,6 @@ def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
     with process.running():
         assert select.select([process.process.stdout], [], [], 30)[0]
         assert len(process.exchange(b"", -1.0).output) > 1 << 20
-
-
-STOPPED = """
-import json, sys
-from scalograph.run.hosts.local import probe, probe_process
-probe.GRACE_S = 0
-print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
-"""
 
 
 def test_a_run_that_ended_while_we_were_stopped_is_no_timeout(tmp_path: Path) -> None:
@@ -223,9 +215,6 @@ def at_work(folder: Path, number: int, body: str) -> list[str]:
     return fake(f"import signal\ndef hear(number, frame):\n    {heard}\n{waits}\nwhile True: time.sleep(60)")
 
 
-INTERRUPTED = "print(answer.replace('\"ok\"', '\"interrupted\"'), end='', flush=True); os._exit(0)"
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_goes_to_the_probe_and_its_record_still_comes(number: signal.Signals, tmp_path: Path) -> None:
     told, sent = list[int](), signal.SIGTERM if number == signal.SIGHUP else number
@@ -263,8 +252,6 @@ def test_a_second_sighup_kills_no_probe(tmp_path: Path) -> None:
 
 @contextmanager
 def sending(number: int, file: Path) -> Iterator[None]:
-    """Send this process a signal once a file is there."""
-
     def send() -> None:
         wait_until(file.exists)
         os.kill(os.getpid(), number)
@@ -288,10 +275,8 @@ def test_a_probe_is_found_by_name_then_beside_then_on_path(tmp_path: Path, monke
     assert probe.find_probe(path) == probe.ProbeProgram((str(beside),))
     named = write_program(tmp_path / "named", "")
     assert probe.find_probe({**path, "SCALOGRAPH_PROBE": str(named)}) == probe.ProbeProgram((str(named),))
-    with pytest.raises(HostError, match="SCALOGRAPH_PROBE"):
-        probe.find_probe({**path, "SCALOGRAPH_PROBE": str(tmp_path)})
-    with pytest.raises(HostError, match="No such file"):
-        probe.measure(SPEC, [str(tmp_path / "nothing")])
+    refuses(HostError, "SCALOGRAPH_PROBE", probe.find_probe, {**path, "SCALOGRAPH_PROBE": str(tmp_path)})
+    refuses(HostError, "No such file", probe.measure, SPEC, [str(tmp_path / "nothing")])
 
 
 @pytest.mark.parametrize("code", ["pass", "print(answer)", "sys.exit(1)", "print('{}')"])

@@ -9,6 +9,7 @@ import pytest
 from scalograph.errors import ProtocolError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.local import probe
+from tests.kit.refusals import refuses
 
 LAW = {"workers": 2, "t1_ns": 1_000_000_000, "sigma": 0.1, "kappa": 0.01}
 
@@ -41,12 +42,18 @@ def test_workers_are_at_most_the_cpus_of_the_mask_and_may_be_copies_or_cpus(tmp_
     assert simulated(tmp_path, cpus, ["x"], command={"cpus": [0, 1]}).run.wall_ns == two
 
 
-def test_noise_belongs_to_the_run_and_the_seed(tmp_path: Path) -> None:
+def test_noise_belongs_to_the_run_and_the_seed_and_iterations_fill_the_wall(tmp_path: Path) -> None:
     def wall(seed: int, run: str) -> int | None:
         model = {"seed": seed, "noise_percent": 5, "law": LAW}
         return simulated(tmp_path, model, ["p", "-t", "2"], run=run).run.wall_ns
 
     assert wall(0, "a") == wall(0, "a") and len({wall(0, "a"), wall(0, "b"), wall(1, "a"), wall(1, "b")}) == 4
+    model = {"seed": 1, "law": LAW, "iterations": 3, "work": 50}
+    record = simulated(tmp_path, model, ["p", "-t", "1"], events=True, command={"copies": 2})
+    assert [part.copy_index for part in record.iterations] == [0, 1]
+    part = record.iterations[0]
+    assert part.work == [50, 50, 50] and part.start_ns[1:] == part.end_ns[:-1]
+    assert part.end_ns[-1] - part.start_ns[0] == record.run.wall_ns
 
 
 def test_a_listed_command_follows_the_table_and_a_long_run_times_out(tmp_path: Path) -> None:
@@ -64,15 +71,6 @@ def test_a_listed_command_follows_the_table_and_a_long_run_times_out(tmp_path: P
     assert (record.run.status, record.run.wall_ns, record.copies[0].signal) == ("timeout", 10**8, 9)
 
 
-def test_iterations_fill_the_wall(tmp_path: Path) -> None:
-    model = {"seed": 1, "law": LAW, "iterations": 3, "work": 50}
-    record = simulated(tmp_path, model, ["p", "-t", "1"], events=True, command={"copies": 2})
-    assert [part.copy_index for part in record.iterations] == [0, 1]
-    part = record.iterations[0]
-    assert part.work == [50, 50, 50] and part.start_ns[1:] == part.end_ns[:-1]
-    assert part.end_ns[-1] - part.start_ns[0] == record.run.wall_ns
-
-
 @pytest.mark.parametrize(("model", "where"), [
     ({}, "seed"), ([], "seed"), ({"seed": 1}, "table"),
     ({"seed": 1, "law": {**LAW, "sigma": -1}}, "law.sigma"),
@@ -83,5 +81,4 @@ def test_iterations_fill_the_wall(tmp_path: Path) -> None:
     ({"seed": 1, "iterations": 0, "law": LAW}, "iterations"),
 ])  # fmt: skip
 def test_a_wrong_model_is_named(model: Any, where: str, tmp_path: Path) -> None:
-    with pytest.raises(ProtocolError, match=f"model: {where}"):
-        simulated(tmp_path, model, ["p", "-t", "1"])
+    refuses(ProtocolError, f"model: {where}", simulated, tmp_path, model, ["p", "-t", "1"])

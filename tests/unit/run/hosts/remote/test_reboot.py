@@ -16,6 +16,7 @@ from scalograph.run.hosts.remote.reboot import RebootHost, find_first_kernel
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
 from scalograph.study.levels import Run
+from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, plan_of
 from tests.unit.run.hosts.remote.far_machine import KERNELS, booting_stand_in, program
 
@@ -100,9 +101,7 @@ def test_a_kept_first_kernel_counts_only_while_the_one_booted_instead_runs(state
     assert not first_kernel(tmp_path).exists() and not (state / "asked").exists()
 
 
-def test_a_signal_during_a_boot_waits_for_it_and_boots_the_first_kernel(
-    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal_waits_for_a_boot_and_undoes_it(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = list[str]()
     with planned(tmp_path, said) as (host, made):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -114,14 +113,11 @@ def test_a_signal_during_a_boot_waits_for_it_and_boots_the_first_kernel(
     assert said == [f"there: boots kernel {NEW}", waiting, f"there: boots kernel {OLD}"]
 
 
-def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
-    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_boot_that_fails_ends_the_study(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     boots = (tmp_path / "ssh-programs" / "scalograph-boot").read_text()
     with planned(tmp_path, []) as (host, made):
         (tmp_path / "far" / ".local").write_text("no folder")
-        with pytest.raises(HostError, match=r"^--host reboot:there: .*mkdir: "):
-            measured(host, made, NEW)
+        refuses(HostError, r"^--host reboot:there: .*mkdir: ", measured, host, made, NEW)
         assert not (state / "asked").exists()
         (tmp_path / "far" / ".local").unlink()
         program(tmp_path, "scalograph-boot", "echo 'no such entry' >&2; exit 1")
@@ -129,28 +125,24 @@ def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
             measured(host, made, NEW)
         program(tmp_path, "scalograph-boot", "exit 0")
         monkeypatch.setattr(reboot, "BOOT_S", 0.05)
-        with pytest.raises(HostError, match=r"not booted 0.05 s after scalograph-boot: it goes on as before"):
-            measured(host, made, NEW)
+        refuses(HostError, r"not booted 0.05 s after scalograph-boot: it goes on as before", measured, host, made, NEW)
         monkeypatch.setattr(reboot, "BOOT_S", 20.0)
         # On its way up it has no programs for a moment.
         program(tmp_path, "uname", f'rm {state}/odd 2>/dev/null && exit 127\n[ "$1" = -r ] && exec cat {state}/release')
         program(tmp_path, "scalograph-boot", boots.replace("${BOOTS:-$1}", "6.9.9-other") + f"\ntouch {state}/odd")
         booted = r"scalograph-boot 6.12.1-far booted 6.9.9-other, expected kernel 6.12.1-far"
-        with pytest.raises(HostError, match=booted):
-            measured(host, made, NEW)
+        refuses(HostError, booted, measured, host, made, NEW)
         program(tmp_path, "scalograph-boot", boots)
         facts = host._machine.facts.model_copy(update={"cpus": ()})
         monkeypatch.setattr(type(host._machine), "read_current_facts", lambda machine: facts)
-        with pytest.raises(HostError, match=r"CPUs \[\] under kernel 6.12.1-far"):
-            measured(host, made, NEW)
+        refuses(HostError, r"CPUs \[\] under kernel 6.12.1-far", measured, host, made, NEW)
     assert asked(state) == [NEW, NEW, OLD]
 
 
 def test_what_cannot_be_booted_is_refused(state: Path, tmp_path: Path) -> None:
     said = r"'cloud', which is not installed there, expected one of 6.1.0-9-far, 6.12"
     with open_host("reboot:there") as host:
-        with pytest.raises(StudyError, match=said):
-            plan_of(tmp_path, study("cloud"), host.facts())
+        refuses(StudyError, said, plan_of, tmp_path, study("cloud"), host.facts())
         with pytest.raises(HostError, match=r"workload.setup: before reboots"):
             host.ready(plan_of(tmp_path, study("all", setup=["true"]), host.facts()), str)
     with pytest.raises(StudyError, match='"reboot:-v", expected reboot:NAME'), open_host("reboot:-v"):

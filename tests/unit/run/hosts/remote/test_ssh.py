@@ -24,6 +24,7 @@ from scalograph.study.levels import Run
 from scalograph.system.lock import LockLease, find_holder, take_shared_lock
 from scalograph.system.quiet import LoadSample
 from scalograph.system.stale_processes import MARK
+from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, plan_of
 from tests.unit.run.hosts.remote.far_machine import program, stand_in
 
@@ -39,15 +40,18 @@ esac
 """
 
 
+@pytest.fixture
+def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return stand_in(tmp_path, monkeypatch)
+
+
 def study(*command: str, **workload: Any) -> str:
-    """A study of one run."""
     workload = {"command": [*command], **workload}
     return a_study({"n": {"levels": [0], "control": "nice"}}, workload=workload, protocol={"runs": 1, "timeout": "10s"})
 
 
 @contextmanager
 def planned(folder: Path, *command: str, **workload: Any) -> Iterator[tuple[SshHost, Plan, list[str]]]:
-    """The host and such a study, ready."""
     said = list[str]()
     with open_host("ssh:there") as host:
         assert isinstance(host, SshHost)
@@ -87,8 +91,7 @@ def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pyte
     assert event["uses"]["program"]["path"].startswith("/usr/bin/") and len(event["uses"]["program"]["sha256"]) == 64
 
 
-def test_the_machine_is_as_it_tells_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
+def test_the_machine_is_as_it_tells_itself(far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
     with open_host("ssh:there") as host:
         facts = host.facts()
@@ -117,8 +120,7 @@ def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch:
         (tmp_path / "gone").touch()
         assert "the probe did not start: No route to host" in reason(measured(host, made))
         assert "No route to host" in reason(measured(host, made))
-        with pytest.raises(HostError, match="No route to host"):
-            measured(host, made)
+        refuses(HostError, "No route to host", measured, host, made)
         assert host.sample_load() == LoadSample({})
 
 
@@ -134,7 +136,7 @@ def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch:
     ("", {"flock": "echo 'flock: unrecognized option: w' >&2; exit 1"}, "flock: unrecognized option: w, expected"),
     ("exec echo Welcome", {}, "'Welcome"),
 ])  # fmt: skip
-def test_a_machine_that_cannot_be_used_is_one_message(
+def test_a_machine_that_cannot_be_used(
     there: str, fake: dict[str, str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = stand_in(tmp_path, monkeypatch, there)
@@ -145,8 +147,7 @@ def test_a_machine_that_cannot_be_used_is_one_message(
     assert str(told.value).count("\n") == 0 and not [one for one in far.iterdir() if one.is_dir()]
 
 
-def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
+def test_what_would_have_to_be_restored_there_is_refused(far: Path, tmp_path: Path) -> None:
     not_there = {
         "[conditions]\nswap = 'off'": "conditions: not done over ssh",
         "[reset]\nsync = true": "reset: not done over ssh",
@@ -171,8 +172,7 @@ def test_a_name_of_a_machine_is_asked_for() -> None:
     assert is_elsewhere("ssh:a") and not is_elsewhere("local")
 
 
-def test_what_does_not_end_there_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
+def test_what_does_not_end_there_is_not_waited_for(far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, "flock", 'case "$*" in *"run true") exec sleep 2 ;; *) exec /usr/bin/flock "$@" ;; esac')
     monkeypatch.setattr(ssh_machine, "_CLOSE_S", 0.1)
     with open_host("ssh:there") as host:
@@ -181,10 +181,7 @@ def test_what_does_not_end_there_is_not_waited_for_without_end(tmp_path: Path, m
     assert holder is not None and holder.returncode == -signal.SIGKILL
 
 
-def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in(tmp_path, monkeypatch)
+def test_the_lock_there_is_awaited_after_a_lost_connection_and_seen_by_a_start(far: Path, tmp_path: Path) -> None:
     program(tmp_path, "flock", f'echo "$*" >>{tmp_path}/asked; exec /usr/bin/flock "$@"')
     with open_host("ssh:there", 12.5) as host:
         assert isinstance(host, SshHost) and host._machine._holder
@@ -194,12 +191,6 @@ def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
     asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
     first, again = (float(words[1]) for words in asked if "/proc/self/fd/9" in words)
     assert (first, again) == (12.5, 12.5 + RUN_S)
-
-
-def test_who_measures_there_from_afar_is_seen_by_a_start_on_that_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    far = stand_in(tmp_path, monkeypatch)
     with open_host("ssh:there"):
         found = find_holder(far / "scalograph.lock")
         assert found is not None and found.uid == os.geteuid()
@@ -208,10 +199,7 @@ def test_who_measures_there_from_afar_is_seen_by_a_start_on_that_machine(
     assert find_holder(far / "scalograph.lock") is None
 
 
-def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    far = stand_in(tmp_path, monkeypatch)
+def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(far: Path, tmp_path: Path) -> None:
     with planned(tmp_path, "true") as (host, made, _):
         shutil.rmtree(host._machine.folder)
         assert "our folder there is gone" in reason(measured(host, made)) and not host._machine.folder.exists()
@@ -222,18 +210,13 @@ def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(
     assert [one.name for one in far.iterdir()] == ["scalograph.lock"]
 
 
-def test_steps_have_no_mark_of_a_process_that_is_another_one_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_steps_have_no_mark_and_a_linked_probe_is_copied(
+    far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stand_in(tmp_path, monkeypatch)
     prepare = ["sh", "-c", f"env > {tmp_path}/environment"]
     with planned(tmp_path, "sh", "-c", f"cat {tmp_path}/environment >&2", prepare=prepare) as (host, made, _):
         told = measured(host, made).copies[0].stderr_tail
     assert "PATH=" in told and MARK not in told
-
-
-def test_a_probe_behind_a_link_is_copied_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
     (tmp_path / "probe").symlink_to(find_probe().argv[0])
     monkeypatch.setenv("SCALOGRAPH_PROBE", str(tmp_path / "probe"))
     with planned(tmp_path, "true") as (host, made, _):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scalograph.errors import HostError
 from scalograph.run.hosts.remote import ssh_client
 from scalograph.run.hosts.remote.ssh_client import call, is_name, quote_words, script, ssh_argv
+from tests.kit.refusals import refuses
 from tests.unit.run.hosts.remote.far_machine import stand_in
 
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12), max_size=4)
@@ -41,21 +42,16 @@ def test_what_names_no_machine(text: str) -> None:
 
 def test_what_has_no_end_is_too_much_or_has_no_client_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch)
-    with pytest.raises(HostError, match=r"more than \d+ bytes, expected less"):
-        call("there", ["yes"])
+    refuses(HostError, r"more than \d+ bytes, expected less", call, "there", ["yes"])
     with pytest.raises(HostError, match=r"machine there: what is sent was not read for 0.2 s"):
         call("there", ["sleep", "2"], lambda stream: stream.write(bytes(1 << 20)), limit_s=0.2)
     monkeypatch.setattr(ssh_client, "_SEND_S", -1.0)
-    with pytest.raises(HostError, match=r"or not in -1 s"):
-        call("there", ["cat"], lambda stream: stream.write(b"late"))
+    refuses(HostError, r"or not in -1 s", call, "there", ["cat"], lambda stream: stream.write(b"late"))
     with pytest.raises(HostError, match="machine there: the end, expected"):
         call("there", script("yes | head -c 300000 >&2; echo; echo the end >&2; exit 3"))
-    with pytest.raises(HostError, match=r"machine there: no answer in 0.2 s"):
-        call("there", ["sleep", "20"], limit_s=0.2)
+    refuses(HostError, r"machine there: no answer in 0.2 s", call, "there", ["sleep", "20"], limit_s=0.2)
     monkeypatch.setattr(ssh_client, "_MOST_BYTES", 10)
-    with pytest.raises(HostError, match="more than 10 bytes"):
-        call("there", ["echo", "0123456789"])
+    refuses(HostError, "more than 10 bytes", call, "there", ["echo", "0123456789"])
     monkeypatch.setattr(ssh_client, "_TIED", ("no-such-program",))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HostError, match=r"ssh: No such file .*; apt-get install openssh-client"):
-        call("there", ["true"])
+    refuses(HostError, r"ssh: No such file .*; apt-get install openssh-client", call, "there", ["true"])
