@@ -4,20 +4,23 @@
     files = { "odd.json" = "{}" }              # and what the file itself puts there
     "compare a" = [2, "1 source"]              # command line = [exit code, words of the message]
 
-A test takes `rows(FILE)` as its parameters and gives each to `check`. `mistakes` is for what has no command.
+A test takes `rows(FILE)` as its parameters and gives each to `check`. `mistakes` and `refuses` are for what has no
+command.
 """
 
 import shlex
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec
 
 import pytest
 from _pytest.mark import ParameterSet
 
-from scalograph.errors import ScalographError
+from scalograph.errors import StudyError
 from tests.kit.command import in_process
+
+P = ParamSpec("P")
 
 
 class Refusal(NamedTuple):
@@ -53,7 +56,15 @@ def check(refusal: Refusal, folder: Path) -> None:
 
 
 def mistakes(call: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
-    """Return the problems that a call is refused for, in order."""
-    with pytest.raises(ScalographError) as refused:
+    """Return the problems of a study or a command line that a call is refused for, in order."""
+    with pytest.raises(StudyError) as refused:
         call(*arguments, **options)
     return [str(problem) for problem in refused.value.problems]
+
+
+def refuses(
+    error: type[Exception], message: str, call: Callable[P, object], *arguments: P.args, **options: P.kwargs
+) -> None:
+    """Assert that a call is refused by an error whose message holds this regular expression."""
+    with pytest.raises(error, match=message):
+        call(*arguments, **options)

@@ -1,4 +1,4 @@
-"""Blocks that resemble their neighbors."""
+"""Blocks that resemble their neighbors, and steps between them."""
 
 import tracemalloc
 from math import nan
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis import drift as module
+from scalograph.analysis.change_points import FEWEST, change_points
 from scalograph.analysis.drift import FEWEST_BLOCKS, Drift, drift
 
 
@@ -33,33 +34,22 @@ def judged(scores: np.ndarray, seed: int = 0) -> Drift:
 def test_false_alarms_are_as_rare_as_claimed(shared: float) -> None:
     found = [judged(study(i, shared=shared), i) for i in range(300)]
     # 5 % of 300 is 15; 27 and more would happen once in 500 such tests.
-    assert sum(f.p <= 0.05 for f in found) <= 27
-    assert sum(f.p < 0.01 for f in found) <= 10
+    assert sum(f.p <= 0.05 for f in found) <= 27 and sum(f.p < 0.01 for f in found) <= 10
 
 
-def test_a_slow_drift_is_found_and_sized() -> None:
-    """A configuration's own runs correlate by phi times the share of the blocks in its variance: 0.9 x 0.8."""
+def test_a_slow_drift_is_found_and_sized_whatever_the_unit_and_missing_runs() -> None:
+    # A configuration's own runs correlate by phi times the share of the blocks in its variance: 0.9 x 0.8.
     found = [judged(study(i, n_blocks=30, phi=0.9), i) for i in range(40)]
     assert sum(f.p < 0.01 for f in found) >= 34
     assert np.median([f.correlation for f in found]) == pytest.approx(0.6, abs=0.15)
     assert np.median([f.interval_factor for f in found]) > 1.6
-
-
-def test_times_that_grow_with_each_block_are_found() -> None:
     scores = study(1, shared=0.0) * np.exp(0.01 * np.arange(10))
     assert judged(scores).p < 0.01
-
-
-def test_the_unit_and_missing_runs_do_not_matter() -> None:
     scores = study(3, phi=0.9)
     assert judged(scores * 1e6).p == judged(scores).p
     scores[0, 2:5] = nan
     assert judged(scores).p == pytest.approx(judged(study(3, phi=0.9)).p, abs=0.1)
-
-
-def test_few_blocks_and_equal_scores_tell_nothing() -> None:
-    assert drift([[1.0] * 8] * 3) is None
-    assert drift(study(1, n_blocks=FEWEST_BLOCKS - 1).tolist()) is None
+    assert drift([[1.0] * 8] * 3) is None and drift(study(1, n_blocks=FEWEST_BLOCKS - 1).tolist()) is None
     assert drift([[nan] * 8, [1.0, *[nan] * 7]]) is None
 
 
@@ -78,7 +68,25 @@ def test_memory_grows_with_the_runs_and_not_with_their_square() -> None:
     scores = study(1, n_configurations=2, n_blocks=20_000)
     tracemalloc.start()
     try:
-        assert drift(scores) is not None
-        assert tracemalloc.get_traced_memory()[1] < 20e6
+        assert drift(scores) is not None and tracemalloc.get_traced_memory()[1] < 20e6
     finally:
         tracemalloc.stop()
+
+
+def series(rng: np.random.Generator, *levels: tuple[int, float], sd: float = 0.01) -> list[float]:
+    return [float(level + sd * rng.standard_normal()) for n, level in levels for _ in range(n)]
+
+
+@pytest.mark.parametrize("n", [FEWEST, 12, 30])
+def test_a_series_without_a_change_seldom_has_one(n: int) -> None:
+    rng = np.random.default_rng([31, n])
+    found = sum(bool(change_points(series(rng, (n, 0.0)), seed=i)) for i in range(60))
+    assert found <= 8  # of 60 at 5 %: more once in a hundred
+
+
+def test_steps_are_found_where_they_are_and_few_or_equal_values_have_none() -> None:
+    rng = np.random.default_rng(32)
+    for i in range(6):
+        found = change_points(series(rng, (8, 0.0), (8, 0.05), (8, 0.0)), seed=i)
+        assert [change.place for change in found] == pytest.approx([8, 16], abs=1)
+    assert change_points([0.0, 0.0, 1.0, 1.0, 1.0]) == change_points([1.0] * 20) == []

@@ -30,56 +30,41 @@ def test_false_alarms_are_as_rare_as_claimed(n_blocks: int, busy: float) -> None
     judged = [f for i in range(300) if (f := fairness(study(dict.fromkeys(LENGTH, 0.2), i, n_blocks, busy), LENGTH, i))]
     assert len(judged) > 250
     # 5 % of 300 is 15; 27 and more would happen once in 500 such tests.
-    assert sum(f.p_equal <= 0.05 for f in judged) <= 27
-    assert sum(f.p_trend <= 0.05 for f in judged) <= 27
+    assert sum(f.p_equal <= 0.05 for f in judged) <= 27 and sum(f.p_trend <= 0.05 for f in judged) <= 27
     assert sum(min(f.p_equal, f.p_trend) < LEVEL for f in judged) <= 13
 
 
-def test_long_runs_that_are_lost_more_often_are_found() -> None:
+def test_what_is_lost_more_often_is_found_as_a_trend_or_alone() -> None:
     chance = {n: 0.05 + 0.06 * n for n in LENGTH}
     judged = [found(study(chance, i), i) for i in range(40)]
     assert sum(f.p_trend < LEVEL for f in judged) >= 32
     short, long = (float(np.mean([f.by_length[end] for f in judged])) for end in (0, 1))
     assert (short, long) == pytest.approx((0.14, 0.5), abs=0.05)
-
-
-def test_one_configuration_that_is_lost_more_often_is_no_trend() -> None:
     chance = {**dict.fromkeys(LENGTH, 0.05), 4: 0.7}
     judged = [found(study(chance, i), i) for i in range(20)]
-    assert sum(f.p_equal < LEVEL for f in judged) >= 18
-    assert sum(f.p_trend < LEVEL for f in judged) <= 2
+    assert sum(f.p_equal < LEVEL for f in judged) >= 18 and sum(f.p_trend < LEVEL for f in judged) <= 2
     assert judged[0].spread[1] > 0.5 > judged[0].spread[0]
 
 
-def test_too_few_lost_runs_tell_nothing() -> None:
+def test_few_lost_runs_and_busy_blocks_are_no_unfairness() -> None:
     one = [Attempt(block, n, (block, n) == (0, 8)) for block in range(20) for n in LENGTH]
     assert found(one).p_least > LEVEL
     many = [Attempt(block, n, n == 8) for block in range(20) for n in LENGTH]
     assert found(many).p_least < LEVEL and found(many).p_equal < LEVEL
-
-
-def test_a_busy_block_is_no_unfairness() -> None:
     made = [Attempt(block, n, block < 3) for block in range(6) for n in LENGTH]
     assert (found(made).p_equal, found(made).p_trend) == (1.0, 1.0)
-
-
-def test_configurations_of_a_busy_hour_are_held_against_their_own_hour() -> None:
     busy = [Attempt(block, n, (block + n) % 2 == 0) for block in range(20) for n in (1, 2)]
     quiet = [Attempt(block, n, False) for block in range(20, 40) for n in (3, 4)]
     assert found(busy + quiet).spread == (0.0, 0.5)
     assert found(busy + quiet).p_equal > 0.5 and found(busy + quiet).p_trend > 0.5
 
 
-def test_the_seed_decides() -> None:
+def test_the_seed_decides_and_nothing_lost_says_nothing() -> None:
     made = study(dict.fromkeys(LENGTH, 0.3), 1)
     assert found(made, 5) == found(made, 5)
     assert found(made, 5).p_equal == pytest.approx(found(made, 6).p_equal, abs=0.06)
-
-
-def test_nothing_lost_and_a_single_configuration_say_nothing() -> None:
     assert fairness(study(dict.fromkeys(LENGTH, 0.0), 1), LENGTH) is None
-    assert fairness([Attempt(0, 1, True), Attempt(1, 1, False)], LENGTH) is None
-    assert fairness([], LENGTH) is None
+    assert fairness([Attempt(0, 1, True), Attempt(1, 1, False)], LENGTH) is None and fairness([], LENGTH) is None
 
 
 @pytest.mark.parametrize("n", [0, 3, 8, 9, 20])

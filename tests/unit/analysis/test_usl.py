@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from scalograph.analysis.quadratic import least
 from scalograph.analysis.usl import fit_usl
 from scalograph.analysis.usl_predict import Boundary, fitted_throughput, largest_prediction, predict
 from tests.kit.findings import texts
+from tests.kit.refusals import refuses
 
 # SPEC SDM 91 on a SPARCcenter 2000, and a ray tracer: Gunther, Guerrilla Capacity Planning (2007).
 SPEC = ([1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
@@ -22,7 +24,7 @@ def curve(n: np.ndarray, sigma: float, kappa: float, gamma: float = 10.0) -> np.
 @pytest.mark.parametrize(
     ("data", "sigma", "kappa", "gamma"), [(SPEC, 0.0277285, 0.0001044, 89.9952), (RAYS, 0.057771, 0.0, 21.84884)]
 )
-def test_published_coefficients_of_unweighted_fits(
+def test_coefficients_published(
     data: tuple[list[float], list[float]], sigma: float, kappa: float, gamma: float
 ) -> None:
     fit = fit_usl(*data, weights="none")
@@ -81,6 +83,17 @@ def test_flags() -> None:
     assert texts(fit_usl(SIZES, good).flags) == []
     slow = np.where(SIZES == 1, 6.0, curve(SIZES, 0.05, 0.0005)) * np.exp(0.01 * noise.standard_normal(SIZES.size))
     assert any("but one was measured at" in flag for flag in texts(fit_usl(SIZES, slow).flags))
+    assert "few sizes" in {flag.code for flag in fit_usl([1, 2, 4, 8, 16], [10, 18, 29, 39, 45]).flags}
+    codes = {flag.code for flag in fit_usl([1, 2, 4, 8, 16, 32], [8, 20, 39, 70, 110, 140]).flags}
+    assert "gamma" in codes and "few sizes" not in codes
+    assert "no share" in {flag.code for flag in fit_usl([1, 2, 4, 8, 16, 32], [10, 8, 6.1, 3.9, 3.5, 3.4]).flags}
+    n = [1.0, 1, 2, 2, 4, 4, 8, 8]
+    lucky = fit_usl(n, [10, 9, 20, 21, 40, 38, 76, 77])
+    assert [flag.code for flag in lucky.flags if "superlinear" in flag.code] == ["perhaps superlinear"]
+    assert predict(lucky, 10).value is not None
+    sure = fit_usl(n, [10, 10.01, 24, 24.1, 50, 50.2, 100, 101])
+    assert any(flag.startswith("superlinear at 2, 4, 8") for flag in texts(sure.flags))
+    assert predict(sure, 10).value is None
 
 
 @pytest.mark.parametrize(("n", "rates"), [
@@ -88,14 +101,21 @@ def test_flags() -> None:
     ([1, 2, 3], [1, math.nan, 1]), ([1, 2, 3], [1, 2]),
 ])  # fmt: skip
 def test_what_no_law_can_be_fitted_to(n: list[float], rates: list[float]) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        fit_usl(n, rates)
+    refuses(ValueError, "expected", fit_usl, n, rates)
 
 
-def test_three_points_have_no_interval() -> None:
+def test_few_points_have_no_interval_and_some_curves_no_prediction() -> None:
     fit = fit_usl([1, 2, 4], [10, 18, 29.0])
     assert fit.sigma.value is not None and fit.sigma.low is None and "need" in fit.sigma.warnings[0]
     assert predict(fit, 8).low is None
+    fit = fit_usl([1.0, 2, 4, 8], [10, 23, 50, 90])
+    assert predict(fit, 10).warnings == ("superlinear: this law does not hold here, so it predicts nothing",)
+    fit = fit_usl([1, 2, 4, 8], [1, 1.2, 4, 2.1])
+    found = fitted_throughput(fit, 8)
+    assert found.low is not None and found.value is not None and found.low < found.value
+    assert found.high is None and any("from below only" in text for text in found.warnings)
+    with pytest.raises(ValueError):
+        least(np.array([[1.0, np.nan, 1.0]] * 4), np.ones(4))
 
 
 def test_a_prediction_is_a_bracket_that_holds_the_truth() -> None:
@@ -122,23 +142,15 @@ def test_a_prediction_is_refused(n: float, boundaries: tuple[int, ...], why: str
     assert made.value is None and why in made.warnings[0]
 
 
-def test_points_that_are_on_no_such_curve_predict_nothing() -> None:
-    fit = fit_usl([1.0, 2, 4, 8], [10, 23, 50, 90])
-    assert predict(fit, 10).warnings == ("superlinear: this law does not hold here, so it predicts nothing",)
-
-
-def test_a_boundary_that_was_measured_across_is_none() -> None:
-    limits = [Boundary(16, "a cache begins"), Boundary(64, "a socket begins")]
-    fit = fit_usl(SIZES, curve(SIZES, 0.05, 0.001))
-    assert predict(fit, 48, limits).value is not None
-    assert largest_prediction(fit, limits) == (64, "2 times the largest size measured")
-
-
 def test_how_far_a_curve_may_be_drawn() -> None:
     fit, bad = fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), fit_usl([1.0, 2, 4, 8], [10, 23, 50, 90])
     end, why = largest_prediction(fit, [Boundary(40, "a socket begins")])
     assert (end, why) == (40, "beyond 40 a socket begins; nothing was measured there")
     assert largest_prediction(bad)[0] == 8 and largest_prediction(bad)[1].startswith("superlinear")
+    limits = [Boundary(16, "a cache begins"), Boundary(64, "a socket begins")]
+    fit = fit_usl(SIZES, curve(SIZES, 0.05, 0.001))
+    assert predict(fit, 48, limits).value is not None
+    assert largest_prediction(fit, limits) == (64, "2 times the largest size measured")
 
 
 def test_the_curve_within_what_was_measured_has_its_profile_interval() -> None:
@@ -148,15 +160,7 @@ def test_the_curve_within_what_was_measured_has_its_profile_interval() -> None:
         inside, beyond = fitted_throughput(fit, 12), predict(fit, 12)
         held += inside.contains(float(curve(np.array([12.0]), 0.08, 0.0005)[0]))
         assert beyond.low is None or (inside.low is not None and beyond.low <= inside.low)  # a lack of fit by chance
-    assert held >= 88
-    assert fitted_throughput(fit, 1) == fit.gamma
-
-
-def test_what_nothing_bounds_from_above_has_no_upper_end() -> None:
-    fit = fit_usl([1, 2, 4, 8], [1, 1.2, 4, 2.1])
-    found = fitted_throughput(fit, 8)
-    assert found.low is not None and found.value is not None and found.low < found.value
-    assert found.high is None and any("from below only" in text for text in found.warnings)
+    assert held >= 88 and fitted_throughput(fit, 1) == fit.gamma
 
 
 @pytest.mark.parametrize(("sigma", "kappa"), [(0.05, 0.002), (0.0, 0.0)])
@@ -190,29 +194,12 @@ def test_a_size_below_the_base_has_a_ratio_too() -> None:
     assert (1 / found.high, 1 / found.low) == (pytest.approx(other.low, rel=1e-3), pytest.approx(other.high, rel=1e-3))
 
 
-def test_a_lucky_run_is_not_superlinear_for_sure() -> None:
-    n = [1.0, 1, 2, 2, 4, 4, 8, 8]
-    lucky = fit_usl(n, [10, 9, 20, 21, 40, 38, 76, 77])
-    assert [flag.code for flag in lucky.flags if "superlinear" in flag.code] == ["perhaps superlinear"]
-    assert predict(lucky, 10).value is not None
-    sure = fit_usl(n, [10, 10.01, 24, 24.1, 50, 50.2, 100, 101])
-    assert any(flag.startswith("superlinear at 2, 4, 8") for flag in texts(sure.flags))
-    assert predict(sure, 10).value is None
-
-
 def test_a_bend_shows_in_the_order_of_residuals_also_with_one_run_a_size() -> None:
     n, rng = np.arange(1, 31.0), np.random.default_rng(6)
     knees = np.minimum(10 * n, 80) * np.exp(0.02 * rng.standard_normal((20, n.size)))
     lawful = curve(n, 0.05, 0.001) * np.exp(0.02 * rng.standard_normal((60, n.size)))
     found = [sum("lack of fit" in {flag.code for flag in fit_usl(n, x).flags} for x in xs) for xs in (knees, lawful)]
     assert found[0] >= 16 and found[1] <= 9
-
-
-def test_few_sizes_a_distant_start_and_a_share_above_one_are_flagged() -> None:
-    assert "few sizes" in {flag.code for flag in fit_usl([1, 2, 4, 8, 16], [10, 18, 29, 39, 45]).flags}
-    codes = {flag.code for flag in fit_usl([1, 2, 4, 8, 16, 32], [8, 20, 39, 70, 110, 140]).flags}
-    assert "gamma" in codes and "few sizes" not in codes
-    assert "no share" in {flag.code for flag in fit_usl([1, 2, 4, 8, 16, 32], [10, 8, 6.1, 3.9, 3.5, 3.4]).flags}
 
 
 def test_more_runs_narrow_a_prediction_at_twice_the_range() -> None:

@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from itertools import groupby
 
@@ -9,13 +10,18 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, expected_seconds, seconds_per_configuration
 from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import HostError, StudyError
-from scalograph.protocol.facts import Jvm
+from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.workload import Parameter, Requirement, Workload, refusals
+from tests.kit import ROOT
+from tests.kit.findings import CONFIGURATIONS
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID, facts_of
 
 HOST = facts_of(4)
+PAGE = ROOT / "docs/howto/cpu-surface.md"
+CPUS = tuple(CpuFact(cpu=n, core=n) for n in range(2))
 
 
 def runs_of(made: Design) -> list[Run]:
@@ -35,13 +41,23 @@ def test_each_block_holds_every_configuration_once_and_baselines_more_often() ->
     assert len(runs_of(made)) == made.n_runs == 36
 
 
-def test_the_order_is_the_seeds_and_differs_between_blocks() -> None:
+def test_the_order_is_the_seeds_and_names_and_replicates_count_up() -> None:
     first, again = runs_of(design(parse(VALID), HOST)), runs_of(design(parse(VALID), HOST))
     other = runs_of(design(parse(VALID.replace("seed = 0", "seed = 1")), HOST))
-    assert first == again
-    assert first != other
+    assert first == again and first != other
     orders = [tuple(str(r.configuration) for r in first if r.block == block) for block in range(3)]
     assert len(set(orders)) > 1
+    runs = runs_of(design(parse(VALID), HOST))
+    assert len({run.run for run in runs}) == len(runs)
+    replicates = [run.replicate for run in runs if run.configuration == {"threads": 2, "lock": "cas"}]
+    assert replicates == [0, 1, 2]
+    made = design(
+        parse(VALID.replace("runs = 3", 'runs = 3\norder = "declared"').replace("[baseline]\nthreads = 1", "")), HOST
+    )
+    assert [run.configuration["threads"] for run in runs_of(made)][:6] == [1, 1, 2, 2, 4, 4]
+    made = design(parse(VALID.replace("runs = 3", "runs = 3\nwarmup_runs = 2")), HOST)
+    runs = runs_of(made)
+    assert [run.warmup for run in runs[:3]] == [True, True, False] and len(runs) == made.n_runs + 2
 
 
 def test_a_block_has_the_runs_of_a_kernel_that_is_booted_beside_each_other() -> None:
@@ -54,44 +70,23 @@ def test_a_block_has_the_runs_of_a_kernel_that_is_booted_beside_each_other() -> 
     assert len({str(block) for block in blocks}) == 8 and len({str(sorted(map(str, block))) for block in blocks}) == 1
 
 
-@pytest.mark.parametrize("levels", [["6.1.0-27-amd64", "6.12.9+deb13-amd64"], ["6.1-cloud", "rt@sid"]])
-def test_kernels_are_planned_without_a_look_at_a_machine(levels: list[str]) -> None:
-    kernels = f'[factors.kernel]\nlevels = {levels}\ncontrol = "kernel"\n\n[protocol]'
-    study = parse(VALID.replace("[protocol]", kernels))
-    assert {one["kernel"] for one in design(study, assumed_host(study, 4)).configurations} == set(levels)
+def test_kernels_are_planned_or_refused_without_a_look_at_a_machine() -> None:
+    kernels = '[factors.kernel]\nlevels = LEVELS\ncontrol = "kernel"\n\n[protocol]'
+    for levels in (["6.1.0-27-amd64", "6.12.9+deb13-amd64"], ["6.1-cloud", "rt@sid"]):
+        study = parse(VALID.replace("[protocol]", kernels.replace("LEVELS", str(levels))))
+        assert {one["kernel"] for one in design(study, assumed_host(study, 4)).configurations} == set(levels)
+    study = parse(VALID.replace("[protocol]", kernels.replace("LEVELS", '["clod"]')))
+    refuses(StudyError, "'clod', expected generic, cloud, rt", design, study, assumed_host(study, 4))
 
 
-def test_what_is_neither_a_kernel_of_guests_nor_a_release_is_refused_without_a_machine_too() -> None:
-    study = parse(VALID.replace("[protocol]", '[factors.kernel]\nlevels = ["clod"]\ncontrol = "kernel"\n\n[protocol]'))
-    with pytest.raises(StudyError, match="'clod', expected generic, cloud, rt"):
-        design(study, assumed_host(study, 4))
-
-
-def test_declared_order_is_as_written() -> None:
-    made = design(
-        parse(VALID.replace("runs = 3", 'runs = 3\norder = "declared"').replace("[baseline]\nthreads = 1", "")), HOST
-    )
-    assert [run.configuration["threads"] for run in runs_of(made)][:6] == [1, 1, 2, 2, 4, 4]
-
-
-def test_names_of_runs_are_unique_and_replicates_count_up() -> None:
-    runs = runs_of(design(parse(VALID), HOST))
-    assert len({run.run for run in runs}) == len(runs)
-    replicates = [run.replicate for run in runs if run.configuration == {"threads": 2, "lock": "cas"}]
-    assert replicates == [0, 1, 2]
-
-
-def test_exclusions_need_every_entry_to_match() -> None:
+def test_exclusions_and_refused_configurations_are_dropped_by_name() -> None:
     made = design(parse(VALID + '[[exclude]]\nthreads = [2, 4]\nlock = ["cas"]\n'), HOST)
     assert [tuple(t.values()) for t in made.configurations] == [(1, "none"), (1, "cas"), (2, "none"), (4, "none")]
-
-
-def test_a_refused_configuration_is_dropped_by_name() -> None:
     made = design(parse(VALID), HOST, lambda t: "cas needs more" if t["lock"] == "cas" else None)
-    assert len(made.configurations) == 3
-    assert made.dropped == ("3 configurations not planned: cas needs more",)
-    with pytest.raises(StudyError, match="no configuration is left"):
-        design(parse(VALID), HOST, lambda t: "nothing works")
+    assert len(made.configurations) == 3 and made.dropped == ("3 configurations not planned: cas needs more",)
+    refuses(StudyError, "no configuration is left", design, parse(VALID), HOST, lambda t: "nothing works")
+    made = design(parse(VALID + "[[exclude]]\nthreads = [1]\n"), HOST)
+    assert made.dropped == ("no configuration with the baseline threads = 1 is planned: no speedups",)
 
 
 def test_all_is_spelled_out_for_the_host_and_what_is_beyond_is_refused() -> None:
@@ -99,27 +94,21 @@ def test_all_is_spelled_out_for_the_host_and_what_is_beyond_is_refused() -> None
     assert design(parse(text.replace("LEVELS", "1:all")), HOST).study.factors["cpus"].levels == [1, 2, 3, 4]
     with pytest.raises(StudyError, match='factor "cpus": level 5 exceeds the 4 CPUs of this host'):
         design(parse(text.replace("LEVELS", "1,5")), HOST)
-
-
-def test_warmup_runs_go_first_and_do_not_count() -> None:
-    made = design(parse(VALID.replace("runs = 3", "runs = 3\nwarmup_runs = 2")), HOST)
-    runs = runs_of(made)
-    assert [run.warmup for run in runs[:3]] == [True, True, False]
-    assert len(runs) == made.n_runs + 2
+    text = VALID.replace("[factors.lock]", '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"\n[factors.lock]')
+    with pytest.raises(StudyError, match=r"baseline.cpus: level 7 is not among the levels of cpus on this host, .* 4;"):
+        design(parse(text.replace("threads = 1", "cpus = 7")), HOST)
+    assert design(parse(text.replace("threads = 1", "cpus = 4")), HOST).configurations
 
 
 @given(st.lists(st.integers(0, 20), max_size=21, unique=True))
 def test_told_in_any_order_it_asks_for_what_is_left_in_order(done: list[int]) -> None:
-    made = Design(
-        parse(VALID), tuple({"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")), (), {0: 2}
-    )
+    made = Design(parse(VALID), tuple(CONFIGURATIONS), (), {0: 2})
     runs = runs_of(made)
     planner = GridPlanner(made)
     for index in done:
         planner.tell(runs[index], {}, "clean")
     left = [run for index, run in enumerate(runs) if index not in done]
-    assert planner.n_left == len(left)
-    assert planner.ask() == (left[0] if left else None)
+    assert planner.n_left == len(left) and planner.ask() == (left[0] if left else None)
 
 
 def test_time_is_unknown_until_something_was_timed() -> None:
@@ -129,46 +118,36 @@ def test_time_is_unknown_until_something_was_timed() -> None:
     assert expected_seconds(made, known) == pytest.approx(3.0 * made.n_runs)
 
 
+def placed(levels: str, more: str = "", baseline: str = "threads = 1") -> str:
+    """A study with a factor of placements; no host here has SMT."""
+    where = f'[factors.where]\ncontrol = "placement"\nlevels = {levels}\n{more}\n[factors.lock]'
+    return VALID.replace("[factors.lock]", where).replace("threads = 1", baseline)
+
+
 def test_levels_that_a_host_need_not_grant_are_left_out_by_name() -> None:
-    text = VALID.replace(
-        "[factors.lock]",
-        '[factors.where]\ncontrol = "placement"\nlevels = ["compact", "siblings"]\nOPTIONAL\n[factors.lock]',
-    )
+    text = placed('["compact", "siblings"]', "OPTIONAL")
     made = design(parse(text.replace("OPTIONAL", 'if_granted = ["siblings"]')), HOST)
     assert made.study.factors["where"].levels == ["compact"]
     assert len(made.dropped) == 1 and made.dropped[0].startswith("where: left out, placement siblings")
-    with pytest.raises(StudyError, match="siblings"):
-        design(parse(text.replace("OPTIONAL", "")), HOST)
-    with pytest.raises(StudyError, match="is not among the levels of where"):
-        parse(text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
+    refuses(StudyError, "siblings", design, parse(text.replace("OPTIONAL", "")), HOST)
+    refuses(StudyError, "is not among the levels of where", parse, text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
 
 
-def test_a_study_of_which_nothing_is_granted_is_skipped() -> None:
-    none = '[factors.where]\ncontrol = "placement"\nlevels = ["siblings"]\nif_granted = ["siblings"]\n[factors.lock]'
-    said = r"factors.where: placement siblings on a host without SMT, expected a level of where; use"
-    with pytest.raises(HostError, match=said):
-        design(parse(VALID.replace("[factors.lock]", none)), HOST)
-
-
-def test_a_baseline_with_nothing_to_compare_it_with_is_not_measured() -> None:
-    where = '[factors.where]\ncontrol = "placement"\nlevels = LEVELS\nif_granted = ["siblings"]\n[factors.lock]'
-    text = VALID.replace("[factors.lock]", where).replace("[baseline]\nthreads = 1", '[baseline]\nwhere = "compact"')
-    with pytest.raises(
-        HostError, match=r"factors.where: placement siblings on a host without SMT, expected a level of where"
-    ):
-        design(parse(text.replace("LEVELS", '["compact", "siblings"]')), HOST)
+def test_where_nothing_is_granted_or_a_baseline_is_left_alone_nothing_is_measured() -> None:
+    granted, compact = 'if_granted = ["siblings"]', 'where = "compact"'
+    alone, beside = placed('["siblings"]', granted), placed('["compact", "siblings"]', granted, compact)
+    for text, ending in ((alone, "; use"), (beside, " to compare compact with; use")):
+        said = f"factors.where: placement siblings on a host without SMT, expected a level of where{ending}"
+        refuses(HostError, said, design, parse(text), HOST)
     # A factor of one level was declared so: nothing is refused.
-    assert design(
-        parse(text.replace("LEVELS", '["compact"]').replace('if_granted = ["siblings"]', "")), HOST
-    ).configurations
-    assert design(parse(text.replace("LEVELS", '["compact", "siblings", "scatter"]')), HOST).dropped
+    assert design(parse(placed('["compact"]', "", compact)), HOST).configurations
+    assert design(parse(placed('["compact", "siblings", "scatter"]', granted, compact)), HOST).dropped
 
 
 def test_an_assumed_host_shares_cores_where_that_is_the_question() -> None:
-    where = '[factors.where]\ncontrol = "placement"\nlevels = ["compact", "siblings"]\n[factors.lock]'
-    text = VALID.replace("[factors.lock]", where)
-    assert [cpu.core for cpu in assumed_host(parse(text), 4).cpus] == [0, 1, 2, 3]
-    asked = parse(text.replace("[baseline]\nthreads = 1", '[baseline]\nwhere = "compact"'))
+    levels = '["compact", "siblings"]'
+    assert [cpu.core for cpu in assumed_host(parse(placed(levels)), 4).cpus] == [0, 1, 2, 3]
+    asked = parse(placed(levels, "", 'where = "compact"'))
     assert [cpu.core for cpu in assumed_host(asked, 4).cpus] == [0, 0, 1, 1]
     assert design(asked, assumed_host(asked, 4)).study.factors["where"].levels == ["compact", "siblings"]
 
@@ -179,13 +158,9 @@ def test_a_jvm_that_is_too_old_is_found_whatever_the_factor_is_called(name: str,
     jvms = tuple(Jvm(name=str(r), java=f"/j/{r}/bin/java", release=r, build=f"{r}.0.1") for r in (17, 21))
     factor = f'[factors.{name}]\ncontrol = "jvm"\nlevels = [{old}, "21"]\n[factors.lock]'
     study = parse(VALID.replace("[factors.lock]", factor))
-    workload = Workload(
-        name="w",
-        title="t",
-        argv=["{java}"],
-        parameters={"lock": Parameter(type="text", default="none")},
-        requires=[Requirement(when={"lock": ["cas"]}, java_release=21)],
-    )
+    parameters = {"lock": Parameter(type="text", default="none")}
+    requires = [Requirement(when={"lock": ["cas"]}, java_release=21)]
+    workload = Workload(name="w", title="t", argv=["{java}"], parameters=parameters, requires=requires)
     host = HOST.model_copy(update={"jvms": jvms})
     made = design(study, host, refusals(workload, {}, host))
     assert made.dropped == ("3 configurations not planned: lock = cas needs Java 21 or later, the JVM 17 is 17",)
@@ -193,26 +168,23 @@ def test_a_jvm_that_is_too_old_is_found_whatever_the_factor_is_called(name: str,
     assert len(without.configurations) == 3, "the default JVM is the first"
 
 
-def test_a_baseline_that_this_host_does_not_have() -> None:
-    text = VALID.replace("[factors.lock]", '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"\n[factors.lock]')
-    with pytest.raises(StudyError, match=r"baseline.cpus: level 7 is not among the levels of cpus on this host, .* 4;"):
-        design(parse(text.replace("threads = 1", "cpus = 7")), HOST)
-    assert design(parse(text.replace("threads = 1", "cpus = 4")), HOST).configurations
-
-
-def test_a_baseline_without_a_configuration_is_said() -> None:
-    made = design(parse(VALID + "[[exclude]]\nthreads = [1]\n"), HOST)
-    assert made.dropped == ("no configuration with the baseline threads = 1 is planned: no speedups",)
-
-
 def test_an_assumed_host_obeys_and_has_the_jvms_of_the_study() -> None:
     factor = '[factors.which]\ncontrol = "jvm"\nlevels = [17, "21-temurin", "default", "/opt/java"]\n'
-    more = (
-        '[factors.policy]\ncontrol = "policy"\nlevels = ["fifo:99"]\n[factors.n]\ncontrol = "cpus"\nlevels = "1:all"\n'
-    )
-    study = parse(VALID.replace("[factors.lock]", factor + more + "[factors.lock]"))
+    factor += '[factors.policy]\ncontrol = "policy"\nlevels = ["fifo:99"]\n'
+    factor += '[factors.n]\ncontrol = "cpus"\nlevels = "1:all"\n'
+    study = parse(VALID.replace("[factors.lock]", factor + "[factors.lock]"))
     host = assumed_host(study, 3)
     assert [(jvm.name, jvm.release) for jvm in host.jvms[1:3]] == [("17", 17), ("21-temurin", 21)]
     made = design(study, host)
     assert made.study.factors["which"].levels == [17, "21-temurin", "assumed", "/opt/java"]
     assert made.study.factors["n"].levels == [1, 2, 3] and not made.dropped
+
+
+def test_the_study_of_the_page_and_its_quota_where_it_is_granted_and_where_not() -> None:
+    whole, quota = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(design(parse(whole), HostFacts(cpus=CPUS)).configurations) == 6 * 2
+    study = parse(whole + quota)
+    levels = {t["quota"] for t in design(study, HostFacts(cpus=CPUS)).configurations}
+    assert levels == {0.5, 1, 1.5, "none"}
+    refused = HostFacts(cpus=CPUS, refused={"quota": "EACCES: no permission to make a cgroup"})
+    assert {t["quota"] for t in design(study, refused).configurations} == {"none"}

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Callable
+from typing import Self
 
 import pytest
 
-from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.design.search import SearchPlanner
 from scalograph.design.search_steps import Search, count_levels
@@ -23,171 +23,85 @@ LOCK = '[factors.lock]\nlevels = ["none", "cas"]\n'
 TEXT = VALID.replace(LOCK, "").replace('levels = "1,2,4"', 'levels = "1:12"')
 Time = Callable[[int], float]
 Finished = tuple[Run, dict[str, float | None], str]
+BUSY = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
 
 
-def planned(text: str = TEXT) -> Design:
-    return design(parse(text), HOST)
+class Searched:
+    """A search on a machine on which the number of threads decides the time: what it was told, and its notes."""
 
+    def __init__(self, text: str = TEXT, rounds: bool = False, most: int = MOST) -> None:
+        made = design(parse(text), HOST)
+        study, configurations = made.study, count_levels(made.configurations, "threads")
+        self.state = EffectiveCpusState([*configurations], study.seed, rounds)
+        levels = {n: (t,) for n, t in configurations.items()}
+        search = Search("threads", levels, first_levels([*configurations], study.seed), self.state, most)
+        reruns, waits = study.protocol.max_reruns, study.protocol.wait_quiet_s > 0
+        self.planner = SearchPlanner(search, lambda record: record["score"], max_reruns=reruns, waits=waits)
+        self.told, self.notes = list[Finished](), list[str]()
 
-def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchPlanner:
-    made = planned(text)
-    study, configurations = made.study, count_levels(made.configurations, "threads")
-    state = EffectiveCpusState([*configurations], study.seed, rounds)
-    search = Search(
-        "threads",
-        {n: (t,) for n, t in configurations.items()},
-        first_levels([*configurations], study.seed),
-        state,
-        most,
-    )
-    waits = study.protocol.wait_quiet_s > 0
-    return SearchPlanner(search, lambda record: record["score"], max_reruns=study.protocol.max_reruns, waits=waits)
+    def tell(self, run: Run, record: dict[str, float | None], verdict: str) -> None:
+        self.told.append((run, record, verdict))
+        self.notes.append(self.planner.tell(run, record, verdict))
 
+    def go_on(self, time: Time, verdict: Callable[[Run], str] = lambda run: "clean", n_runs: int = 1000) -> Self:
+        """Carry out what it asks for, with a little noise that follows from the number of a run."""
+        for _ in range(n_runs):
+            if (run := self.planner.ask()) is None:
+                break
+            judged = verdict(run)
+            noise = math.exp(0.01 * math.sin(12.9898 * len(self.told)))
+            self.tell(run, {"score": None if judged == "failed" else time(threads(run)) * noise}, judged)
+        return self
 
-def found(made: SearchPlanner) -> Effective | Bisection:
-    assert isinstance(made.state, EffectiveCpusState) and made.state.result is not None
-    return made.state.result
+    def replay(self, told: list[Finished], asks: bool = False) -> Self:
+        """Tell it what another one was told; where it is asked before, it has to ask for the same."""
+        for finished in told:
+            assert not asks or self.planner.ask() == finished[0]
+            self.tell(*finished)
+        return self
+
+    @property
+    def result(self) -> Effective | Bisection:
+        assert self.state.result is not None
+        return self.state.result
+
+    @property
+    def asked(self) -> list[int]:
+        return [threads(run) for run, _, _ in self.told]
 
 
 def threads(run: Run) -> int:
     return int(str(run.configuration["threads"]))
 
 
-def conducted(made: SearchPlanner, time: Time, verdict: Callable[[Run], str] = lambda run: "clean") -> list[Finished]:
-    """All runs with a little noise that follows from their number, and what was told of them."""
-    told: list[Finished] = []
-    while run := made.ask():
-        judged = verdict(run)
-        noise = math.exp(0.01 * math.sin(12.9898 * len(told)))
-        told.append((run, {"score": None if judged == "failed" else time(threads(run)) * noise}, judged))
-        made.tell(*told[-1])
-    return told
-
-
 def capped(cap: int) -> Time:
     return lambda k: 1 / min(k, cap)
 
 
+def disturbed(*names: str) -> Callable[[Run], str]:
+    """Tell of the runs of these names that they were disturbed; without names, of all."""
+    return lambda run: "disturbed" if run.run in names or not names else "clean"
+
+
 @pytest.mark.parametrize("cap", [1, 2, 5, 11, 12])
 def test_it_finds_the_cap(cap: int) -> None:
-    made = planner()
-    told = conducted(made, capped(cap))
-    assert found(made).sure and found(made).k_eff == cap
-    assert 8 <= len(told) <= 14
-    assert made.n_left == 0
+    made = Searched().go_on(capped(cap))
+    assert made.result.sure and made.result.k_eff == cap and 8 <= len(made.told) <= 14
+    assert made.planner.n_left == 0
 
 
-def test_every_run_has_a_name_and_a_replicate_of_its_own() -> None:
-    told = conducted(planner(), capped(5))
-    assert len({run.run for run, _, _ in told}) == len(told)
-    assert len({(threads(run), run.replicate) for run, _, _ in told}) == len(told)
-    assert {threads(run) for run, _, _ in told[:5]} == {1, 4, 7, 9, 12}
+def test_every_run_has_a_name_and_a_replay_asks_the_same() -> None:
+    made = Searched().go_on(capped(5))
+    assert len({run.run for run, _, _ in made.told}) == len(made.told)
+    assert len({(threads(run), run.replicate) for run, _, _ in made.told}) == len(made.told)
+    assert {*made.asked[:5]} == {1, 4, 7, 9, 12} and Searched().replay(made.told, asks=True).planner.ask() is None
+    assert Searched(TEXT.replace("seed = 0", "seed = 1")).go_on(capped(5)).asked[:5] != made.asked[:5]
 
 
-def test_a_replay_asks_the_same_and_the_seed_decides_the_first_ones() -> None:
-    told = conducted(planner(), capped(5))
-    again = planner()
-    for run, record, verdict in told:
-        assert again.ask() == run
-        again.tell(run, record, verdict)
-    assert again.ask() is None
-    other = conducted(planner(TEXT.replace("seed = 0", "seed = 1")), capped(5))
-    assert [threads(run) for run, _, _ in other[:5]] != [threads(run) for run, _, _ in told[:5]]
-
-
-def test_a_replay_without_asking_decides_the_same() -> None:
-    told = conducted(planner(), capped(3))
-    again = planner()
-    for finished in told[:-1]:
-        again.tell(*finished)
-    assert again.ask() == told[-1][0]
-
-
-def test_a_disturbed_run_is_asked_for_again_and_its_value_is_not_used() -> None:
-    disturbed = {"e0001", "e0006"}
-    made = planner()
-    told = conducted(made, lambda k: 1 / min(k, 5), lambda run: "disturbed" if run.run in disturbed else "clean")
-    names = [run.run for run, _, _ in told]
-    assert names[1:3] == ["e0001", "e0001r1"]
-    assert threads(told[1][0]) == threads(told[2][0])
-    assert found(made).k_eff == 5
-    assert found(made).n == len(told) - 2
-
-
-def test_no_more_reruns_than_allowed_then_the_level_is_asked_anew() -> None:
-    made = planner(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1"))
-    bad = {"e0000", "e0000r1"}
-    told = conducted(made, capped(5), lambda run: "disturbed" if run.run in bad else "clean")
-    assert [run.run for run, _, _ in told[:3]] == ["e0000", "e0000r1", "e0001"]
-    assert len({threads(run) for run, _, _ in told[:3]}) == 1
-
-
-def test_a_busy_machine_ends_it_with_a_note() -> None:
-    made, notes = planner(), []
-    while run := made.ask():
-        notes.append(made.tell(run, {"score": 1.0}, "disturbed"))
-    assert made.stop_reason == "busy"
-    told = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
-    assert len(notes) == 8 and notes[-1] == told
-
-
-def test_runs_that_cannot_be_end_it_and_are_no_busy_machine() -> None:
-    made, notes = planner(), []
-    while run := made.ask():
-        notes.append(made.tell(run, {"score": 1.0}, "invalid"))
-    assert made.stop_reason == "invalid"
-    assert notes[-1] == "not measurable: 8 of 8 runs cannot be as recorded"
-
-
-def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_same() -> None:
-    made, told = planner(), list[Finished]()
-
-    def go_on(verdict: str) -> None:
-        while run := made.ask():
-            told.append((run, {"score": 1 / min(threads(run), 5)}, verdict))
-            made.tell(*told[-1])
-
-    go_on("disturbed")
-    assert made.stop_reason and len(told) == 8
-    made.resume()
-    # Seven more are no reason to give up, and then it is quiet.
-    for _ in range(7):
-        run = made.ask()
-        assert run is not None
-        told.append((run, {"score": 1.0}, "disturbed"))
-        made.tell(*told[-1])
-    again = planner()
-    for finished in told[:8]:
-        again.tell(*finished)
-    again.resume()
-    for finished in told[8:]:
-        assert again.ask() == finished[0]
-        again.tell(*finished)
-    assert not made.stop_reason and again.ask() == made.ask()
-    go_on("clean")
-    assert found(made).k_eff == 5
-
-
-def test_a_replay_asks_the_same_whether_or_not_it_waits_for_quiet() -> None:
-    """The command that goes on may have other options than the one that began."""
-    waiting = planner(TEXT.replace("runs = 3", 'runs = 3\nmax_reruns = 1\nwait_quiet = "10m"'))
-    told = list[Finished]()
-    for _ in range(13):
-        run = waiting.ask()
-        assert run is not None
-        told.append((run, {"score": 1.0}, "disturbed"))
-        waiting.tell(*told[-1])
-    other = planner(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1"))
-    for finished in told:
-        other.tell(*finished)
-    assert other.stop_reason and not waiting.stop_reason
-    other.resume()
-    assert other.ask() == waiting.ask()
-    assert other.ask() is not None
-
-
-def test_a_replay_follows_the_blocks_of_the_journal() -> None:
-    made = planner()
+def test_a_replay_decides_the_same_without_asking_and_follows_the_blocks() -> None:
+    told = Searched().go_on(capped(3)).told
+    assert Searched().replay(told[:-1]).planner.ask() == told[-1][0]
+    made = Searched().planner
     run = made.ask()
     assert run is not None
     made.tell(Run(run.run, 7, run.configuration, 0), {"score": 1.0}, "clean")
@@ -195,50 +109,72 @@ def test_a_replay_follows_the_blocks_of_the_journal() -> None:
     assert following is not None and following.block == 8
 
 
-def test_a_level_that_fails_twice_is_left_out() -> None:
-    made, notes = planner(), []
-    while run := made.ask():
-        failing = threads(run) == 12
-        record = {"score": None if failing else 1 / min(threads(run), 5)}
-        notes.append(made.tell(run, record, "failed" if failing else "clean"))
-    assert "level 12 failed 2 times: left out" in notes
-    assert found(made).sure and found(made).k_eff == 5
+def test_a_disturbed_run_is_asked_for_again_as_often_as_allowed() -> None:
+    made = Searched().go_on(capped(5), disturbed("e0001", "e0006"))
+    assert [run.run for run, _, _ in made.told[1:3]] == ["e0001", "e0001r1"] and made.asked[1] == made.asked[2]
+    assert made.result.k_eff == 5 and made.result.n == len(made.told) - 2
+    made = Searched(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1")).go_on(
+        capped(5), disturbed("e0000", "e0000r1")
+    )
+    assert [run.run for run, _, _ in made.told[:3]] == ["e0000", "e0000r1", "e0001"] and len({*made.asked[:3]}) == 1
 
 
-def test_a_program_of_no_model_is_searched_without_one() -> None:
-    made, notes = planner(), []
-    told = 0
-    while run := made.ask():  # falls apart beyond seven
-        k, told = threads(run), told + 1
-        notes.append(made.tell(run, {"score": (1 / k if k <= 7 else 0.4) * (1 + 0.002 * (told % 5))}, "clean"))
-    assert [note for note in notes if note] == [
-        "no program with a cap and a serial share takes such times: searched without a model"
-    ]
-    assert isinstance(found(made), Bisection) and found(made).k_eff == 7
-    assert told <= 30
+@pytest.mark.parametrize(("verdict", "reason", "note"), [
+    ("disturbed", "busy", BUSY), ("invalid", "invalid", "not measurable: 8 of 8 runs cannot be as recorded"),
+])  # fmt: skip
+def test_a_busy_machine_or_runs_that_cannot_be_end_it_with_a_note(verdict: str, reason: str, note: str) -> None:
+    made = Searched().go_on(lambda k: 1.0, lambda run: verdict)
+    assert (made.planner.stop_reason, len(made.notes), made.notes[-1]) == (reason, 8, note)
 
 
-def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_same() -> None:
+    made = Searched().go_on(capped(5), disturbed())
+    assert made.planner.stop_reason and len(made.told) == 8
+    made.planner.resume()
+    # Seven more are no reason to give up, and then it is quiet.
+    assert len(made.go_on(capped(5), disturbed(), n_runs=7).told) == 15
+    again = Searched().replay(made.told[:8])
+    again.planner.resume()
+    again.replay(made.told[8:], asks=True)
+    assert not made.planner.stop_reason and again.planner.ask() == made.planner.ask()
+    assert made.go_on(capped(5)).result.k_eff == 5
+
+
+def test_a_replay_asks_the_same_whether_or_not_it_waits_for_quiet() -> None:
+    """The command that goes on may have other options than the one that began."""
+    waiting = Searched(TEXT.replace("runs = 3", 'runs = 3\nmax_reruns = 1\nwait_quiet = "10m"'))
+    assert len(waiting.go_on(lambda k: 1.0, disturbed(), n_runs=13).told) == 13
+    other = Searched(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1")).replay(waiting.told)
+    assert other.planner.stop_reason and not waiting.planner.stop_reason
+    other.planner.resume()
+    assert other.planner.ask() == waiting.planner.ask() is not None
+
+
+def test_a_level_that_fails_twice_is_left_out_and_another_design_refused() -> None:
+    made = Searched().go_on(capped(5), lambda run: "failed" if threads(run) == 12 else "clean")
+    assert "level 12 failed 2 times: left out" in made.notes and made.result.sure and made.result.k_eff == 5
+    with pytest.raises(StudyError, match="resume: design"):
+        Searched().planner.tell(Run("e0000", 0, {"threads": 13}, 0), {"score": 1.0}, "clean")
+
+
+def test_a_program_of_no_model_or_an_undecided_one_is_searched_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Searched().go_on(lambda k: 1 / k if k <= 7 else 0.4)  # falls apart beyond seven
+    said = "no program with a cap and a serial share takes such times: searched without a model"
+    assert [note for note in made.notes if note] == [said] and len(made.told) <= 30
+    assert isinstance(made.result, Bisection) and made.result.k_eff == 7
     monkeypatch.setattr(search_state, "MOST_MODEL", 6)  # before it may decide
-    made, notes = planner(), []
-    while run := made.ask():
-        notes.append(made.tell(run, {"score": 1 / min(threads(run), 3)}, "clean"))
-    (note,) = [note for note in notes if note]
+    made = Searched().go_on(capped(3))
+    (note,) = [note for note in made.notes if note]
     assert note.startswith("not decided after 6 runs: ") and note.endswith("; searched on without a model")
-    assert isinstance(found(made), Bisection) and found(made).k_eff == 3
+    assert isinstance(made.result, Bisection) and made.result.k_eff == 3
 
 
-def test_threads_mapped_onto_two_kernel_threads_as_published() -> None:
-    """T(1) = T(2) = 1, T(3) = T(4) = 2: the work of each thread is fixed, and they are done two by two."""
-    made = planner(rounds=True)
-    conducted(made, lambda threads: math.ceil(threads / 2))
-    assert isinstance(found(made), Effective) and found(made).sure and found(made).k_eff == 2
-
-
-def test_it_ends_at_the_most_runs() -> None:
-    rough = planner(most=9)
-    told = conducted(rough, lambda k: 1 / min(k, 11), lambda run: "unverified" if run.block else "clean")
-    assert len(told) <= 9 < MOST
+def test_threads_mapped_as_published_and_the_most_runs() -> None:
+    # T(1) = T(2) = 1, T(3) = T(4) = 2: the work of each thread is fixed, and they are done two by two.
+    made = Searched(rounds=True).go_on(lambda threads: math.ceil(threads / 2))
+    assert isinstance(made.result, Effective) and made.result.sure and made.result.k_eff == 2
+    rough = Searched(most=9).go_on(capped(11), lambda run: "unverified" if run.block else "clean")
+    assert len(rough.told) <= 9 < MOST
 
 
 @pytest.mark.parametrize(("text", "where", "expected"), [
@@ -247,11 +183,6 @@ def test_it_ends_at_the_most_runs() -> None:
 ])  # fmt: skip
 def test_refusals(text: str, where: str, expected: str) -> None:
     with pytest.raises(StudyError) as refused:
-        planner(text)
+        Searched(text)
     (problem,) = refused.value.problems
     assert (problem.where, problem.expected) == (where, expected)
-
-
-def test_a_run_of_another_design_is_refused() -> None:
-    with pytest.raises(StudyError, match="resume: design"):
-        planner().tell(Run("e0000", 0, {"threads": 13}, 0), {"score": 1.0}, "clean")

@@ -13,6 +13,7 @@ from tests.kit.studies import VALID, facts_of
 
 HOST = facts_of(4)
 TEXT = VALID.replace("runs = 3", "runs = 40").replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
+VERSIONS = TEXT.replace("[baseline]\nthreads = 1", "[reference]\nthreads = 1")
 
 
 def planned(text: str = TEXT) -> Design:
@@ -30,19 +31,11 @@ def counts(noise: dict[int, float], verdict: str = "clean", text: str = TEXT) ->
     return made
 
 
-def test_still_configurations_stop_early_and_noisy_ones_go_on() -> None:
+def test_still_configurations_stop_early_and_the_baseline_goes_on_with_the_last() -> None:
     made = counts({1: 0.001, 2: 0.001, 4: 0.2})
-    assert made[2] == 9
-    assert made[4] == 40
-
-
-def test_the_baseline_goes_on_with_the_last_of_the_others() -> None:
+    assert made[2] == 9 and made[4] == 40
     one_a_block = counts({1: 0.001, 2: 0.001, 4: 0.2})[1]
-    assert one_a_block == 40
-    assert counts({1: 0.001, 2: 0.001, 4: 0.001})[1] < 20
-
-
-def test_scores_of_disturbed_runs_decide_nothing() -> None:
+    assert one_a_block == 40 and counts({1: 0.001, 2: 0.001, 4: 0.001})[1] < 20
     assert counts({1: 0.001, 2: 0.001, 4: 0.001}, "disturbed") == {1: 40, 2: 40, 4: 40}
 
 
@@ -57,11 +50,7 @@ def test_a_replay_decides_the_same() -> None:
     for run, record in told:
         assert again.ask() == run
         again.tell(run, record, "clean")
-    assert again.ask() is None
-    assert len(told) < 120
-
-
-VERSIONS = TEXT.replace("[baseline]\nthreads = 1", "[reference]\nthreads = 1")
+    assert again.ask() is None and len(told) < 120
 
 
 def test_versions_end_by_their_ratios_over_the_reference() -> None:

@@ -14,6 +14,7 @@ from scalograph.run.build import build
 from scalograph.study.workload import Build, Workload
 from scalograph.system.build_cache import cache_folder
 from tests.kit.processes import write_program
+from tests.kit.refusals import refuses
 
 # Stands for cc: counts its calls, and makes a program from the source or refuses it as compilers do.
 FAKE_CC = """#!/bin/sh
@@ -27,13 +28,11 @@ if grep -q ERROR "$source"; then echo "$source:1: error: no such thing" >&2; exi
 cp "$source" "$out"
 """
 
-
 FAKE_JAVAC = """#!/bin/sh
 if [ "$1" = -version ]; then echo "javac 21"; exit; fi
 while [ "$1" != -d ]; do shift; done
 echo "$@" > "$2/args"
 """
-
 
 FAKE_CARGO = """#!/bin/sh
 if [ "$1" = --version ]; then echo "cargo 1"; exit; fi
@@ -42,7 +41,6 @@ while [ $# -gt 0 ]; do case "$1" in --root) root=$2;; --target-dir) scratch=$2;;
 mkdir -p "$root/bin" "$scratch"
 echo "$words" | tee "$scratch/left" > "$root/bin/main"
 """
-
 
 Words = tuple[str, ...]
 
@@ -73,15 +71,13 @@ def made(place: Path, of: Workload | None = None) -> Path:
     return folder
 
 
-def test_builds_once_and_leaves_nothing_else(place: Path) -> None:
+def test_builds_once_leaves_nothing_else_and_anew_with_another_part_of_the_key(place: Path) -> None:
     first = made(place)
-    assert (first / "main").read_text() == "one"
-    assert made(place) == first
-    assert calls(place) == 1
+    assert (first / "main").read_text() == "one" and made(place) == first and calls(place) == 1
     assert list((place / "builds").iterdir()) == [first]
-
-
-def test_every_part_of_the_key_matters(place: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        folders = list(pool.map(lambda _: made(place), range(8)))
+    assert len(set(folders)) == 1 and list((place / "builds").iterdir()) == [folders[0]]
     folders = {made(place), made(place, workload(flags=("-O1",))), made(place, workload(release=11))}
     (place / "source/main.c").write_text("two")
     folders.add(made(place))
@@ -92,57 +88,46 @@ def test_every_part_of_the_key_matters(place: Path) -> None:
     assert len(folders) == 6
 
 
-def test_libraries_come_after_what_needs_them(place: Path) -> None:
+def test_libraries_come_last_and_options_from_nowhere_else(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(place, workload(flags=("-lm", "-O2")))
     words = (place / "bin/calls").read_text().split()
-    assert words[0] == "-O2"
-    assert words[-1] == "-lm"
-
-
-def test_two_at_once_agree(place: Path) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        folders = list(pool.map(lambda _: made(place), range(8)))
-    assert len(set(folders)) == 1
-    assert list((place / "builds").iterdir()) == [folders[0]]
+    assert words[0] == "-O2" and words[-1] == "-lm"
+    monkeypatch.setenv("FAKE", "changed")
+    with_it = made(place)
+    monkeypatch.delenv("FAKE")
+    assert made(place) == with_it
 
 
 def test_a_refusal_is_told_and_leaves_nothing(place: Path) -> None:
+    (place / "file").write_text("")
+    with pytest.raises(HostError, match=r"cannot be written: .*XDG_CACHE_HOME"):
+        build(place / "source", workload(), (), place / "file" / "builds")
     (place / "source/main.c").write_text("ERROR")
     with pytest.raises(HostError) as caught:
         made(place)
     assert "workload source: cc exit code 1" in str(caught.value)
-    assert "main.c:1: error: no such thing" in str(caught.value)
-    assert str(place) not in str(caught.value)
+    assert "main.c:1: error: no such thing" in str(caught.value) and str(place) not in str(caught.value)
     assert list((place / "builds").iterdir()) == []
+    write_program(place / "bin/cc", "#!/bin/sh\nexit 3\n")
+    refuses(HostError, "exit code 3 when asked for its version", made, place)
 
 
 def test_a_missing_compiler_is_named_with_its_remedy(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(place / "empty"))
-    with pytest.raises(HostError, match=r"cc: nothing on PATH, expected a compiler .*; apt install gcc"):
-        made(place)
+    refuses(HostError, r"cc: nothing on PATH, expected a compiler .*; apt install gcc", made, place)
     runtime = Jvm(name="17", java="/j/bin/java", release=17, build="17")
     with pytest.raises(HostError, match="javac: only Java runtimes without a compiler"):
         build(place / "source", workload(tool="javac"), (runtime,), place / "builds")
 
 
-def test_a_compiler_that_cannot_tell_its_version(place: Path) -> None:
-    write_program(place / "bin/cc", "#!/bin/sh\nexit 3\n")
-    with pytest.raises(HostError, match="exit code 3 when asked for its version"):
-        made(place)
-
-
-def test_javac_beside_a_found_jvm_compiles_for_all(place: Path) -> None:
+def test_javac_of_a_found_jvm_compiles_for_all_and_two_languages_share_a_folder(place: Path) -> None:
     javac = write_program(place / "jdk/bin/javac", FAKE_JAVAC)
     jvms = (
         Jvm(name="17", java="/j/bin/java", release=17, build="17"),
         Jvm(name="21", java=str(place / "jdk/bin/java"), release=21, build="21", javac=str(javac)),
     )
     folder = build(place / "source", workload(tool="javac", release=11), jvms, place / "builds")
-    assert folder is not None
-    assert (folder / "args").read_text().split()[-1].endswith("source/main.c")
-
-
-def test_two_languages_share_a_folder(place: Path) -> None:
+    assert folder is not None and (folder / "args").read_text().split()[-1].endswith("source/main.c")
     write_program(place / "bin/javac", FAKE_JAVAC)
     (place / "source/A.java").write_text("a")
     both = [*workload().build, *workload(("*.java",), tool="javac", release=11).build]
@@ -161,24 +146,8 @@ def test_sources_stay_in_the_folder(place: Path, pattern: str) -> None:
     assert calls(place) == 0
 
 
-def test_a_cache_that_cannot_be_written(place: Path) -> None:
-    (place / "file").write_text("")
-    with pytest.raises(HostError, match=r"cannot be written: .*XDG_CACHE_HOME"):
-        build(place / "source", workload(), (), place / "file" / "builds")
-
-
-def test_nothing_to_build(tmp_path: Path) -> None:
+def test_a_cache_follows_the_environment_where_there_is_something_to_build(tmp_path: Path) -> None:
     assert build(tmp_path, Workload(name="w", title="", argv=["true"])) is None
-
-
-def test_the_compiler_sees_no_option_from_the_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE", "changed")
-    with_it = made(place)
-    monkeypatch.delenv("FAKE")
-    assert made(place) == with_it
-
-
-def test_cache_follows_the_environment() -> None:
     assert cache_folder({"XDG_CACHE_HOME": "/c"}) == Path("/c/scalograph")
     assert cache_folder({"XDG_CACHE_HOME": "relative"}).parent.name == ".cache"
     assert cache_folder({}) == Path.home() / ".cache/scalograph"
@@ -190,8 +159,7 @@ def test_a_real_compiler(tmp_path: Path) -> None:
     text = "#include <math.h>\nint main(int n, char **v) { (void)v; return (int)sqrt(n * 49.0); }\n"
     (tmp_path / "main.c").write_text(text)
     folder = build(tmp_path, workload(flags=("-Wall", "-Werror", "-lm")), (), tmp_path / "builds")
-    assert folder is not None
-    assert subprocess.run([folder / "main"], check=False).returncode == 7
+    assert folder is not None and subprocess.run([folder / "main"], check=False).returncode == 7
 
 
 @pytest.mark.guarantee
@@ -227,5 +195,4 @@ def test_a_real_crate_is_built(tmp_path: Path) -> None:
     assert folder is not None and folder == build(tmp_path, crate, (), tmp_path.parent / "builds", tell=said.append)
     assert said == [f"{crate.name}: compiled by cargo, once; kept in {folder}"]
     assert subprocess.run([folder / "bin/small"], capture_output=True, text=True, check=True).stdout == "built\n"
-    assert sorted(tmp_path.rglob("*")) == before
-    assert [entry.name for entry in folder.iterdir()] == ["bin"]
+    assert sorted(tmp_path.rglob("*")) == before and [entry.name for entry in folder.iterdir()] == ["bin"]

@@ -25,14 +25,9 @@ def planned(folder: Path, levels: str) -> Plan:
     return plan(Declared(parse(text), folder / "study.toml"), FACTS)
 
 
-def test_what_no_level_names_is_not_compiled(tmp_path: Path) -> None:
+def test_a_named_one_is_compiled_and_says_why_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = planned(tmp_path, '["default", "scx_own"]')
     assert locate_schedulers(asked) is asked
-
-
-def test_what_is_compiled_says_why_this_kernel_does_not_take_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = locate_schedulers(planned(tmp_path, '["default", "scx_fifo"]')).facts.schedulers
     assert found is not None and found["scx_own"] == "/bin/own"

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -10,30 +11,18 @@ from scalograph.run import caller_environment
 from scalograph.run.caller_environment import environment, unpassed_variables, unpassed_variables_note
 from scalograph.study.load import parse
 from scalograph.study.model import Study, WorkloadUse
+from tests.kit.studies import a_study
 
-STUDY = """
-version = 1
-name = "x"
-title = "x"
-work = "total"
-seed = 1
-[workload]
-command = ["prog", "{threads}"]
-{env}
-[factors.threads]
-levels = [1, 2]
-[factors.places]
-control = "env:OMP_PLACES"
-levels = ["cores", "threads"]
-"""
 CALLER = {
     "HOME": "/home/x", "OMP_NUM_THREADS": "4", "LD_LIBRARY_PATH": "/opt/lib", "GOMAXPROCS": "2", "PYTHONPATH": "/src",
     "OMP_PLACES": "cores", "EDITOR": "vi", "MKL_NUM_THREADS": "", "MAKEFLAGS": "-j4",
 }  # fmt: skip
 
 
-def study(env: str = "") -> Study:
-    return parse(STUDY.replace("{env}", env))
+def study(**workload: Any) -> Study:
+    places = {"control": "env:OMP_PLACES", "levels": ["cores", "threads"]}
+    command = ["prog", "{threads}"]
+    return parse(a_study({"threads": [1, 2], "places": places}, workload={"command": command, **workload}))
 
 
 def test_telling_variables_that_do_not_reach_the_command_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,18 +30,23 @@ def test_telling_variables_that_do_not_reach_the_command_are_named(monkeypatch: 
     assert unpassed_variables(study(), CALLER) == [
         "GOMAXPROCS", "LD_LIBRARY_PATH", "MAKEFLAGS", "OMP_NUM_THREADS", "PYTHONPATH",
     ]  # fmt: skip
-    assert unpassed_variables(study('env = { GOMAXPROCS = "1", PYTHONPATH = "/x" }'), CALLER) == [
+    assert unpassed_variables(study(env={"GOMAXPROCS": "1", "PYTHONPATH": "/x"}), CALLER) == [
         "LD_LIBRARY_PATH", "MAKEFLAGS", "OMP_NUM_THREADS",
     ]  # fmt: skip
-    assert unpassed_variables(study("env_all = true"), CALLER) == ["MAKEFLAGS"]
+    assert unpassed_variables(study(env_all=True), CALLER) == ["MAKEFLAGS"]
     note = unpassed_variables_note(study(), {f"OMP_{i}": "1" for i in range(12)})
     assert note and "OMP_0, OMP_1" in note and "and 4 more (--env NAME passes one" in note
     assert unpassed_variables_note(study(), {"EDITOR": "vi"}) is None
 
 
-def test_a_workload_that_ships_says_itself_what_it_needs() -> None:
+def test_a_workload_that_ships_and_a_study_without_these_keys_are_as_they_were() -> None:
     used = study().model_copy(update={"workload": WorkloadUse(use="fixed-work")})
     assert unpassed_variables(used, CALLER) == []
+    document = WorkloadUse(command=["x"]).model_dump(mode="json")
+    assert not {"env_all", "input", "ok_exits"} & document.keys()
+    process = {"name": "a", "role": "driver", "argv": ["x"]}
+    with pytest.raises(ValueError, match=r"found `input` or `ok_exits` without `command`"):
+        WorkloadUse.model_validate({"process": [process], "ok_exits": [1]})
 
 
 def test_all_of_it_but_what_no_run_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,14 +57,6 @@ def test_all_of_it_but_what_no_run_may_have(monkeypatch: pytest.MonkeyPatch) -> 
     assert few["HOME"] == "/home/x" and "EDITOR" not in few
     every = environment(WorkloadUse(command=["x"], env_all=True, env={"EDITOR": "ed"}))
     assert every["EDITOR"] == "ed" and every["PYTHONPATH"] == "/src" and "MAKEFLAGS" not in every
-
-
-def test_a_study_without_these_keys_is_what_it_was() -> None:
-    document = WorkloadUse(command=["x"]).model_dump(mode="json")
-    assert not {"env_all", "input", "ok_exits"} & document.keys()
-    process = {"name": "a", "role": "driver", "argv": ["x"]}
-    with pytest.raises(ValueError, match=r"found `input` or `ok_exits` without `command`"):
-        WorkloadUse.model_validate({"process": [process], "ok_exits": [1]})
 
 
 def test_threads_of_our_own_are_not_those_of_a_run() -> None:

@@ -13,6 +13,8 @@ from scalograph.run.fetch import fetch, unpack
 from scalograph.run.hosts.local.prepare_host import build_program
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import ClassPath, Fetch, Workload
+from tests.kit.processes import write_program
+from tests.kit.refusals import refuses
 from tests.kit.studies import facts_of
 
 # Stands for Maven: what it is asked for lies beside it.
@@ -39,10 +41,7 @@ Put = Callable[..., Fetch]
 def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Put:
     """Puts a file where the stand-in for Maven finds it, and declares it."""
     for name, text in {"mvn": FAKE_MVN, "javac": FAKE_JAVAC}.items():
-        file = tmp_path / "bin" / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
-        file.chmod(0o755)
+        write_program(tmp_path / "bin" / name, text)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
 
     def putting(name: str, content: bytes, **more: object) -> Fetch:
@@ -83,29 +82,23 @@ def test_each_is_fetched_once_and_told_before(tmp_path: Path, put: Put, monkeypa
     assert calls(tmp_path) == ["org.example:one:1", "org.example:other:1"]
     assert len(told) == 1 and "2 files, 1.6 MB (one 1, other 1)" in told[0]
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert fetch("w", [other], told.append, tmp_path / "fetched") == files[1:2]
-    assert len(told) == 1
+    assert fetch("w", [other], told.append, tmp_path / "fetched") == files[1:2] and len(told) == 1
 
 
-def test_without_maven_the_files_their_size_and_the_remedy_are_named(
-    tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_maven_files_and_remedy_are_named(tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     one = put("one", b"x" * 725_000)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     with pytest.raises(HostError, match=r"no mvn .* 1 file, 0.72 MB \(one 1\); .*apt-get install maven"):
         fetch("w", [one], print, tmp_path / "fetched")
 
 
-def test_another_file_is_refused_by_both_checksums(tmp_path: Path, put: Put) -> None:
+def test_another_file_is_refused_and_what_maven_says_is_told(tmp_path: Path, put: Put) -> None:
     one = put("one", b"declared")
     (tmp_path / "bin/one").write_bytes(b"other")
     with pytest.raises(HostError) as caught:
         fetch("w", [one], print, tmp_path / "fetched")
     assert one.sha256 in str(caught.value) and hashlib.sha256(b"other").hexdigest() in str(caught.value)
     assert kept(tmp_path) == []
-
-
-def test_what_maven_says_is_told(tmp_path: Path, put: Put) -> None:
     one = put("one", b"x")
     (tmp_path / "bin/one").unlink()
     with pytest.raises(HostError, match=r"(?s)org.example:one:1: exit code 1.*no one anywhere"):
@@ -130,28 +123,22 @@ def test_a_distribution_is_unpacked_and_its_folder_is_used(tmp_path: Path, put: 
     assert stat.S_IMODE((folder / "a").stat().st_mode) == 0o644
 
 
-@pytest.mark.parametrize(
-    ("entries", "said"),
-    [
-        ([("../evil", b"x")], "leads outside"),
-        ([("a/../../evil", b"x")], "leads outside"),
-        ([("/etc/evil", b"x")], "leads outside"),
-        ([("a\\..\\evil", b"x")], "leads outside"),
-        ([(of_mode("a/link", stat.S_IFLNK | 0o777), b"/etc")], "neither a file nor a folder"),
-        ([(of_mode("a/pipe", stat.S_IFIFO), b"")], "neither a file nor a folder"),
-        ([("a/x", b""), ("b/x", b"")], "2 entries at its top"),
-        ([("a", b"")], "1 entries at its top"),
-        ([("a/x", b""), ("a/x", b"")], "a path twice"),
-        ([("a/" * 5000 + "x", b"")], "cannot be"),
-    ],
-)
+@pytest.mark.parametrize(("entries", "said"), [
+    ([("../evil", b"x")], "leads outside"),
+    ([("a/../../evil", b"x")], "leads outside"),
+    ([("/etc/evil", b"x")], "leads outside"),
+    ([("a\\..\\evil", b"x")], "leads outside"),
+    ([(of_mode("a/link", stat.S_IFLNK | 0o777), b"/etc")], "neither a file nor a folder"),
+    ([(of_mode("a/pipe", stat.S_IFIFO), b"")], "neither a file nor a folder"),
+    ([("a/x", b""), ("b/x", b"")], "2 entries at its top"),
+    ([("a", b"")], "1 entries at its top"),
+    ([("a/x", b""), ("a/x", b"")], "a path twice"),
+    ([("a/" * 5000 + "x", b"")], "cannot be"),
+])  # fmt: skip
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_hostile_zip_leaves_nothing(
-    tmp_path: Path, put: Put, entries: list[tuple[str | ZipInfo, bytes]], said: str
-) -> None:
+def test_a_hostile_zip(tmp_path: Path, put: Put, entries: list[tuple[str | ZipInfo, bytes]], said: str) -> None:
     content = zipped(tmp_path / "z", *entries)
-    with pytest.raises(HostError, match=said):
-        fetch("w", [put("server", content, unpack=True)], print, tmp_path / "fetched")
+    refuses(HostError, said, fetch, "w", [put("server", content, unpack=True)], print, tmp_path / "fetched")
     assert kept(tmp_path) == [] and not list(tmp_path.rglob("evil"))
 
 
@@ -161,14 +148,11 @@ def test_a_damaged_or_too_large_zip_is_told(tmp_path: Path, put: Put, monkeypatc
         with pytest.raises(HostError, match="cannot be unpacked"):
             fetch("w", [put("server", content, unpack=True)], print, tmp_path / "fetched")
     monkeypatch.setattr("scalograph.run.fetch.MAX_BYTES", 9_999)
-    with pytest.raises(HostError, match="more than"):
-        unpack(tmp_path / "z", tmp_path / "out")
+    refuses(HostError, "more than", unpack, tmp_path / "z", tmp_path / "out")
     assert kept(tmp_path) == [] and not (tmp_path / "out").exists()
 
 
-def test_only_what_a_level_needs_is_fetched_and_in_its_class_path(
-    tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_what_a_level_needs_is_fetched(tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     jars = [put(name, name.encode()).model_dump() for name in ("shared", "fast", "slow")]
     builds: list[dict[str, object]] = [{"tool": "javac", "sources": ["Main.java"], "fetch": jars[:1]}]

@@ -12,6 +12,7 @@ from scalograph.run.prepare import prepare, read_preparations
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import Workload
 from tests.kit.processes import wait_for_end
+from tests.kit.refusals import refuses
 from tests.kit.studies import facts_of
 
 PROGRAM = """import pathlib, sys
@@ -50,29 +51,20 @@ def calls(place: Path) -> list[str]:
     return (place / "work/get.py.calls").read_text().split()
 
 
-def test_once_for_each_level_and_announced(place: Path) -> None:
+def test_once_for_each_level_announced_and_of_it_only_what_is_used_is_told(place: Path) -> None:
     told: list[str] = []
     home = made(place, "a", "b", "a", told=told)
-    assert home == made(place, "b", "a", told=told)
-    assert home is not None
-    assert calls(place) == ["a", "b"]
+    assert home == made(place, "b", "a", told=told) and home is not None and calls(place) == ["a", "b"]
     assert [(home / name / "file").read_text() for name in ("a", "b")] == ["a", "b"]
     assert len(told) == 2 and "prepares a, once" in told[0]
-
-
-def test_of_what_is_there_only_what_is_used_is_told(place: Path) -> None:
-    home = made(place, "a", "b")
     values = {"prepared": str(home), "tree": "one"}
     assert read_preparations(workload(), values, [{"tree": "b"}]) == {"b": "b 1.0, sha256 abc"}
     assert read_preparations(workload(), {"tree": "one"}, [{"tree": "b"}]) == {}
 
 
-def test_without_a_factor_the_parameter_counts(place: Path) -> None:
+def test_another_program_prepares_anew_and_without_a_factor_the_parameter_counts(place: Path) -> None:
     made(place)
     assert calls(place) == ["one"]
-
-
-def test_another_program_prepares_anew(place: Path) -> None:
     first = made(place, "a")
     (place / "work/README.md").write_text("no part of it")
     assert made(place, "a") == first
@@ -81,9 +73,10 @@ def test_another_program_prepares_anew(place: Path) -> None:
 
 
 def test_a_failure_leaves_nothing_and_says_why(place: Path) -> None:
-    with pytest.raises(HostError, match="workload w: cannot be prepared: missing: bison; apt install bison"):
-        made(place, "wrong")
+    refuses(HostError, "workload w: cannot be prepared: missing: bison; apt install bison", made, place, "wrong")
     assert not [path for path in (place / "cache").rglob("*") if path.is_file()]
+    values = {"python": str(place / "none"), "here": str(place), "tree": "one"}
+    refuses(HostError, "cannot be started", prepare, place / "work", workload(), values, [], print, place / "cache")
 
 
 def test_a_signal_ends_it_with_all_that_it_started(place: Path) -> None:
@@ -96,14 +89,7 @@ def test_a_signal_ends_it_with_all_that_it_started(place: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../out", "a/b", ".hidden", ".."])
 def test_a_level_that_is_no_folder(place: Path, name: str) -> None:
-    with pytest.raises(StudyError, match="the name of a folder"):
-        made(place, name)
-
-
-def test_a_program_that_is_missing(place: Path) -> None:
-    values = {"python": str(place / "none"), "here": str(place), "tree": "one"}
-    with pytest.raises(HostError, match="cannot be started"):
-        prepare(place / "work", workload(), values, [], print, place / "cache")
+    refuses(StudyError, "the name of a folder", made, place, name)
 
 
 def test_a_study_that_begins_prepares(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,58 +36,44 @@ def never() -> bool:
     return False
 
 
-def test_a_quiet_machine_is_passed_at_once_and_without_a_word() -> None:
+def test_a_quiet_machine_is_passed_at_once_and_a_busy_one_without_patience_told() -> None:
     world = World([QUIET])
-    assert world.gate(600).wait_until_quiet(0, never) == (True, "")
-    assert (world.now, world.told) == (SAMPLE_S, [])
-
-
-def test_without_patience_a_busy_machine_is_told_and_passed() -> None:
+    assert world.gate(600).wait_until_quiet(0, never) == (True, "") and (world.now, world.told) == (SAMPLE_S, [])
     world = World([BUSY])
     quiet, note = world.gate(0).wait_until_quiet(2, never)
     assert not quiet and note == "block 3 began on a busy machine: used by others: CPU 1 50 %"
 
 
-def test_it_waits_until_the_machine_is_quiet() -> None:
+def test_it_waits_until_the_machine_is_quiet_and_no_longer_than_it_says() -> None:
     world = World([BUSY] * 8 + [QUIET])
     quiet, note = world.gate(60).wait_until_quiet(0, never)
     assert quiet and note == "block 1 began on a quiet machine after waiting 8 s"
     assert len(world.told) == 1 and world.told[0].startswith(
         "waiting for a quiet machine before block 1, at most 1 min"
     )
-
-
-def test_patience_is_for_the_whole_study() -> None:
-    world = World([BUSY])
-    gate = world.gate(90)
-    assert not gate.wait_until_quiet(0, never).quiet
-    assert world.now == SAMPLE_S + 90 and len(world.told) == 3
-    began = world.now
-    world.now += HOLDS_S
-    assert not gate.wait_until_quiet(1, never).quiet
-    assert world.now - began == SAMPLE_S + HOLDS_S
-
-
-def test_it_waits_no_longer_than_it_says() -> None:
     world = World([BUSY])
     world.pause_s = 0.6  # a sleep is never shorter than asked, and often longer
     quiet, note = world.gate(3).wait_until_quiet(0, never)
     assert not quiet and note == "block 1 began on a busy machine after waiting 2 s: used by others: CPU 1 50 %"
     assert world.now <= SAMPLE_S + 3
     assert world.told == ["waiting for a quiet machine before block 1, at most 3 s: used by others: CPU 1 50 %"]
+    world = World([BUSY])
+    assert not world.gate(3600).wait_until_quiet(0, lambda: world.now > 5).quiet and world.now < 8
+    world = World([BUSY])
+    gate = world.gate(90)
+    assert not gate.wait_until_quiet(0, never).quiet and world.now == SAMPLE_S + 90 and len(world.told) == 3
+    began = world.now
+    world.now += HOLDS_S
+    assert not gate.wait_until_quiet(1, never).quiet and world.now - began == SAMPLE_S + HOLDS_S
 
 
-def test_a_look_holds_for_a_while() -> None:
+def test_a_look_holds_for_a_while_and_where_it_would_wait_each_block_is_looked_at() -> None:
     world = World([QUIET, BUSY])
     gate = world.gate(0)
-    assert gate.wait_until_quiet(0, never).quiet and gate.wait_until_quiet(1, never).quiet
-    assert world.now == SAMPLE_S
+    assert gate.wait_until_quiet(0, never).quiet and gate.wait_until_quiet(1, never).quiet and world.now == SAMPLE_S
     world.now += HOLDS_S
     assert gate.wait_until_quiet(2, never).note and gate.wait_until_quiet(3, never) == (False, "")
     assert world.now == 2 * SAMPLE_S + HOLDS_S
-
-
-def test_where_it_would_wait_each_block_of_a_busy_machine_is_looked_at() -> None:
     world = World([BUSY] * 2 + [QUIET] * 2)
     gate = world.gate(600)
     assert gate.wait_until_quiet(0, never).quiet
@@ -100,31 +86,17 @@ def ran(busy_ns: int | None, wall_ns: int = 200_000_000) -> Record:
     return record().replace_values(**figures)
 
 
-@pytest.mark.parametrize(("busy_ns", "looked"), [(110_000_000, False), (130_000_000, True), (None, True)])
-def test_quiet_runs_stand_for_a_look(busy_ns: int | None, looked: bool) -> None:
+@pytest.mark.parametrize(("n_runs", "busy_ns", "looked"), [
+    (3, 110_000_000, False), (3, 130_000_000, True), (3, None, True), (1, 100_000_000, True),
+])  # fmt: skip
+def test_only_quiet_runs_of_some_length_stand_for_a_look(n_runs: int, busy_ns: int | None, looked: bool) -> None:
     world = World([QUIET])
     gate = world.gate(0)
     gate.wait_until_quiet(0, never)
-    for _ in range(3):
+    for _ in range(n_runs):
         gate.observe_run(ran(busy_ns))
     world.now = before = world.now + HOLDS_S
-    assert gate.wait_until_quiet(1, never).quiet
-    assert world.now == before + SAMPLE_S * looked
-
-
-def test_runs_of_a_moment_stand_for_none() -> None:
-    world = World([QUIET])
-    gate = world.gate(0)
-    gate.wait_until_quiet(0, never)
-    gate.observe_run(ran(100_000_000))
-    world.now = before = world.now + HOLDS_S
-    assert gate.wait_until_quiet(1, never).quiet and world.now > before
-
-
-def test_an_interrupt_ends_the_wait() -> None:
-    world = World([BUSY])
-    assert not world.gate(3600).wait_until_quiet(0, lambda: world.now > 5).quiet
-    assert world.now < 8
+    assert gate.wait_until_quiet(1, never).quiet and world.now == before + SAMPLE_S * looked
 
 
 @pytest.mark.parametrize(("user", "stolen", "quiet"), [(0, 0, True), (4, 0, True), (6, 0, False), (0, 6, False)])
@@ -145,10 +117,13 @@ def test_a_look_counts_what_others_and_the_hypervisor_used(
     assert seen.quiet is quiet and set(seen.busy) == {1}
 
 
-def test_who_had_a_cpu_is_told_by_the_larger_part() -> None:
+def test_who_had_a_cpu_is_told_by_the_larger_part_and_in_short(tmp_path: Path) -> None:
     busy = {0: 0.18, 1: 0.5, 2: 0.02}
     assert str(LoadSample(busy, {0: 0.17, 1: 0.1})) == "used by others: CPU 1 50 %; taken by the hypervisor: CPU 0 18 %"
     assert str(LoadSample({0: 0.18}, {0: 0.18})) == "taken by the hypervisor: CPU 0 18 %"
+    assert str(LoadSample(dict.fromkeys(range(9), 0.5))).endswith("CPU 3 50 % and 5 more")
+    seen = sample_load(lambda seconds: None, tmp_path)
+    assert seen.quiet and str(seen) == "quiet"
 
 
 def test_what_we_use_during_a_look_is_not_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,17 +133,13 @@ def test_what_we_use_during_a_look_is_not_others(monkeypatch: pytest.MonkeyPatch
     assert seen.busy == pytest.approx({0: 0.12}) and seen.stolen == pytest.approx({0: 0.08})
 
 
-@pytest.mark.parametrize(
-    ("passed_s", "used", "waits_s"),
-    [
-        (0.5, 40, 0.0),
-        (0.5, 42, 0.0),
-        (0.5, 45, FIRST_SAMPLE_S),
-        (0.05, 40, FIRST_SAMPLE_S - 0.05),
-        (9.0, 40, FIRST_SAMPLE_S),
-    ],
-    ids=["alone", "rounded", "a neighbor", "short", "long ago"],
-)
+@pytest.mark.parametrize(("passed_s", "used", "waits_s"), [
+    (0.5, 40, 0.0),
+    (0.5, 42, 0.0),
+    (0.5, 45, FIRST_SAMPLE_S),
+    (0.05, 40, FIRST_SAMPLE_S - 0.05),
+    (9.0, 40, FIRST_SAMPLE_S),
+], ids=["alone", "rounded", "a neighbor", "short", "long ago"])  # fmt: skip
 def test_a_start_that_had_the_cpus_to_itself_is_a_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passed_s: float, used: int, waits_s: float
 ) -> None:
@@ -185,19 +156,9 @@ def test_a_start_that_had_the_cpus_to_itself_is_a_look(
     quiet.remember_start(tmp_path)
     now += passed_s
     monkeypatch.setattr(quiet, "_reading", lambda root: Reading(ticks, 1.4, now))
-    assert sample_load(sleep, tmp_path).quiet
-    assert sum(waited) == pytest.approx(waits_s)
+    assert sample_load(sleep, tmp_path).quiet and sum(waited) == pytest.approx(waits_s)
     sample_load(sleep, tmp_path)
     assert sum(waited) == pytest.approx(waits_s + FIRST_SAMPLE_S)  # only the first look reaches back
-
-
-def test_a_machine_that_does_not_tell_is_taken_as_quiet(tmp_path: Path) -> None:
-    seen = sample_load(lambda seconds: None, tmp_path)
-    assert seen.quiet and str(seen) == "quiet"
-
-
-def test_many_busy_cpus_are_told_in_short() -> None:
-    assert str(LoadSample(dict.fromkeys(range(9), 0.5))).endswith("CPU 3 50 % and 5 more")
 
 
 @pytest.mark.parametrize("text", ["", "cpu0", "cpu0 1 2", "cpu0 a b c d e f g h", "cpu0 " + "9" * 5000 + " 0" * 7])

@@ -8,6 +8,7 @@ import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.run.revisions import Revision, build_revisions, find_repository, list_revisions, resolve_revisions
+from tests.kit.refusals import refuses
 
 COMMITS = 5
 AUTHOR = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a"}
@@ -84,9 +85,7 @@ def test_a_build_that_fails_is_told_and_made_anew(home: Path, tmp_path: Path) ->
         build_revisions(home, every, ("none-such",), str, tmp_path / "cache")
 
 
-def test_a_build_gets_nothing_of_the_environment_that_changes_its_result(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_gets_a_plain_environment(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CFLAGS", "-O3")
     monkeypatch.setenv("GIT_DIR", "/none")
     every = resolve_revisions(home, ["main"])
@@ -95,24 +94,14 @@ def test_a_build_gets_nothing_of_the_environment_that_changes_its_result(
     assert "PATH" in names and not {"CFLAGS", "GIT_DIR"} & names
 
 
-def test_what_git_does_not_know_is_told_in_one_message(home: Path, tmp_path: Path) -> None:
+def test_what_git_does_not_know_is_one_message(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("none", "-v", "main^{tree}", "", "--all"):
-        with pytest.raises(StudyError, match='revision "'):
-            resolve_revisions(home, [text])
-    with pytest.raises(StudyError, match=r"main\.\.v/1: no commit between them"):
-        list_revisions(home, "main", "v/1", 3)
-    with pytest.raises(StudyError, match="revisions: git says: fatal: not a git repository"):
-        find_repository(tmp_path)
+        refuses(StudyError, 'revision "', resolve_revisions, home, [text])
+    refuses(StudyError, r"main\.\.v/1: no commit between them", list_revisions, home, "main", "v/1", 3)
+    refuses(StudyError, "revisions: git says: fatal: not a git repository", find_repository, tmp_path)
     with pytest.raises(StudyError, match="git checkout x: git says"):
         build_revisions(home, [Revision("x", "0" * 40)], (), str, tmp_path / "cache")
-
-
-def test_a_cache_whose_path_would_not_stay_one_word_is_refused(home: Path, tmp_path: Path) -> None:
     with pytest.raises(HostError, match="expected a plain one; set XDG_CACHE_HOME"):
         build_revisions(home, resolve_revisions(home, ["main"]), (), str, tmp_path / "a cache")
-
-
-def test_git_that_is_missing_is_named_with_what_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HostError, match=r"git: cannot be started: .*; apt install git"):
-        find_repository(tmp_path)
+    refuses(HostError, r"git: cannot be started: .*; apt install git", find_repository, tmp_path)

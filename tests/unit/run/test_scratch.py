@@ -19,7 +19,6 @@ pytestmark = pytest.mark.guarantee
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What TMPDIR would be."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return tmp_path
 
@@ -29,7 +28,6 @@ def root(room: Path) -> Path:
 
 
 def killed(room: Path) -> Path:
-    """The scratch folder of a start that was killed."""
     code = (
         "from scalograph.run.scratch import scratch\nwith scratch('run') as folder: print(folder, flush=True); input()"
     )
@@ -44,14 +42,11 @@ def killed(room: Path) -> Path:
     return folder
 
 
-def test_nothing_is_left_of_a_folder_and_its_root(room: Path) -> None:
+def test_nothing_is_left_of_a_folder_its_root_and_a_killed_start(room: Path) -> None:
     with scratch("run") as folder, scratch("run") as other:
         assert folder.parent == other.parent == root(room) and folder != other
         (folder / "file").write_text("x")
     assert [*room.iterdir()] == []
-
-
-def test_what_a_killed_start_left_goes_with_the_next(room: Path) -> None:
     left = killed(room)
     assert left.parent == root(room) and left.is_dir()
     with scratch("run") as mine:

@@ -25,6 +25,7 @@ from scalograph.study.identity import MORE_RUNS
 from scalograph.study.levels import Run
 from tests.kit.processes import write_program
 from tests.kit.records import record
+from tests.kit.refusals import refuses
 from tests.kit.simulated import Simulated
 from tests.kit.studies import a_study, facts_of, plan_of
 
@@ -34,11 +35,12 @@ HOST = facts_of(
         Jvm(name="25", java="/j25/bin/java", release=25, build="25.0.1+3"),
     )
 )
+HASH = r"resume: study_hash: .*--accept-difference study_hash"
+ANEW = r"resume: configurations: .*; start anew$"
 
 
 class Quiet(Simulated):
     def measure(self, run: Run) -> Record:
-        """As a host: every run is clean."""
         return record()
 
 
@@ -59,7 +61,6 @@ def run(planned: Plan, made: Results, accepted: list[str] | None = None) -> Sess
 
 
 def results_of(plan: Plan, folder: Path) -> Results:
-    """Carry a plan out into a folder."""
     made = begin(plan, folder)
     assert run(plan, made).reason == "complete"
     return made
@@ -67,7 +68,6 @@ def results_of(plan: Plan, folder: Path) -> Results:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Results:
-    """Results of the plan as it is."""
     return results_of(planned(tmp_path / "study"), tmp_path / "results")
 
 
@@ -76,7 +76,6 @@ def events(made: Results, kind: str) -> list[dict[str, Any]]:
 
 
 def edit_journal(made: Results, edit: Callable[[dict[str, Any]], object]) -> None:
-    """Change each event of a journal."""
     lines = [json.loads(line) for line in made.journal.read_text().splitlines()]
     for line in lines:
         edit(line)
@@ -90,13 +89,10 @@ def test_accepted_counts_go_on_and_the_journal_has_the_design_as_it_is_now(tmp_p
     assert resumed["accepted"] == ["study_hash"]
     assert {"key": "study.protocol.runs", "before": 2, "now": 3} in resumed["differences"]
     assert [event["run"] for event in events(made, "run")][4:] == ["b0002-0000", "b0002-0001"]
-
-
-def test_further_runs_that_are_asked_for_are_no_difference(tmp_path: Path, made: Results) -> None:
-    assert run(planned(tmp_path / "study", runs=3), made, [MORE_RUNS]).n_made == 2
-    (resumed,) = events(made, "resume")
-    assert (resumed["accepted"], resumed["differences"]) == ([], [])
-    assert table.load(made.journal).n_asked == [3, 3]
+    # Further ones that are asked for are no difference.
+    assert run(planned(tmp_path / "study", runs=4), made, [MORE_RUNS]).n_made == 2
+    (_, resumed) = events(made, "resume")
+    assert (resumed["accepted"], resumed["differences"]) == ([], []) and table.load(made.journal).n_asked == [4, 4]
 
 
 def test_what_earlier_starts_took_is_told_to_who_says_how_long_it_lasts(tmp_path: Path, made: Results) -> None:
@@ -112,38 +108,33 @@ def test_what_earlier_starts_took_is_told_to_who_says_how_long_it_lasts(tmp_path
     assert told == [(4, 20.0)]
 
 
-def test_a_study_of_other_runs_than_its_file_has_is_known_as_the_same(tmp_path: Path, made: Results) -> None:
+def test_a_study_of_other_runs_is_the_same_and_analyzed_as_it_was_last_begun(tmp_path: Path, made: Results) -> None:
     before = journal.first_event(made.journal)
     fewer = planned(tmp_path / "study", runs=1).differs_in_runs(before)
     assert fewer is not None and (fewer.before, fewer.now) == (2, 1)
     assert planned(tmp_path / "study").differs_in_runs(before) is None
     assert planned(tmp_path / "study", "false {n}", runs=1).differs_in_runs(before) is None
+    run(planned(tmp_path / "study", protocol={"when_busy": "cpu-time", "confidence": "90%"}), made, ["study_hash"])
+    protocol = table.load(made.journal).study.protocol
+    assert (protocol.when_busy, protocol.confidence) == ("cpu-time", 0.9)
 
 
-HASH = r"resume: study_hash: .*--accept-difference study_hash"
-ANEW = r"resume: configurations: .*; start anew$"
-
-
-@pytest.mark.parametrize(
-    ("changes", "accepted", "message"),
-    [
-        ({"runs": 3}, [], HASH),
-        ({"runs": 1}, [MORE_RUNS], HASH),
-        ({"runs": 3, "protocol": {"max_reruns": 2}}, [MORE_RUNS], HASH),
-        ({"runs": 3, "command": "false {n}"}, [MORE_RUNS], HASH),
-        # Not accepted by any name.
-        ({"factors": {"n": "1,2,3"}}, ["study_hash", "configurations"], ANEW),
-        ({"factors": {"n": "2,1"}}, ["study_hash", "configurations"], ANEW),
-        ({"factors": {"n": "1"}}, ["study_hash", "configurations"], ANEW),
-        ({"seed": 2}, ["study_hash", "seed"], r"resume: seed: now 2, expected 1 as in the journal; start anew$"),
-        ({"protocol": {"order": "declared"}}, ["study_hash"], "resume: design"),  # run by run
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "accepted", "message"), [
+    ({"runs": 3}, [], HASH),
+    ({"runs": 1}, [MORE_RUNS], HASH),
+    ({"runs": 3, "protocol": {"max_reruns": 2}}, [MORE_RUNS], HASH),
+    ({"runs": 3, "command": "false {n}"}, [MORE_RUNS], HASH),
+    # Not accepted by any name.
+    ({"factors": {"n": "1,2,3"}}, ["study_hash", "configurations"], ANEW),
+    ({"factors": {"n": "2,1"}}, ["study_hash", "configurations"], ANEW),
+    ({"factors": {"n": "1"}}, ["study_hash", "configurations"], ANEW),
+    ({"seed": 2}, ["study_hash", "seed"], r"resume: seed: now 2, expected 1 as in the journal; start anew$"),
+    ({"protocol": {"order": "declared"}}, ["study_hash"], "resume: design"),  # run by run
+])  # fmt: skip
 def test_what_differs_and_is_not_accepted_is_refused(
     tmp_path: Path, made: Results, changes: dict[str, Any], accepted: list[str], message: str
 ) -> None:
-    with pytest.raises(StudyError, match=message):
-        run(planned(tmp_path / "study", **changes), made, accepted)
+    refuses(StudyError, message, run, planned(tmp_path / "study", **changes), made, accepted)
     assert not events(made, "resume")
 
 
@@ -153,12 +144,6 @@ def test_further_runs_of_a_program_that_was_edited_are_refused(tmp_path: Path) -
     (tmp_path / "study" / "prog").write_text("two")
     with pytest.raises(StudyError, match="--accept-difference study_hash"):
         run(planned(tmp_path / "study", "./prog {n}", runs=3), made, [MORE_RUNS])
-
-
-def test_a_study_is_analyzed_as_it_was_last_begun(tmp_path: Path, made: Results) -> None:
-    run(planned(tmp_path / "study", protocol={"when_busy": "cpu-time", "confidence": "90%"}), made, ["study_hash"])
-    protocol = table.load(made.journal).study.protocol
-    assert (protocol.when_busy, protocol.confidence) == ("cpu-time", 0.9)
 
 
 def test_claims_are_only_shown_and_a_finished_study_takes_them_over(tmp_path: Path, made: Results) -> None:
@@ -183,8 +168,7 @@ def test_factors_in_another_order_make_other_configurations(tmp_path: Path) -> N
         planned(tmp_path / "study", "true {n} {a} {b}", factors=dict.fromkeys(order, "1")) for order in ("ab", "ba")
     )
     made = results_of(first, tmp_path / "results")
-    with pytest.raises(StudyError, match=r"resume: configurations: now 2, not the same or in another order"):
-        run(other, made, [])
+    refuses(StudyError, r"resume: configurations: now 2, not the same or in another order", run, other, made, [])
 
 
 def test_a_start_that_failed_at_its_first_line_may_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,18 +176,15 @@ def test_a_start_that_failed_at_its_first_line_may_be_repeated(tmp_path: Path, m
         patch.setattr(journal, "MAX_LINE_BYTES", 500)
         with pytest.raises(StudyError, match=r"factors: 2 configurations, \d+ bytes, at most 500"):
             results_of(planned(tmp_path / "study"), tmp_path / "results")
-    with pytest.raises(StudyError, match="no journal"):
-        results.locate_latest("small", tmp_path / "results")
+    refuses(StudyError, "no journal", results.locate_latest, "small", tmp_path / "results")
     corrected = planned(tmp_path / "study", factors={"n": "1"})
     results_of(corrected, tmp_path / "results")
-    with pytest.raises(StudyError, match=r"journal\.jsonl: exists"):
-        begin(corrected, tmp_path / "results")
+    refuses(StudyError, r"journal\.jsonl: exists", begin, corrected, tmp_path / "results")
 
 
 def test_a_record_that_a_planner_cannot_read_is_a_protocol_error(tmp_path: Path, made: Results) -> None:
     edit_journal(made, lambda event: event["event"] == "run" and event["record"].pop("run"))
-    with pytest.raises(ProtocolError, match=r"a broken `run` event"):
-        run(planned(tmp_path / "study"), made, [])
+    refuses(ProtocolError, r"a broken `run` event", run, planned(tmp_path / "study"), made, [])
 
 
 @pytest.mark.parametrize("key", ["seed", "study_hash", "study", "machine", "design", "uses"])
@@ -215,17 +196,13 @@ def test_a_first_event_that_lacks_something_is_a_protocol_error(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(("first", "then", "fix"), [(0, 1, "leave --quick out"), (1, 0, "add --quick")])
-def test_the_quick_form_is_resumed_as_the_whole_or_the_other_way_only_by_name(
-    tmp_path: Path, first: bool, then: bool, fix: str
-) -> None:
+def test_one_form_is_resumed_as_the_other_only_by_name(tmp_path: Path, first: bool, then: bool, fix: str) -> None:
     planned(tmp_path / "study", quick={"protocol": {"runs": 1}})
     forms = [plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True)]
     made = results_of(forms[first], tmp_path / "results")
     said = f"resume: one is the study in full, the other its quick form, expected the same form; {fix}$"
-    with pytest.raises(StudyError, match=said):
-        run(forms[then], made, [])
-    assert not events(made, "resume")
-    assert run(forms[then], made, ["study_hash"]).reason == "complete"
+    refuses(StudyError, said, run, forms[then], made, [])
+    assert not events(made, "resume") and run(forms[then], made, ["study_hash"]).reason == "complete"
 
 
 def test_only_jvms_that_configurations_use_are_compared(tmp_path: Path) -> None:
@@ -249,21 +226,17 @@ def test_memory_that_another_kernel_keeps_is_no_other_machine(tmp_path: Path) ->
         run(sized(memory), made, [])
     wrong = [(sized(memory), made) for memory in (980 << 20, 1 << 31, None)]
     for again, earlier in (*wrong, (sized((1 << 30) - 1, "6.1"), other)):
-        with pytest.raises(StudyError, match=r"resume: memory_bytes: .*--accept-difference memory_bytes"):
-            run(again, earlier, [])
+        refuses(StudyError, r"resume: memory_bytes: .*--accept-difference memory_bytes", run, again, earlier, [])
 
 
 def jvms_planned(folder: Path, *levels: str, **facts: Any) -> Plan:
     return planned(folder, "{java} {n}", factors={"jvm": {"control": "jvm", "levels": list(levels)}}, facts=facts)
 
 
-def test_jvms_of_a_factor_are_compared_whatever_their_order(tmp_path: Path) -> None:
+def test_jvms_of_a_factor_are_compared_whatever_their_order_or_by_path(tmp_path: Path) -> None:
     both = jvms_planned(tmp_path, "25", "17").first_event("probe")["uses"]["jvms"]
     again = jvms_planned(tmp_path, "25", "17", jvms=HOST.jvms[::-1]).first_event("probe")["uses"]["jvms"]
     assert both == again == {"17": "17.0.1+2", "25": "25.0.1+3"}
-
-
-def test_a_jvm_that_a_level_gives_by_path_is_asked_for_its_build(tmp_path: Path) -> None:
     java = write_program(tmp_path / "java", 'echo "    java.version = 21.0.1"')
     first = jvms_planned(tmp_path / "study", "17", str(java)).first_event("probe")
     assert first["uses"]["jvms"] == {"17": "17.0.1+2", str(java): "21.0.1"}
@@ -283,8 +256,7 @@ def test_a_program_on_path_is_known_by_its_content(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PATH", str(tmp_path))
     run(plan, made, [])
     (tmp_path / "tool").write_text("#!/bin/bash\n")
-    with pytest.raises(StudyError, match=r"resume: program: .*--accept-difference program"):
-        run(plan, made, [])
+    refuses(StudyError, r"resume: program: .*--accept-difference program", run, plan, made, [])
     run(plan, made, ["program"])
 
 
@@ -304,48 +276,40 @@ def test_files_of_the_study_that_a_command_names_are_part_of_it(tmp_path: Path, 
 @pytest.mark.guarantee
 def test_a_study_is_not_resumed_while_another_process_appends(tmp_path: Path, made: Results) -> None:
     other = journal.Journal(made.journal)
-    with pytest.raises(HostError, match="another process appends to it"):
-        run(planned(tmp_path / "study"), made, [])
+    refuses(HostError, "another process appends to it", run, planned(tmp_path / "study"), made, [])
     other.close()
 
 
 def published(folder: Path, file: str = "paper.csv") -> Plan:
-    """Plan a study that has published figures in a file."""
     return planned(folder, published={"file": file, "match": {"n": "n"}, "values": {"wall": "wall"}})
 
 
-@pytest.mark.parametrize(
-    ("file", "said"),
-    [
-        ("missing.csv", 'no file "missing.csv"'),
-        ("../outside.csv", "leads outside"),
-        ("sub/journal.jsonl", "a name that no file of the results has"),
-        ("sub", 'no file "sub"'),
-    ],
-)
+@pytest.mark.parametrize(("file", "said"), [
+    ("missing.csv", 'no file "missing.csv"'), ("../outside.csv", "leads outside"), ("sub", 'no file "sub"'),
+    ("sub/journal.jsonl", "a name that no file of the results has"),
+])  # fmt: skip
 def test_published_figures_are_looked_at_before_the_folder_is_made(tmp_path: Path, file: str, said: str) -> None:
     (tmp_path / "study/sub").mkdir(parents=True)
     for name in ("outside.csv", "study/sub/journal.jsonl"):
         (tmp_path / name).write_text("n,wall\n")
-    with pytest.raises(StudyError, match=said):
-        begin(published(tmp_path / "study", file), tmp_path / "results")
+    refuses(StudyError, said, begin, published(tmp_path / "study", file), tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
 
 @pytest.fixture
 def paper(tmp_path: Path) -> Path:
-    """Published figures in the folder of the study."""
     (tmp_path / "study").mkdir()
     (tmp_path / "study/paper.csv").write_text("n,wall\n1,2\n")
     return tmp_path / "study/paper.csv"
 
 
-def test_results_may_lie_in_the_folder_of_the_study(tmp_path: Path, paper: Path) -> None:
+def test_results_may_lie_beside_the_study_and_a_start_is_repeated_in_its_own(tmp_path: Path, paper: Path) -> None:
     plan = published(paper.parent)
     before = plan.declared.file.read_text()
     made = begin(plan, paper.parent)
-    assert made.study.read_text() == before and made.design.exists()
-    assert paper.read_text() == "n,wall\n1,2\n"
+    assert made.study.read_text() == before and made.design.exists() and paper.read_text() == "n,wall\n1,2\n"
+    plan = planned(tmp_path / "study")
+    assert begin(plan, tmp_path / "results") == begin(plan, tmp_path / "results")
 
 
 @pytest.mark.parametrize("name", ["study.toml", "paper.csv", "findings.json", "report.html"])
@@ -353,8 +317,7 @@ def test_files_of_somebody_elses_are_never_replaced(tmp_path: Path, paper: Path,
     plan = published(paper.parent)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / name).write_text("precious")
-    with pytest.raises(StudyError, match=rf"mine: holds a {name} of its own, .*; choose another -o$"):
-        begin(plan, tmp_path / "mine")
+    refuses(StudyError, rf"mine: holds a {name} of its own, .*; choose another -o$", begin, plan, tmp_path / "mine")
     assert [file.read_text() for file in (tmp_path / "mine").iterdir()] == ["precious"]
 
 
@@ -365,13 +328,7 @@ def test_a_planted_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     for name in ("study.toml", "design.jsonl", "design.jsonl.part"):
         (tmp_path / "results" / name).symlink_to(victim)
     made = begin(planned(tmp_path / "study"), tmp_path / "results")
-    assert victim.read_text() == "precious"
-    assert not made.study.is_symlink() and not made.design.is_symlink()
-
-
-def test_a_start_that_came_to_nothing_is_repeated_in_its_folder(tmp_path: Path) -> None:
-    plan = planned(tmp_path / "study")
-    assert begin(plan, tmp_path / "results") == begin(plan, tmp_path / "results")
+    assert victim.read_text() == "precious" and not made.study.is_symlink() and not made.design.is_symlink()
 
 
 def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path, made: Results) -> None:
@@ -379,13 +336,10 @@ def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {given} --resume -o {folder}$"):
         begin(planned(tmp_path / "study"), folder)
     ships = plan(declare_shipped("thread-scaling", quick=True), HOST)
-    with pytest.raises(StudyError, match=rf"go on with: scalograph study thread-scaling --resume -o {folder}$"):
-        begin(ships, folder)
+    refuses(StudyError, rf"go on with: scalograph study thread-scaling --resume -o {folder}$", begin, ships, folder)
 
 
-def test_what_is_not_kept_comes_back_in_order_and_leaves_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_kept_comes_back_in_order_or_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planned(tmp_path / "study")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -393,8 +347,6 @@ def test_what_is_not_kept_comes_back_in_order_and_leaves_no_file(
     assert finished == [(run.run, record(), "clean") for run in plan.runs.planned_runs()]
     assert not [*(tmp_path / "here").iterdir()]
 
-
-def test_a_signal_ends_what_is_not_kept_as_it_means(tmp_path: Path) -> None:
     class Signaled(Quiet):
         def measure(self, run: Run) -> Record:
             signal.raise_signal(signal.SIGTERM)

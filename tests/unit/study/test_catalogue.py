@@ -8,6 +8,8 @@ from scalograph.errors import StudyError
 from scalograph.study.catalogue import OpenedCatalogue, claim_number, claims_of, open_catalogue
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies
+from tests.kit.refusals import refuses
+from tests.kit.studies import a_study
 
 LISTED = {"S0": 16, "S1": 13, "S2": 7, "S3": 7, "S4": 10}
 SMALL = """\
@@ -22,18 +24,7 @@ P0-1 = "table 1"
 P0-2 = "table 2"
 {more}
 """
-STUDY = """\
-version = 1
-name = "one"
-title = "One"
-work = "total"
-seed = 1
-[workload]
-command = ["true", "{n}"]
-[factors.n]
-levels = "1,2"
-[published]
-"""
+STUDY = a_study({"n": "1,2"}, name="one", published={})
 CLAIM = '[[published.claims]]\nid = "{id}"\nsentence = "As long."\nkind = "flat"\nalong = "n"\n'
 OPEN = '[[studies.open]]\nid = "{id}"\nsentence = "Longer."\ndecision = "{decision}"\nwhy = "needs time"\n'
 
@@ -43,11 +34,19 @@ def shipped() -> OpenedCatalogue:
     return open_catalogue()
 
 
-def test_all_53_claims_of_five_published_studies_are_listed(shipped: OpenedCatalogue) -> None:
+def test_all_53_claims_are_listed_and_what_no_study_decides_is_open(shipped: OpenedCatalogue) -> None:
     assert {study.id: list(study.claims) for study in shipped.studies} == {
         name: [f"{name}-{k}" for k in range(1, n + 1)] for name, n in LISTED.items()
     }
     assert all(place for study in shipped.studies for place in study.claims.values())
+    is_open = {claim.id: claim.decision for study in shipped.studies for claim in study.open}
+    assert {name for name, decision in is_open.items() if decision == "not yet"} == {"S3-6", "S3-7"}
+    assert (is_open["S0-15"], is_open["S0-16"]) == ("cannot be seen here", "not comparable")
+    deciding = {name for name in shipped_studies() if claims_of(declare_shipped(name))}
+    assert deciding <= {*shipped.declared, *open_catalogue(quick=True).declared}
+    budgets = [declared.study.protocol.budget_s for declared in open_catalogue(quick=True).declared.values()]
+    assert None not in budgets, "each part has one"
+    assert sum(seconds for seconds in budgets if seconds) <= 50 * 60
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -60,23 +59,6 @@ def test_every_claim_is_decided_by_one_study_or_is_open(quick: bool) -> None:
     assert {claim_number(one) for one in ids} == listed
 
 
-def test_the_quick_form_of_all_parts_fits_into_50_minutes() -> None:
-    budgets = [declared.study.protocol.budget_s for declared in open_catalogue(quick=True).declared.values()]
-    assert None not in budgets, "each part has one"
-    assert sum(seconds for seconds in budgets if seconds) <= 50 * 60
-
-
-def test_every_study_that_decides_a_published_claim_is_a_part(shipped: OpenedCatalogue) -> None:
-    deciding = {name for name in shipped_studies() if claims_of(declare_shipped(name))}
-    assert deciding <= {*shipped.declared, *open_catalogue(quick=True).declared}
-
-
-def test_claims_that_no_study_decides_say_what_they_need(shipped: OpenedCatalogue) -> None:
-    is_open = {claim.id: claim.decision for study in shipped.studies for claim in study.open}
-    assert {name for name, decision in is_open.items() if decision == "not yet"} == {"S3-6", "S3-7"}
-    assert (is_open["S0-15"], is_open["S0-16"]) == ("cannot be seen here", "not comparable")
-
-
 def small(folder: Path, claims: str = "", more: str = "") -> Path:
     (folder / "one").mkdir()
     (folder / "one" / "study.toml").write_text(STUDY + claims)
@@ -85,11 +67,16 @@ def small(folder: Path, claims: str = "", more: str = "") -> Path:
     return file
 
 
-def test_studies_lie_beside_their_catalogue_and_some_are_chosen_by_id_or_name(tmp_path: Path) -> None:
+def test_studies_lie_beside_their_catalogue_which_is_read_within_limits(tmp_path: Path) -> None:
     file = small(tmp_path, CLAIM.format(id="P0-1a"), OPEN.format(id="P0-2", decision="not yet"))
     for names in ((), ("P0",), ("sleep",)):
         found = open_catalogue(file, names=names)
         assert [part.study for _, part in found.parts] == ["one"] and not found.is_shipped
+    refuses(StudyError, "cannot be read", open_catalogue, tmp_path / "missing.toml")
+    (tmp_path / "published.toml").write_bytes(b"#" * ((1 << 20) + 1))
+    refuses(StudyError, "larger than 1 MiB", open_catalogue, tmp_path / "published.toml")
+    with pytest.raises(StudyError, match=r'no published study "nothing", expected one of thread-scaling \(S0\)'):
+        open_catalogue(names=("nothing",))
 
 
 @pytest.mark.parametrize(("claims", "more", "message"), [
@@ -99,18 +86,5 @@ def test_studies_lie_beside_their_catalogue_and_some_are_chosen_by_id_or_name(tm
     ("", "[studies.verses]\n", "studies.0.verses: "),
     ("", "[", "published.toml: not TOML"),
 ])  # fmt: skip
-def test_what_is_no_catalogue_is_refused_where_it_is_wrong(
-    tmp_path: Path, claims: str, more: str, message: str
-) -> None:
-    with pytest.raises(StudyError, match=message):
-        open_catalogue(small(tmp_path, claims, more))
-
-
-def test_a_missing_or_huge_catalogue_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="cannot be read"):
-        open_catalogue(tmp_path / "published.toml")
-    (tmp_path / "published.toml").write_bytes(b"#" * ((1 << 20) + 1))
-    with pytest.raises(StudyError, match="larger than 1 MiB"):
-        open_catalogue(tmp_path / "published.toml")
-    with pytest.raises(StudyError, match=r'no published study "nothing", expected one of thread-scaling \(S0\)'):
-        open_catalogue(names=("nothing",))
+def test_what_is_no_catalogue_is_refused_where_wrong(tmp_path: Path, claims: str, more: str, message: str) -> None:
+    refuses(StudyError, message, open_catalogue, small(tmp_path, claims, more))

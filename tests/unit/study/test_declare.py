@@ -12,6 +12,8 @@ from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import StudyError
 from scalograph.study.declare import Declared, check, declare, declare_shipped
 from scalograph.study.shipped import shipped_studies
+from tests.kit import refusals
+from tests.kit.studies import write_study
 
 STUDY = """\
 version = 1
@@ -30,19 +32,14 @@ USED = STUDY.replace('command = ["prog", "-t{threads}", "{kind}"]', 'use = "java
     '["a", "b"]', '["platform", "virtual"]'
 )
 PUBLISHED = '[published]\nfile = "paper.csv"\nmatch = { t = "threads" }\nvalues = { s = "wall" }\n'
+COMMAND = '["prog", "-t{threads}", "{kind}"]'
+BROKEN = [
+    "1", '"x"', "[]", "{}", "[[1]]", "{ a = [1] }", "nan", "true", '"{a}"', '["{"]', "[{}]", "1979-05-27", '"1:all"',
+]  # fmt: skip
 
 
 def mistakes(folder: Path, text: str) -> list[str]:
-    file = folder / "study.toml"
-    file.write_text(text)
-    with pytest.raises(StudyError) as caught:
-        check(file)
-    return [str(problem) for problem in caught.value.problems]
-
-
-def valid(folder: Path, text: str) -> None:
-    (folder / "study.toml").write_text(text)
-    check(folder)
+    return refusals.mistakes(check, write_study(folder, text))
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
@@ -79,25 +76,30 @@ def test_a_response_that_no_run_has_or_in_another_unit(tmp_path: Path, response:
     assert 'did you mean "max_rss"?' in said or "unit" in said
 
 
-@pytest.mark.parametrize(
-    "response", ['from = "window.cpu"', 'from = "run.cpu_percent"\nunit = "%"', 'from = "value.x"\nunit = "ms"']
-)
-def test_units_that_fit(tmp_path: Path, response: str) -> None:
-    valid(tmp_path, f"{STUDY}[responses.r]\n{response}\n")
+@pytest.mark.parametrize("text", [
+    STUDY + '[responses.r]\nfrom = "window.cpu"\n',
+    STUDY + '[responses.r]\nfrom = "run.cpu_percent"\nunit = "%"\n',
+    STUDY + '[responses.r]\nfrom = "value.x"\nunit = "ms"\n',
+    STUDY.replace(COMMAND, '["prog", "{threads}", "{kind}", "{here}/x", "{python}", "{iterations}{warmup}{think_ns}"]'),
+    STUDY.replace(COMMAND, '["{java}", "{jvm_options}", "{threads}", "{kind}"]'),
+    STUDY.replace(COMMAND, '["prog", "{kind}"]\ncopies = "{threads}"'),
+    STUDY + PUBLISHED,
+])  # fmt: skip
+def test_units_commands_and_published_figures_that_fit(tmp_path: Path, text: str) -> None:
+    (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
+    (tmp_path / "study.toml").write_text(text)
+    check(tmp_path)
 
 
-def test_a_misspelled_name_is_one_mistake_and_says_what_was_meant(tmp_path: Path) -> None:
+def test_mistakes_come_together_each_once_and_with_its_own_place(tmp_path: Path) -> None:
     (found,) = mistakes(tmp_path, STUDY.replace("{threads}", "{theads}"))
     assert found.endswith('did you mean "threads"?')
-
-
-@pytest.mark.parametrize("command", [
-    '["prog", "{threads}", "{kind}", "{here}/x", "{python}", "{iterations}{warmup}{think_ns}"]',
-    '["{java}", "{jvm_options}", "{threads}", "{kind}"]',
-    '["prog", "{kind}"]\ncopies = "{threads}"',
-])  # fmt: skip
-def test_commands_that_fit(tmp_path: Path, command: str) -> None:
-    valid(tmp_path, STUDY.replace('["prog", "-t{threads}", "{kind}"]', command))
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/workload.toml").write_text('name = "own"\ntitle = "t"\nargv = ["x", "{y}"]\n')
+    (found,) = mistakes(tmp_path, USED.replace("java-threads", "own"))
+    assert found.startswith("study.toml:7: workload.use: own/workload.toml: ") and "unknown name {y}" in found
+    text = USED.replace("seed = 0", "").replace("java-threads", "java-thread") + PUBLISHED
+    assert [line.split(": ")[1] for line in mistakes(tmp_path, text)] == ["seed", "workload.use", "published.file"]
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
@@ -116,18 +118,6 @@ def test_a_study_that_does_not_fit_its_workload(tmp_path: Path, old: str, new: s
     assert found.startswith(message)
 
 
-def test_a_broken_workload_beside_the_study_is_shown_with_its_own_place(tmp_path: Path) -> None:
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own/workload.toml").write_text('name = "own"\ntitle = "t"\nargv = ["x", "{y}"]\n')
-    (found,) = mistakes(tmp_path, USED.replace("java-threads", "own"))
-    assert found.startswith("study.toml:7: workload.use: own/workload.toml: ") and "unknown name {y}" in found
-
-
-def test_mistakes_of_every_kind_come_together(tmp_path: Path) -> None:
-    text = USED.replace("seed = 0", "").replace("java-threads", "java-thread") + PUBLISHED
-    assert [line.split(": ")[1] for line in mistakes(tmp_path, text)] == ["seed", "workload.use", "published.file"]
-
-
 @pytest.mark.parametrize(("name", "content", "messages"), [
     ("../paper.csv", None, ['study.toml:13: published.file: "../paper.csv" leads outside']),
     ("a\\u0000b", None, ["study.toml:13: published.file"]),
@@ -137,9 +127,7 @@ def test_mistakes_of_every_kind_come_together(tmp_path: Path) -> None:
     ("paper.csv", b"", ["study.toml:14: published.match.t: no", "study.toml:15: published.values.s"]),
     ("paper.csv", b"\xff", ["study.toml:13: published.file: paper.csv cannot be read"]),
 ])  # fmt: skip
-def test_published_figures_that_cannot_be_shown(
-    tmp_path: Path, name: str, content: bytes | None, messages: list[str]
-) -> None:
+def test_published_figures_not_shown(tmp_path: Path, name: str, content: bytes | None, messages: list[str]) -> None:
     if content is not None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
@@ -157,28 +145,6 @@ def test_published_figures_that_cannot_be_shown(
 def test_ranges_and_rows_of_columns_that_are_not_there(tmp_path: Path, more: str, message: str) -> None:
     (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
     assert any(line.startswith(message) for line in mistakes(tmp_path, f"{STUDY}{PUBLISHED}{more}\n"))
-
-
-def test_published_figures_that_can_be_shown(tmp_path: Path) -> None:
-    (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
-    valid(tmp_path, STUDY + PUBLISHED)
-
-
-BROKEN = [
-    "1",
-    '"x"',
-    "[]",
-    "{}",
-    "[[1]]",
-    "{ a = [1] }",
-    "nan",
-    "true",
-    '"{a}"',
-    '["{"]',
-    "[{}]",
-    "1979-05-27",
-    '"1:all"',
-]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

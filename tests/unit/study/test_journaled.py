@@ -10,6 +10,7 @@ from scalograph.study.declare import declare_shipped
 from scalograph.study.identity import dump_study, parse_journaled_study
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_studies
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
 
 CLAIM = """
@@ -24,15 +25,12 @@ holds = [1.0, 4.0]
 """
 
 
-def test_what_was_planned_is_read_back() -> None:
+def test_what_was_planned_is_read_back_and_a_host_may_lack_some_of_it() -> None:
     for name in shipped_studies():
         study = declare_shipped(name, quick=True).study
         made = design(study, assumed_host(study, 2)).study
         assert parse_journaled_study(json.loads(json.dumps(dump_study(made)))) == made, name
-
-
-def test_a_host_may_lack_what_is_excluded_or_claimed() -> None:
-    """Nor does it say anything of a search how many runs its quick form asked for."""
+    # Nor does it say anything of a search how many runs its quick form asked for.
     wide = VALID.replace('levels = ["none", "cas"]', 'levels = ["none", "cas"]\nif_granted = ["cas"]') + CLAIM
     document = dump_study(parse(wide + "[[exclude]]\nthreads = [4]\n"))
     document["factors"]["threads"]["levels"] = [1, 2]
@@ -53,16 +51,14 @@ def test_a_host_may_lack_what_is_excluded_or_claimed() -> None:
     ({"tables": [{"title": "t", "rows": "lock", "response": "speed"}]}, r"tables\[0\].response"),
 ])  # fmt: skip
 def test_what_could_not_be_declared_is_refused_by_its_place(changes: dict[str, Any], where: str) -> None:
-    with pytest.raises(ValueError, match=rf"^study\.{where}: "):
-        parse_journaled_study({**dump_study(parse(VALID)), **changes})
+    refuses(ValueError, rf"^study\.{where}: ", parse_journaled_study, {**dump_study(parse(VALID)), **changes})
 
 
 @pytest.mark.parametrize("changes", [{"where": {"core": 1}}, {"of": {"core": 1}}, {"along": "core"}, {"response": "x"}])
 def test_a_claim_of_what_is_not_declared_is_refused(changes: dict[str, Any]) -> None:
     document = dump_study(parse(VALID + CLAIM))
     document["published"]["claims"][0] |= changes
-    with pytest.raises(ValueError, match=r"study\.published\.claims\[0\]\."):
-        parse_journaled_study(document)
+    refuses(ValueError, r"study\.published\.claims\[0\]\.", parse_journaled_study, document)
 
 
 @pytest.mark.parametrize("file", ["/a/b.csv", "../b.csv", "a/../../b.csv"])

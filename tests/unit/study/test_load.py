@@ -1,34 +1,38 @@
+"""Studies as they are read, and their hashes."""
+
 import json
+import os
+from pathlib import Path
 
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.study.identity import dump_study, study_hash
+from scalograph.study import identity
+from scalograph.study.identity import dump_study, hash_folder, study_hash
 from scalograph.study.load import parse, quick_form
 from scalograph.study.model import Study
+from scalograph.system.private_dir import remove_tree
 from tests.kit import ROOT
+from tests.kit.refusals import mistakes, refuses
 from tests.kit.studies import VALID
-
-
-def mistakes(text: str) -> list[str]:
-    with pytest.raises(StudyError) as caught:
-        parse(text)
-    return [str(problem) for problem in caught.value.problems]
 
 
 def test_a_valid_study() -> None:
     study = parse(VALID)
-    assert study.seed == 0
-    assert study.factors["threads"].levels == [1, 2, 4]
-    assert study.protocol.timeout_s == 10
-    assert study.protocol.confidence == 0.95
-    assert list(study.responses) == ["wall", "cpu"]
+    assert study.seed == 0 and study.factors["threads"].levels == [1, 2, 4] and study.protocol.timeout_s == 10
+    assert study.protocol.confidence == 0.95 and list(study.responses) == ["wall", "cpu"]
+    assert parse(VALID).protocol.max_reruns == 1
+    assert parse(VALID.replace("runs = 3", "max_reruns = 0")).protocol.max_reruns == 0
+
+    page = ROOT / "protocol" / "study.md"
+    text = page.read_text().split("```toml\n")[1].split("```")[0]
+    assert parse(text).name == "hello-threads"
 
 
 def test_every_mistake_at_once_in_order_of_lines() -> None:
     text = VALID.replace('title = "Does it scale?"', 'titel = "x"').replace("seed = 0", 'seed = "0"')
     text = text.replace('timeout = "10s"', "timeout = 10").replace("threads = 1", "thread = 1")
-    found = mistakes(text)
+    found = mistakes(parse, text)
     assert found == [
         "study.toml: title: missing, expected a value for `title`; add it (protocol/study.md lists the keys)",
         found[1],
@@ -39,6 +43,11 @@ def test_every_mistake_at_once_in_order_of_lines() -> None:
     ]
     assert found[1].startswith("study.toml:3: titel: unknown key, expected one of")
     assert found[1].endswith('did you mean "title"?')
+    text = VALID.replace('"1,2,4"', "[[1], nan]").replace("command", "copies = 1.5\ncommand")
+    assert len(mistakes(parse, text.replace("threads = 1", ""))) == 2
+    claim = '[[published.claims]]\nid = "a"\nsentence = "b"\nkind = { a = 1 }\nholds = [0, 1]\n'
+    (found,) = mistakes(parse, VALID + claim)
+    assert "published.claims[0].kind" in found
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
@@ -78,19 +87,15 @@ def test_every_mistake_at_once_in_order_of_lines() -> None:
 ])  # fmt: skip
 def test_rejects(old: str, new: str, message: str) -> None:
     assert old in VALID
-    found = mistakes(VALID.replace(old, new, 1))
+    found = mistakes(parse, VALID.replace(old, new, 1))
     assert any(line.startswith(message) for line in found), found
 
 
-def test_a_journaled_study_reads_back_equal() -> None:
+def test_a_journaled_study_reads_back_equal_and_the_hash_follows_what_is_asked() -> None:
     study = parse(VALID + '[responses.ops]\nfrom = "value.ops"\nbetter = "higher"\n')
     document = json.loads(json.dumps(dump_study(study)))
     again = Study.model_validate(document, context={"journal": True})
-    assert again == study
-    assert study_hash(again) == study_hash(study)
-
-
-def test_the_hash_follows_what_is_asked_and_not_how_it_is_shown() -> None:
+    assert again == study and study_hash(again) == study_hash(study)
     study = parse(VALID)
     assert study_hash(parse(VALID.replace("Does it scale?", "Other words"))) == study_hash(study)
     assert study_hash(parse(VALID.replace("seed = 0", "seed = 1"))) != study_hash(study)
@@ -102,21 +107,12 @@ def test_the_hash_follows_what_is_asked_and_not_how_it_is_shown() -> None:
 def test_quick_changes_what_it_names_and_nothing_else() -> None:
     text = VALID + '[quick]\nprotocol = { runs = 2, budget = "4min" }\nfactors = { threads = "1,2" }\n'
     study, quick = parse(text), quick_form(parse(text))
-    assert quick.protocol.runs == 2
-    assert quick.protocol.budget_s == 240
-    assert quick.protocol.timeout_s == study.protocol.timeout_s
-    assert quick.factors["threads"].levels == [1, 2]
+    assert quick.protocol.runs == 2 and quick.protocol.budget_s == 240
+    assert quick.protocol.timeout_s == study.protocol.timeout_s and quick.factors["threads"].levels == [1, 2]
     assert quick.factors["lock"] == study.factors["lock"]
-
-
-def test_reruns_of_contaminated_runs() -> None:
-    assert parse(VALID).protocol.max_reruns == 1
-    assert parse(VALID.replace("runs = 3", "max_reruns = 0")).protocol.max_reruns == 0
-
-
-def test_one_message_for_one_mistake() -> None:
-    text = VALID.replace('"1,2,4"', "[[1], nan]").replace("command", "copies = 1.5\ncommand")
-    assert len(mistakes(text.replace("threads = 1", ""))) == 2
+    more = '[[exclude]]\nthreads = [4]\n[[tables]]\ntitle = "t"\nrows = "lock"\nresponse = "wall"\n'
+    more += "where = { threads = 4 }\n"
+    assert quick_form(parse(VALID + more + '[quick]\nfactors = { threads = "1,2" }\n'))
 
 
 @pytest.mark.parametrize(("level", "is_valid"), [("7", True), ("0", False), ("-1", False), ('"x"', False)])
@@ -125,7 +121,7 @@ def test_a_baseline_that_no_host_has(level: str, is_valid: bool) -> None:
     if is_valid:
         assert parse(text)
     else:
-        assert mistakes(text) == [
+        assert mistakes(parse, text) == [
             f"study.toml:21: baseline.threads: level {level.replace(chr(34), chr(39))} is not among the levels of "
             'threads, expected one of "1:all"'
         ]
@@ -140,39 +136,42 @@ def test_a_baseline_that_no_host_has(level: str, is_valid: bool) -> None:
     ("factors = { thread = [1] }", 'study.toml:23: quick.factors.thread: factor "thread" is not declared'),
 ])  # fmt: skip
 def test_the_quick_form_is_checked_with_the_study(quick: str, message: str) -> None:
-    (found,) = mistakes(VALID + "[quick]\n" + quick + "\n")
+    (found,) = mistakes(parse, VALID + "[quick]\n" + quick + "\n")
     assert found.startswith(message)
 
 
-def test_the_quick_form_is_one_that_its_question_can_be_asked_of() -> None:
+def test_the_quick_form_fits_its_question_and_counts_copies() -> None:
     text = VALID.replace('work = "total"', 'work = "total"\nquestion = "break-even"').replace("runs = 3\n", "")
     text = text.replace("threads = 1\n", 'lock = "none"\n') + "[quick.factors]\n"
     assert parse(text + "threads = [1, 4]\n").quick.factors == {"threads": [1, 4]}
-    (found,) = mistakes(text + 'lock = ["none", "cas", "mutex"]\n')
+    (found,) = mistakes(parse, text + 'lock = ["none", "cas", "mutex"]\n')
     assert found.startswith("study.toml:23: quick.factors.lock.levels: 3 levels")
-
-
-def test_what_the_quick_form_leaves_out_may_still_be_excluded_or_shown() -> None:
-    more = '[[exclude]]\nthreads = [4]\n[[tables]]\ntitle = "t"\nrows = "lock"\nresponse = "wall"\n'
-    more += "where = { threads = 4 }\n"
-    assert quick_form(parse(VALID + more + '[quick]\nfactors = { threads = "1,2" }\n'))
-
-
-def test_copies_are_counted_in_the_quick_form_too() -> None:
     text = VALID.replace("command", 'copies = "{threads}"\ncommand')
     assert parse(text).workload.copies == "{threads}"
-    (found,) = mistakes(text + "[quick]\nfactors = { threads = [1, 5000] }\n")
+    (found,) = mistakes(parse, text + "[quick]\nfactors = { threads = [1, 5000] }\n")
     assert found.startswith("study.toml:24: quick.factors.threads: level 5000 counts copies")
 
 
-def test_the_example_of_the_protocol_page_is_a_study() -> None:
+@pytest.mark.parametrize(
+    ("name", "message"), [("MAX_SOURCE_BYTES", "larger than 7 bytes"), ("MAX_SOURCES", "more than 7 files")]
+)
+def test_more_than_sources_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str) -> None:
+    for n in range(8):
+        (tmp_path / f"{n}.c").write_text("x")
+    assert hash_folder(tmp_path) == hash_folder(tmp_path)
+    monkeypatch.setattr(identity, name, 7)
+    with pytest.raises(StudyError, match=f"{tmp_path}: cannot be read: {message}, expected the sources of a workload"):
+        hash_folder(tmp_path)
 
-    page = ROOT / "protocol" / "study.md"
-    text = page.read_text().split("```toml\n")[1].split("```")[0]
-    assert parse(text).name == "hello-threads"
 
-
-def test_a_kind_of_a_claim_may_be_anything_before_it_is_checked() -> None:
-    claim = '[[published.claims]]\nid = "a"\nsentence = "b"\nkind = { a = 1 }\nholds = [0, 1]\n'
-    (found,) = mistakes(VALID + claim)
-    assert "published.claims[0].kind" in found
+def test_folders_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1000):
+        os.mkdir("d", dir_fd=at)
+        below = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    refuses(StudyError, "folders nested too deeply", hash_folder, tmp_path)
+    remove_tree(tmp_path / "d")
+    assert [*tmp_path.iterdir()] == []

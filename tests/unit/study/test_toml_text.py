@@ -1,3 +1,5 @@
+"""TOML as text: limits before it is parsed, and the line of every key."""
+
 import tomllib
 from typing import Any
 
@@ -5,14 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.errors import StudyError
-from scalograph.study.toml_text import blank_strings, locate, parse
-
-
-def refused(text: str) -> str:
-    with pytest.raises(StudyError) as caught:
-        parse(text, "x.toml")
-    return str(caught.value)
+from scalograph.study.toml_text import blank_strings, line_of, locate, parse
+from tests.kit.refusals import mistakes
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -30,7 +26,7 @@ def refused(text: str) -> str:
     ("a = 2026-02-30", "x.toml: not TOML: "),
 ])  # fmt: skip
 def test_what_is_beyond_a_limit_is_refused_before_it_is_parsed(text: str, message: str) -> None:
-    assert refused(text).startswith(message)
+    assert mistakes(parse, text, "x.toml")[0].startswith(message)
 
 
 @pytest.mark.parametrize("text", [
@@ -75,3 +71,36 @@ def test_every_key_is_found_in_its_line(items: list[tuple[str, Any]]) -> None:
     assert len(parse(text, "x.toml")) == len(items)
     assert list(locate(text).values()) == [2 * n for n in range(1, len(items) + 1)]
     assert blank_strings(text).count("\n") == text.count("\n")
+
+
+TEXT = '''\
+version = 1            # line 1
+name = "a [b] # c"
+list = [
+  1,
+  2,                   # with ] in a comment
+]
+text = """
+not.a = "key"
+[not.a.table]
+"""
+
+[factors.threads]
+levels = "1,2"
+
+[[exclude]]
+x = ["a"]
+
+[[exclude]]
+x = ["b"]
+y.z = { inline = 1 }
+'''
+
+
+def test_lines_of_keys_and_tables_and_of_the_nearest_ancestor() -> None:
+    lines = locate(TEXT)
+    assert lines[("list",)] == 3 and lines[("text",)] == 7 and lines[("factors", "threads")] == 12
+    assert lines[("factors", "threads", "levels")] == 13 and lines[("exclude", 0, "x")] == 16
+    assert lines[("exclude", 1, "x")] == 19 and lines[("exclude", 1, "y", "z")] == 20 and ("not", "a") not in lines
+    assert line_of(lines, ("exclude", 1, "y", "z", "inline")) == 20
+    assert line_of(lines, ("factors", "threads", "unit")) == 12 and line_of(lines, ("nowhere",)) is None

@@ -15,6 +15,7 @@ from scalograph.study.program import Service, program
 from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workload, shipped_workloads
 from scalograph.study.workload import Parameter, load_workload, refusals
 from tests.kit import ROOT
+from tests.kit.refusals import mistakes, refuses
 from tests.kit.studies import facts_of
 
 GOOD = """
@@ -55,9 +56,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def refused(folder: Path, text: str) -> str:
-    with pytest.raises(StudyError) as caught:
-        load_workload(written(folder, text))
-    return str(caught.value)
+    return "\n".join(mistakes(load_workload, written(folder, text)))
 
 
 def facts(*releases: int) -> HostFacts:
@@ -67,9 +66,7 @@ def facts(*releases: int) -> HostFacts:
 
 def test_loads_what_it_declares(tmp_path: Path) -> None:
     workload = load_workload(written(tmp_path, GOOD))
-    assert workload.name == "w"
-    assert workload.events is False
-    assert workload.parameters["n"].default == 1
+    assert workload.name == "w" and workload.events is False and workload.parameters["n"].default == 1
     assert workload.requires[0].java_release == 21
 
 
@@ -105,62 +102,35 @@ def test_loads_what_it_declares(tmp_path: Path) -> None:
 def test_refuses(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in GOOD
     message = refused(tmp_path, GOOD.replace(old, new, 1))
-    assert said in message
-    assert message.startswith(f"{tmp_path.name}/workload.toml:")
+    assert said in message and message.startswith(f"{tmp_path.name}/workload.toml:")
 
 
-def test_refuses_all_at_once(tmp_path: Path) -> None:
+def test_refuses_all_at_once_and_what_is_no_workload(tmp_path: Path) -> None:
+    refuses(StudyError, "No such file", load_workload, tmp_path)
     text = GOOD.replace('title = "A workload"', "nonsense = 1").replace("default = []", "default = 5")
     message = refused(tmp_path, text)
     assert message.count("\n") == 2
     assert "nonsense" in message and "title" in message and "parameters.more" in message
-
-
-def test_refuses_a_folder_without_one_a_large_one_and_bytes(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="No such file"):
-        load_workload(tmp_path)
     assert "larger than 1 MiB" in refused(tmp_path, GOOD + "#" * (1 << 20))
     (tmp_path / "workload.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(StudyError, match="byte 0 is not UTF-8"):
-        load_workload(tmp_path)
+    refuses(StudyError, "byte 0 is not UTF-8", load_workload, tmp_path)
 
 
-def test_places_are_names_and_lone_braces() -> None:
-    assert list(placeholders(["{a}{b}", "{{c}}", "}", "{}"])) == [
-        ("a", "{a}{b}"),
-        ("b", "{a}{b}"),
-        (None, "}"),
-        ("", "{}"),
-    ]
-
-
-def test_fill_replaces_inside_and_spreads_lists() -> None:
+def test_a_template_is_filled() -> None:
+    expected = [("a", "{a}{b}"), ("b", "{a}{b}"), (None, "}"), ("", "{}")]
+    assert list(placeholders(["{a}{b}", "{{c}}", "}", "{}"])) == expected
     values = {"n": 8, "x": 0.5, "on": True, "more": ["-a", "b c"], "none": []}
     assert fill(["p", "-t={n}", "{x}{on}", "{more}", "{none}"], values) == ["p", "-t=8", "0.5true", "-a", "b c"]
-
-
-def test_fill_keeps_falsy_values() -> None:
     assert fill(["{a}", "{b}", "{c}"], {"a": 0, "b": False, "c": ""}) == ["0", "false", ""]
-
-
-def test_fill_writes_braces() -> None:
     assert fill(["{{n}}", "{{{n}}}", "awk {{print}}"], {"n": 3}) == ["{n}", "{3}", "awk {print}"]
+    with pytest.raises(StudyError, match=r"unknown name \{thread\} .* expected one of n, threads"):
+        fill(["{thread}"], {"threads": 1, "n": 2})
+    refuses(StudyError, "the list more inside", fill, ["-x{more}"], {"more": ["a"]})
 
 
 @pytest.mark.parametrize("item", ["{n.__class__}", "{n[0]}", "{n!r}", "{n:>9}", "{0}", "{}"])
 def test_fill_evaluates_nothing(item: str) -> None:
-    with pytest.raises(StudyError, match="unknown name"):
-        fill([item], {"n": 3})
-
-
-def test_fill_names_what_is_known() -> None:
-    with pytest.raises(StudyError, match=r"unknown name \{thread\} .* expected one of n, threads"):
-        fill(["{thread}"], {"threads": 1, "n": 2})
-
-
-def test_fill_refuses_a_list_inside_an_item() -> None:
-    with pytest.raises(StudyError, match="the list more inside"):
-        fill(["-x{more}"], {"more": ["a"]})
+    refuses(StudyError, "unknown name", fill, [item], {"n": 3})
 
 
 @given(st.text())
@@ -186,32 +156,22 @@ def test_parameter_refuses(parameter: Parameter, value: Any, wrong: str | None) 
     assert parameter.refuse(value) == wrong
 
 
-def test_refusals_name_the_jvm_that_is_too_old(tmp_path: Path) -> None:
-    refusal = refusals(load_workload(written(tmp_path, GOOD)), {"kind": "a"}, facts(17, 25))
+def test_refusals_name_the_jvm_that_is_too_old_and_wrong_values(tmp_path: Path) -> None:
+    workload = load_workload(written(tmp_path, GOOD))
+    refusal = refusals(workload, {"kind": "a"}, facts(17, 25))
     assert refusal({"kind": "a"}) is None
     assert refusal({"kind": "b"}) == "kind = b needs Java 21 or later, the JVM 17 is 17"
-    assert refusal({"kind": "b", "java": 25}) is None
-    assert refusal({"kind": "b", "java": "/j/25/bin/java"}) is None
+    assert refusal({"kind": "b", "java": 25}) is None and refusal({"kind": "b", "java": "/j/25/bin/java"}) is None
     assert refusal({"kind": "b", "java": "17"}) is not None
     assert refusal({"kind": "b", "java": "/j/17/bin/java"}) is not None
+    assert refusals(workload, {"kind": "b"}, facts(17))({"n": 2}) is not None
+    refuses(StudyError, r"workload.parameters.n: 0, expected at least 1", refusals, workload, {"n": 0}, facts(17))
+    refuses(StudyError, r"factors.kind: 'c', expected one of a, b", refusals(workload, {}, facts(17)), {"kind": "c"})
 
 
-def test_refusals_see_fixed_parameters_too(tmp_path: Path) -> None:
-    assert refusals(load_workload(written(tmp_path, GOOD)), {"kind": "b"}, facts(17))({"n": 2}) is not None
-
-
-def test_refusals_refuse_a_wrong_value(tmp_path: Path) -> None:
-    workload = load_workload(written(tmp_path, GOOD))
-    with pytest.raises(StudyError, match=r"workload.parameters.n: 0, expected at least 1"):
-        refusals(workload, {"n": 0}, facts(17))
-    with pytest.raises(StudyError, match=r"factors.kind: 'c', expected one of a, b"):
-        refusals(workload, {}, facts(17))({"kind": "c"})
-
-
-def test_what_ships_loads() -> None:
-    assert {"affinity", "ceiling", "descriptors", "fixed-work", "fork-join", "java-priorities", "java-threads"} <= set(
-        shipped_workloads()
-    )
+def test_what_ships_loads_with_one_version_of_each_artifact() -> None:
+    workloads = {"affinity", "ceiling", "descriptors", "fixed-work", "fork-join", "java-priorities", "java-threads"}
+    assert workloads <= set(shipped_workloads())
     studies = {"ceiling", "descriptor-cliff", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
     assert studies <= set(shipped_studies())
     for name in shipped_workloads():
@@ -220,12 +180,17 @@ def test_what_ships_loads() -> None:
     index = (ROOT / "studies" / "README.md").read_text()
     for name in shipped_studies():
         assert (shipped_study(name) / "README.md").is_file() and f"({name}/README.md)" in index
+    builds = [plan for name in shipped_workloads() for plan in load_workload(shipped_workload(name)).build]
+    fetched = [one for plan in builds for one in plan.fetch]
+    versions: dict[str, set[tuple[str, str, int]]] = {}
+    for one in fetched:
+        versions.setdefault(":".join(one.artifact.split(":")[:2]), set()).add((one.artifact, one.sha256, one.bytes))
+    assert fetched and {name: several for name, several in versions.items() if len(several) > 1} == {}
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
-    with pytest.raises(StudyError, match=r"one of affinity, ceiling, .*, java-priorities, java-threads"):
-        shipped_workload(name)
+    refuses(StudyError, r"one of affinity, ceiling, .*, java-priorities, java-threads", shipped_workload, name)
 
 
 SEVERAL = """
@@ -277,35 +242,18 @@ def test_a_workload_of_several_processes_starts_services_first(tmp_path: Path) -
     ("events = true", 'argv = ["x"]', "found both or neither of `argv` and [[process]]"),
 ])  # fmt: skip
 def test_refuses_processes(tmp_path: Path, old: str, new: str, said: str) -> None:
-    assert old in SEVERAL
-    assert said in refused(tmp_path, SEVERAL.replace(old, new, 1))
+    assert old in SEVERAL and said in refused(tmp_path, SEVERAL.replace(old, new, 1))
 
 
-def test_what_a_program_cannot_do_is_refused_whatever_the_host(tmp_path: Path) -> None:
+def test_what_a_program_cannot_do_or_would_not_read_is_refused(tmp_path: Path) -> None:
     text = GOOD.replace("java_release = 21", 'refuse = "no b here"')
     workload = load_workload(written(tmp_path, text))
     assert refusals(workload, {}, facts())({"kind": "b"}) == "no b here"
     assert refusals(workload, {}, facts())({"kind": "a"}) is None
     assert refusals(workload, {"kind": "b"}, facts())({"n": 1}) == "no b here"
     assert "exactly one" in refused(tmp_path, GOOD + 'refuse = "x"\n')
-
-
-def test_a_parameter_that_a_program_would_not_read_is_refused_where_it_is_given(tmp_path: Path) -> None:
     row = '[[requires]]\nwhen = { kind = ["b"] }\ngiven = ["n"]\nrefuse = "b counts nothing"\n'
     refused_by = refusals(load_workload(written(tmp_path, GOOD + row)), {"n": 1, "kind": "b"}, facts())
     assert (refused_by({}), refused_by({"n": 2})) == (None, "b counts nothing")
     assert refused_by({"n": 2, "kind": "a"}) is None
     assert "requires.given: found m, expected one of n" in refused(tmp_path, GOOD + row.replace('"n"', '"m"'))
-
-
-def test_an_artifact_has_one_version_in_all_workloads_that_ship() -> None:
-    fetched = [
-        one
-        for name in shipped_workloads()
-        for plan in load_workload(shipped_workload(name)).build
-        for one in plan.fetch
-    ]
-    versions: dict[str, set[tuple[str, str, int]]] = {}
-    for one in fetched:
-        versions.setdefault(":".join(one.artifact.split(":")[:2]), set()).add((one.artifact, one.sha256, one.bytes))
-    assert fetched and {name: several for name, several in versions.items() if len(several) > 1} == {}

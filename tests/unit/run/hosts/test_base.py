@@ -26,6 +26,7 @@ from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from tests.kit.processes import write_program
+from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, write_study
 from tests.unit.run.hosts.guests.test_guest_process import UP, programs
 from tests.unit.run.hosts.remote.far_machine import booting_stand_in, stand_in
@@ -70,8 +71,6 @@ PREPARE: dict[str, Callable[[Path, Patch], Callable[[], object]]] = {
 
 
 class Opened:
-    """A host with a study of one configuration."""
-
     def __init__(self, host: Host, folder: Path, take_probe: Callable[[], object]) -> None:
         self.host, self.folder, self.take_probe = host, folder, take_probe
 
@@ -118,13 +117,10 @@ def test_a_run_has_its_levels_its_steps_and_an_empty_folder(opened: Opened) -> N
     assert not any(Path(folder).exists() for folder, _ in words[:1]), "of a run nothing stays"
 
 
-@pytest.mark.parametrize(
-    ("argv", "prepare", "reason"),
-    [
-        ("exit 3", "exit 0", "copy 0 exited with 3"),
-        ("exit 0", "echo no >&2; exit 5", "prepare failed: sh: exit code 5; it said"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "prepare", "reason"), [
+    ("exit 3", "exit 0", "copy 0 exited with 3"),
+    ("exit 0", "echo no >&2; exit 5", "prepare failed: sh: exit code 5; it said"),
+])  # fmt: skip
 def test_what_fails_is_a_record_and_is_cleaned_up(opened: Opened, argv: str, prepare: str, reason: str) -> None:
     cleanup = ["touch", f"{opened.folder}/cleaned"]
     record = opened.measure("sh", "-c", argv, prepare=["sh", "-c", prepare], cleanup=cleanup)
@@ -142,8 +138,7 @@ def test_after_a_signal_nothing_is_started(opened: Opened) -> None:
 
 
 def test_a_program_that_is_not_there_is_named(opened: Opened) -> None:
-    with pytest.raises(HostError, match='no program "no-such-program", expected on PATH'):
-        opened.ready("no-such-program")
+    refuses(HostError, 'no program "no-such-program", expected on PATH', opened.ready, "no-such-program")
 
 
 def test_runs_that_cannot_begin_fail_and_at_last_end_the_study(opened: Opened) -> None:
@@ -154,5 +149,4 @@ def test_runs_that_cannot_begin_fail_and_at_last_end_the_study(opened: Opened) -
     if isinstance(opened.host, guest.GuestHost):  # one that does not boot is a failed run, however often
         assert "did not boot" in (opened.measure_planned(planned).run.reason or "")
         return
-    with pytest.raises(HostError, match=r"No such file|No route to host"):
-        opened.measure_planned(planned)
+    refuses(HostError, r"No such file|No route to host", opened.measure_planned, planned)

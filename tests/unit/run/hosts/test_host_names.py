@@ -13,6 +13,7 @@ from scalograph.run.hosts import host_names
 from scalograph.run.hosts.base import Host
 from scalograph.system.quiet import LoadSample
 from tests.kit import ROOT
+from tests.kit.refusals import refuses
 
 KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 REPLAY = f'''
@@ -70,7 +71,6 @@ def connect():
 
 @pytest.fixture
 def replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One file, one row."""
     (tmp_path / "replaying_host.py").write_text(REPLAY)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(host_names.HOSTS, "replay", "replaying_host")
@@ -90,8 +90,7 @@ def test_a_whole_study_runs_on_it(replay: None, tmp_path: Path, capsys: pytest.C
     assert {file.name for file in output.iterdir()} >= {"study.toml", "design.jsonl", "findings.json", "report.html"}
     host = sys.modules["replaying_host"]
     assert [spec.run.run for spec in host.ASKED] == runs[1]
-    assert [dict(spec.run.configuration) for spec in host.ASKED] == host.HELD
-    assert len(host.CLOSED) == 1
+    assert [dict(spec.run.configuration) for spec in host.ASKED] == host.HELD and len(host.CLOSED) == 1
 
 
 def test_a_plan_is_made_for_it(replay: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,11 +101,6 @@ def test_a_plan_is_made_for_it(replay: None, capsys: pytest.CaptureFixture[str])
     assert _code(["plan", study, "--host", "replay", "--no-host"]) == 2
 
 
-def test_one_that_is_not_there_is_named_with_those_that_are() -> None:
-    with pytest.raises(StudyError, match=r'--host: no host "moon", expected one of local'):
-        host_names.connect("moon")
-
-
 def test_a_host_is_closed_whatever_happens(monkeypatch: pytest.MonkeyPatch, replay: None) -> None:
     def busy(host: Host) -> LoadSample:
         raise KeyboardInterrupt
@@ -114,3 +108,4 @@ def test_a_host_is_closed_whatever_happens(monkeypatch: pytest.MonkeyPatch, repl
     with pytest.raises(KeyboardInterrupt), host_names.open_host("replay") as host:
         busy(host)
     assert len(sys.modules["replaying_host"].CLOSED) == 1
+    refuses(StudyError, r'--host: no host "moon", expected one of local', host_names.connect, "moon")

@@ -21,12 +21,14 @@ from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.program import program as started
 from tests.kit.command import in_process
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
 from tests.unit.run.hosts.guests.test_guest_process import ANSWER, UP, programs
 
 MACHINE = HostFacts(cpus=(CpuFact(cpu=4, core=2), CpuFact(cpu=6, core=2)), memory_bytes=6 << 30, governor="schedutil")
 FACTORS = '[factors.kernel]\nlevels = ["cloud"]\ncontrol = "kernel"\n'
 ONE = Run("r1", 0, {"kernel": "cloud", "threads": 1, "lock": "none"}, 0)
+ANSWERS = f"head -6 {ANSWER}; echo 0 > $boot/exit"
 
 
 @pytest.fixture
@@ -61,28 +63,20 @@ def run(host: GuestHost, folder: Path, code: str, **protocol: float) -> Record:
     return Runner(ready, host).measure(ONE)
 
 
-def test_a_run_tells_what_was_booted_and_no_time(here: GuestHost, tmp_path: Path) -> None:
-    record = run(here, tmp_path, f"{UP}; head -6 {ANSWER}; echo 0 > $boot/exit")
+def test_a_run_tells_what_was_booted_and_no_time_and_fails_after_other_work(here: GuestHost, tmp_path: Path) -> None:
+    record = run(here, tmp_path, f"{UP}; {ANSWERS}")
     assert (record.run.status, record.run.reason, record.run.wall_ns) == ("ok", None, None)
     assert record.guest and (record.guest.kernel, record.guest.accelerator) == ("6.1.0", "tcg")
-
-
-def test_one_that_did_other_work_than_asked_has_failed(here: GuestHost, tmp_path: Path) -> None:
-    record = run(here, tmp_path, f"{UP}; head -6 {ANSWER}; echo 0 > $boot/exit", iterations=4)
-    assert record.run.reason == "reported 3 of 4 iterations"
-
-
-def test_another_kernel_than_asked_is_no_run_of_its_configuration(here: GuestHost, tmp_path: Path) -> None:
-    record = run(here, tmp_path, f"{UP}; sed -i s/6.1.0/5.10.0/ $boot/up; head -6 {ANSWER}; echo 0 > $boot/exit")
-    assert record.run.reason == "kernel: asked for 6.1.0, in force was 5.10.0"
+    other_work = run(here, tmp_path, f"{UP}; {ANSWERS}", iterations=4)
+    assert other_work.run.reason == "reported 3 of 4 iterations"
+    other_kernel = run(here, tmp_path, f"{UP}; sed -i s/6.1.0/5.10.0/ $boot/up; {ANSWERS}")
+    assert other_kernel.run.reason == "kernel: asked for 6.1.0, in force was 5.10.0"
 
 
 @pytest.mark.parametrize(("timeout_s", "ready_s"), [(10.0, 60), (300.0, 300)])
-def test_on_emulated_cpus_a_program_may_take_as_long_to_be_ready_as_to_run(
-    here: GuestHost, tmp_path: Path, timeout_s: float, ready_s: int
-) -> None:
+def test_emulated_cpus_leave_time_to_be_ready(here: GuestHost, tmp_path: Path, timeout_s: float, ready_s: int) -> None:
     told = f'IFS= read -r line; echo "$line" > {tmp_path}/line'
-    run(here, tmp_path, f"{UP}; {told}; head -6 {ANSWER}; echo 0 > $boot/exit", timeout_s=timeout_s)
+    run(here, tmp_path, f"{UP}; {told}; {ANSWERS}", timeout_s=timeout_s)
     assert json.loads((tmp_path / "line").read_text())["ready_timeout_ns"] == ready_s * 10**9
 
 
@@ -93,20 +87,23 @@ def test_conditions_are_those_that_hold_in_each_guest(here: GuestHost, tmp_path:
             here.ready(planned(here, tmp_path, f"[conditions]\n{condition}\n"), str)
 
 
-def test_a_guest_has_cpus_of_its_own() -> None:
+def test_a_guest_has_cpus_of_its_own_and_hardware_virtualization_needs_a_flag(tmp_path: Path) -> None:
     facts = guest_facts(MACHINE)
     assert [(one.cpu, one.core) for one in facts.cpus] == [(0, 0), (1, 1)]
     assert (facts.memory_bytes, facts.governor, facts.accelerator) == (3 << 30, None, "tcg")
     assert {"isolation", "quota", "tasks"} <= facts.refused.keys()
     assert facts.machine()["accelerator"] == "tcg" and "accelerator" not in MACHINE.machine()
+    (tmp_path / "proc").mkdir()
+    for flags, expected in (("fpu svm", True), ("fpu vmx", True), ("fpu svm_lock", False)):
+        (tmp_path / "proc/cpuinfo").write_text(f"processor: 0\nflags\t\t: {flags}\n")
+        assert has_virtualization(tmp_path) is expected
 
 
 def test_settings_of_a_guest_need_no_consent(here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     factor = '[factors.swappiness]\nlevels = [7]\ncontrol = "sysctl:vm.swappiness"\n'
     text = VALID.replace("./prog", "true").replace("[factors.threads]", factor + "[factors.threads]", 1)
     declared = Declared(parse(text), tmp_path / "study.toml")
-    with pytest.raises(StudyError, match="--machine-wide"):
-        plan(declared, MACHINE)
+    refuses(StudyError, "--machine-wide", plan, declared, MACHINE)
     assert plan(declared, guest_facts(MACHINE)).design.study.factors["swappiness"].levels == [7]
     declared.file.write_text(text.replace("{threads}", "{threads} {lock}"))
     monkeypatch.setattr(guest, "connect", lambda: here)
@@ -115,9 +112,7 @@ def test_settings_of_a_guest_need_no_consent(here: GuestHost, tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "tab\t", "not-utf-8-\udcff"])
-def test_a_folder_whose_name_a_guest_cannot_be_told_is_refused(
-    here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_an_unprintable_folder(here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / name).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
     with pytest.raises(HostError, match=r"--host guest: .*, expected a path of printable characters"):
@@ -145,13 +140,6 @@ def test_hardware_virtualization_is_proved_by_a_guest_that_ends_well(
     assert here.ready(planned(here, tmp_path), str).facts.accelerator == expected
 
 
-def test_hardware_virtualization_needs_a_flag_of_the_cpu(tmp_path: Path) -> None:
-    (tmp_path / "proc").mkdir()
-    for flags, expected in (("fpu svm", True), ("fpu vmx", True), ("fpu svm_lock", False)):
-        (tmp_path / "proc/cpuinfo").write_text(f"processor: 0\nflags\t\t: {flags}\n")
-        assert has_virtualization(tmp_path) is expected
-
-
 def test_what_is_missing_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(
@@ -159,5 +147,4 @@ def test_what_is_missing_is_named_with_what_installs_it(monkeypatch: pytest.Monk
     ):
         find_programs()
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    with pytest.raises(HostError, match="a machine of riscv64, expected x86_64"):
-        find_programs()
+    refuses(HostError, "a machine of riscv64, expected x86_64", find_programs)

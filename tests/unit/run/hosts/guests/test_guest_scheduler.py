@@ -11,6 +11,7 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.guests.guest import guest_settings, read_back, scheduler_of, settings_lines
 from scalograph.run.hosts.guests.initramfs import INIT
 from scalograph.study.load import parse
+from tests.kit.processes import write_program
 from tests.kit.studies import VALID
 
 FACTOR = '[factors.scheduler]\nlevels = ["default", "scx_fifo"]\ncontrol = "scheduler"\n'
@@ -34,8 +35,7 @@ def of_guest(folder: Path, level: str, code: str = TAKEN) -> tuple[int, HeldSett
     state.write_text("disabled\n")
     program, boot = folder / "root/main", folder / "boot"
     names = {"state": state, "operations": operations, "boot": boot}
-    program.write_text(PROGRAM.format(code=code.format(**names), **names))
-    program.chmod(0o755)
+    write_program(program, PROGRAM.format(code=code.format(**names), **names))
     facts = HostFacts(cpus=(), accelerator="tcg", schedulers={"scx_fifo": str(program)})
     settings = guest_settings(STUDY, {"scheduler": level}, facts)
     boot.mkdir()
@@ -54,14 +54,10 @@ def of_guest(folder: Path, level: str, code: str = TAKEN) -> tuple[int, HeldSett
     return ended, settings[0].held
 
 
-def test_it_is_at_work_for_the_run_and_the_kernel_s_own_after_it(tmp_path: Path) -> None:
-    _, held = of_guest(tmp_path, "scx_fifo")
-    assert (held.before, held.in_force, held.at_end, held.after) == ("default", "scx_fifo", "scx_fifo", "default")
-
-
-def test_the_kernel_s_own_needs_no_program(tmp_path: Path) -> None:
-    _, held = of_guest(tmp_path, "default")
-    assert (held.before, held.in_force, held.at_end, held.after) == ("default",) * 4
+@pytest.mark.parametrize("level", ["scx_fifo", "default"])
+def test_it_is_at_work_for_the_run_and_the_kernel_s_own_around_it(tmp_path: Path, level: str) -> None:
+    _, held = of_guest(tmp_path, level)
+    assert (held.before, held.in_force, held.at_end, held.after) == ("default", level, level, "default")
 
 
 @pytest.mark.parametrize("code", ["echo 'this kernel has no sched_ext' >&2; exit 69", ":"])

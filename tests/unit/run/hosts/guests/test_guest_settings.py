@@ -32,8 +32,7 @@ def written(**configuration: int | str | bool) -> list[str]:
 
 def test_what_a_guest_writes() -> None:
     pages = "sys/kernel/mm/transparent_hugepage/enabled never"
-    assert written() == [pages]
-    assert written(swappiness=7) == ["proc/sys/vm/swappiness 7", pages]
+    assert written() == [pages] and written(swappiness=7) == ["proc/sys/vm/swappiness 7", pages]
     offline = [f"sys/devices/system/cpu/cpu{n}/online 0" for n in (2, 1)]
     assert written(online=1) == [*offline, pages]
 
@@ -71,9 +70,6 @@ def test_what_a_guest_linked_or_made_endless_is_not_read(tmp_path: Path) -> None
     present.write_text("0-99999999999999\n")
     read_back(settings, tmp_path)
     assert {(one.held.before, one.held.in_force) for one in settings} == {("", "")}
-
-
-def test_domains_of_cpus_that_a_guest_made_endless_are_not_read(tmp_path: Path) -> None:
     domain = tmp_path / "in_force/sys/devices/system/cpu/cpufreq/policy0"
     domain.mkdir(parents=True)
     os.mkfifo(domain / "affected_cpus")

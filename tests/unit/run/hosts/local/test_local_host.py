@@ -2,8 +2,10 @@
 
 import os
 import signal
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,10 +24,14 @@ from scalograph.study.load import parse
 from scalograph.study.program import Program, program
 from tests.kit import EXAMPLES
 from tests.kit.processes import write_program
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID, facts_of
 
 ANSWER = EXAMPLES / "probe_events.jsonl"
 FACTS = facts_of()
+ANSWERS = f'sed -n \'s/"ok"/"ok"/; 1,6p\' {ANSWER}'
+INTERRUPTED = ANSWERS.replace('"ok"/;', '"interrupted"/;')
+REFUSED = '{"event":"error","run":"r1","where":"policy","found":"x","expected":"y","fix":"z"}'
 
 
 def runner(design: Design, started: Program, probe: Path | str) -> Runner:
@@ -42,7 +48,7 @@ def host(tmp_path: Path, probe: Path) -> tuple[Runner, Run]:
     return runner(design, program(command, tmp_path), probe), run
 
 
-def test_one_that_starts_again_is_forgiven(tmp_path: Path) -> None:
+def test_a_probe_that_starts_again_is_forgiven_and_a_cpu_that_has_gone_fails_its_runs(tmp_path: Path) -> None:
     probe = tmp_path / "probe"
     here, run = host(tmp_path, probe)
     for _ in range(2):
@@ -51,9 +57,16 @@ def test_one_that_starts_again_is_forgiven(tmp_path: Path) -> None:
     assert here.measure(run).run.status == "ok"
     probe.unlink()
     assert here.measure(run).run.status == "failed"
+    said = '"found":"CPU 0","expected":"a CPU of this host: 1","fix":"lower it"'
+    refusal = f"""cat >/dev/null\necho '{{"event":"error","run":"r1","where":"commands[0].WHERE",{said}}}'\nexit 3"""
+    write_program(probe, refusal.replace("WHERE", "cpus"))
+    failed = here.measure(run).run
+    assert failed.status == "failed" and "expected a CPU of this host: 1" in (failed.reason or "")
+    write_program(probe, refusal.replace("WHERE", "policy"))
+    refuses(HostError, "policy", here.measure, run)
 
 
-def specified(tmp_path: Path, more: str) -> dict[str, object]:
+def specified(tmp_path: Path, more: str) -> dict[str, Any]:
     """What the probe is asked for one run of the valid study with these keys of its workload, or a response."""
     study = parse(VALID.replace("[factors.threads]", more + "[factors.threads]", 1))
     run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
@@ -61,23 +74,17 @@ def specified(tmp_path: Path, more: str) -> dict[str, object]:
     return here.specification(run).line(Path("/somewhere"))
 
 
-def test_output_is_captured_only_where_a_response_reads_it(tmp_path: Path) -> None:
+def test_output_is_captured_where_it_is_read_and_copies_share_the_room_of_stderr(tmp_path: Path) -> None:
     assert specified(tmp_path, "")["stdout"] == "null"
     read = '[responses.ops]\nfrom = "output"\npointer = "/ops"\n'
     assert specified(tmp_path, read)["stdout"] == "capture"
     assert specified(tmp_path, read)["stdout_limit_bytes"] == 8 << 20
-
-
-def test_many_copies_share_the_room_for_what_they_write_to_stderr(tmp_path: Path) -> None:
     assert specified(tmp_path, "")["stderr_limit_bytes"] == 64 << 10
-    study = parse(VALID.replace("[factors.threads]", "copies = 70\n[factors.threads]", 1))
-    run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
-    here = runner(Design(study, (run.configuration,)), program(study.workload, tmp_path), "probe")
-    limit = here.specification(run).line(Path("/somewhere"))["stderr_limit_bytes"]
+    limit = specified(tmp_path, "copies = 70\n")["stderr_limit_bytes"]
     assert limit > 4096 and 70 * 6 * limit < MAX_LINE_BYTES, "however they are escaped"
 
 
-def test_a_caller_s_program_is_found_from_where_he_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_caller_s_program_is_found_and_his_folder_may_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "link").symlink_to("/bin/true")
@@ -85,6 +92,14 @@ def test_a_caller_s_program_is_found_from_where_he_stands(tmp_path: Path, monkey
     study = parse(VALID.replace("./prog", "./link").replace("[workload]", '[workload]\ncwd = "caller"'))
     # Not followed: a program may go by its name.
     assert program(study.workload, tmp_path).argv[0] == str(elsewhere / "link")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    here, run = host(tmp_path, tmp_path / "probe")
+    spec = replace(here.specification(run), in_callers_folder=True)
+    gone.rmdir()
+    refuses(HostError, "the folder of this start: was removed", LocalHost(find_probe()).measure, spec)
+    monkeypatch.chdir(tmp_path)
 
 
 def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Runner, Run]:
@@ -108,57 +123,27 @@ def left(tmp_path: Path) -> set[str]:
     return {path.name for path in tmp_path.iterdir()} - {"probe", "probe.line"}
 
 
-ANSWERS = f'sed -n \'s/"ok"/"ok"/; 1,6p\' {ANSWER}'
-INTERRUPTED = ANSWERS.replace('"ok"/;', '"interrupted"/;')
-
-
-def test_what_was_prepared_is_cleaned_up_after_an_interrupted_run_too(tmp_path: Path) -> None:
-    here, run = between_steps(tmp_path, f"trap '' TERM; kill -TERM $PPID; {INTERRUPTED}")
-    with Interrupts():
-        assert here.measure(run).run.status == "interrupted"
-    assert left(tmp_path) == {"prepared", "run", "cleaned"}
-
-
-def test_what_was_prepared_is_cleaned_up_after_a_run_that_ends_the_study(tmp_path: Path) -> None:
-    said = '{"event":"error","run":"r1","where":"policy","found":"x","expected":"y","fix":"z"}'
-    here, run = between_steps(tmp_path, f"echo '{said}'; exit 3")
-    with pytest.raises(HostError, match="policy"):
-        here.measure(run)
-    assert left(tmp_path) == {"prepared", "run", "cleaned"}
-
-
-@pytest.mark.parametrize(
-    ("prepare", "status", "reason"),
-    [
-        ("kill -TERM {us}; sleep 60", "interrupted", "a signal came before it was started"),
-        ("exit 3", "failed", "prepare failed: sh: exit code 3"),
-    ],
-)
-def test_a_prepare_that_ends_badly_starts_no_run_and_is_cleaned_up(
-    tmp_path: Path, prepare: str, status: str, reason: str
+@pytest.mark.parametrize(("probe", "prepare", "status", "reason", "done"), [
+    (f"trap '' TERM; kill -TERM $PPID; {INTERRUPTED}", "true", "interrupted", None, {"prepared", "run", "cleaned"}),
+    (f"echo '{REFUSED}'; exit 3", "true", "ended", "policy: x, expected y; z", {"prepared", "run", "cleaned"}),
+    (ANSWERS, "kill -TERM {us}; sleep 60", "interrupted", "a signal came before it was started",
+     {"prepared", "cleaned"}),
+    (ANSWERS, "exit 3", "failed", "prepare failed: sh: exit code 3", {"prepared", "cleaned"}),
+])  # fmt: skip
+def test_what_was_prepared_is_cleaned_up_after_a_run_that_ends_badly_or_does_not_start(
+    tmp_path: Path, probe: str, prepare: str, status: str, reason: str | None, done: set[str]
 ) -> None:
-    here, run = between_steps(tmp_path, ANSWERS, prepare.format(us=os.getpid()))
-    with Interrupts():
+    here, run = between_steps(tmp_path, probe, prepare.format(us=os.getpid()))
+    ends_the_study = pytest.raises(HostError, match=f"^{reason}$") if status == "ended" else nullcontext()
+    with Interrupts(), ends_the_study:
         stopped = here.measure(run).run
-    assert (stopped.status, stopped.reason) == (status, reason)
-    assert left(tmp_path) == {"prepared", "cleaned"}
+        assert (stopped.status, stopped.reason) == (status, reason)
+    assert left(tmp_path) == done
 
 
 def test_a_run_that_fails_without_what_prepare_left_running_says_so(tmp_path: Path) -> None:
     here, run = between_steps(tmp_path, ANSWERS.replace('"ok"/;', '"failed"/;'), "sleep 60 &")
     assert "processes that prepare left running had been ended: 1" in (here.measure(run).run.reason or "")
-
-
-def test_a_caller_s_folder_that_was_removed_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    here, run = host(tmp_path, tmp_path / "probe")
-    spec = replace(here.specification(run), in_callers_folder=True)
-    gone.rmdir()
-    with pytest.raises(HostError, match="the folder of this start: was removed"):
-        LocalHost(find_probe()).measure(spec)
-    monkeypatch.chdir(tmp_path)
 
 
 def test_a_signal_before_prepare_starts_nothing(tmp_path: Path) -> None:
@@ -168,19 +153,3 @@ def test_a_signal_before_prepare_starts_nothing(tmp_path: Path) -> None:
         assert here.measure(run).run.status == "interrupted"
     assert left(tmp_path) == set()
     assert here.measure(run).run.status == "ok", "and what was kept then is over"
-
-
-def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) -> None:
-    probe = tmp_path / "probe"
-    here, run = host(tmp_path, probe)
-    said = (
-        '{"event":"error","run":"r1","where":"%s","found":"CPU 0","expected":"a CPU of this host: 1","fix":"lower it"}'
-    )
-    for where in ("commands[0].cpus", "commands[0].policy"):
-        write_program(probe, f"cat >/dev/null\necho '{said % where}'\nexit 3")
-        if where.endswith("cpus"):
-            failed = here.measure(run).run
-            assert failed.status == "failed" and "expected a CPU of this host: 1" in (failed.reason or "")
-        else:
-            with pytest.raises(HostError, match="policy"):
-                here.measure(run)

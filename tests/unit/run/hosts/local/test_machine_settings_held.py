@@ -12,37 +12,29 @@ from scalograph.findings.run_notes import settings_changes, settings_sentences
 from scalograph.protocol.record import MachineSetting, Record, make_failed_record
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
-from scalograph.run.plan import Plan, plan
+from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from scalograph.system.platform_facts import read_counters
-from tests.kit.studies import facts_of
+from tests.kit.refusals import refuses
+from tests.kit.studies import a_study, facts_of, plan_of
 from tests.unit.control.paper_kernel import content, kernel_writes, planted, store
 
 pytestmark = pytest.mark.guarantee
 
-STUDY = """\
-version = 1
-name = "settings"
-title = "Settings"
-work = "total"
-seed = 1
-[workload]
-command = ["sh", "-c", "cat {kernel}/proc/sys/vm/swappiness >&2; test $(cat {kernel}/proc/sys/vm/swappiness) != 30"]
-[factors.swappiness]
-control = "sysctl:vm.swappiness"
-levels = [false, 10, 30]
-[factors.pages]
-control = "thp"
-levels = ["never"]
-"""
+SWAPPINESS = "{kernel}/proc/sys/vm/swappiness"
+STUDY = a_study(
+    {
+        "swappiness": {"control": "sysctl:vm.swappiness", "levels": [False, 10, 30]},
+        "pages": {"control": "thp", "levels": ["never"]},
+    },
+    workload={"command": ["sh", "-c", f"cat {SWAPPINESS} >&2; test $(cat {SWAPPINESS}) != 30"]},
+)
 FACTS = facts_of()
 
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """The machine's store, with a kernel of paper."""
     monkeypatch.setattr(kernel_files, "_write", kernel_writes)
     made = store(tmp_path / "state", planted(tmp_path / "kernel"))
     monkeypatch.setattr(Store, "locate", lambda: made)
@@ -50,9 +42,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def planned(kept: Store, text: str = STUDY, consent: Consent = Consent(machine_wide=True)) -> Plan:  # noqa: B008
-    file = kept.kernel.parent / "study.toml"
-    file.write_text(text.replace("{kernel}", str(kept.kernel)))
-    return plan(declare(file), FACTS, consent=consent)
+    return plan_of(kept.kernel.parent, text.replace("{kernel}", str(kept.kernel)), FACTS, consent=consent)
 
 
 def measured(kept: Store, level: object) -> Record:
@@ -72,6 +62,8 @@ def test_a_run_has_its_settings_and_its_record_says_that_they_were_put_back(kept
         MachineSetting("thp", "madvise", "never", "never", "never", "madvise"),
     ]
     assert record.counters is not None and {*record.counters} == {*(read_counters() or {})}
+    record = measured(kept, 30)
+    assert (record.run.status, record.settings[0].in_force, record.settings[0].after) == ("failed", "30", "60")
 
 
 def test_a_setting_that_another_one_changed_fails_the_run(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,12 +79,7 @@ def test_a_setting_that_another_one_changed_fails_the_run(kept: Store, monkeypat
     assert (kept.kernel / "proc/sys/vm/swappiness").read_text() == "60\n"
 
 
-def test_a_run_that_fails_under_a_setting_has_it_all_the_same(kept: Store) -> None:
-    record = measured(kept, 30)
-    assert (record.run.status, record.settings[0].in_force, record.settings[0].after) == ("failed", "30", "60")
-
-
-def test_every_level_is_attempted_before_the_first_run(kept: Store) -> None:
+def test_every_level_is_attempted_before_the_first_run_and_needs_consent(kept: Store) -> None:
     before = content(kept.kernel)
     host, told = LocalHost(find_probe()), list[str]()
     with lock_machine(store=kept):
@@ -103,11 +90,7 @@ def test_every_level_is_attempted_before_the_first_run(kept: Store) -> None:
         with pytest.raises(HostError, match=r"conditions\.governor: .*, expected none such"):
             host.ready(planned(kept, f'{STUDY}[conditions]\ngovernor = "none such"\n'), told.append)
     assert content(kept.kernel) == before
-
-
-def test_a_plan_that_will_be_run_needs_consent(kept: Store) -> None:
-    with pytest.raises(StudyError, match="add --machine-wide"):
-        planned(kept, consent=Consent())
+    refuses(StudyError, "add --machine-wide", planned, kept, consent=Consent())
 
 
 def test_findings_say_that_settings_were_restored_or_which_was_not(kept: Store) -> None:

@@ -6,24 +6,10 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.run.hosts.local.prepare_host import build_planned
-from scalograph.run.plan import Plan, plan
-from scalograph.study.declare import declare
-from tests.kit.studies import facts_of
+from scalograph.run.plan import Plan
+from tests.kit.refusals import refuses
+from tests.kit.studies import a_study, plan_of
 
-STUDY = """\
-version = 1
-name = "fronts"
-title = "Which front is fastest?"
-work = "total"
-seed = 1
-[workload]
-use = "front"
-[factors.n]
-levels = [1, 2]
-[factors.front]
-levels = [{levels}]
-{more}
-"""
 WORKLOAD = """\
 name = "front"
 title = "What stands in front"
@@ -63,10 +49,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ready(place: Path, *levels: str, more: str = "") -> Plan:
-    text = STUDY.format(levels=", ".join(f'"{level}"' for level in levels), more=more)
-    (place / "study.toml").write_text(text)
-    planned = plan(declare(place / "study.toml"), facts_of())
-    return build_planned(planned, lambda text: None)
+    text = a_study({"n": [1, 2], "front": [*levels]}, workload={"use": "front"}) + more
+    return build_planned(plan_of(place, text), lambda text: None)
 
 
 def test_levels_whose_program_is_missing_are_left_out_with_what_installs_it(place: Path) -> None:
@@ -76,16 +60,9 @@ def test_levels_whose_program_is_missing_are_left_out_with_what_installs_it(plac
         f"2 configurations not planned: front = haproxy: haproxy: {TOLD} haproxy",
         f"2 configurations not planned: front = nginx: nginx: {TOLD} nginx",
     )
-    assert made.runs.runs_per_configuration() == [5, 5]
-    assert Path(made.program.values["prepared"], "none").is_dir()
-
-
-def test_what_maven_would_fetch_is_left_out_without_it(place: Path) -> None:
+    assert made.runs.runs_per_configuration() == [5, 5] and Path(made.program.values["prepared"], "none").is_dir()
     (said,) = ready(place, "none", "tomcat").design.dropped
     assert "front = tomcat: no Maven, which fetches 1 file, 3.6 MB (tomcat 1); install it with" in said
-
-
-def test_of_a_combination_what_sets_it_apart_is_told(place: Path) -> None:
     more = '[[exclude]]\nfront = ["none"]\nn = [1]'
     made = ready(place, "none", "haproxy", more=more)
     assert made.design.configurations == ({"n": 2, "front": "none"},)
@@ -103,5 +80,4 @@ def test_where_nothing_is_left_to_compare_one_message_says_why(place: Path, leve
 
 
 def test_a_preparation_that_fails_otherwise_ends_the_study(place: Path) -> None:
-    with pytest.raises(HostError, match="the disk is full"):
-        ready(place, "none", "broken")
+    refuses(HostError, "the disk is full", ready, place, "none", "broken")

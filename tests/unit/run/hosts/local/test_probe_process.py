@@ -23,10 +23,19 @@ from scalograph.run.hosts.local import probe, probe_process
 from scalograph.run.interrupts import Interrupts
 from tests.kit import EXAMPLES
 from tests.kit.processes import wait_until, write_program
+from tests.kit.refusals import refuses
 
 GOLDEN = (EXAMPLES / "probe_events.jsonl").read_text().splitlines()
 SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])
 ANSWER = "\n".join(GOLDEN[:6]) + "\n"
+READS, ANSWERS = "sys.stdin.readline(); print(answer, end='')", "print(answer, end='')"
+STOPPED = """
+import json, sys
+from scalograph.run.hosts.local import probe, probe_process
+probe.GRACE_S = 0
+print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
+"""
+INTERRUPTED = "print(answer.replace('\"ok\"', '\"interrupted\"'), end='', flush=True); os._exit(0)"
 
 
 def fake(code: str) -> list[str]:
@@ -34,43 +43,37 @@ def fake(code: str) -> list[str]:
     return [sys.executable, "-S", "-c", f"import os, sys, time\nanswer = {ANSWER!r}\n{code}"]
 
 
-READS, ANSWERS = "sys.stdin.readline(); print(answer, end='')", "print(answer, end='')"
-
-
-@pytest.mark.parametrize(
-    ("code", "changes"),
-    [
-        (READS, {}),
-        (READS, {"timeout_ns": 30 * 366 * 86400 * 10**9}),  # thirty years
-        (f"sys.stderr.write('x' * (8 << 20)); {ANSWERS}", {}),  # complaints that are read and not kept
-    ],
-)
+@pytest.mark.parametrize(("code", "changes"), [
+    (READS, {}),
+    (READS, {"timeout_ns": 30 * 366 * 86400 * 10**9}),  # thirty years
+    (f"sys.stderr.write('x' * (8 << 20)); {ANSWERS}", {}),  # complaints that are read and not kept
+])  # fmt: skip
 def test_a_right_answer_becomes_a_record(code: str, changes: dict[str, Any]) -> None:
     run = probe.measure({**SPEC, **changes}, fake(code)).run
     assert (run.status, run.wall_ns) == ("ok", 530000000)
 
 
-def test_the_specification_arrives_whole() -> None:
+def test_the_specification_arrives_whole_also_from_a_thread_and_in_another_session() -> None:
     big = {**SPEC, "commands": [{"argv": ["x" * 500_000], "cwd": "/", "env": {}}]}
     code = "line = sys.stdin.readline(); print(answer if len(line) > 500000 and line[-1] == '\\n' else '', end='')"
     assert probe.measure(big, fake(code)).run.status == "ok"
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(probe.measure, SPEC, fake(ANSWERS)).result().run.status == "ok"
+    code = "print(answer.replace('4711', str(os.getsid(0))), end='')"
+    assert probe.measure(SPEC, fake(code)).copies[0].pid != os.getsid(0)
 
 
-@pytest.mark.parametrize(
-    ("code", "error", "words"),
-    [
-        ("pass", ProtocolError, "no event"),
-        ("print('hello')", ProtocolError, "hello"),
-        ("print(answer.replace('r1', 'r2'), end='')", ProtocolError, "'r1'"),
-        ("sys.stderr.write('because'); sys.exit(7)", ProtocolError, "because"),
-        ("sys.exit(3)", ProtocolError, "JSON"),
-        ("print('x' * (5 << 20))", ProtocolError, "5242880 bytes"),
-        ("os.close(0); time.sleep(0.1); sys.exit(9)", ProtocolError, "exit code 9"),
-    ],
-)
-def test_a_wrong_answer_is_one_error(code: str, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        probe.measure(SPEC, fake(code))
+@pytest.mark.parametrize(("code", "words"), [
+    ("pass", "no event"),
+    ("print('hello')", "hello"),
+    ("print(answer.replace('r1', 'r2'), end='')", "'r1'"),
+    ("sys.stderr.write('because'); sys.exit(7)", "because"),
+    ("sys.exit(3)", "JSON"),
+    ("print('x' * (5 << 20))", "5242880 bytes"),
+    ("os.close(0); time.sleep(0.1); sys.exit(9)", "exit code 9"),
+])  # fmt: skip
+def test_a_wrong_answer_is_one_error(code: str, words: str) -> None:
+    refuses(ProtocolError, words, probe.measure, SPEC, fake(code))
 
 
 @pytest.mark.parametrize(("code", "error"), [(2, ProtocolError), (3, HostError)])
@@ -82,21 +85,15 @@ def test_a_refusal_keeps_its_four_texts(code: int, error: type[Exception]) -> No
 
 
 def failed(record: Record) -> str:
-    """Why a run without an answer failed."""
     assert (record.run.status, record.copies) == ("failed", [])
     return record.run.reason or ""
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("while True: print('x' * 1000)", "at most 1048576 bytes"),
-        ("while True: sys.stderr.write('x' * 1000)", "no end after 0.3 s"),
-    ],
-)
-def test_what_has_no_end_is_cut_off_and_the_run_has_failed(
-    monkeypatch: pytest.MonkeyPatch, code: str, words: str
-) -> None:
+@pytest.mark.parametrize(("code", "words"), [
+    ("while True: print('x' * 1000)", "at most 1048576 bytes"),
+    ("while True: sys.stderr.write('x' * 1000)", "no end after 0.3 s"),
+])  # fmt: skip
+def test_what_has_no_end_is_cut_off_and_fails_the_run(monkeypatch: pytest.MonkeyPatch, code: str, words: str) -> None:
     monkeypatch.setattr(probe_process, "MAX_RECORD_BYTES", 1 << 20)
     monkeypatch.setattr(probe, "GRACE_S", 0.2)
     monkeypatch.setattr(probe_process, "_LATE_S", 0.01)
@@ -112,17 +109,14 @@ def test_a_killed_probe_is_a_failed_run_that_tells_who_measured() -> None:
     assert "signal 9" in failed(late) and late.header.probe == json.loads(GOLDEN[0])["probe"]
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("print(answer[:900], end='')", "without its newline"),
-        ("print(answer.splitlines()[0])", "no run event"),
-        ("print(answer.splitlines()[0] + '\\nhello')", "hello"),
-        ("print(answer, end=''); print(answer.splitlines()[-1])", "nothing after the run event"),
-        ("print(answer, end=''); sys.exit(1)", "exit code 1"),
-        (f"print(answer.splitlines()[0]); print({GOLDEN[-1]!r})", "commands[0].cpus"),
-    ],
-)
+@pytest.mark.parametrize(("code", "words"), [
+    ("print(answer[:900], end='')", "without its newline"),
+    ("print(answer.splitlines()[0])", "no run event"),
+    ("print(answer.splitlines()[0] + '\\nhello')", "hello"),
+    ("print(answer, end=''); print(answer.splitlines()[-1])", "nothing after the run event"),
+    ("print(answer, end=''); sys.exit(1)", "exit code 1"),
+    (f"print(answer.splitlines()[0]); print({GOLDEN[-1]!r})", "commands[0].cpus"),
+])  # fmt: skip
 def test_an_answer_that_breaks_off_after_its_header_is_a_failed_run(code: str, words: str) -> None:
     """A run of the same user can write into the pipe of its probe."""
     record = probe.measure(SPEC, fake(code))
@@ -131,19 +125,15 @@ def test_an_answer_that_breaks_off_after_its_header_is_a_failed_run(code: str, w
 
 
 def answer_with(status: str) -> str:
-    """Prints a right answer with this status."""
     before = '"ok","reason":null'
     assert before in ANSWER
     return f"print(answer.replace({before!r}, {status!r}), end='')"
 
 
-def test_a_probe_that_others_tell_to_end_is_a_failed_run() -> None:
+def test_a_probe_that_is_told_to_end_fails_its_run_or_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
     said = answer_with('"interrupted","reason":"SIGTERM"')
     record = probe.measure(SPEC, fake(said))
     assert (record.run.status, record.run.reason) == ("failed", "its probe was told to end the run, not by us: SIGTERM")
-
-
-def test_a_signal_to_all_of_us_that_the_probe_heard_first_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
     # Not `time.sleep` itself: other threads of the tests sleep, too.
     told = SimpleNamespace(monotonic=time.monotonic, sleep=lambda s: os.kill(os.getpid(), signal.SIGTERM))
     monkeypatch.setattr(probe, "time", told)
@@ -152,9 +142,7 @@ def test_a_signal_to_all_of_us_that_the_probe_heard_first_ends_the_study(monkeyp
     assert (record.run.status, interrupts.number) == ("interrupted", signal.SIGTERM)
 
 
-def test_a_probe_that_is_stopped_is_given_up_soon_and_hears_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_probe_is_given_up_but_not_after_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_process, "_LOOK_S", 0.1)
     code = f"""
 import signal
@@ -164,9 +152,6 @@ os.kill(os.getpid(), signal.SIGSTOP)
 time.sleep(600)"""
     assert "stopped by a signal" in failed(probe.measure({**SPEC, "timeout_ns": 600 * 10**9}, fake(code)))
     assert (tmp_path / "told").exists()
-
-
-def test_a_probe_that_stands_still_for_one_look_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     look, stopped = os.waitid, []
 
     def waking(kind: int, pid: int, how: int) -> os.waitid_result | None:
@@ -190,14 +175,6 @@ def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
     with process.running():
         assert select.select([process.process.stdout], [], [], 30)[0]
         assert len(process.exchange(b"", -1.0).output) > 1 << 20
-
-
-STOPPED = """
-import json, sys
-from scalograph.run.hosts.local import probe, probe_process
-probe.GRACE_S = 0
-print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
-"""
 
 
 def test_a_run_that_ended_while_we_were_stopped_is_no_timeout(tmp_path: Path) -> None:
@@ -231,19 +208,11 @@ def test_a_silent_probe_is_given_up_and_gone(code: str, monkeypatch: pytest.Monk
         os.kill(pid, 0)
 
 
-def test_a_probe_that_does_not_start_is_a_host_error(tmp_path: Path) -> None:
-    with pytest.raises(HostError, match="No such file"):
-        probe.measure(SPEC, [str(tmp_path / "nothing")])
-
-
 def at_work(folder: Path, number: int, body: str) -> list[str]:
     """A probe that does this when a signal comes, until then nothing; `began` and `heard` are files of its folder."""
     heard = "\n    ".join([f"open({str(folder / 'heard')!r}, 'w').close()", *body.split("; ")])
     waits = f"signal.signal({int(number)}, hear)\nopen({str(folder / 'began')!r}, 'w').close()"
     return fake(f"import signal\ndef hear(number, frame):\n    {heard}\n{waits}\nwhile True: time.sleep(60)")
-
-
-INTERRUPTED = "print(answer.replace('\"ok\"', '\"interrupted\"'), end='', flush=True); os._exit(0)"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -252,8 +221,7 @@ def test_a_signal_goes_to_the_probe_and_its_record_still_comes(number: signal.Si
     before = signal.getsignal(number)
     with sending(number, tmp_path / "began"):
         record = probe.measure(SPEC, at_work(tmp_path, sent, INTERRUPTED), told.append)
-    assert (record.run.status, told) == ("interrupted", [sent])
-    assert signal.getsignal(number) is before
+    assert (record.run.status, told) == ("interrupted", [sent]) and signal.getsignal(number) is before
 
 
 def test_a_signal_while_the_probe_was_started_goes_to_it_too() -> None:
@@ -284,8 +252,6 @@ def test_a_second_sighup_kills_no_probe(tmp_path: Path) -> None:
 
 @contextmanager
 def sending(number: int, file: Path) -> Iterator[None]:
-    """Send this process a signal once a file is there."""
-
     def send() -> None:
         wait_until(file.exists)
         os.kill(os.getpid(), number)
@@ -298,30 +264,19 @@ def sending(number: int, file: Path) -> Iterator[None]:
         thread.join()
 
 
-def test_outside_the_main_thread_a_run_is_carried_out_too() -> None:
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(probe.measure, SPEC, fake(ANSWERS)).result().run.status == "ok"
-
-
-def test_the_probe_is_in_a_session_of_its_own() -> None:
-    code = "print(answer.replace('4711', str(os.getsid(0))), end='')"
-    assert probe.measure(SPEC, fake(code)).copies[0].pid != os.getsid(0)
-
-
 def test_a_probe_is_found_by_name_then_beside_then_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
     path = {"PATH": str(tmp_path / "path")}
     fallback = probe.find_probe(path)
-    assert fallback.argv == probe.DEGRADED
-    assert fallback.warning is not None
+    assert fallback.argv == probe.DEGRADED and fallback.warning is not None
     on_path = write_program(tmp_path / "path" / probe.PROGRAM, "")
     assert probe.find_probe(path) == probe.ProbeProgram((str(on_path),))
     beside = write_program(tmp_path / "prefix" / "bin" / probe.PROGRAM, "")
     assert probe.find_probe(path) == probe.ProbeProgram((str(beside),))
     named = write_program(tmp_path / "named", "")
     assert probe.find_probe({**path, "SCALOGRAPH_PROBE": str(named)}) == probe.ProbeProgram((str(named),))
-    with pytest.raises(HostError, match="SCALOGRAPH_PROBE"):
-        probe.find_probe({**path, "SCALOGRAPH_PROBE": str(tmp_path)})
+    refuses(HostError, "SCALOGRAPH_PROBE", probe.find_probe, {**path, "SCALOGRAPH_PROBE": str(tmp_path)})
+    refuses(HostError, "No such file", probe.measure, SPEC, [str(tmp_path / "nothing")])
 
 
 @pytest.mark.parametrize("code", ["pass", "print(answer)", "sys.exit(1)", "print('{}')"])

@@ -9,6 +9,7 @@ import pytest
 from scalograph.errors import ProtocolError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.local import probe
+from tests.kit.refusals import refuses
 
 LAW = {"workers": 2, "t1_ns": 1_000_000_000, "sigma": 0.1, "kappa": 0.01}
 
@@ -25,19 +26,15 @@ def simulated(tmp_path: Path, model: dict[str, Any], argv: list[str], **fields: 
 def test_the_law_comes_back_without_noise(n: int, tmp_path: Path) -> None:
     record = simulated(tmp_path, {"seed": 0, "law": LAW}, ["./prog", "-t", str(n)])
     cpu = 1e9 * (1 + 0.1 * (n - 1) + 0.01 * n * (n - 1))
-    assert record.run.wall_ns == round(cpu / n)
-    assert record.run.cpu_ns == round(cpu)
+    assert record.run.wall_ns == round(cpu / n) and record.run.cpu_ns == round(cpu)
     assert record.header.degraded[0].why.startswith("simulated")
 
 
-def test_no_more_workers_run_than_the_mask_has_cpus(tmp_path: Path) -> None:
+def test_workers_are_at_most_the_cpus_of_the_mask_and_may_be_copies_or_cpus(tmp_path: Path) -> None:
     model = {"seed": 1, "law": LAW}
     free = simulated(tmp_path, model, ["./prog", "-t", "2"])
     bound = simulated(tmp_path, model, ["./prog", "-t", "64"], command={"cpus": [70, 71]})
     assert bound.run.wall_ns == free.run.wall_ns
-
-
-def test_workers_may_be_copies_or_cpus(tmp_path: Path) -> None:
     two = simulated(tmp_path, {"seed": 1, "law": LAW}, ["./prog", "-t", "2"]).run.wall_ns
     copies = {"seed": 1, "law": {**LAW, "workers": "copies"}}
     cpus = {"seed": 1, "law": {**LAW, "workers": "cpus"}}
@@ -45,61 +42,43 @@ def test_workers_may_be_copies_or_cpus(tmp_path: Path) -> None:
     assert simulated(tmp_path, cpus, ["x"], command={"cpus": [0, 1]}).run.wall_ns == two
 
 
-def test_noise_belongs_to_the_run_and_the_seed(tmp_path: Path) -> None:
+def test_noise_belongs_to_the_run_and_the_seed_and_iterations_fill_the_wall(tmp_path: Path) -> None:
     def wall(seed: int, run: str) -> int | None:
         model = {"seed": seed, "noise_percent": 5, "law": LAW}
         return simulated(tmp_path, model, ["p", "-t", "2"], run=run).run.wall_ns
 
-    assert wall(0, "a") == wall(0, "a")
-    assert len({wall(0, "a"), wall(0, "b"), wall(1, "a"), wall(1, "b")}) == 4
+    assert wall(0, "a") == wall(0, "a") and len({wall(0, "a"), wall(0, "b"), wall(1, "a"), wall(1, "b")}) == 4
+    model = {"seed": 1, "law": LAW, "iterations": 3, "work": 50}
+    record = simulated(tmp_path, model, ["p", "-t", "1"], events=True, command={"copies": 2})
+    assert [part.copy_index for part in record.iterations] == [0, 1]
+    part = record.iterations[0]
+    assert part.work == [50, 50, 50] and part.start_ns[1:] == part.end_ns[:-1]
+    assert part.end_ns[-1] - part.start_ns[0] == record.run.wall_ns
 
 
-def test_a_listed_command_follows_the_table(tmp_path: Path) -> None:
+def test_a_listed_command_follows_the_table_and_a_long_run_times_out(tmp_path: Path) -> None:
     table = {
         "p 1": {"wall_ns": 5, "cpu_ns": 9},
         "p 2": {"wall_ns": 5, "status": "failed", "exit_code": 4, "reason": "as declared"},
         "p 3": {"wall_ns": 5, "status": "signal", "signal": 11},
     }
     records = {n: simulated(tmp_path, {"seed": 1, "table": table}, ["p", n]) for n in "123"}
-    assert [(r.run.wall_ns, r.run.cpu_ns, r.run.status) for r in records.values()] == [
-        (5, 9, "ok"),
-        (5, 5, "failed"),
-        (5, 5, "signal"),
-    ]
+    figures = [(record.run.wall_ns, record.run.cpu_ns, record.run.status) for record in records.values()]
+    assert figures == [(5, 9, "ok"), (5, 5, "failed"), (5, 5, "signal")]
     assert (records["2"].copies[0].exit_code, records["2"].run.reason) == (4, "as declared")
     assert (records["3"].copies[0].exit_code, records["3"].copies[0].signal) == (None, 11)
-
-
-def test_a_run_longer_than_its_timeout_times_out(tmp_path: Path) -> None:
     record = simulated(tmp_path, {"seed": 1, "law": LAW}, ["p", "-t", "1"], timeout_ns=10**8)
     assert (record.run.status, record.run.wall_ns, record.copies[0].signal) == ("timeout", 10**8, 9)
 
 
-def test_iterations_fill_the_wall(tmp_path: Path) -> None:
-    model = {"seed": 1, "law": LAW, "iterations": 3, "work": 50}
-    record = simulated(tmp_path, model, ["p", "-t", "1"], events=True, command={"copies": 2})
-    assert [part.copy_index for part in record.iterations] == [0, 1]
-    part = record.iterations[0]
-    assert part.work == [50, 50, 50]
-    assert part.start_ns[1:] == part.end_ns[:-1]
-    assert part.end_ns[-1] - part.start_ns[0] == record.run.wall_ns
-
-
-@pytest.mark.parametrize(
-    ("model", "where"),
-    [
-        ({}, "seed"),
-        ([], "seed"),
-        ({"seed": 1}, "table"),
-        ({"seed": 1, "law": {**LAW, "sigma": -1}}, "law.sigma"),
-        ({"seed": 1, "law": {**LAW, "t1_ns": "long"}}, "law.t1_ns"),
-        ({"seed": 1, "law": {**LAW, "workers": 9}}, "law.workers"),
-        ({"seed": 1, "law": 3}, "law"),
-        ({"seed": 1, "table": 3}, "table"),
-        ({"seed": 1, "noise_percent": "much", "law": LAW}, "noise_percent"),
-        ({"seed": 1, "iterations": 0, "law": LAW}, "iterations"),
-    ],
-)
+@pytest.mark.parametrize(("model", "where"), [
+    ({}, "seed"), ([], "seed"), ({"seed": 1}, "table"),
+    ({"seed": 1, "law": {**LAW, "sigma": -1}}, "law.sigma"),
+    ({"seed": 1, "law": {**LAW, "t1_ns": "long"}}, "law.t1_ns"),
+    ({"seed": 1, "law": {**LAW, "workers": 9}}, "law.workers"),
+    ({"seed": 1, "law": 3}, "law"), ({"seed": 1, "table": 3}, "table"),
+    ({"seed": 1, "noise_percent": "much", "law": LAW}, "noise_percent"),
+    ({"seed": 1, "iterations": 0, "law": LAW}, "iterations"),
+])  # fmt: skip
 def test_a_wrong_model_is_named(model: Any, where: str, tmp_path: Path) -> None:
-    with pytest.raises(ProtocolError, match=f"model: {where}"):
-        simulated(tmp_path, model, ["p", "-t", "1"])
+    refuses(ProtocolError, f"model: {where}", simulated, tmp_path, model, ["p", "-t", "1"])

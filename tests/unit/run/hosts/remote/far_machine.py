@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.processes import write_program
+
 # What comes before `--` are options; what a test writes to `there` happens first.
 SSH = """\
 #!/bin/sh
@@ -28,31 +30,6 @@ while to:
             del to[stream]
 sys.exit(there.wait())
 """
-
-
-def stand_in(folder: Path, patch: pytest.MonkeyPatch, there: str = "") -> Path:
-    """Put the program on PATH, and return the folder that is TMPDIR there."""
-    programs, place = folder / "ssh-programs", folder / "far"
-    for one in (programs, place):
-        one.mkdir(exist_ok=True)
-    (programs / "ssh").write_text(SSH.format(python=sys.executable, relay=RELAY))
-    (programs / "ssh").chmod(0o755)
-    # Its lock is not that of the machine that we stand on. Nor is a JVM started: that takes longer than all else.
-    sed = f's|/run/lock /tmp|{place}|; s|^  "$java" -X|  echo "$java" -X|'
-    first = f"TMPDIR={place}; export TMPDIR; command=$(printf '%s' \"$command\" | sed '{sed}')\n"
-    (programs / "there").write_text(f"{first}{there}\n")
-    place.chmod(0o1777)
-    patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    return place
-
-
-def program(folder: Path, name: str, text: str) -> None:
-    """A program that goes before the one of that name there."""
-    file = folder / "ssh-programs" / name
-    file.write_text(f"#!/bin/sh\n{text}\n")
-    file.chmod(0o755)
-
-
 # The state of a machine that can be booted is in the folder: its kernel, its boot, and how often it does not answer.
 _BOOTED = """\
 cd {state}
@@ -70,6 +47,26 @@ if [ "$silent" -gt 0 ]; then
 fi
 """
 KERNELS = ("6.1.0-9-far", "6.12.1-far")
+
+
+def stand_in(folder: Path, patch: pytest.MonkeyPatch, there: str = "") -> Path:
+    """Put the program on PATH, and return the folder that is TMPDIR there."""
+    programs, place = folder / "ssh-programs", folder / "far"
+    for one in (programs, place):
+        one.mkdir(exist_ok=True)
+    write_program(programs / "ssh", SSH.format(python=sys.executable, relay=RELAY))
+    # Its lock is not that of the machine that we stand on. Nor is a JVM started: that takes longer than all else.
+    sed = f's|/run/lock /tmp|{place}|; s|^  "$java" -X|  echo "$java" -X|'
+    first = f"TMPDIR={place}; export TMPDIR; command=$(printf '%s' \"$command\" | sed '{sed}')\n"
+    (programs / "there").write_text(f"{first}{there}\n")
+    place.chmod(0o1777)
+    patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    return place
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    """A program that goes before the one of that name there."""
+    write_program(folder / "ssh-programs" / name, text)
 
 
 def booting_stand_in(folder: Path, patch: pytest.MonkeyPatch, there: str = "") -> Path:

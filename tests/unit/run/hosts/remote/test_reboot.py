@@ -13,30 +13,15 @@ from scalograph.run.hosts.host_names import open_host
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
 from scalograph.run.hosts.remote.reboot import RebootHost, find_first_kernel
-from scalograph.run.plan import Plan, plan
+from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.declare import declare
 from scalograph.study.levels import Run
+from tests.kit.refusals import refuses
+from tests.kit.studies import a_study, plan_of
 from tests.unit.run.hosts.remote.far_machine import KERNELS, booting_stand_in, program
 
 pytestmark = [pytest.mark.guarantee, pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")]
 OLD, NEW = KERNELS
-STUDY = """\
-version = 1
-name = "kernels"
-title = "Kernels"
-work = "total"
-seed = 1
-[workload]
-command = ["true"]
-{more}
-[factors.kernel]
-levels = {levels}
-control = "kernel"
-[protocol]
-runs = 1
-timeout = "10s"
-"""
 
 
 @pytest.fixture
@@ -46,12 +31,17 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return booting_stand_in(tmp_path, monkeypatch)
 
 
+def study(level: str, **workload: list[str]) -> str:
+    kernel = {"levels": [level], "control": "kernel"}
+    workload = {"command": ["true"], **workload}
+    return a_study({"kernel": kernel}, workload=workload, protocol={"runs": 1, "timeout": "10s"})
+
+
 @contextmanager
 def planned(folder: Path, said: list[str]) -> Iterator[tuple[RebootHost, Plan]]:
-    (folder / "study.toml").write_text(STUDY.format(levels='["all"]', more=""))
     with open_host("reboot:there") as host:
         assert isinstance(host, RebootHost)
-        yield host, host.ready(plan(declare(folder / "study.toml"), host.facts()), said.append)
+        yield host, host.ready(plan_of(folder, study("all"), host.facts()), said.append)
 
 
 def measured(host: RebootHost, made: Plan, kernel: str) -> Record:
@@ -70,10 +60,8 @@ def test_the_kernel_of_a_run_is_booted_and_the_first_one_at_the_end(state: Path,
         (state / "boot_id").write_text("99999999-0000-4000-8000-000000000000\n")
         failed = measured(host, made, NEW).run
         assert (failed.status, failed.reason) == ("failed", "that machine was booted anew, and not by us")
-        assert measured(host, made, NEW).run.status == "ok"
-        assert asked(state) == [NEW]
-    assert asked(state) == [NEW, OLD]
-    assert [one.run.status for one in records] == ["ok"] * 3
+        assert measured(host, made, NEW).run.status == "ok" and asked(state) == [NEW]
+    assert asked(state) == [NEW, OLD] and [one.run.status for one in records] == ["ok"] * 3
     assert [str(one.boot_id)[:8] for one in records] == ["00000000", "00000001", "00000001"]
     told = [text for text in said if "busy" not in text and "up after" not in text]
     assert told == [f"there: boots kernel {kernel}" for kernel in asked(state)] and len(told) < len(said)
@@ -102,9 +90,7 @@ def test_what_a_killed_start_left_is_told_and_put_right_by_the_next(state: Path,
     assert asked(state) == [NEW, OLD] and not first_kernel(tmp_path).exists()
 
 
-def test_what_is_kept_of_a_first_kernel_counts_only_while_the_one_booted_instead_runs(
-    state: Path, tmp_path: Path
-) -> None:
+def test_a_kept_first_kernel_counts_only_while_the_one_booted_instead_runs(state: Path, tmp_path: Path) -> None:
     first_kernel(tmp_path).parent.mkdir(parents=True)
     for kept, found in ((f"{NEW} {OLD}", NEW), (f"{NEW} 6.9.9-other", None), (f"{OLD} {OLD}", None), ("a b", None)):
         first_kernel(tmp_path).write_text(f"{kept}\n")
@@ -112,16 +98,10 @@ def test_what_is_kept_of_a_first_kernel_counts_only_while_the_one_booted_instead
     first_kernel(tmp_path).write_text(f"6.9.9-gone {OLD}\n")
     with planned(tmp_path, []):
         pass
-    assert not first_kernel(tmp_path).exists() and not asked_anything(state)
+    assert not first_kernel(tmp_path).exists() and not (state / "asked").exists()
 
 
-def asked_anything(state: Path) -> bool:
-    return (state / "asked").exists()
-
-
-def test_a_signal_during_a_boot_waits_for_it_and_boots_the_first_kernel(
-    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal_waits_for_a_boot_and_undoes_it(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = list[str]()
     with planned(tmp_path, said) as (host, made):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -133,50 +113,38 @@ def test_a_signal_during_a_boot_waits_for_it_and_boots_the_first_kernel(
     assert said == [f"there: boots kernel {NEW}", waiting, f"there: boots kernel {OLD}"]
 
 
-def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
-    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_boot_that_fails_ends_the_study(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     boots = (tmp_path / "ssh-programs" / "scalograph-boot").read_text()
     with planned(tmp_path, []) as (host, made):
         (tmp_path / "far" / ".local").write_text("no folder")
-        with pytest.raises(HostError, match=r"^--host reboot:there: .*mkdir: "):
-            measured(host, made, NEW)
-        assert not asked_anything(state)
+        refuses(HostError, r"^--host reboot:there: .*mkdir: ", measured, host, made, NEW)
+        assert not (state / "asked").exists()
         (tmp_path / "far" / ".local").unlink()
         program(tmp_path, "scalograph-boot", "echo 'no such entry' >&2; exit 1")
         with pytest.raises(HostError, match=r"^--host reboot:there: scalograph-boot 6.12.1-far: no such entry, "):
             measured(host, made, NEW)
         program(tmp_path, "scalograph-boot", "exit 0")
         monkeypatch.setattr(reboot, "BOOT_S", 0.05)
-        with pytest.raises(HostError, match=r"not booted 0.05 s after scalograph-boot: it goes on as before"):
-            measured(host, made, NEW)
+        refuses(HostError, r"not booted 0.05 s after scalograph-boot: it goes on as before", measured, host, made, NEW)
         monkeypatch.setattr(reboot, "BOOT_S", 20.0)
         # On its way up it has no programs for a moment.
         program(tmp_path, "uname", f'rm {state}/odd 2>/dev/null && exit 127\n[ "$1" = -r ] && exec cat {state}/release')
         program(tmp_path, "scalograph-boot", boots.replace("${BOOTS:-$1}", "6.9.9-other") + f"\ntouch {state}/odd")
-        with pytest.raises(
-            HostError, match=r"scalograph-boot 6.12.1-far booted 6.9.9-other, expected kernel 6.12.1-far"
-        ):
-            measured(host, made, NEW)
+        booted = r"scalograph-boot 6.12.1-far booted 6.9.9-other, expected kernel 6.12.1-far"
+        refuses(HostError, booted, measured, host, made, NEW)
         program(tmp_path, "scalograph-boot", boots)
         facts = host._machine.facts.model_copy(update={"cpus": ()})
         monkeypatch.setattr(type(host._machine), "read_current_facts", lambda machine: facts)
-        with pytest.raises(HostError, match=r"CPUs \[\] under kernel 6.12.1-far"):
-            measured(host, made, NEW)
+        refuses(HostError, r"CPUs \[\] under kernel 6.12.1-far", measured, host, made, NEW)
     assert asked(state) == [NEW, NEW, OLD]
 
 
 def test_what_cannot_be_booted_is_refused(state: Path, tmp_path: Path) -> None:
-    file = tmp_path / "study.toml"
+    said = r"'cloud', which is not installed there, expected one of 6.1.0-9-far, 6.12"
     with open_host("reboot:there") as host:
-        file.write_text(STUDY.format(levels='["cloud"]', more=""))
-        with pytest.raises(
-            StudyError, match=r"'cloud', which is not installed there, expected one of 6.1.0-9-far, 6.12"
-        ):
-            plan(declare(file), host.facts())
-        file.write_text(STUDY.format(levels='["all"]', more='setup = ["true"]'))
+        refuses(StudyError, said, plan_of, tmp_path, study("cloud"), host.facts())
         with pytest.raises(HostError, match=r"workload.setup: before reboots"):
-            host.ready(plan(declare(file), host.facts()), str)
+            host.ready(plan_of(tmp_path, study("all", setup=["true"]), host.facts()), str)
     with pytest.raises(StudyError, match='"reboot:-v", expected reboot:NAME'), open_host("reboot:-v"):
         pass
     program(tmp_path, "ls", "echo config")

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,33 +18,18 @@ from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import ssh, ssh_machine
 from scalograph.run.hosts.remote.ssh import SshHost, connect
 from scalograph.run.hosts.remote.ssh_machine import PROBE, RUN_S
-from scalograph.run.plan import Plan, plan
+from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from scalograph.system.lock import LockLease, find_holder, take_shared_lock
 from scalograph.system.quiet import LoadSample
 from scalograph.system.stale_processes import MARK
+from tests.kit.refusals import refuses
+from tests.kit.studies import a_study, plan_of
 from tests.unit.run.hosts.remote.far_machine import program, stand_in
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-STUDY = """\
-version = 1
-name = "far"
-title = "Far"
-work = "total"
-seed = 1
-[workload]
-command = {command}
-{more}
-[factors.n]
-levels = [0]
-control = "nice"
-[protocol]
-runs = 1
-timeout = "10s"
-"""
 # What the next probe there says is cut off after its header.
 LOSE = """\
 case $command in *"flock -o"*)
@@ -54,14 +40,22 @@ esac
 """
 
 
+@pytest.fixture
+def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return stand_in(tmp_path, monkeypatch)
+
+
+def study(*command: str, **workload: Any) -> str:
+    workload = {"command": [*command], **workload}
+    return a_study({"n": {"levels": [0], "control": "nice"}}, workload=workload, protocol={"runs": 1, "timeout": "10s"})
+
+
 @contextmanager
-def planned(folder: Path, command: str, more: str = "") -> Iterator[tuple[SshHost, Plan, list[str]]]:
-    """The host and a study of one run, ready."""
-    (folder / "study.toml").write_text(STUDY.format(command=command, more=more))
+def planned(folder: Path, *command: str, **workload: Any) -> Iterator[tuple[SshHost, Plan, list[str]]]:
     said = list[str]()
     with open_host("ssh:there") as host:
         assert isinstance(host, SshHost)
-        yield host, host.ready(plan(declare(folder / "study.toml"), host.facts()), said.append), said
+        yield host, host.ready(plan_of(folder, study(*command, **workload), host.facts()), said.append), said
 
 
 def measured(host: SshHost, made: Plan) -> Record:
@@ -80,8 +74,8 @@ def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "data" / "file").write_text("copied\n")
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "id").write_text("secret")
-    more = 'prepare = ["sh", "-c", "echo prepared > beside"]\n'
-    with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, said):
+    prepare = ["sh", "-c", "echo prepared > beside"]
+    with planned(tmp_path, "sh", "-c", code, prepare=prepare) as (host, made, said):
         record = measured(host, made)
         (folder,) = (one for one in far.iterdir() if one.is_dir())
         copied = next(folder.glob(f"*/{tmp_path.name}"))
@@ -97,8 +91,7 @@ def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pyte
     assert event["uses"]["program"]["path"].startswith("/usr/bin/") and len(event["uses"]["program"]["sha256"]) == 64
 
 
-def test_the_machine_is_as_it_tells_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
+def test_the_machine_is_as_it_tells_itself(far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
     with open_host("ssh:there") as host:
         facts = host.facts()
@@ -113,50 +106,37 @@ def test_the_machine_is_as_it_tells_itself(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_lost_connection_is_one_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     far = stand_in(tmp_path, monkeypatch, LOSE.format(tmp_path))
-    with planned(tmp_path, '["sh", "-c", "echo $$ > {here}/pid; exec sleep 0.3"]') as (host, made, _):
+    with planned(tmp_path, "sh", "-c", "echo $$ > {here}/pid; exec sleep 0.3") as (host, made, _):
         (tmp_path / "lose").touch()
         assert "the connection was lost: Connection closed by remote host" in reason(measured(host, made))
         assert measured(host, made).run.status == "ok"
         host._machine.close()  # as if the connection that keeps the folder had ended, too
-        assert not [one for one in far.iterdir() if one.is_dir()]
-        assert measured(host, made).run.status == "ok"
+        assert not [one for one in far.iterdir() if one.is_dir()] and measured(host, made).run.status == "ok"
 
 
 def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch, f"if [ -e {tmp_path}/gone ]; then echo 'No route to host' >&2; exit 255; fi")
-    with planned(tmp_path, '["true"]') as (host, made, _):
+    with planned(tmp_path, "true") as (host, made, _):
         (tmp_path / "gone").touch()
         assert "the probe did not start: No route to host" in reason(measured(host, made))
         assert "No route to host" in reason(measured(host, made))
-        with pytest.raises(HostError, match="No route to host"):
-            measured(host, made)
+        refuses(HostError, "No route to host", measured, host, made)
         assert host.sample_load() == LoadSample({})
 
 
-@pytest.mark.parametrize(
-    ("there", "fake", "expected"),
-    [
-        (
-            "echo 'ssh: Could not resolve hostname there' >&2; exit 255",
-            {},
-            "Could not resolve hostname there, expected",
-        ),
-        ("echo 'there: Permission denied (publickey).' >&2; exit 255", {}, "denied.*; try it: ssh -o BatchMode=yes th"),
-        (
-            "",
-            {"uname": "echo Linux riscv64"},
-            "a machine of riscv64, expected x86_64|a machine of riscv64, expected aa",
-        ),
-        ("", {"uname": "echo Darwin arm64"}, "a machine of Darwin, expected Linux"),
-        ("", {"tar": "echo 'tar: x: No space left on device' >&2; exit 2"}, "No space left on device"),
-        ("", {"mkdir": "echo 'mkdir: cannot create' >&2; exit 1"}, "mkdir: cannot create"),
-        ("", {"sha256sum": "echo 0000 -"}, "a probe of checksum 0000"),
-        ("", {"flock": "exit 75"}, "another start measures there"),
-        ("", {"flock": "echo 'flock: unrecognized option: w' >&2; exit 1"}, "flock: unrecognized option: w, expected"),
-        ("exec echo Welcome", {}, "'Welcome"),
-    ],
-)
-def test_a_machine_that_cannot_be_used_is_one_message(
+@pytest.mark.parametrize(("there", "fake", "expected"), [
+    ("echo 'ssh: Could not resolve hostname there' >&2; exit 255", {}, "Could not resolve hostname there, expected"),
+    ("echo 'there: Permission denied (publickey).' >&2; exit 255", {}, "denied.*; try it: ssh -o BatchMode=yes th"),
+    ("", {"uname": "echo Linux riscv64"}, "a machine of riscv64, expected x86_64|a machine of riscv64, expected aa"),
+    ("", {"uname": "echo Darwin arm64"}, "a machine of Darwin, expected Linux"),
+    ("", {"tar": "echo 'tar: x: No space left on device' >&2; exit 2"}, "No space left on device"),
+    ("", {"mkdir": "echo 'mkdir: cannot create' >&2; exit 1"}, "mkdir: cannot create"),
+    ("", {"sha256sum": "echo 0000 -"}, "a probe of checksum 0000"),
+    ("", {"flock": "exit 75"}, "another start measures there"),
+    ("", {"flock": "echo 'flock: unrecognized option: w' >&2; exit 1"}, "flock: unrecognized option: w, expected"),
+    ("exec echo Welcome", {}, "'Welcome"),
+])  # fmt: skip
+def test_a_machine_that_cannot_be_used(
     there: str, fake: dict[str, str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = stand_in(tmp_path, monkeypatch, there)
@@ -164,12 +144,10 @@ def test_a_machine_that_cannot_be_used_is_one_message(
         program(tmp_path, name, text)
     with pytest.raises(ScalographError, match=expected) as told:
         connect("there")
-    assert str(told.value).count("\n") == 0
-    assert not [one for one in far.iterdir() if one.is_dir()]
+    assert str(told.value).count("\n") == 0 and not [one for one in far.iterdir() if one.is_dir()]
 
 
-def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
+def test_what_would_have_to_be_restored_there_is_refused(far: Path, tmp_path: Path) -> None:
     not_there = {
         "[conditions]\nswap = 'off'": "conditions: not done over ssh",
         "[reset]\nsync = true": "reset: not done over ssh",
@@ -177,17 +155,13 @@ def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeyp
         "[factors.s]\nlevels = [1]\ncontrol = 'sysctl:vm.swappiness'": "set on the machine itself, not over ssh",
         "[factors.q]\nlevels = [1]\ncontrol = 'quota'": "set on the machine itself, not over ssh",
     }
-    in_workload = {
-        "env_all = true": "workload.env_all: not done",
-        "cwd = 'caller'": "workload.cwd = .caller.: not done",
-    }
-    texts = {STUDY.format(command='["true"]', more="") + more: said for more, said in not_there.items()}
-    texts |= {STUDY.format(command='["true"]', more=more): said for more, said in in_workload.items()}
+    texts = {study("true") + more: said for more, said in not_there.items()}
+    texts[study("true", env_all=True)] = "workload.env_all: not done"
+    texts[study("true", cwd="caller")] = "workload.cwd = .caller.: not done"
     with open_host("ssh:there") as host:
         for text, expected in texts.items():
-            (tmp_path / "study.toml").write_text(text)
             with pytest.raises((HostError, StudyError), match=expected):
-                plan(declare(tmp_path / "study.toml"), host.facts(), starts=False)
+                plan_of(tmp_path, text, host.facts(), starts=False)
 
 
 def test_a_name_of_a_machine_is_asked_for() -> None:
@@ -198,8 +172,7 @@ def test_a_name_of_a_machine_is_asked_for() -> None:
     assert is_elsewhere("ssh:a") and not is_elsewhere("local")
 
 
-def test_what_does_not_end_there_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
+def test_what_does_not_end_there_is_not_waited_for(far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, "flock", 'case "$*" in *"run true") exec sleep 2 ;; *) exec /usr/bin/flock "$@" ;; esac')
     monkeypatch.setattr(ssh_machine, "_CLOSE_S", 0.1)
     with open_host("ssh:there") as host:
@@ -208,10 +181,7 @@ def test_what_does_not_end_there_is_not_waited_for_without_end(tmp_path: Path, m
     assert holder is not None and holder.returncode == -signal.SIGKILL
 
 
-def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in(tmp_path, monkeypatch)
+def test_the_lock_there_is_awaited_after_a_lost_connection_and_seen_by_a_start(far: Path, tmp_path: Path) -> None:
     program(tmp_path, "flock", f'echo "$*" >>{tmp_path}/asked; exec /usr/bin/flock "$@"')
     with open_host("ssh:there", 12.5) as host:
         assert isinstance(host, SshHost) and host._machine._holder
@@ -221,12 +191,6 @@ def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
     asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
     first, again = (float(words[1]) for words in asked if "/proc/self/fd/9" in words)
     assert (first, again) == (12.5, 12.5 + RUN_S)
-
-
-def test_who_measures_there_from_afar_is_seen_by_a_start_on_that_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    far = stand_in(tmp_path, monkeypatch)
     with open_host("ssh:there"):
         found = find_holder(far / "scalograph.lock")
         assert found is not None and found.uid == os.geteuid()
@@ -235,14 +199,10 @@ def test_who_measures_there_from_afar_is_seen_by_a_start_on_that_machine(
     assert find_holder(far / "scalograph.lock") is None
 
 
-def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    far = stand_in(tmp_path, monkeypatch)
-    with planned(tmp_path, '["true"]') as (host, made, _):
+def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(far: Path, tmp_path: Path) -> None:
+    with planned(tmp_path, "true") as (host, made, _):
         shutil.rmtree(host._machine.folder)
-        assert "our folder there is gone" in reason(measured(host, made))
-        assert not host._machine.folder.exists()
+        assert "our folder there is gone" in reason(measured(host, made)) and not host._machine.folder.exists()
         assert measured(host, made).run.status == "ok"
         host._machine.close()
         host._machine.folder.mkdir()  # as where folders outlive a boot
@@ -250,21 +210,14 @@ def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(
     assert [one.name for one in far.iterdir()] == ["scalograph.lock"]
 
 
-def test_steps_have_no_mark_of_a_process_that_is_another_one_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_steps_have_no_mark_and_a_linked_probe_is_copied(
+    far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stand_in(tmp_path, monkeypatch)
-    code = f"cat {tmp_path}/environment >&2"
-    more = f'prepare = ["sh", "-c", "env > {tmp_path}/environment"]\n'
-    with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, _):
+    prepare = ["sh", "-c", f"env > {tmp_path}/environment"]
+    with planned(tmp_path, "sh", "-c", f"cat {tmp_path}/environment >&2", prepare=prepare) as (host, made, _):
         told = measured(host, made).copies[0].stderr_tail
     assert "PATH=" in told and MARK not in told
-
-
-def test_a_probe_behind_a_link_is_copied_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch)
     (tmp_path / "probe").symlink_to(find_probe().argv[0])
     monkeypatch.setenv("SCALOGRAPH_PROBE", str(tmp_path / "probe"))
-    with planned(tmp_path, '["true"]') as (host, made, _):
-        assert not (host._machine.folder / PROBE).is_symlink()
-        assert measured(host, made).run.status == "ok"
+    with planned(tmp_path, "true") as (host, made, _):
+        assert not (host._machine.folder / PROBE).is_symlink() and measured(host, made).run.status == "ok"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scalograph.errors import HostError
 from scalograph.protocol.record import Capabilities, Capability
 from scalograph.run.hosts.remote.ssh_facts import parse_answer, parse_capabilities, read_facts
+from tests.kit.refusals import refuses
 
 ANSWER = """\
 system Linux aarch64
@@ -35,6 +36,34 @@ java no /opt/broken/bin/java
 """
 NAMES = ("real-time policies", "negative nice")
 ERROR = '{"event":"error","where":"a","found":"b","expected":"c","fix":"d"}'
+# What is told beside ANSWER, or instead of a line of it, and what of that is refused; or told as what is not known.
+BROKEN = {
+    "/proc/meminfo/x:1": "told /proc/meminfo/x: File exists",
+    "/proc/self:1": "told /proc/self: Is a directory",
+    f"/proc/{'x' * 300}:1": "told /proc/xxx",
+    "/etc/a\0b:1": "zero bytes",
+    "/proc/self/status:Cpus_allowed_list:\t0-x": "no CPU that may be used",
+    "/proc/self/status:Cpus_allowed_list:\t7": "no CPU that may be used",
+    "/sys/devices/system/cpu/online:0-99999999": "no CPU that may be used",
+    "/sys/devices/system/cpu/online:" + "9" * 5000: "no CPU that may be used",
+    "/sys/devices/system/cpu/online:": "no CPU that may be used",
+    "/proc/cpuinfo:cpu MHz\t: " + "9" * 400: "clock_mhz",
+}
+UNKNOWN = {
+    "/proc/meminfo:MemTotal: " + "9" * 5000 + " kB": "memory_bytes",
+    "/sys/fs/cgroup/user.slice/cpu.max:" + "9" * 5000 + " 1": "cpu_quota",
+    "/sys/fs/cgroup/user.slice/cpu.max:1 0": "cpu_quota",
+    "/proc/self/cgroup:0": "cpu_quota",
+    "/proc/self/cgroup:0::/../../../../user.slice": "cpu_quota",
+    r"/proc/self/mountinfo:30 1 0:26 / /sys/fs/\000cgroup rw - cgroup2 c rw": "cpu_quota",
+    r"/proc/self/mountinfo:30 1 0:26 / /sys/fs/\056\056/fs/cgroup rw - cgroup2 c rw": "cpu_quota",
+    "/proc/sys/kernel/osrelease:" + "x" * 40_000: "kernel",
+}
+FILES = sorted(
+    {line.partition(":")[0] for line in ANSWER.splitlines() if line.startswith("/")} | {"/proc", "/proc/self/x"}
+)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=20)
+LINES = st.tuples(st.sampled_from(FILES), TEXTS | st.from_regex(r"[0-9,: /-]{0,20}", fullmatch=True)).map(":".join)
 
 
 def granted(*names: str) -> Capabilities:
@@ -60,8 +89,7 @@ def test_an_answer_is_read_as_this_machine_is() -> None:
 
 @pytest.mark.parametrize("answer", ["", "Welcome\n", "env PATH=/bin\n"])
 def test_what_a_login_prints_is_no_machine(answer: str) -> None:
-    with pytest.raises(HostError, match="expected nothing but what was asked"):
-        parse_answer("there", answer)
+    refuses(HostError, "expected nothing but what was asked", parse_answer, "there", answer)
 
 
 @pytest.mark.parametrize("answer", ["", "\n", "{}", "[" * 9000, '{"event":"run"}', ERROR, '{"event":"capabilities"}'])
@@ -69,31 +97,6 @@ def test_a_probe_that_says_nothing_of_itself(answer: str) -> None:
     with pytest.raises(HostError, match=r"^machine there: told .*, expected the facts of a machine; .*$") as told:
         parse_capabilities("there", answer)
     assert "\n" not in str(told.value)
-
-
-# What is told beside ANSWER, or instead of a line of it, and what of that is refused; or told as what is not known.
-BROKEN = {
-    "/proc/meminfo/x:1": "told /proc/meminfo/x: File exists",
-    "/proc/self:1": "told /proc/self: Is a directory",
-    f"/proc/{'x' * 300}:1": "told /proc/xxx",
-    "/etc/a\0b:1": "zero bytes",
-    "/proc/self/status:Cpus_allowed_list:\t0-x": "no CPU that may be used",
-    "/proc/self/status:Cpus_allowed_list:\t7": "no CPU that may be used",
-    "/sys/devices/system/cpu/online:0-99999999": "no CPU that may be used",
-    "/sys/devices/system/cpu/online:" + "9" * 5000: "no CPU that may be used",
-    "/sys/devices/system/cpu/online:": "no CPU that may be used",
-    "/proc/cpuinfo:cpu MHz\t: " + "9" * 400: "clock_mhz",
-}
-UNKNOWN = {
-    "/proc/meminfo:MemTotal: " + "9" * 5000 + " kB": "memory_bytes",
-    "/sys/fs/cgroup/user.slice/cpu.max:" + "9" * 5000 + " 1": "cpu_quota",
-    "/sys/fs/cgroup/user.slice/cpu.max:1 0": "cpu_quota",
-    "/proc/self/cgroup:0": "cpu_quota",
-    "/proc/self/cgroup:0::/../../../../user.slice": "cpu_quota",
-    r"/proc/self/mountinfo:30 1 0:26 / /sys/fs/\000cgroup rw - cgroup2 c rw": "cpu_quota",
-    r"/proc/self/mountinfo:30 1 0:26 / /sys/fs/\056\056/fs/cgroup rw - cgroup2 c rw": "cpu_quota",
-    "/proc/sys/kernel/osrelease:" + "x" * 40_000: "kernel",
-}
 
 
 def told_with(line: str) -> str:
@@ -122,13 +125,6 @@ def test_a_probe_of_another_kind_and_a_jvm_of_any_release() -> None:
     assert read_facts("there", told, granted()).jvms[0].release == 999_999_999
     with pytest.raises(HostError, match="told 0 files, 65 JVMs"):
         parse_answer("there", "system Linux x\n" + "".join(f"java no /{n}\n" for n in range(65)))
-
-
-FILES = sorted(
-    {line.partition(":")[0] for line in ANSWER.splitlines() if line.startswith("/")} | {"/proc", "/proc/self/x"}
-)
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=20)
-LINES = st.tuples(st.sampled_from(FILES), TEXTS | st.from_regex(r"[0-9,: /-]{0,20}", fullmatch=True)).map(":".join)
 
 
 @settings(max_examples=15, deadline=None)

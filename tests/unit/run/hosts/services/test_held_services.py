@@ -26,6 +26,7 @@ from scalograph.run.hosts.services.held_services import HeldServices
 from scalograph.study.levels import Run
 from scalograph.study.program import Service
 from tests.kit.records import record
+from tests.kit.refusals import refuses
 
 NAMES = ("db", "web")
 
@@ -127,9 +128,7 @@ def test_the_first_run_of_a_block_starts_them_and_others_find_them_up(probe: Fak
 @pytest.mark.parametrize(
     ("other", "stop_ns"), [(spec(block=1), 7), (spec(argument="y"), 7), (spec(names=("db", "proxy")), None)]
 )
-def test_another_block_or_others_end_them_and_tell_how_long_that_took(
-    probe: FakeProbe, other: Specification, stop_ns: int | None
-) -> None:
+def test_another_block_or_others_end_them(probe: FakeProbe, other: Specification, stop_ns: int | None) -> None:
     probe.carry_out(spec())
     probe.run = recorded(names=[launch.name for launch in other.launches[:-1]])
     again = probe.carry_out(other)
@@ -141,17 +140,13 @@ def test_another_block_or_others_end_them_and_tell_how_long_that_took(
     assert probe.services.collect_service_ends() == [], "each end is told once"
 
 
-def test_a_run_that_fails_ends_them_and_the_next_one_starts_others(probe: FakeProbe) -> None:
+def test_a_run_that_fails_ends_them_alone_or_has_their_reason_and_output(probe: FakeProbe) -> None:
     probe.carry_out(spec())
     probe.run = recorded(status="failed", reason="exit code 1")
     assert probe.carry_out(spec()).run.reason == "exit code 1"
     assert probe.released == 1 and [end.block for end in probe.services.collect_service_ends()] == [0]
     probe.run = recorded()
     assert probe.carry_out(spec()).run.status == "ok" and len(probe.starts) == 2
-
-
-def test_a_run_that_fails_with_them_has_their_reason_and_their_output(probe: FakeProbe) -> None:
-    probe.carry_out(spec())
     probe.run, probe.ended = recorded(status="failed"), recorded_end(status="failed", reason="db: exit code 7")
     failed = probe.carry_out(spec())
     assert (failed.run.status, failed.run.reason) == ("failed", "db: exit code 7")
@@ -178,20 +173,16 @@ def test_those_that_do_not_come_up_are_the_record_of_the_run(probe: FakeProbe) -
     assert probe.carry_out(spec()) == probe.ended
     assert (probe.runs, probe.released, probe.services.collect_service_ends()) == ([], 1, [])
     probe.error = HostError("policy", "x", "y", "z")
-    with pytest.raises(HostError, match="policy: x"):
-        probe.carry_out(spec())
+    refuses(HostError, "policy: x", probe.carry_out, spec())
     assert probe.released == 2
 
 
 @pytest.mark.parametrize(
     "children", [[(100, 11), (400, 13)], [(100, 11), (250, 12), (300, 14)], [(n, n) for n in (9, 10, 11, 12, 13)]]
 )
-def test_services_whose_processes_cannot_be_told_are_ended_and_refused(
-    probe: FakeProbe, children: list[tuple[int, int]]
-) -> None:
+def test_services_of_unknown_processes_are_ended_and_refused(probe: FakeProbe, children: list[tuple[int, int]]) -> None:
     probe.children = children
-    with pytest.raises(HostError, match=r"workload\.keep: .*expected services that stay in the foreground"):
-        probe.carry_out(spec())
+    refuses(HostError, r"workload\.keep: .*expected services that stay in the foreground", probe.carry_out, spec())
     assert probe.released == 1 and probe.services.close() is None
 
 
@@ -210,9 +201,7 @@ def test_a_signal_while_they_start_ends_their_probe(probe: FakeProbe, monkeypatc
     assert (probe.told, probe.runs, probe.released) == (["terminate"], [], 1)
 
 
-def test_services_that_found_the_disk_full_did_not_do_their_work(
-    probe: FakeProbe, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_services_that_found_the_disk_full_have_failed(probe: FakeProbe, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scalograph.run.launches.is_full", lambda folder: True)
     failed = probe.carry_out(spec())
     assert failed.run.status == "failed" and "the disk of TMPDIR was full" in (failed.run.reason or "")
@@ -228,9 +217,7 @@ def test_children_are_told_with_their_names_and_when_they_started() -> None:
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-def test_a_host_keeps_services_only_of_a_study_that_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
-) -> None:
+def test_a_host_keeps_services_only_if_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool) -> None:
     calls = list[str]()
     host = LocalHost(ProbeProgram(("/nowhere",)))
     fake = {name: lambda *_, name=name: calls.append(name) or record() for name in ("measure", "close")}
