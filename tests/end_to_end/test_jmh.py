@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.test_workloads import QUICK
 from tests.kit import ROOT
 from tests.kit.command import in_process
+from tests.kit.workloads import QUICK
 
 MODULE = ROOT / "workloads" / "fork-join" / "jmh"
 

@@ -12,9 +12,9 @@ from scalograph.errors import HostError
 from scalograph.profile.recorder import refuse_unable
 from scalograph.profile.recording import why_unrecordable
 from scalograph.system.jvms import find_jvms
-from tests.end_to_end.test_workloads import QUICK as QUICK_JVM
 from tests.kit.command import in_process
 from tests.kit.results import complete, findings_in
+from tests.kit.workloads import QUICK as QUICK_JVM
 
 QUICK = " ".join(QUICK_JVM)
 
