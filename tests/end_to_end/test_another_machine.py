@@ -7,8 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,27 +18,13 @@ from scalograph.protocol import journal
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
 from tests.kit.command import LONG_S, environment, machine
+from tests.kit.processes import read_pids, wait_for_end, wait_until, write_program
 from tests.kit.results import complete
+from tests.kit.studies import a_study, write_study
 from tests.unit.run.hosts.remote.far_machine import KERNELS, booting_stand_in, program, stand_in
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-STUDY = """\
-version = 1
-name = "far"
-title = "Far"
-work = "total"
-seed = 1
-[workload]
-command = {command}
-[factors.n]
-control = "nice"
-levels = [0, 1]
-[protocol]
-runs = {runs}
-timeout = "60s"
-max_reruns = 0
-"""
 CONFIG = """\
 ListenAddress 127.0.0.1
 Port {port}
@@ -80,31 +65,31 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / f"{name}.client").write_text(
             CLIENT.format(port=port, folder=folder, key=name, user=getpass.getuser())
         )
-    (folder / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/user.client "$@"\n')
-    (folder / "ssh").chmod(0o755)
+    write_program(folder / "ssh", f'exec {shutil.which("ssh")} -F {folder}/user.client "$@"')
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen([SSHD, "-D", "-e", "-f", folder / "config"], stderr=log) as serving,
     ):
         try:
-            until = time.monotonic() + 60
-            while "Server listening" not in (said := (folder / "log").read_text()):
-                if serving.poll() is not None or time.monotonic() > until:
-                    pytest.skip(f"sshd does not start: {said.strip()}")
-                time.sleep(0.02)
+            wait_until(lambda: serving.poll() is not None or "Server listening" in (folder / "log").read_text())
+            if serving.poll() is not None:
+                pytest.skip(f"sshd does not start: {(folder / 'log').read_text().strip()}")
             monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
             yield folder
         finally:
             serving.kill()
 
 
-def study(folder: Path, command: str, runs: int = 1) -> None:
-    (folder / "study.toml").write_text(STUDY.format(command=command, runs=runs))
+def study(folder: Path, *command: str, runs: int = 1, control: str = "nice", levels: Sequence[object] = (0, 1)) -> None:
+    """Write a study of a command, along a factor that is controlled."""
+    protocol = {"runs": runs, "timeout": "60s", "max_reruns": 0}
+    factors = {"n": {"control": control, "levels": list(levels)}}
+    write_study(folder, a_study(factors, workload={"command": command}, protocol=protocol))
 
 
 @machine
 def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, tmp_path: Path) -> None:
-    study(tmp_path, '["sh", "-c", "pwd >&2; sleep 0.2"]')
+    study(tmp_path, "sh", "-c", "pwd >&2; sleep 0.2")
     complete("run", "study.toml", "--host", "ssh:far", "--wait-lock", "5m", "-o", "out", cwd=tmp_path)
     records = [event["record"] for event in journal.read(tmp_path / "out" / "journal.jsonl") if event["event"] == "run"]
     assert [one.run.status for one in records] == ["ok", "ok"]
@@ -121,7 +106,7 @@ def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, t
 @machine
 def test_a_start_that_is_killed_ends_the_run_over_ssh_itself(server: Path, tmp_path: Path) -> None:
     place = ended(tmp_path, "ssh:far", signal.SIGKILL)
-    assert gone(place)
+    wait_until(lambda: not place.exists(), LONG_S)
 
 
 def test_a_signal_ends_the_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,38 +118,23 @@ def test_a_signal_ends_the_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def ended(folder: Path, host: str, number: signal.Signals) -> Path:
     """Start a study, send it a signal while a run goes on, and see that this ends; return the folder there."""
-    study(folder, f'["sh", "-c", "pwd > {folder}/pwd; echo $$ > {folder}/pid; exec sleep 50"]')
+    study(folder, "sh", "-c", f"pwd > {folder}/pwd; echo $$ > {folder}/pid; exec sleep 50")
     argv = [sys.executable, "-m", "scalograph", "run", "study.toml", "--host", host, "--wait-lock", "5m", "-o", "out"]
     with subprocess.Popen(argv, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True) as started:
-        pid = begun(folder / "pid", started)
+        (pid,) = read_pids(folder / "pid")
         started.send_signal(number)
         _, said = started.communicate(timeout=60)
     assert started.returncode == (130 if number == signal.SIGINT else -number), said
-    assert gone(Path(f"/proc/{pid}"))
+    wait_for_end(pid)
     return Path((folder / "pwd").read_text().strip()).parent
-
-
-def gone(path: Path) -> bool:
-    until = time.monotonic() + LONG_S
-    while path.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    return not path.exists()
-
-
-def begun(file: Path, started: "subprocess.Popen[str]") -> int:
-    until = time.monotonic() + 300
-    while not (file.exists() and file.read_text().endswith("\n")):
-        assert started.poll() is None and time.monotonic() < until
-        time.sleep(0.02)
-    return int(file.read_text())
 
 
 def test_a_study_goes_on_after_that_machine_was_booted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch)
-    study(tmp_path, '["true"]')
+    study(tmp_path, "true")
     options = ("run", "study.toml", "--host", "ssh:there", "-o", "out")
     complete(*options, "--max-runs", "2", cwd=tmp_path)
-    study(tmp_path, '["true"]', runs=2)
+    study(tmp_path, "true", runs=2)
     told = "2b1c7a52-0000-4000-8000-0123456789ab"
     program(tmp_path, "cat", f'case $1 in */boot_id) echo {told} ;; *) exec /bin/cat "$@" ;; esac')
     program(tmp_path, "grep", f'/bin/grep "$@" | sed "s|^\\(/proc/sys/kernel/random/boot_id:\\).*|\\1{told}|"')
@@ -179,12 +149,7 @@ def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pyte
     state = booting_stand_in(tmp_path, monkeypatch)
     monkeypatch.setattr(reboot, "PAUSE_S", 0.01)
     monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
-    text = (
-        STUDY.format(command='["true"]', runs=2)
-        .replace("levels = [0, 1]", 'levels = ["all"]')
-        .replace("nice", "kernel")
-    )
-    (tmp_path / "study.toml").write_text(text)
+    study(tmp_path, "true", runs=2, control="kernel", levels=["all"])
     options = ("run", "study.toml", "--host", "reboot:there", "-o", "out")
     complete(*options, "--max-runs", "2", cwd=tmp_path)
     complete(*options, "--resume", cwd=tmp_path)

@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
@@ -18,6 +17,7 @@ import pytest
 from scalograph.study.shipped import shipped_workload
 from scalograph.system.build_cache import cache_folder
 from tests.kit.command import LONG_S
+from tests.kit.processes import wait_until
 
 BUSINESS = shipped_workload("order-to-build")
 TRIAL = Path(__file__).parent / "application_server" / "Trial.java"
@@ -69,10 +69,8 @@ class Server(NamedTuple):
         return False
 
     def until(self, fulfilled: Callable[[], bool]) -> None:
-        end = time.monotonic() + LONG_S
-        while not fulfilled():
-            assert self.process.poll() is None and time.monotonic() < end, self.said()[-4000:]
-            time.sleep(0.05)
+        wait_until(lambda: fulfilled() or self.process.poll() is not None, LONG_S)
+        assert self.process.poll() is None, self.said()[-4000:]
 
 
 @pytest.fixture(scope="module")

@@ -1,85 +1,51 @@
 """A page that reads a database, end to end: fetched, prepared, started, asked, and its answers right."""
 
 import os
-import re
 import shutil
 import signal
 import threading
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.end_to_end.test_postgres import HAS_SERVER
-from tests.end_to_end.test_workloads import QUICK
+from tests.kit import servers
 from tests.kit.command import in_process
+from tests.kit.processes import pids_with
 from tests.kit.results import records_in
-from tests.kit.servers import LOAD, needs_driver, needs_java, needs_probe, one_run
+from tests.kit.servers import LOAD, RATE, needs_driver, needs_java, needs_probe, one_record
+from tests.kit.studies import a_study, write_study
+from tests.kit.workloads import QUICK
 
 pytestmark = [needs_probe, needs_driver, needs_java]
 STEADY_S = 1.5
-STUDY = """\
-version = 1
-name = "pages"
-title = "Pages read from a database"
-question = "throughput"
-work = "total"
-seed = 1
-[workload]
-events = true
-[[workload.process]]
-name = "database"
-role = "service"
-use = "database"
-parameters = { port = "{port}", state = "{state}" }
-ports = 1
-ready = { port = "{port}" }
-[[workload.process]]
-name = "page"
-role = "service"
-use = "database-page"
-parameters = { port = "{port}", database_port = "{database_port}", repeats = 1 }
-copies = 2
-after = ["database"]
-ports = 1
-ready = { http = "http://127.0.0.1:{port}/health" }
-[[workload.process]]
-name = "driver"
-role = "driver"
-argv = [
-    "LOAD", "targets={page_targets}", "contains=2 stations, 240 readings, 14280 in all",
-    "clients=2", "warmup=5", "ramp_s=0", "steady_s=STEADY_S", "down_s=0", "pool=/pool",
-]
-[factors.database]
-levels = ["PRODUCT"]
-[factors.jvm]
-control = "jvm-options"
-levels = ["QUICK"]
-[responses.rate]
-from = "value.rate"
-unit = "1/s"
-better = "higher"
-[protocol]
-runs = 1
-""".replace("QUICK", " ".join(QUICK))
-
-
 # Ten pages; in the first run it then says so, and waits for its end, since its database is gone.
-DRIVER = """\
-import os, sys, time, urllib.request
-events, go = open(os.environ["SCALOGRAPH_EVENTS"], "a", buffering=1), open(os.environ["SCALOGRAPH_GO"], "rb")
-events.write("ready\\n")
-go.read(1)
-start = time.monotonic_ns()
+DRIVER = f"""\
+{servers.GATED}
 for _ in range(10):
-    urllib.request.urlopen(f"http://{sys.argv[1]}/").read()
+    urllib.request.urlopen(f"http://{{sys.argv[1]}}/").read()
 if not os.path.exists(sys.argv[2]):
     open(sys.argv[2], "w").close()
     time.sleep(60)
-events.write(f"iteration 0 {start} {time.monotonic_ns()} 10\\nvalue rate 10\\n")
+events.write(f"iteration 0 {{start}} {{time.monotonic_ns()}} 10\\nvalue rate 10\\n")
 """
 PACKAGES = {"postgres": "postgresql", "mariadb": "mariadb-server"}
 HERE = {"h2": True, "postgres": bool(HAS_SERVER), "mariadb": bool(shutil.which("mariadbd"))}
+
+
+def study(product: str, *driven: object, copies: int, **protocol: int) -> str:
+    """Pages read from a database, by so many JVMs."""
+    page = {"port": "{port}", "database_port": "{database_port}", "repeats": 1}
+    processes = [
+        servers.service("database", use="database", ports=1, ready={"port": "{port}"},
+                parameters={"port": "{port}", "state": "{state}"}),
+        servers.service("page", use="database-page", parameters=page, copies=copies, after=["database"], ports=1,
+                ready=servers.health()),
+        servers.driver(*driven),
+    ]  # fmt: skip
+    jvm = {"control": "jvm-options", "levels": [" ".join(QUICK)]}
+    return a_study({"database": [product], "jvm": jvm}, question="throughput", responses={"rate": RATE},
+                   workload={"events": True, "process": processes}, protocol=protocol)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +61,9 @@ def test_two_jvms_answer_rightly_from_one_database(
     if not HERE[product]:
         pytest.skip(f"needs {product}: apt-get install {PACKAGES[product]}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    (tmp_path / "study.toml").write_text(
-        STUDY.replace("LOAD", str(LOAD)).replace("PRODUCT", product).replace("STEADY_S", str(STEADY_S))
-    )
-    record = one_run(tmp_path / "study.toml").record
+    asked = ("contains=2 stations, 240 readings, 14280 in all", "clients=2", "warmup=5", "ramp_s=0", "down_s=0")
+    driven = (LOAD, "targets={page_targets}", *asked, f"steady_s={STEADY_S}", "pool=/pool")
+    record = one_record(tmp_path, study(product, *driven, copies=2, runs=1))
     assert record.run.status == "ok", record.run.reason
     values = record.values[0].values
     # All were right, and none is counted twice, however few this machine can serve meanwhile.
@@ -116,11 +81,8 @@ def killed_once(folder: Path, begun: Path, over: threading.Event) -> None:
     while not begun.exists():
         if over.wait(0.01):
             return
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            words = command.read_bytes()
-            if b"org.h2.tools.Server" in words and os.fsencode(folder) in words:
-                os.kill(int(command.parent.name), signal.SIGKILL)
+    for pid in pids_with("org.h2.tools.Server", str(folder)):
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_a_database_that_is_killed_in_the_window_fails_its_run_and_no_other(
@@ -129,12 +91,10 @@ def test_a_database_that_is_killed_in_the_window_fails_its_run_and_no_other(
     (tmp_path / "state").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    begun, driver = tmp_path / "begun", tmp_path / "driver.py"
-    driver.write_text(DRIVER)
-    text = STUDY.replace("PRODUCT", "h2").replace("copies = 2\n", "")
-    argv = f'argv = ["{{python}}", "{driver}", "{{page_targets}}", "{begun}"]'
-    text = re.sub(r'argv = \[\n    "LOAD".*?\n\]', lambda _: argv, text, flags=re.DOTALL)
-    (tmp_path / "study.toml").write_text(text.replace("runs = 1", "runs = 2\nmax_reruns = 0"))
+    begun = tmp_path / "begun"
+    (tmp_path / "driver.py").write_text(DRIVER)
+    driven = ("{python}", "{here}/driver.py", "{page_targets}", begun)
+    write_study(tmp_path, study("h2", *driven, copies=1, runs=2, max_reruns=0))
     over = threading.Event()
     killer = threading.Thread(target=killed_once, args=(tmp_path / "state", begun, over), daemon=True)
     killer.start()

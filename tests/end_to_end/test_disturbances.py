@@ -14,10 +14,10 @@ from uuid import uuid4
 import pytest
 
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.local.probe import PROGRAM, find_probe, measure
+from scalograph.run.hosts.local.probe import measure
 from scalograph.verdict.judge import judge
-from tests.kit import ROOT
 from tests.kit.command import LONG_S, machine
+from tests.kit.processes import pids_with, wait_until
 
 pytestmark = machine
 CPU = min(os.sched_getaffinity(0))
@@ -38,20 +38,6 @@ with open("file", "rb") as file:
 """
 
 
-def native() -> tuple[str, ...] | None:
-    if (found := find_probe()).warning is None:
-        return found.argv
-    built = [*(ROOT / "probe" / "target").glob(f"**/release/{PROGRAM}")]
-    return (str(built[0]),) if built else None
-
-
-@pytest.fixture
-def probe() -> Sequence[str]:
-    if (found := native()) is None:
-        pytest.skip(f"{PROGRAM} is not built")
-    return found
-
-
 def record(probe: Sequence[str], argv: Sequence[str], folder: Path) -> Record:
     command = {"argv": list(argv), "cwd": str(folder), "env": {"PATH": os.environ["PATH"]}, "cpus": [CPU]}
     run = {"protocol": 1, "run": "r", "commands": [command], "timeout_ns": 30_000_000_000}
@@ -70,21 +56,28 @@ def causes(found: Record) -> dict[str, str]:
 
 
 def test_a_neighbor_is_named(probe: Sequence[str], tmp_path: Path) -> None:
-    with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as neighbor:
-        try:
-            found = record(probe, spin(2.5), tmp_path)
-        finally:
-            neighbor.kill()
+    with neighbor() as pid:
+        found = record(probe, spin(2.5), tmp_path)
     assert "neighbor" in causes(found)
     if found.run.neighbors is not None:
         # By its number: others may have taken more of that CPU, and the text names two.
-        (taken_ns,) = (one.taken_ns for one in found.run.neighbors if one.pid == neighbor.pid)
+        (taken_ns,) = (one.taken_ns for one in found.run.neighbors if one.pid == pid)
         assert taken_ns > 0
 
 
 def test_a_stopped_process_is_told(probe: Sequence[str], tmp_path: Path) -> None:
     script = "(sleep 0.1; kill -STOP $$; sleep 0.3; kill -CONT $$) & sleep 0.05; wait"
     assert "stopped" in causes(record(probe, ["sh", "-c", script], tmp_path))
+
+
+@contextmanager
+def neighbor() -> Iterator[int]:
+    """A process that wants the CPU of the run for itself."""
+    with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as started:
+        try:
+            yield started.pid
+        finally:
+            started.kill()
 
 
 @contextmanager
@@ -129,29 +122,15 @@ def test_a_stop_and_a_neighbor_are_both_told(probe: Sequence[str], tmp_path: Pat
     marker = str(2 + uuid4().int % 1000 / 1e6)
 
     def stop() -> None:
-        pid = wait_for(marker)
+        wait_until(lambda: pids_with(marker), LONG_S)
+        (pid,) = pids_with(marker)
         os.kill(pid, signal.SIGSTOP)
         time.sleep(0.3)
         os.kill(pid, signal.SIGCONT)
 
-    with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as neighbor:
-        stopper = threading.Thread(target=stop)
+    stopper = threading.Thread(target=stop)
+    with neighbor():
         stopper.start()
-        try:
-            told = causes(record(probe, spin(float(marker)), tmp_path))
-        finally:
-            neighbor.kill()
-            stopper.join()
+        told = causes(record(probe, spin(float(marker)), tmp_path))
+    stopper.join()
     assert {"neighbor", "stopped"} <= set(told)
-
-
-def wait_for(marker: str) -> int:
-    """The process that has `marker` as its last argument."""
-    until = time.monotonic() + LONG_S
-    while time.monotonic() < until:
-        for entry in Path("/proc").iterdir():
-            with suppress(OSError):
-                if entry.name.isdigit() and (entry / "cmdline").read_bytes().endswith(marker.encode() + b"\0"):
-                    return int(entry.name)
-        time.sleep(0.02)
-    raise AssertionError("the workload did not start")

@@ -8,54 +8,24 @@ import pytest
 
 from tests.kit.command import simulated
 from tests.kit.results import complete, findings_in
+from tests.kit.studies import a_study, write_study
 
 # Two settings for a factor of swapping, one for a factor of caches: more settings alone look like more of an effect.
 LEVELS = {"swap": (0, 1, 2), "write": (0, 1, 2), "cache": (0, 1), "reserve": (0, 1)}
 OF = {"swap": "swapping", "write": "swapping", "cache": "caches", "reserve": "caches"}
-STUDY = """\
-version = 1
-name = "groups"
-title = "Does swapping matter more than caches?"
-question = "tunables"
-plan = "one-at-a-time"
-work = "total"
-seed = 5
-
-[workload]
-command = ["true", "{swap}", "{write}", "{cache}", "{reserve}"]
-
-[protocol]
-runs = 4
-max_reruns = 0
-
-[[published.claims]]
-id = "P0-1"
-sentence = "Settings of swapping matter more than those of caches."
-kind = "contrast"
-groups = ["swapping", "caches"]
-holds = [1, "any"]
-
-[[published.claims]]
-id = "P0-2"
-sentence = "They matter less."
-kind = "contrast"
-groups = ["swapping", "caches"]
-holds = ["any", 1]
-
-[[published.claims]]
-id = "P0-3"
-sentence = "Writing matters as much as anything."
-kind = "count"
-quantity = "sensitivity_rank"
-where = { write = 2 }
-holds = [1, 9]
-
-[quick.factors]
-write = [0]
-"""
-FACTORS = "".join(
-    f'\n[factors.{name}]\nlevels = {list(levels)}\ngroup = "{OF[name]}"\n' for name, levels in LEVELS.items()
-)
+GROUPS = {"kind": "contrast", "groups": ["swapping", "caches"]}
+STUDY = a_study(
+    {name: {"levels": list(levels), "group": OF[name]} for name, levels in LEVELS.items()},
+    question="tunables", plan="one-at-a-time", seed=5, protocol={"runs": 4, "max_reruns": 0},
+    published={"claims": [
+        {"id": "P0-1", "sentence": "Settings of swapping matter more than those of caches.", **GROUPS,
+         "holds": [1, "any"]},
+        {"id": "P0-2", "sentence": "They matter less.", **GROUPS, "holds": ["any", 1]},
+        {"id": "P0-3", "sentence": "Writing matters as much as anything.", "kind": "count",
+         "quantity": "sensitivity_rank", "where": {"write": 2}, "holds": [1, 9]},
+    ]},
+    quick={"factors": {"write": [0]}},
+)  # fmt: skip
 
 
 def claims(folder: Path, swapping: float, caches: float, *words: str) -> list[dict[str, Any]]:
@@ -64,8 +34,7 @@ def claims(folder: Path, swapping: float, caches: float, *words: str) -> list[di
         f"true {a} {b} {c} {d}": 0.1 / (swapping ** ((a > 0) + (b > 0)) * caches ** (c + d))
         for a, b, c, d in product(*LEVELS.values())
     }
-    (folder / "study.toml").write_text(STUDY + FACTORS)
-    complete("run", "study.toml", *words, "-o", "results", cwd=folder, env=simulated(folder, walls))
+    complete("run", write_study(folder, STUDY), *words, "-o", "results", cwd=folder, env=simulated(folder, walls))
     found: dict[str, Any] = findings_in(folder / "results")
     return list(found["published_claims"])
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -49,44 +49,35 @@ def kept_study(folder: Path) -> str:
     return (folder / "results" / "study.toml").read_text()
 
 
-class Search(NamedTuple):
-    """A search of few runs: the title of the table of its levels, and what its plan says."""
-
-    words: tuple[object, ...]
-    table: str
-    plan: str
-
-
+# Searches of few runs: the words of each, the title of the table of its levels, and what its plan says.
 SEARCHES = [
-    Search((*CLIFF, "--max-runs", 14, *THREADS), "Levels that were measured", ""),
-    Search((*EVEN, "--size", "size=20,30,60,90", "--max-runs", 14, *SIZE), "Pairs that were measured",
-           "a pair at a time where it tells most"),
-    Search(("tunables", *SETTINGS, "--max-reruns", 0, *ALL), "Settings against the default", ""),
-    pytest.param(Search(("effective-cpus", "--max-runs", 12, "--", "true"), "Levels that were measured", ""),
-                 marks=needs_cpus),
+    ((*CLIFF, "--max-runs", 14, *THREADS), "Levels that were measured", ""),
+    ((*EVEN, "--size", "size=20,30,60,90", "--max-runs", 14, *SIZE), "Pairs that were measured",
+     "a pair at a time where it tells most"),
+    (("tunables", *SETTINGS, "--max-reruns", 0, *ALL), "Settings against the default", ""),
+    pytest.param(("effective-cpus", "--max-runs", 12, "--", "true"), "Levels that were measured", "", marks=needs_cpus),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_a_search_has_its_table_and_keeps_its_study(tmp_path: Path, search: Search) -> None:
-    question, *words = search.words
+@pytest.mark.parametrize(("search", "table", "plan"), SEARCHES)
+def test_a_search_has_its_table_and_keeps_its_study(
+    tmp_path: Path, search: tuple[object, ...], table: str, plan: str
+) -> None:
+    question, *words = search
     done = find(tmp_path, question, "--tables", "-o", "results", *words)
-    assert search.table in done.stdout
+    assert table in done.stdout
     assert done.stdout.splitlines()[-1] == "again   scalograph run results/study.toml"
     assert f'question = "{question}"' in kept_study(tmp_path)
-    assert search.table in complete("report", "results", "--tables", cwd=tmp_path).stdout
+    assert table in complete("report", "results", "--tables", cwd=tmp_path).stdout
     plans = [in_process("plan", "results/study.toml", *more, cwd=tmp_path).stdout for more in ((), ("--json",))]
-    assert search.plan in plans[0] and json.loads(plans[1])["question"] == question
-
-
-def test_help_of_the_group_names_what_it_finds(tmp_path: Path) -> None:
-    assert "effective-cpus" in complete("find", "--help", cwd=tmp_path, codes=(0,)).stdout
+    assert plan in plans[0] and json.loads(plans[1])["question"] == question
 
 
 # --- cliff
 
 
 def test_where_the_time_jumps(tmp_path: Path) -> None:
+    assert "effective-cpus" in complete("find", "--help", cwd=tmp_path, codes=(0,)).stdout
     cliff = answer(tmp_path, *CLIFF, *THREADS)
     low, high = cliff["interval"]
     assert cliff["decided"] and cliff["probability"] >= 0.95 and cliff["runs"] <= 60

@@ -11,45 +11,28 @@ from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
 from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.system.build_cache import cache_folder
+from tests.kit import servers
 from tests.kit.results import complete
+from tests.kit.studies import a_study, write_study
 
 # The newest that is offered: the set-up for development has it fetched, or says how.
 KERNEL = DEFAULT_KERNEL
-STUDY = f"""\
-version = 1
-name = "guests"
-title = "Guests"
-work = "total"
-seed = 1
-[[workload.process]]
-name = "server"
-role = "service"
-argv = ["sh", "-c", "echo mine > $1/file; cat $1/file; exec sleep 600", "sh", "{{state}}"]
-ready = {{ line = "mine" }}
-[[workload.process]]
-name = "driver"
-role = "driver"
-argv = ["sh", "-c", "nproc; echo kept > file; echo lost > /root/scalograph-lost; cat file >&2"]
-[factors.kernel]
-control = "kernel"
-levels = ["{KERNEL}"]
-[factors.options]
-control = "boot-options"
-levels = ["nosmp", "mem=48M"]
-[factors.swappiness]
-control = "sysctl:vm.swappiness"
-levels = [7]
-[factors.scheduler]
-control = "scheduler"
-levels = ["default"]
-[responses.cpus]
-from = "output"
-pattern = '^(\\d+)$'
-better = "none"
-[protocol]
-runs = 1
-timeout = "60s"
-"""
+STARTS = "echo mine > $1/file; cat $1/file; exec sleep 600"
+DRIVES = "nproc; echo kept > file; echo lost > /root/scalograph-lost; cat file >&2"
+STUDY = a_study(
+    {
+        "kernel": {"control": "kernel", "levels": [KERNEL]},
+        "options": {"control": "boot-options", "levels": ["nosmp", "mem=48M"]},
+        "swappiness": {"control": "sysctl:vm.swappiness", "levels": [7]},
+        "scheduler": {"control": "scheduler", "levels": ["default"]},
+    },
+    workload={"process": [
+        servers.service("server", "sh", "-c", STARTS, "sh", "{state}", ready={"line": "mine"}),
+        servers.driver("sh", "-c", DRIVES),
+    ]},
+    responses={"cpus": {"from": "output", "pattern": r"^(\d+)$", "better": "none"}},
+    protocol={"runs": 1, "timeout": "60s"},
+)  # fmt: skip
 
 
 def why_not() -> str:
@@ -66,7 +49,7 @@ def why_not() -> str:
 def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
     if missing := why_not():
         pytest.skip(missing)
-    (tmp_path / "study.toml").write_text(STUDY)
+    write_study(tmp_path, STUDY)
     done = complete("run", "study.toml", "--host", "guest", "-o", "out", "--json", cwd=tmp_path, codes=(4,))
     events = [*journal.read(tmp_path / "out" / "journal.jsonl")]
     booted, starved = sorted((e for e in events if e["event"] == "run"), key=lambda e: e["record"].run.status != "ok")

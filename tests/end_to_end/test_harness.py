@@ -1,24 +1,20 @@
 """Harnesses as commands: what they print of a run is the figure of that run."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.kit.command import in_process
 from tests.kit.results import complete, findings_in
 
 
 def measured(folder: Path, response: str, *command: str) -> dict[str, Any]:
     """The findings of two starts of a harness."""
     options = ("--runs", 2, "--max-reruns", 0, "--response", response, "-o", "results")
-    done: subprocess.CompletedProcess[str] = in_process("measure", *options, "--", *command, cwd=folder)
-    assert done.returncode in (0, 5), done.stderr
-    found: dict[str, Any] = findings_in(folder / "results")
-    return found
+    complete("measure", *options, "--", *command, cwd=folder)
+    return findings_in(folder / "results")
 
 
 @pytest.mark.skipif(not shutil.which("hyperfine"), reason="hyperfine is missing: apt-get install hyperfine")
@@ -32,22 +28,9 @@ def test_hyperfine_measures_and_its_runs_are_judged(tmp_path: Path) -> None:
 
 
 def test_pyperf_prints_its_results(tmp_path: Path) -> None:
-    asked = [
-        sys.executable,
-        "-m",
-        "pyperf",
-        "command",
-        "--pipe",
-        "1",
-        "--quiet",
-        "--processes",
-        "1",
-        "--values",
-        "1",
-        "--warmups",
-        "0",
-    ]
-    found = measured(tmp_path, "time:lower: @pyperf", *asked, "--loops", "1", "--", "sleep", "0.02")
+    once = ("--pipe", "1", "--quiet", "--processes", "1", "--values", "1", "--warmups", "0", "--loops", "1")
+    asked = (sys.executable, "-m", "pyperf", "command", *once, "--", "sleep", "0.02")
+    found = measured(tmp_path, "time:lower: @pyperf", *asked)
     (point,) = found["curves"][0]["points"]
     assert all(score >= 0.02 for score in point["responses"]["time"]["scores"])
 

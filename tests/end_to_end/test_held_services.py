@@ -1,7 +1,6 @@
 """A server that stays up over a block of runs: started once, used by all, fresh in the next one, gone at the end."""
 
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,40 +14,25 @@ from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import run_in_memory
 from scalograph.study.declare import declare
-from tests.end_to_end.test_services import written
 from tests.kit.command import LONG_S, machine
-from tests.kit.servers import needs_probe
+from tests.kit.processes import pids_with
+from tests.kit.servers import needs_probe, write_served
 
 pytestmark = [machine, needs_probe]
 TICK_NS = 10_000_000
 
 
-def kept_up(folder: Path, mode: str, n_blocks: int, stop: str = "") -> tuple[list[Record], list[ServicesEnded]]:
-    """Run blocks of two runs each, whose driver alone has a level, and whose server stays up for a block.
-
-    Returns:
-        Their records, and how the server ended.
-    """
-    text = written(folder, mode).read_text().replace("[workload]\n", '[workload]\nkeep = "block"\n')
-    text = (
-        text.replace('"600"]', '"{pause}"]').replace("runs = 1", f"runs = {n_blocks}")
-        + "[factors.pause]\nlevels = [400, 500]\n"
-    )
-    (folder / "study.toml").write_text(text.replace('ready_timeout = "1s"\n', f'ready_timeout = "1s"\n{stop}'))
+def kept_up(folder: Path, mode: str, n_blocks: int, **web: object) -> tuple[list[Record], list[ServicesEnded]]:
+    """Return the records of blocks of two runs, whose server stays up for a block, and how the server ended."""
+    write_served(folder, mode, runs=n_blocks, pause=[400, 500], keep={"keep": "block"}, **web)
     with closing(LocalHost(find_probe())) as host:
         planned = host.ready(plan(declare(folder / "study.toml"), host.facts()), str)
         runner = Runner(planned, host)
         done = run_in_memory(planned, runner)
         ended = [*runner.collect_service_ends(True)]
         assert [*runner.collect_service_ends(True)] == []
-    assert not [pid for pid, words in commands() if str(folder / "server.py") in words]
+    assert pids_with(str(folder / "server.py")) == []
     return [finished.record for finished in done], ended
-
-
-def commands() -> Iterator[tuple[int, list[str]]]:
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            yield int(file.parent.name), file.read_bytes().decode(errors="replace").split("\0")
 
 
 def test_services_stay_up_over_a_block_and_are_fresh_in_the_next(tmp_path: Path) -> None:
@@ -78,7 +62,7 @@ def test_services_stay_up_over_a_block_and_are_fresh_in_the_next(tmp_path: Path)
 
 
 def test_one_that_does_not_end_in_time_is_told_as_killed(tmp_path: Path) -> None:
-    records, ended = kept_up(tmp_path, "stubborn", 1, 'stop = { grace = "0.2s" }\n')
+    records, ended = kept_up(tmp_path, "stubborn", 1, stop={"grace": "0.2s"})
     assert [record.run.status for record in records] == ["ok"] * 2, [record.run.reason for record in records]
     ((service,),) = [one.services for one in ended]
     assert service.was_killed and service.signal == 9 and (service.stop_ns or 0) >= 200_000_000

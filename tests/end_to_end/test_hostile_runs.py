@@ -11,13 +11,12 @@ from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import probe_process
 from scalograph.run.hosts.local.local_host import LocalHost
-from scalograph.run.hosts.local.probe import DEGRADED, PROGRAM, find_probe
 from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import FinishedRun, run_in_memory
 from scalograph.study.declare import declare
-from tests.kit import ROOT
 from tests.kit.command import machine, study
+from tests.kit.processes import write_program
 
 pytestmark = [pytest.mark.guarantee, machine]
 CPUS = sorted(os.sched_getaffinity(0))
@@ -31,32 +30,20 @@ exec sleep 5
 """
 
 
-@pytest.fixture
-def probe(request: pytest.FixtureRequest) -> Sequence[str]:
-    if getattr(request, "param", "native") == "python":
-        return DEGRADED
-    if (found := find_probe()).warning is None:
-        return found.argv
-    built = [*(ROOT / "probe" / "target").glob(f"**/release/{PROGRAM}")]
-    if not built:
-        pytest.skip(f"{PROGRAM} is not built")
-    return (str(built[0]),)
-
-
 def conducted(folder: Path, script: str, probe: Sequence[str], more: str = "") -> list[FinishedRun]:
     """A study of this script, in declared order, by the loop that every study takes."""
-    program = folder / "program"
-    program.write_text(script)
-    program.chmod(0o755)
+    write_program(folder / "program", script)
     file = study(folder, '["./program", "{n}"]', runs=1, more=f'order = "declared"\nmax_reruns = 0\n{more}')
     facts = HostFacts(cpus=tuple(CpuFact(cpu=cpu, core=cpu) for cpu in CPUS))
     planned = plan(declare(file), facts)
     return run_in_memory(planned, Runner(planned, LocalHost(ProbeProgram(tuple(probe)))))
 
 
+# What it does, and what is said: of one that stays until it is seen, who stopped the probe is named.
 ACTS = {
     "kill": ("kill -KILL $PPID", "killed by signal 9"),
     "term": ("kill -TERM $PPID", "told to end the run, not by us: SIGTERM"),
+    "term and stay": ("kill -TERM $PPID; sleep 5", "SIGTERM received from program ("),
     "stop": ("kill -STOP $PPID", "stopped by a signal that was not ours"),
     "int": ("kill -INT $PPID", "told to end the run, not by us: SIGINT"),
     "hup": ("kill -HUP $PPID", "told to end the run, not by us: SIGHUP"),
@@ -82,16 +69,6 @@ def test_it_ends_its_run_and_not_the_study(
         pytest.skip("in a namespace of its own a program does not see who measures it")
     assert first.verdict == "failed" and cause in (first.record.run.reason or ""), first.record.run
     assert [done.record.run.status for done in others] == ["ok"]
-
-
-def test_who_stopped_the_probe_is_named(tmp_path: Path) -> None:
-    if (found := find_probe()).warning is not None:
-        pytest.skip(f"{PROGRAM} is not built")
-    script = SCRIPT.format(mark=tmp_path / "mark", act="kill -TERM $PPID; sleep 5")
-    first, *_ = conducted(tmp_path, script, found.argv)
-    if first.record.header.containment == "namespace":
-        pytest.skip("in a namespace of its own a program does not see who measures it")
-    assert "SIGTERM received from program (" in (first.record.run.reason or "")
 
 
 def test_a_guard_that_is_stopped_holds_nobody_up(probe: Sequence[str], tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.command import in_process
+from tests.kit.processes import write_program
 from tests.kit.results import complete, findings_in
 
 ONCE = ("--max-reruns", 0, "--runs", 2)
@@ -22,17 +22,12 @@ echo "ops: $((100 * $1))"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    program = tmp_path / "prog"
-    program.write_text(PROGRAM)
-    program.chmod(0o755)
-    return tmp_path
+    return write_program(tmp_path / "prog", PROGRAM).parent
 
 
 def measure(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
     """`scalograph measure` of two runs each, without reruns."""
-    done = in_process("measure", *ONCE, *arguments, cwd=folder)
-    assert done.returncode in expect, done.stderr
-    return done
+    return complete("measure", *ONCE, *arguments, cwd=folder, codes=expect)
 
 
 def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
@@ -40,7 +35,7 @@ def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
     return found
 
 
-def test_the_answer_on_the_terminal(folder: Path) -> None:
+def test_the_answer_on_the_terminal_and_the_study_that_it_keeps(folder: Path) -> None:
     done = measure(folder, "--threads", "1,2,4", "-o", "results", "--", "./prog", "{threads}")
     lines = done.stdout.splitlines()
     assert lines[0] == "`./prog {threads}` over threads" and len(lines) <= 30
@@ -50,15 +45,11 @@ def test_the_answer_on_the_terminal(folder: Path) -> None:
     # It ran here; the baseline, which two speedups share, as often as the others or more.
     log = (folder / "log").read_text().split("\n")[:-1]
     assert (log.count("ran 2"), log.count("ran 4")) == (2, 2) and log.count("ran 1") >= 2
-
-
-def test_the_study_that_it_keeps_is_checked_and_run_without_retyping(folder: Path) -> None:
-    measure(folder, "--threads", "1,2", "-o", "first", "--", "./prog", "{threads}")
-    study = folder / "first" / "study.toml"
+    # The study that it keeps is checked and run without retyping.
+    study = folder / "results" / "study.toml"
     complete("check", study, cwd=folder, codes=(0,))
-    done = complete("run", study, "-o", "second", "--json", cwd=folder)
-    first = findings_in(folder / "first")
-    assert document(done)["study"]["hash"] == first["study"]["hash"]
+    again = complete("run", study, "-o", "second", "--json", cwd=folder)
+    assert document(again)["study"]["hash"] == findings_in(folder / "results")["study"]["hash"]
 
 
 def test_json_carries_the_figures(folder: Path) -> None:
@@ -72,12 +63,6 @@ def test_json_carries_the_figures(folder: Path) -> None:
     steps = found["curves"][0]["steps"]
     assert [step["responses"]["ops"]["value"] for step in steps] == [pytest.approx(100 * n) for n in (1, 2, 4)]
     assert [step["gain"] and step["gain"]["value"] for step in steps] == [None, pytest.approx(1), pytest.approx(1)]
-
-
-def test_a_command_alone(folder: Path) -> None:
-    done = measure(folder, "--", "./prog", "1")
-    # On a busy machine nothing is claimed; the matrix stands in any case.
-    assert "median" in done.stdout and "most" in done.stdout
 
 
 def test_versions_are_held_against_the_first(folder: Path) -> None:
@@ -97,34 +82,32 @@ def test_steps_around_the_runs_in_order(folder: Path) -> None:
     assert (folder / "log").read_text().splitlines() == ["setup", *once, *once]
 
 
-def test_copies_at_once(folder: Path) -> None:
+def test_a_command_alone_and_copies_of_it_at_once(folder: Path) -> None:
+    # Of a command alone, on a busy machine nothing is claimed; the matrix stands in any case.
+    alone = measure(folder, "--", "./prog", "1")
+    assert "median" in alone.stdout and "most" in alone.stdout
+    (folder / "log").unlink()
     found = document(measure(folder, "--copies", "1,2", "--json", "--", "./prog", "1"))
     assert found["curves"][0]["factor"] == "copies"
     n = (folder / "log").read_text().count("ran 1")
     assert n == sum(step["level"] * len(step["responses"]["wall"]["scores"]) for step in found["curves"][0]["steps"])
 
 
-def test_some_configurations_fail_and_the_others_are_measured(folder: Path) -> None:
-    done = measure(folder, "--shell", "--threads", "1,2,3", "--", "test {threads} != 2", expect=(4,))
-    assert "exited with 1" in done.stdout
-
-
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("words", "told"),
     [
-        ("nothing", "response ops: found no match in 'nothing\\n'"),
-        ("ops 1 ops 2", "response ops: found two matches, '1' and '2', expected one"),
+        (("--shell", "--threads", "1,2,3", "--", "test {threads} != 2"), "exited with 1"),
+        (("--response", r"ops:higher: ops (\d+)", "--", "echo", "nothing"),
+         "response ops: found no match in 'nothing\\n'"),
+        (("--response", r"ops:higher: ops (\d+)", "--", "echo", "ops 1 ops 2"),
+         "response ops: found two matches, '1' and '2', expected one"),
+        (("--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
+          "./prog {threads}"), "prepare failed: sh: exit code 1; it said 'full'"),
     ],
-)
-def test_no_response_and_two(output: str, told: str, folder: Path) -> None:
-    done = measure(folder, "--response", r"ops:higher: ops (\d+)", "--", "echo", output, expect=(4,))
-    assert told in " ".join(done.stdout.split())
-
-
-def test_a_prepare_that_fails_is_the_reason_of_its_runs(folder: Path) -> None:
-    done = measure(folder, "--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
-                   "./prog {threads}", expect=(4,))  # fmt: skip
-    assert "prepare failed: sh: exit code 1; it said 'full'" in " ".join(done.stdout.split())
+    ids=["a configuration", "no match", "two matches", "prepare"],
+)  # fmt: skip
+def test_what_fails_is_named_and_the_others_are_measured(folder: Path, words: tuple[str, ...], told: str) -> None:
+    assert told in " ".join(measure(folder, *words, expect=(4,)).stdout.split())
 
 
 def test_revisions_are_built_apart_and_measured_in_one_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

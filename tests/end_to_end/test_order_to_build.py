@@ -5,53 +5,28 @@ from pathlib import Path
 
 from scalograph.protocol.record import Record
 from scalograph.study.shipped import shipped_workload
-from tests.end_to_end.test_workloads import QUICK
-from tests.kit.servers import LOAD, needs_driver, needs_java, needs_probe, one_run
+from tests.kit import servers
+from tests.kit.servers import LOAD, ONCE, RATE, needs_driver, needs_java, needs_probe, one_record
+from tests.kit.studies import a_study
+from tests.kit.workloads import QUICK
 
 MIX = shipped_workload("order-to-build") / "mix.toml"
 pytestmark = [needs_probe, needs_driver, needs_java]
-STUDY = """\
-version = 1
-name = "orders"
-title = "Orders"
-question = "throughput"
-work = "total"
-seed = 1
-[workload]
-events = true
-[[workload.process]]
-name = "server"
-role = "service"
-use = "order-to-build"
-parameters = { port = "{port}" }
-ports = 1
-ready = { http = "http://127.0.0.1:{port}/health" }
-[[workload.process]]
-name = "driver"
-role = "driver"
-argv = [
-    "LOAD", "targets={server_targets}", "mix=MIX", "audit=/audit",
-    "clients={clients}", "warmup=100", "ramp_s=0", "steady_s=0.5",
-]
-[factors.clients]
-levels = [8]
-[factors.jvm]
-control = "jvm-options"
-levels = ["QUICK"]
-[responses.rate]
-from = "value.rate"
-unit = "1/s"
-better = "higher"
-[protocol]
-runs = 1
-max_reruns = 0
-""".replace("QUICK", " ".join(QUICK))
 
 
 def record(folder: Path, mix: Path) -> Record:
     """Of the one run of a study."""
-    (folder / "study.toml").write_text(STUDY.replace("LOAD", str(LOAD)).replace("MIX", str(mix)))
-    return one_run(folder / "study.toml").record
+    asked = (f"mix={mix}", "audit=/audit", "clients={clients}", "warmup=100", "ramp_s=0", "steady_s=0.5")
+    processes = [
+        servers.service("server", use="order-to-build", parameters={"port": "{port}"}, ports=1, ready=servers.health()),
+        servers.driver(LOAD, "targets={server_targets}", *asked),
+    ]
+    jvm = {"control": "jvm-options", "levels": [" ".join(QUICK)]}
+    return one_record(
+        folder,
+        a_study({"clients": [8], "jvm": jvm}, question="throughput", responses={"rate": RATE}, protocol=ONCE,
+                workload={"events": True, "process": processes}),
+    )  # fmt: skip
 
 
 def test_what_was_acknowledged_is_there(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit import ROOT
 from tests.kit.command import machine
-from tests.kit.results import complete
+from tests.kit.results import complete, records_in
 from tests.kit.servers import needs_probe
 
 pytestmark = [machine, needs_probe]
@@ -25,12 +25,10 @@ def test_a_lock_is_not_taken_for_another_part(tmp_path: Path) -> None:
     done = complete(
         "load", "--serve", serve, *page, "--clients", "1,8", *times, "--json", "-o", "results", cwd=tmp_path
     )
-    records = [json.loads(line) for line in (tmp_path / "results" / "journal.jsonl").read_text().splitlines()]
     told = {
         part["values"]["clients"][0]: {name: numbers[-1] for name, numbers in part["values"].items()}
-        for event in records
-        if event["event"] == "run"
-        for part in event["record"]["values"]
+        for record in records_in(tmp_path / "results")
+        for part in record["values"]
     }
     # By the queue's own arithmetic no answer is too early, however late this machine wakes anybody up. One that lay
     # there when the window began counts in it: one of each client at most.

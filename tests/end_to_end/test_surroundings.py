@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,10 @@ from scalograph.cli.answer_output import short_path
 from scalograph.cli.ending import execute
 from scalograph.errors import HostError
 from scalograph.system.build_cache import cache_folder
-from tests.kit.command import environment, in_process, study
+from tests.kit.command import environment, shell, study
 from tests.kit.results import complete
+
+ONCE: dict[str, Any] = {"command": '["true", "{n}"]', "runs": 1, "more": "max_reruns = 0\n"}
 
 
 @pytest.fixture
@@ -29,13 +32,8 @@ def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("nameless")
-def test_a_user_without_name_and_home_can_measure(tmp_path: Path) -> None:
-    file = study(tmp_path, '["true", "{n}"]', runs=1, more="max_reruns = 0\n")
-    complete("run", file, "-o", "results", cwd=tmp_path)
-
-
-@pytest.mark.usefixtures("nameless")
-def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path) -> None:
+def test_a_user_without_name_and_home_can_measure_and_is_told_what_to_set_for_a_cache(tmp_path: Path) -> None:
+    complete("run", study(tmp_path, **ONCE), "-o", "results", cwd=tmp_path)
     with pytest.raises(HostError, match=r"HOME: not set, .*; set HOME or XDG_CACHE_HOME"):
         cache_folder({})
     assert short_path(tmp_path) == str(tmp_path)
@@ -62,9 +60,8 @@ def test_arguments_that_are_no_text(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(("name", "code"), [("HOME", 3), ("PATH", 3), ("TMPDIR", 3), ("EDITOR", 0)])
 def test_an_environment_that_is_no_text(tmp_path: Path, name: str, code: int) -> None:
     more = {name: os.environ.get(name, str(tmp_path)) + ":/caf\udce9"}
-    file = study(tmp_path, '["true", "{n}"]', runs=1, more="max_reruns = 0\n")
-    done = in_process("run", file, "-o", "results", cwd=tmp_path, env=more)
-    assert done.returncode in ((code, 5) if code == 0 else (code,)), done.stderr
+    file = study(tmp_path, **ONCE)
+    done = complete("run", file, "-o", "results", cwd=tmp_path, env=more, codes=(code, 5) if code == 0 else (code,))
     assert (f"environment: {name}: " in done.stderr) is (code != 0)
 
 
@@ -91,16 +88,13 @@ here = Path.cwd()
 Store.locate = classmethod(lambda _: Store(here / "state", None, shared=here / "lock"))
 main()
 """
-
-
 FEW_FILES = "open files: at most {}, expected room for 20 at least; raise the limit: ulimit -n 1024\n"
 
 
 @pytest.mark.parametrize(("limit", "code"), [(20, {0, 5}), (19, {3}), (7, {3})])
 def test_few_descriptors_are_enough_or_told_in_one_message(tmp_path: Path, limit: int, code: set[int]) -> None:
-    file = study(tmp_path, '["true", "{n}"]', runs=1, more="max_reruns = 0\n")
-    argv = ["bash", "-c", f'ulimit -n {limit}; exec "$@"', "bash", sys.executable, "-c", ALONE, "run", str(file)]
-    done = subprocess.run(argv, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    file = study(tmp_path, **ONCE)
+    done = shell(f'ulimit -n {limit}; exec "$@"', sys.executable, "-c", ALONE, "run", file, cwd=tmp_path)
     assert done.returncode in code, done.stderr
     assert "Traceback" not in done.stderr
     assert code != {3} or done.stderr == FEW_FILES.format(limit)

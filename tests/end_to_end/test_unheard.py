@@ -1,4 +1,4 @@
-"""A reader who leaves before we have said all, as `head` does: that is no error, and ends no study."""
+"""Readers who leave before we have said all, as `head` does, and streams that are closed or full: no study ends."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.command import environment, machine, study
+from tests.kit.command import environment, machine, shell, study
 from tests.kit.results import events_in
 
 
@@ -23,11 +23,15 @@ def unheard(folder: Path, *arguments: str | Path, stderr: bool = False) -> subpr
 
 
 @machine
-def test_progress_that_nobody_reads_ends_no_study(tmp_path: Path) -> None:
-    file = study(tmp_path, '["true", "{n}"]')
-    done = unheard(tmp_path, "run", file, "-o", "results", stderr=True)
-    assert done.returncode in (0, 5)
-    assert events_in(tmp_path / "results")[-1]["reason"] == "complete"
+def test_a_study_whose_streams_nobody_reads_or_are_closed_and_full_is_whole(tmp_path: Path) -> None:
+    study(tmp_path, '["true", "{n}"]')
+    assert unheard(tmp_path, "run", "study.toml", "-o", "unread", stderr=True).returncode in (0, 5)
+    closed = shell("exec scalograph run study.toml -o closed <&- >/dev/full 2>&-", cwd=tmp_path)
+    assert closed.returncode in (3, 5)
+    for results in (tmp_path / "unread", tmp_path / "closed"):
+        found = events_in(results)
+        assert found[0]["event"] == "study" and found[-1]["reason"] == "complete"
+        assert (results / "findings.json").exists()
 
 
 def test_a_complaint_that_nobody_reads_keeps_its_exit_code(tmp_path: Path) -> None:
@@ -41,25 +45,20 @@ def test_results_that_nobody_reads_are_no_error(tmp_path: Path, arguments: tuple
     assert "rror" not in done.stderr
 
 
-def test_output_onto_a_full_disk_is_told_in_one_line() -> None:
-    with Path("/dev/full").open("w") as full:
-        command = ["scalograph", "study", "--list"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (3, 1) and "No space left" in done.stderr
+# A command whose streams are closed or full, its exit code, and what its one line says, where it has one.
+STREAMS = [
+    ("--version >/dev/full", 3, ""),
+    ("study --list >/dev/full", 3, "No space left"),
+    ("--help >&-", 0, None),
+    ("chek 2>&-", 2, None),
+]
 
 
-@machine
-def test_a_study_whose_streams_are_closed_and_full_is_whole(tmp_path: Path) -> None:
-    study(tmp_path, '["true", "{n}"]')
-    argv = ["bash", "-c", "exec scalograph run study.toml -o results <&- >/dev/full 2>&-"]
-    assert subprocess.run(argv, cwd=tmp_path, env=environment(), check=False).returncode in (3, 5)
-    found = events_in(tmp_path / "results")
-    assert found[0]["event"] == "study" and found[-1]["reason"] == "complete"
-    assert (tmp_path / "results" / "findings.json").exists()
-
-
-@pytest.mark.parametrize(("arguments", "code"), [("--version >/dev/full", 3), ("--help >&-", 0), ("chek 2>&-", 2)])
-def test_a_command_whose_streams_are_closed_or_full_keeps_its_code(arguments: str, code: int) -> None:
-    argv = ["bash", "-c", f"exec scalograph {arguments}"]
-    done = subprocess.run(argv, env=environment(), capture_output=True, check=False)
-    assert (done.returncode, done.stderr.count(b"\n"), b"Traceback" in done.stderr) == (code, code == 3, False)
+@pytest.mark.parametrize(("line", "code", "told"), STREAMS)
+def test_a_command_whose_streams_are_closed_or_full_keeps_its_code(
+    tmp_path: Path, line: str, code: int, told: str | None
+) -> None:
+    done = shell(f"exec scalograph {line}", cwd=tmp_path)
+    n_lines = 0 if told is None else 1
+    assert (done.returncode, done.stderr.count("\n"), "Traceback" in done.stderr) == (code, n_lines, False)
+    assert (told or "") in done.stderr
