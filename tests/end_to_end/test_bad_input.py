@@ -14,6 +14,7 @@ import pytest
 from scalograph.control.store import Store
 from tests.kit.command import LONG_S, environment, in_process, machine, shell, study
 from tests.kit.processes import pids_with, wait_until, write_program
+from tests.kit.refusals import Refusal, check, rows
 from tests.kit.results import complete, events_in, findings_in, records_in, run_names_in
 
 # The number of runs is then the design's, however busy this machine is.
@@ -221,3 +222,9 @@ def test_a_mistyped_path_is_not_the_folder_that_it_would_be_in(finished: Path, t
         done = complete(*words, "results/typo", cwd=tmp_path, codes=(6,))
         assert done.stderr.startswith("results/typo: no such file, expected a results folder or a journal")
     assert not (finished / "findings.json").exists()
+
+
+@pytest.mark.parametrize("refusal", rows(Path(__file__).parent / "refusals.toml"))
+def test_it_is_one_message_and_nothing_is_left(tmp_path: Path, refusal: Refusal) -> None:
+    check(refusal, tmp_path)
+    assert not (tmp_path / "scalograph-results").exists()

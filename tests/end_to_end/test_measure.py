@@ -1,14 +1,20 @@
-"""`measure` as a user has it: a command in, an answer and a study out. No verdict is asserted: others run here too."""
+"""`measure` as a user has it: a command or a harness in, an answer and a study out. No verdict: others run here too."""
 
 import json
+import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.kit import ROOT
+from tests.kit.command import in_process
 from tests.kit.processes import write_program
 from tests.kit.results import complete, findings_in
+from tests.kit.workloads import QUICK
 
 ONCE = ("--max-reruns", 0, "--runs", 2)
 # Work that can be divided, a figure of it, and a file that tells where it ran.
@@ -127,3 +133,72 @@ def test_revisions_are_built_apart_and_measured_in_one_study(tmp_path: Path, mon
     points = {str(p["level"]).partition("-")[0]: p["n_failed"] for p in found["curves"][0]["points"]}
     assert points == {"0": 0, "1": 1, "2": 0} and (home / "source").read_text().endswith("exit 4\n")
     assert sorted(file.name for file in home.iterdir()) == [".git", "source"]
+
+
+def measured(folder: Path, response: str, *command: str) -> dict[str, Any]:
+    """The findings of two starts of a harness."""
+    options = ("--runs", 2, "--max-reruns", 0, "--response", response, "-o", "results")
+    complete("measure", *options, "--", *command, cwd=folder)
+    return findings_in(folder / "results")
+
+
+@pytest.mark.skipif(not shutil.which("hyperfine"), reason="hyperfine is missing: apt-get install hyperfine")
+def test_hyperfine_measures_and_its_runs_are_judged(tmp_path: Path) -> None:
+    asked = ["hyperfine", "-N", "--style", "none", "--runs", "2", "--export-json", "/dev/stdout", "sleep 0.02"]
+    found = measured(tmp_path, "time:lower: @hyperfine", *asked)
+    (point,) = found["curves"][0]["points"]
+    scores = point["responses"]["time"]["scores"]
+    assert len(scores) == 2 and all(score >= 0.02 for score in scores)
+    assert found["study"]["responses"][0]["name"] == "time" and found["study"]["responses"][0]["unit"] == "s"
+
+
+def test_pyperf_prints_its_results(tmp_path: Path) -> None:
+    once = ("--pipe", "1", "--quiet", "--processes", "1", "--values", "1", "--warmups", "0", "--loops", "1")
+    asked = (sys.executable, "-m", "pyperf", "command", *once, "--", "sleep", "0.02")
+    found = measured(tmp_path, "time:lower: @pyperf", *asked)
+    (point,) = found["curves"][0]["points"]
+    assert all(score >= 0.02 for score in point["responses"]["time"]["scores"])
+
+
+def test_a_harness_that_prints_something_else_has_failed(tmp_path: Path) -> None:
+    asked = ("--runs", 2, "--max-reruns", 0, "--response", "rate:higher: @sysbench")
+    done = complete("measure", *asked, "--", "echo", "x", cwd=tmp_path, codes=(4,))
+    assert "found no such output, expected the output of sysbench 1" in " ".join(done.stdout.split())
+
+
+MODULE = ROOT / "workloads" / "fork-join" / "jmh"
+
+
+@pytest.fixture(scope="module")
+def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built offline in a folder of its own; skips where Maven or what it needs is not here."""
+    if shutil.which("mvn") is None or shutil.which("java") is None:
+        pytest.skip("no mvn or java on PATH")
+    folder = tmp_path_factory.mktemp("jmh")
+    done = subprocess.run(
+        ["mvn", "-o", "-q", "-B", "-f", str(MODULE / "pom.xml"), "package"], cwd=folder, capture_output=True, text=True,
+        timeout=240, check=False,
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    if done.returncode and "offline mode" in said:
+        pytest.skip("Maven has not fetched JMH and its plugins yet: build the module once with a network")
+    assert done.returncode == 0, said
+    return folder / "target" / "fork-join-jmh" / "benchmarks.jar"
+
+
+def test_the_module_measures_the_tasks_of_the_workload(jar: Path, tmp_path: Path) -> None:
+    options = ["-f", "2", "-wi", "2", "-i", "3", "-p", "n=50", "-p", "version=sequential,pool,stream", "-p", "p=2"]
+    options += ["-jvmArgsAppend", " ".join(QUICK)]
+    done = subprocess.run(
+        ["java", *QUICK, "-jar", str(jar), *options, "-foe", "true", "-rf", "json", "-rff", "jmh.json"], cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(in_process("import", "jmh", "jmh.json", "--json", cwd=tmp_path).stdout)["benchmarks"]
+    assert {one["params"]["version"] for one in found} == {"sequential", "pool", "stream"}
+    assert {(one["unit"], one["n_forks"], one["n_shots"]) for one in found} == {("s", 2, 6)}
+
+
+def test_a_build_leaves_the_folder_of_the_workload_as_it_was(jar: Path) -> None:
+    assert jar.is_file()
+    assert not [path for path in MODULE.parent.rglob("*") if path.suffix in (".class", ".jar") or path.name == "target"]
