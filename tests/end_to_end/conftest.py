@@ -38,7 +38,6 @@ class Sanity:
 
 @pytest.fixture(scope="session")
 def sanity(tmp_path_factory: pytest.TempPathFactory) -> Sanity:
-    """Every proof on this machine."""
     folder, benches = tmp_path_factory.mktemp("sanity"), list[ProofContext]()
 
     class Kept(ProofContext):

@@ -61,8 +61,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     for name in ("host", "user", "other"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as found:
         port = found.getsockname()[1]
     (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
     kind, key, _ = (folder / "host.pub").read_text().split()
@@ -87,7 +86,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def study(folder: Path, *command: str, runs: int = 1, control: str = "nice", levels: Sequence[object] = (0, 1)) -> None:
-    """Write a study of a command, along a factor that is controlled."""
     protocol = {"runs": runs, "timeout": "60s", "max_reruns": 0}
     factors = {"n": {"control": control, "levels": list(levels)}}
     write_study(folder, a_study(factors, workload={"command": command}, protocol=protocol))
@@ -191,20 +189,13 @@ STUDY = a_study(
 )  # fmt: skip
 
 
-def why_not() -> str:
-    """What a guest lacks here; empty if nothing."""
+def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
     try:
         find_programs()
         if not (cache_folder() / "kernels" / KERNEL / ABOUT).exists():
-            return f"kernel {KERNEL} was not fetched; fetch it: python scripts/fetch_test_kernel.py fetch"
+            pytest.skip(f"kernel {KERNEL} was not fetched; fetch it: python scripts/fetch_test_kernel.py fetch")
     except HostError as error:
-        return str(error)
-    return find_probe().warning or ""
-
-
-def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
-    if missing := why_not():
-        pytest.skip(missing)
+        pytest.skip(str(error))
     write_study(tmp_path, STUDY)
     done = complete("run", "study.toml", "--host", "guest", "-o", "out", "--json", cwd=tmp_path, codes=(4,))
     events = [*journal.read(tmp_path / "out" / "journal.jsonl")]

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from scalograph.protocol.findings import Findings, RunLog, TaskTrace
 from scalograph.protocol.plain import Level
 from scalograph.report.html import write
 from tests.kit import samples
-from tests.kit.pages import NARROW, SPEEDUP, WALL, WIDTH, Visit, brightest
+from tests.kit.pages import NARROW, SPEEDUP, WALL, WIDTH, Shown, Visit, brightest
 
 pytestmark = pytest.mark.xdist_group("browser")
 TOLD = "navigator.clipboard.readText()"
@@ -141,7 +141,6 @@ def test_the_comparison_is_a_link_and_says_when_it_cannot_be_said(page: Visit) -
     assert page.is_quiet()
 
 
-Shown = Callable[..., Visit]
 SHAPES = [*product((NARROW, WIDTH), ("dark", "light"))]
 IN_ALL_SHAPES = pytest.mark.parametrize(("width", "scheme"), SHAPES)
 FILL = "getComputedStyle(p).fill"
@@ -154,12 +153,10 @@ MAPS = ".heatmaplayer image"
 
 
 def n_lines(page: Visit) -> int:
-    """Return how many wide lines there are."""
     return sum(width > 2.2 for width in page.each(*WIDTHS))
 
 
 def words(page: Visit) -> str:
-    """Return what stands beside and on the maps."""
     return " ".join(page.find("figure.even .annotation-text").all_text_contents())
 
 

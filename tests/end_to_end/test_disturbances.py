@@ -81,7 +81,6 @@ def test_a_stopped_process_is_told(probe: Sequence[str], tmp_path: Path) -> None
 
 @contextmanager
 def neighbor() -> Iterator[int]:
-    """A process that wants the CPU of the run for itself."""
     with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as started:
         try:
             yield started.pid
@@ -156,7 +155,6 @@ exec sleep 5
 
 
 def conducted(folder: Path, script: str, probe: Sequence[str], more: str = "") -> list[FinishedRun]:
-    """A study of this script, in declared order, by the loop that every study takes."""
     write_program(folder / "program", script)
     file = study(folder, '["./program", "{n}"]', runs=1, more=f'order = "declared"\nmax_reruns = 0\n{more}')
     facts = HostFacts(cpus=tuple(CpuFact(cpu=cpu, core=cpu) for cpu in CPUS))

@@ -71,9 +71,6 @@ def test_a_search_has_its_table_and_keeps_its_study(
     assert plan in plans[0] and json.loads(plans[1])["question"] == question
 
 
-# --- cliff
-
-
 def test_where_the_time_jumps(tmp_path: Path) -> None:
     assert "effective-cpus" in complete("find", "--help", cwd=tmp_path, codes=(0,)).stdout
     cliff = answer(tmp_path, *CLIFF, *THREADS)
@@ -81,14 +78,6 @@ def test_where_the_time_jumps(tmp_path: Path) -> None:
     assert cliff["decided"] and cliff["probability"] >= 0.95 and cliff["runs"] <= 60
     assert low < 20 <= high and low <= cliff["location"] <= high
     assert 'levels = "1:64"' in kept_study(tmp_path)
-
-
-def test_a_search_that_runs_out_says_so(tmp_path: Path) -> None:
-    cliff = answer(tmp_path, *CLIFF, "--max-runs", 12, *THREADS)
-    assert not cliff["decided"] and "the search ended after 12 runs" in cliff["answer"][0]
-
-
-# --- break-even
 
 
 def test_the_line_of_two_versions(tmp_path: Path) -> None:
@@ -108,9 +97,6 @@ def test_versions_may_be_numbers(tmp_path: Path) -> None:
     assert (even["decided"], even["n"], even["lines"]) == (False, 0, [])
     assert "too few pairs" in even["answer"][0]
     assert "version = 1\n" in next((tmp_path / "scalograph-results").glob("*/latest/study.toml")).read_text()
-
-
-# --- tunables
 
 
 def test_two_of_four_matter_and_the_gain_is_confirmed(tmp_path: Path) -> None:
@@ -158,8 +144,6 @@ def test_a_program_that_two_of_eight_variables_change(tmp_path: Path) -> None:
     gains = {(it["factor"], it["level"]): it["gain"] and it["gain"]["value"] for it in tunables["settings"]}
     assert gains["pool", "big"] == pytest.approx(8) and gains["checks", 2] == pytest.approx(1 / 6)
 
-
-# --- effective-cpus, on this machine
 
 # A search that finds no answer in so many runs says so, as one on a noisy machine does: both are asserted.
 ONCE = ("effective-cpus", "--max-reruns", 0, "--max-runs", 12)

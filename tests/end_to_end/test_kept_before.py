@@ -39,7 +39,6 @@ DECLARED = sorted((KEPT / "examples/study_accepted").glob("*.toml"))
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """Return a copy of all kept files, unpacked."""
     folder = tmp_path / "kept"
     shutil.copytree(KEPT, folder)
     for packed in folder.rglob("*.gz"):

@@ -32,13 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def measure(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
-    """`scalograph measure` of two runs each, without reruns."""
     return complete("measure", *ONCE, *arguments, cwd=folder, codes=expect)
-
-
-def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def test_the_answer_on_the_terminal_and_the_study_that_it_keeps(folder: Path) -> None:
@@ -55,12 +49,12 @@ def test_the_answer_on_the_terminal_and_the_study_that_it_keeps(folder: Path) ->
     study = folder / "results" / "study.toml"
     complete("check", study, cwd=folder, codes=(0,))
     again = complete("run", study, "-o", "second", "--json", cwd=folder)
-    assert document(again)["study"]["hash"] == findings_in(folder / "results")["study"]["hash"]
+    assert json.loads(again.stdout)["study"]["hash"] == findings_in(folder / "results")["study"]["hash"]
 
 
 def test_json_carries_the_figures(folder: Path) -> None:
     rate = ("--response", "ops(ops/s):higher: ^ops: ([0-9]+)$")
-    found = document(measure(folder, "--threads", "1,2,4", "--json", *rate, "--", "./prog", "{threads}"))
+    found = json.loads(measure(folder, "--threads", "1,2,4", "--json", *rate, "--", "./prog", "{threads}").stdout)
     assert found["verdict"] in ("believe", "doubt", "reject")
     assert found["speedup"]["value"] == pytest.approx(4)
     assert found["sigma"]["value"] == pytest.approx(0, abs=1e-6)
@@ -75,7 +69,7 @@ def test_versions_are_held_against_the_first(folder: Path) -> None:
     done = measure(
         folder, "--shell", "--json", "--runs", 5, "-v", "nap=long,none", "--", "test {nap} = none || sleep 0.2"
     )
-    claim = document(done)["claim"]
+    claim = json.loads(done.stdout)["claim"]
     # On a busy machine nothing can be said; the ratio stands in the matrix in any case.
     assert [row["label"] for row in claim["matrix"]["rows"]] == ["nap long", "nap none"]
     assert "nap none" in claim["sentences"][0] or claim["sentences"][0].startswith("Cannot be said: ")
@@ -93,7 +87,7 @@ def test_a_command_alone_and_copies_of_it_at_once(folder: Path) -> None:
     alone = measure(folder, "--", "./prog", "1")
     assert "median" in alone.stdout and "most" in alone.stdout
     (folder / "log").unlink()
-    found = document(measure(folder, "--copies", "1,2", "--json", "--", "./prog", "1"))
+    found = json.loads(measure(folder, "--copies", "1,2", "--json", "--", "./prog", "1").stdout)
     assert found["curves"][0]["factor"] == "copies"
     n = (folder / "log").read_text().count("ran 1")
     assert n == sum(step["level"] * len(step["responses"]["wall"]["scores"]) for step in found["curves"][0]["steps"])
@@ -136,7 +130,6 @@ def test_revisions_are_built_apart_and_measured_in_one_study(tmp_path: Path, mon
 
 
 def measured(folder: Path, response: str, *command: str) -> dict[str, Any]:
-    """The findings of two starts of a harness."""
     options = ("--runs", 2, "--max-reruns", 0, "--response", response, "-o", "results")
     complete("measure", *options, "--", *command, cwd=folder)
     return findings_in(folder / "results")
@@ -197,8 +190,6 @@ def test_the_module_measures_the_tasks_of_the_workload(jar: Path, tmp_path: Path
     found = json.loads(in_process("import", "jmh", "jmh.json", "--json", cwd=tmp_path).stdout)["benchmarks"]
     assert {one["params"]["version"] for one in found} == {"sequential", "pool", "stream"}
     assert {(one["unit"], one["n_forks"], one["n_shots"]) for one in found} == {("s", 2, 6)}
-
-
-def test_a_build_leaves_the_folder_of_the_workload_as_it_was(jar: Path) -> None:
-    assert jar.is_file()
-    assert not [path for path in MODULE.parent.rglob("*") if path.suffix in (".class", ".jar") or path.name == "target"]
+    # The build has left the folder of the workload as it was.
+    left = [path for path in MODULE.parent.rglob("*") if path.suffix in (".class", ".jar") or path.name == "target"]
+    assert jar.is_file() and not left

@@ -119,14 +119,10 @@ def token() -> Iterator[str]:
 
 @contextmanager
 def once_marked(token: str, act: Callable[[], None]) -> Iterator[None]:
-    """Do something as soon as a process with this mark is there."""
     thread = threading.Thread(target=lambda: (wait_until(lambda: pids_with(token)), act()))
     thread.start()
     yield
     thread.join()
-
-
-# --- placement and the gate
 
 
 @pytest.mark.parametrize("cpu", CPUS[:4])
@@ -270,9 +266,6 @@ def test_a_probe_that_inherits_ignored_signals_can_be_stopped(number: int, token
     assert pids_with(token) == []
 
 
-# --- CPU time
-
-
 @pytest.mark.parametrize(
     ("threads", "placed"), [(1, {}), (2, {}), (4, {}), (2, {"cpus": [CPUS[0]]})], ids=["1", "2", "4", "2 on one CPU"]
 )
@@ -301,9 +294,6 @@ def test_the_walls_of_a_sleep_are_no_shorter_than_the_sleep(lab: Lab) -> None:
     assert run.wall_ns is not None and run.wall_outer_ns is not None and run.tree_wall_ns is not None
     assert 200_000_000 <= run.wall_ns <= min(run.wall_outer_ns, run.tree_wall_ns)
     assert run.start_skew_ns is not None and run.queue_drain_ns is not None
-
-
-# --- containment
 
 
 @pytest.mark.guarantee
@@ -433,9 +423,6 @@ def test_many_copies_start_and_end(lab: Lab) -> None:
     assert [part.copy_index for part in record.values] == list(range(300))
 
 
-# --- ends and words of a workload
-
-
 # A workload, what is chosen of it, the status of its run, what its reason says, and what its copy tells.
 ENDS = [
     *(("crash", {"signal": n}, "signal", f"{n}|{signal.Signals(n).name}",
@@ -539,9 +526,6 @@ def test_many_iterations_arrive_in_order(lab: Lab) -> None:
     assert [work for part in parts for work in part.work] == list(range(n))
     starts = [start for part in parts for start in part.start_ns]
     assert [start - starts[0] for start in starts] == list(range(n))
-
-
-# --- the probe's own exit codes
 
 
 TRUE = program("true")

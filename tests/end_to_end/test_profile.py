@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,7 +22,6 @@ POOL = {"version": "pool", "n": 3000, "q": 60, "prerun": 10}
 
 
 def a_pool(**parameters: object) -> str:
-    """A study of a small pool of workers."""
     return a_study(
         {"p": [1, 4, 8], "jvm": {"control": "jvm-options", "levels": [QUICK]}}, baseline={"p": 1},
         workload={"use": "fork-join", "parameters": {**POOL, **parameters}},
@@ -51,11 +49,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results"
 
 
-def profiled(results: Path, *more: str) -> Any:
-    done = complete("profile", results, "--json", *more, cwd=results.parent, codes=(0,))
-    return json.loads(done.stdout)
-
-
 def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> None:
     journal = (results / "journal.jsonl").read_bytes()
     (tmp_path / "scratch").mkdir()
@@ -79,9 +72,10 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
 
 
 def test_only_what_was_asked_for_in_as_many_iterations_as_the_study_has(results: Path) -> None:
-    found = profiled(results, "--where", "p=8", "--where", "p=1")
-    assert [one["configuration"]["p"] for one in found["profiled"]] == [1, 8]
-    assert [one["n_tasks"] for one in found["profiled"]] == [40, 40]
+    only = ("--where", "p=8", "--where", "p=1")
+    done = complete("profile", results, "--json", *only, cwd=results.parent, codes=(0,))
+    found = json.loads(done.stdout)["profiled"]
+    assert [(one["configuration"]["p"], one["n_tasks"]) for one in found] == [(1, 40), (8, 40)]
 
 
 def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path) -> None:
@@ -94,7 +88,6 @@ def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path)
 
 
 def native(folder: Path, copies: int = 1) -> Path:
-    """Results of a program without Java."""
     once = {"runs": 1, "max_reruns": 0}
     write_study(folder, a_study({"n": [100]}, command="{here}/prog {n}", workload={"copies": copies}, protocol=once))
     (folder / "prog.c").write_text(PROGRAM)

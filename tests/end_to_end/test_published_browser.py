@@ -13,12 +13,11 @@ from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
 from scalograph.text.reproduction_words import COLUMNS
 from tests.kit import EXAMPLES, samples
-from tests.kit.pages import CONTRAST, NARROW, OVERFLOW, SPEEDUP, WIDTH, Visit
+from tests.kit.pages import CONTRAST, NARROW, OVERFLOW, SPEEDUP, WIDTH, Shown, Visit
 from tests.kit.samples import HOSTILE
 
 pytestmark = pytest.mark.xdist_group("browser")
 LONG = "A sentence that " + "w" * 120 + " does not end. " + "It goes on and on. " * 30
-Shown = Callable[..., Visit]
 
 
 @pytest.fixture
@@ -42,8 +41,12 @@ def published() -> Findings:
     return findings.model_copy(update={"published_claims": claims, "published_curves": beside})
 
 
-def test_claims_are_told_in_words_at_any_width(visit: Shown, published: Findings) -> None:
+def test_claims_are_told_in_words_below_the_first_figure_at_any_width(visit: Shown, published: Findings) -> None:
     page = visit(published, in_view=None)
+    # Below the first figure, which stands where it stands without them.
+    top = "document.querySelector('#first-figure').getBoundingClientRect().top"
+    assert page.run(f"document.querySelector('#published').getBoundingClientRect().top > {top}")
+    assert visit(samples.small(), in_view=None).run(top) == page.run(top)
     for width, scheme in ((WIDTH, "light"), (NARROW, "dark")):
         page.page.set_viewport_size({"width": width, "height": 900})
         page.page.emulate_media(color_scheme=scheme)
@@ -54,13 +57,6 @@ def test_claims_are_told_in_words_at_any_width(visit: Shown, published: Findings
         assert page.is_readable()
         boxes = [box for picture in page.find(".published-claim svg").all() if (box := picture.bounding_box())]
         assert len(boxes) == len(DECISIONS) and all(box["x"] + box["width"] <= width for box in boxes)
-
-
-def test_the_claims_stand_below_the_first_figure(visit: Shown, published: Findings) -> None:
-    top = "document.querySelector('#first-figure').getBoundingClientRect().top"
-    page = visit(published, in_view=None)
-    assert page.run(f"document.querySelector('#published').getBoundingClientRect().top > {top}")
-    assert visit(samples.small(), in_view=None).run(top) == page.run(top)
 
 
 def test_a_click_hides_the_published_curves(visit: Shown, published: Findings) -> None:
@@ -75,12 +71,8 @@ def test_a_click_hides_the_published_curves(visit: Shown, published: Findings) -
     assert page.is_quiet()
 
 
-# --- the page of all studies
-
-
 @pytest.fixture
 def reproduced(visit: Shown, tmp_path: Path) -> Callable[..., Visit]:
-    """Open the page of a reproduction, which asks for nothing but itself."""
 
     def opened(document: Reproduction, **options: object) -> Visit:
         write(document, tmp_path / "reproduce.html")

@@ -41,10 +41,6 @@ SMALLER = {
 SANITY, NOISE = "scalograph doctor --sanity ", "scalograph doctor --noise --quick "
 
 
-def blocks() -> list[str]:
-    return re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-
-
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where `scalograph` is: the README starts it two dozen times."""
@@ -69,7 +65,8 @@ def noise_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
 
 @machine
 def test_the_commands_of_the_readme(tmp_path: Path, programs: Path, sanity: Sanity, noise_floor: int) -> None:
-    commands = [block for block in blocks() if "make demo" not in block]
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    commands = [block for block in blocks if "make demo" not in block]
     # `activate` belongs to the repository's own environment; here the interpreter of the tests stands for it.
     script = "\n".join(commands).replace("source .venv/bin/activate", "")
     assert f"\n{SANITY}" in script and sanity.code == 0

@@ -1,14 +1,13 @@
 """The report in a real browser: drawn, quiet, readable at any width, in both schemes and on paper."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.kit import samples
-from tests.kit.pages import CONTRAST, FIRST, NARROW, SPEEDUP, WALL, WIDTH, Visit, write_page
+from tests.kit.pages import CONTRAST, FIRST, NARROW, SPEEDUP, WALL, WIDTH, Shown, write_page
 from tests.unit.report.test_html import MB, unpacked
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -16,7 +15,6 @@ WIDEST = "Math.max(...[...document.querySelectorAll('.main-svg')].map((s) => s.c
 DRAWN, BY_SPEEDUP = ".plot:has(svg.main-svg)", "figure:has(h3:text-is('Speedup'))"
 FIRST_PANELS = f"{FIRST} .panel"
 X_END = "(plot) => plot._fullLayout.xaxis.range[1]"
-Shown = Callable[..., Visit]
 
 
 @pytest.mark.parametrize("width", [NARROW, WIDTH])

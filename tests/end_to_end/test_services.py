@@ -40,18 +40,8 @@ needs_quota = pytest.mark.skipif(
 
 
 def leaves() -> list[Path]:
-    """Cgroups of ours that hold quotas now."""
     tree = cpu_tree()
     return sorted(tree.mount.glob("scalograph-*")) if tree else []
-
-
-@pytest.fixture
-def taken() -> Iterator[int]:
-    """A port on which somebody else listens."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        yield listening.getsockname()[1]
 
 
 def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
@@ -90,9 +80,11 @@ def test_a_server_that_fails_fails_the_run_and_says_its_last_words(
     assert last in record.copies[0].stderr_tail
 
 
-def test_a_port_that_is_taken_is_named(tmp_path: Path, taken: int) -> None:
-    record = one_run(write_served(tmp_path, "plain", port=taken)).record
-    assert (record.run.reason or "").startswith(f"service web: port {taken} is already listened on")
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as somebody:
+        port = somebody.getsockname()[1]
+        record = one_run(write_served(tmp_path, "plain", port=port)).record
+    assert (record.run.reason or "").startswith(f"service web: port {port} is already listened on")
 
 
 @pytest.fixture
@@ -217,8 +209,7 @@ def theirs(tmp_path: Path) -> Iterator[tuple[int, int]]:
     """A server of somebody else: its process id and its port."""
     (tmp_path / "server.py").write_text(servers.SERVER)
     (tmp_path / "state").mkdir()
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as asked:
         port = asked.getsockname()[1]
 
     def answers() -> bool:

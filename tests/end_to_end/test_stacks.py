@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from socket import socket
+from socket import create_server
 from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -41,7 +41,6 @@ events.write(f"iteration 0 {{start}} {{time.monotonic_ns()}} 40\\nvalue servers 
 
 
 def fronted(front: str) -> str:
-    """A study of two servers behind a load balancer."""
     at = {"ports": 1, "ready": servers.health()}
     targets = {"port": "{port}", "state": "{state}", "targets": "{web_targets}"}
     web = ("{python}", "{here}/server.py", "{port}", "{copy}", "plain", "{state}")
@@ -137,7 +136,6 @@ def study(product: str, *driven: object, copies: int, **protocol: int) -> str:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Fetched, compiled and prepared once for all of them."""
     return tmp_path_factory.mktemp("cache")
 
 
@@ -201,7 +199,6 @@ MIX = shipped_workload("order-to-build") / "mix.toml"
 
 
 def record(folder: Path, mix: Path) -> Record:
-    """Of the one run of a study."""
     asked = (f"mix={mix}", "audit=/audit", "clients={clients}", "warmup=100", "ramp_s=0", "steady_s=0.5")
     server = {"parameters": {"port": "{port}"}, "ports": 1, "ready": servers.health()}
     processes = [
@@ -277,8 +274,6 @@ def fetched(pattern: str) -> Path | None:
 
 
 class Server(NamedTuple):
-    """One that was started, and what it has said since."""
-
     name: str
     process: "subprocess.Popen[bytes]"
     port: int
@@ -333,8 +328,7 @@ def server(request: pytest.FixtureRequest, given: Mapping[str, object], tmp_path
     home = fetched(f"{HOMES[request.param]}/")
     if home is None:
         pytest.skip(f"{request.param} is not fetched: scalograph study order-to-build-servers")
-    with socket() as free:
-        free.bind(("127.0.0.1", 0))
+    with create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     more = {"server": request.param, request.param: home, "port": port, "state": tmp_path / "state"}
     argv = [sys.executable, "-B", str(BUSINESS / "serve.py"), *(f"{k}={v}" for k, v in {**given, **more}.items())]

@@ -34,8 +34,6 @@ LOCKS = ("none", "method", "coarse", "object", "cas", "reentrant", "adder")
 SMALL = {"units": 10_007, "quantum": 10, "prerun": 3000}
 N_CPUS = len(os.sched_getaffinity(0))
 
-# --- what every workload promises
-
 GATED = [
     *((name, {"units": 1000, "prerun": 1000, "window_ms": 10})
       for name in ("java-threads", "java-priorities", "affinity", "fixed-work")),
@@ -129,9 +127,6 @@ def test_a_word_that_is_no_argument_is_refused_in_one_line(builds: Path, name: s
     assert "expected" in done.stderr
 
 
-# --- java-threads
-
-
 @cache
 def expected_sum(units: int, quantum: int) -> int:
     """The shared total, by the definition: after each quantum the state is added."""
@@ -194,9 +189,6 @@ def test_threads_that_are_refused_leave_the_work_to_the_others(builds: Path, tmp
     # How many threads the JVM has of its own differs from start to start.
     told = re.match(r"threads: the system gave no more than (\d+) threads ", failed.stderr)
     assert failed.returncode == 69 and told and 50 < int(told[1]) < tasks
-
-
-# --- the others
 
 
 def test_priorities_tell_what_the_kernel_has(builds: Path) -> None:

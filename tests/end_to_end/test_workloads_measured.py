@@ -24,8 +24,6 @@ from tests.kit.results import complete, records_in
 from tests.kit.studies import a_study, write_study
 from tests.kit.workloads import Said, built, said, start, words, xor_of_ends
 
-NAMES = ("openmp-sum", "process-pool")
-
 
 def pool_total(size: int, cost: int) -> int:
     """By the definition: the ends of all elements, one by one, added."""
@@ -71,7 +69,7 @@ def test_how_threads_wait_is_what_was_asked_for(builds: Path, wait: str, other: 
     assert policies[-1:] == [f"'{wait.upper()}'"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["openmp-sum", "process-pool"])
 def test_a_study_measures_it(builds: Path, name: str, tmp_path: Path) -> None:
     built(name, builds)  # skips without a compiler
     text = a_study(

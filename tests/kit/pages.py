@@ -1,7 +1,7 @@
 """Pages in a real browser: one class that opens, turns, prints and reads them, whatever is on them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -185,6 +185,9 @@ class Visit:
         """Whether it is quiet, no wider than its window, and each text has contrast."""
         assert self.run(CONTRAST) == []
         return self.is_within()
+
+
+Shown = Callable[..., Visit]
 
 
 def brightest(fill: str) -> int:
