@@ -88,7 +88,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def study(folder: Path, *command: str, runs: int = 1, control: str = "nice", levels: Sequence[object] = (0, 1)) -> None:
     protocol = {"runs": runs, "timeout": "60s", "max_reruns": 0}
     factors = {"n": {"control": control, "levels": list(levels)}}
-    write_study(folder, a_study(factors, workload={"command": command}, protocol=protocol))
+    write_study(folder, a_study(factors, seed=1, workload={"command": command}, protocol=protocol))
 
 
 @machine
