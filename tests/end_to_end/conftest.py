@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,12 @@ import pytest
 from scalograph.control.store import Store
 from scalograph.machine.proofs import run_proofs
 from scalograph.machine.proofs.proof_context import ProofContext
-from tests.kit.command import LONG_S, in_process
+from tests.kit import samples
+from tests.kit.command import LONG_S, in_process, study
+from tests.kit.pages import Visit, write_page
 from tests.kit.probes import probe_argv
+from tests.kit.processes import write_program
+from tests.kit.results import complete
 from tests.kit.servers import LOAD
 
 INSTALL = "apt-get install chromium"
@@ -32,7 +38,6 @@ class Sanity:
 
 @pytest.fixture(scope="session")
 def sanity(tmp_path_factory: pytest.TempPathFactory) -> Sanity:
-    """Every proof on this machine."""
     folder, benches = tmp_path_factory.mktemp("sanity"), list[ProofContext]()
 
     class Kept(ProofContext):
@@ -70,6 +75,43 @@ def browser() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=[*root, "--disable-gpu"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of two blocks that has ended, in its folder."""
+    folder = tmp_path_factory.mktemp("ended")
+    write_program(folder / "prog", "exit 0")
+    complete("run", study(folder, '["./prog", "{n}"]'), "-o", "results", cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def finished(ended: Path, tmp_path: Path) -> Path:
+    """The results of a copy of it."""
+    return shutil.copytree(ended, tmp_path, dirs_exist_ok=True) / "results"
+
+
+@pytest.fixture
+def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
+    """Open a page of this test alone: a file, or the report of findings; options as of `Visit`."""
+    with ExitStack() as stack:
+        yield lambda what, **options: stack.enter_context(
+            Visit(browser, what if isinstance(what, Path) else write_page(tmp_path, what), **options)
+        )
+
+
+@pytest.fixture(scope="module")
+def sample(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Visit]]:
+    """Turn the page of a sample to a width and a scheme: opened once for all who only read it."""
+    with ExitStack() as stack:
+
+        @cache
+        def opened(name: str) -> Visit:
+            file = write_page(tmp_path_factory.mktemp(name), getattr(samples, name)())
+            return stack.enter_context(Visit(browser, file))
+
+        yield lambda name, *shape, **scheme: opened(name).turn(*shape, **scheme)
 
 
 @pytest.fixture

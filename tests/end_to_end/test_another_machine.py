@@ -1,45 +1,36 @@
-"""Studies on another machine: a signal, a resume after it was booted anew, and a server of ssh on this one."""
+"""Studies on another machine: a signal, a resume after a boot, a server of ssh on this one; kernels that are booted."""
 
 import getpass
+import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from scalograph.errors import HostError
 from scalograph.findings import table
 from scalograph.findings.overview import list_undeclared_differences
 from scalograph.protocol import journal
+from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
+from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
+from scalograph.system.build_cache import cache_folder
+from tests.kit import servers
 from tests.kit.command import LONG_S, environment, machine
+from tests.kit.processes import read_pids, wait_for_end, wait_until, write_program
 from tests.kit.results import complete
+from tests.kit.studies import a_study, write_study
 from tests.unit.run.hosts.remote.far_machine import KERNELS, booting_stand_in, program, stand_in
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-STUDY = """\
-version = 1
-name = "far"
-title = "Far"
-work = "total"
-seed = 1
-[workload]
-command = {command}
-[factors.n]
-control = "nice"
-levels = [0, 1]
-[protocol]
-runs = {runs}
-timeout = "60s"
-max_reruns = 0
-"""
 CONFIG = """\
 ListenAddress 127.0.0.1
 Port {port}
@@ -70,8 +61,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     for name in ("host", "user", "other"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as found:
         port = found.getsockname()[1]
     (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
     kind, key, _ = (folder / "host.pub").read_text().split()
@@ -80,31 +70,30 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / f"{name}.client").write_text(
             CLIENT.format(port=port, folder=folder, key=name, user=getpass.getuser())
         )
-    (folder / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/user.client "$@"\n')
-    (folder / "ssh").chmod(0o755)
+    write_program(folder / "ssh", f'exec {shutil.which("ssh")} -F {folder}/user.client "$@"')
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen([SSHD, "-D", "-e", "-f", folder / "config"], stderr=log) as serving,
     ):
         try:
-            until = time.monotonic() + 60
-            while "Server listening" not in (said := (folder / "log").read_text()):
-                if serving.poll() is not None or time.monotonic() > until:
-                    pytest.skip(f"sshd does not start: {said.strip()}")
-                time.sleep(0.02)
+            wait_until(lambda: serving.poll() is not None or "Server listening" in (folder / "log").read_text())
+            if serving.poll() is not None:
+                pytest.skip(f"sshd does not start: {(folder / 'log').read_text().strip()}")
             monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
             yield folder
         finally:
             serving.kill()
 
 
-def study(folder: Path, command: str, runs: int = 1) -> None:
-    (folder / "study.toml").write_text(STUDY.format(command=command, runs=runs))
+def study(folder: Path, *command: str, runs: int = 1, control: str = "nice", levels: Sequence[object] = (0, 1)) -> None:
+    protocol = {"runs": runs, "timeout": "60s", "max_reruns": 0}
+    factors = {"n": {"control": control, "levels": list(levels)}}
+    write_study(folder, a_study(factors, seed=1, workload={"command": command}, protocol=protocol))
 
 
 @machine
 def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, tmp_path: Path) -> None:
-    study(tmp_path, '["sh", "-c", "pwd >&2; sleep 0.2"]')
+    study(tmp_path, "sh", "-c", "pwd >&2; sleep 0.2")
     complete("run", "study.toml", "--host", "ssh:far", "--wait-lock", "5m", "-o", "out", cwd=tmp_path)
     records = [event["record"] for event in journal.read(tmp_path / "out" / "journal.jsonl") if event["event"] == "run"]
     assert [one.run.status for one in records] == ["ok", "ok"]
@@ -121,7 +110,7 @@ def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, t
 @machine
 def test_a_start_that_is_killed_ends_the_run_over_ssh_itself(server: Path, tmp_path: Path) -> None:
     place = ended(tmp_path, "ssh:far", signal.SIGKILL)
-    assert gone(place)
+    wait_until(lambda: not place.exists(), LONG_S)
 
 
 def test_a_signal_ends_the_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,38 +122,23 @@ def test_a_signal_ends_the_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def ended(folder: Path, host: str, number: signal.Signals) -> Path:
     """Start a study, send it a signal while a run goes on, and see that this ends; return the folder there."""
-    study(folder, f'["sh", "-c", "pwd > {folder}/pwd; echo $$ > {folder}/pid; exec sleep 50"]')
+    study(folder, "sh", "-c", f"pwd > {folder}/pwd; echo $$ > {folder}/pid; exec sleep 50")
     argv = [sys.executable, "-m", "scalograph", "run", "study.toml", "--host", host, "--wait-lock", "5m", "-o", "out"]
     with subprocess.Popen(argv, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True) as started:
-        pid = begun(folder / "pid", started)
+        (pid,) = read_pids(folder / "pid")
         started.send_signal(number)
         _, said = started.communicate(timeout=60)
     assert started.returncode == (130 if number == signal.SIGINT else -number), said
-    assert gone(Path(f"/proc/{pid}"))
+    wait_for_end(pid)
     return Path((folder / "pwd").read_text().strip()).parent
-
-
-def gone(path: Path) -> bool:
-    until = time.monotonic() + LONG_S
-    while path.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    return not path.exists()
-
-
-def begun(file: Path, started: "subprocess.Popen[str]") -> int:
-    until = time.monotonic() + 300
-    while not (file.exists() and file.read_text().endswith("\n")):
-        assert started.poll() is None and time.monotonic() < until
-        time.sleep(0.02)
-    return int(file.read_text())
 
 
 def test_a_study_goes_on_after_that_machine_was_booted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch)
-    study(tmp_path, '["true"]')
+    study(tmp_path, "true")
     options = ("run", "study.toml", "--host", "ssh:there", "-o", "out")
     complete(*options, "--max-runs", "2", cwd=tmp_path)
-    study(tmp_path, '["true"]', runs=2)
+    study(tmp_path, "true", runs=2)
     told = "2b1c7a52-0000-4000-8000-0123456789ab"
     program(tmp_path, "cat", f'case $1 in */boot_id) echo {told} ;; *) exec /bin/cat "$@" ;; esac')
     program(tmp_path, "grep", f'/bin/grep "$@" | sed "s|^\\(/proc/sys/kernel/random/boot_id:\\).*|\\1{told}|"')
@@ -179,12 +153,7 @@ def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pyte
     state = booting_stand_in(tmp_path, monkeypatch)
     monkeypatch.setattr(reboot, "PAUSE_S", 0.01)
     monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
-    text = (
-        STUDY.format(command='["true"]', runs=2)
-        .replace("levels = [0, 1]", 'levels = ["all"]')
-        .replace("nice", "kernel")
-    )
-    (tmp_path / "study.toml").write_text(text)
+    study(tmp_path, "true", runs=2, control="kernel", levels=["all"])
     options = ("run", "study.toml", "--host", "reboot:there", "-o", "out")
     complete(*options, "--max-runs", "2", cwd=tmp_path)
     complete(*options, "--resume", cwd=tmp_path)
@@ -198,3 +167,57 @@ def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pyte
     assert (
         asked[-1] == KERNELS[0] and asked.count(KERNELS[1]) == 2 and 1 < len({row.boot for row in rows}) <= len(asked)
     )
+
+
+# The newest that is offered: the set-up for development has it fetched, or says how.
+KERNEL = DEFAULT_KERNEL
+STARTS = "echo mine > $1/file; cat $1/file; exec sleep 600"
+DRIVES = "nproc; echo kept > file; echo lost > /root/scalograph-lost; cat file >&2"
+STUDY = a_study(
+    {
+        "kernel": {"control": "kernel", "levels": [KERNEL]},
+        "options": {"control": "boot-options", "levels": ["nosmp", "mem=48M"]},
+        "swappiness": {"control": "sysctl:vm.swappiness", "levels": [7]},
+        "scheduler": {"control": "scheduler", "levels": ["default"]},
+    },
+    workload={"process": [
+        servers.service("server", "sh", "-c", STARTS, "sh", "{state}", ready={"line": "mine"}),
+        servers.driver("sh", "-c", DRIVES),
+    ]},
+    responses={"cpus": {"from": "output", "pattern": r"^(\d+)$", "better": "none"}},
+    protocol={"runs": 1, "timeout": "60s"},
+)  # fmt: skip
+
+
+def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
+    try:
+        find_programs()
+        if not (cache_folder() / "kernels" / KERNEL / ABOUT).exists():
+            pytest.skip(f"kernel {KERNEL} was not fetched; fetch it: python scripts/fetch_test_kernel.py fetch")
+    except HostError as error:
+        pytest.skip(str(error))
+    write_study(tmp_path, STUDY)
+    done = complete("run", "study.toml", "--host", "guest", "-o", "out", "--json", cwd=tmp_path, codes=(4,))
+    events = [*journal.read(tmp_path / "out" / "journal.jsonl")]
+    booted, starved = sorted((e for e in events if e["event"] == "run"), key=lambda e: e["record"].run.status != "ok")
+    record = booted["record"]
+    assert record.guest.kernel == fetch_kernel(KERNEL, print)[0].release
+    assert record.guest.cpus == "0" and "nosmp" in record.guest.command_line
+    assert record.values[0].values == {"output_cpus": [1.0]}
+    assert [copy.stderr_tail for copy in record.copies] == ["mine\n", "kept\n"]
+    assert [one.name for one in record.processes] == ["server", "driver"]
+    swappiness, scheduler = record.settings
+    assert (swappiness.name, swappiness.in_force, swappiness.at_end) == ("vm.swappiness", "7", "7")
+    assert (scheduler.before, scheduler.in_force, scheduler.at_end, scheduler.after) == ("default",) * 4
+    is_emulated = record.guest.accelerator == "tcg"
+    assert record.header.backend == "kernel"
+    assert (record.run.wall_ns is None) == (record.run.cpu_ns is None) == is_emulated
+    assert not Path("/root/scalograph-lost").exists()
+    reason = starved["record"].run.reason
+    assert starved["configuration"]["options"] == "mem=48M" and "did not boot; it said: " in reason
+    assert "panic" in reason
+    assert KERNEL in events[0]["uses"]["kernels"]
+    assert events[0]["machine"]["accelerator"] == record.guest.accelerator
+    trust = json.loads(done.stdout)["trust"]
+    said = " ".join([*trust["points"], *trust["causes"]])
+    assert ("functional, not timing" in said.lower()) == is_emulated

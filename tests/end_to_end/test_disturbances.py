@@ -1,4 +1,4 @@
-"""Each cause is inflicted for real, and the verdict must name it. That a run is quiet is never asserted here."""
+"""What disturbs a run, and what its program may do to whoever measures: inflicted for real, and named."""
 
 import os
 import signal
@@ -13,14 +13,23 @@ from uuid import uuid4
 
 import pytest
 
+from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.local.probe import PROGRAM, find_probe, measure
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local import probe_process
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import measure
+from scalograph.run.plan import plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import FinishedRun, run_in_memory
+from scalograph.study.declare import declare
 from scalograph.verdict.judge import judge
-from tests.kit import ROOT
-from tests.kit.command import LONG_S, machine
+from tests.kit.command import LONG_S, machine, study
+from tests.kit.processes import pids_with, wait_until, write_program
 
 pytestmark = machine
-CPU = min(os.sched_getaffinity(0))
+CPUS = sorted(os.sched_getaffinity(0))
+CPU = CPUS[0]
 SPIN = "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nwhile time.monotonic() < end: pass"
 # Reads a file that is larger than its memory group, over and over.
 THRASH = """
@@ -36,20 +45,6 @@ with open("file", "rb") as file:
         for at in range(0, len(pages), 4096):
             pages[at]
 """
-
-
-def native() -> tuple[str, ...] | None:
-    if (found := find_probe()).warning is None:
-        return found.argv
-    built = [*(ROOT / "probe" / "target").glob(f"**/release/{PROGRAM}")]
-    return (str(built[0]),) if built else None
-
-
-@pytest.fixture
-def probe() -> Sequence[str]:
-    if (found := native()) is None:
-        pytest.skip(f"{PROGRAM} is not built")
-    return found
 
 
 def record(probe: Sequence[str], argv: Sequence[str], folder: Path) -> Record:
@@ -70,21 +65,27 @@ def causes(found: Record) -> dict[str, str]:
 
 
 def test_a_neighbor_is_named(probe: Sequence[str], tmp_path: Path) -> None:
-    with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as neighbor:
-        try:
-            found = record(probe, spin(2.5), tmp_path)
-        finally:
-            neighbor.kill()
+    with neighbor() as pid:
+        found = record(probe, spin(2.5), tmp_path)
     assert "neighbor" in causes(found)
     if found.run.neighbors is not None:
         # By its number: others may have taken more of that CPU, and the text names two.
-        (taken_ns,) = (one.taken_ns for one in found.run.neighbors if one.pid == neighbor.pid)
+        (taken_ns,) = (one.taken_ns for one in found.run.neighbors if one.pid == pid)
         assert taken_ns > 0
 
 
 def test_a_stopped_process_is_told(probe: Sequence[str], tmp_path: Path) -> None:
     script = "(sleep 0.1; kill -STOP $$; sleep 0.3; kill -CONT $$) & sleep 0.05; wait"
     assert "stopped" in causes(record(probe, ["sh", "-c", script], tmp_path))
+
+
+@contextmanager
+def neighbor() -> Iterator[int]:
+    with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as started:
+        try:
+            yield started.pid
+        finally:
+            started.kill()
 
 
 @contextmanager
@@ -129,29 +130,91 @@ def test_a_stop_and_a_neighbor_are_both_told(probe: Sequence[str], tmp_path: Pat
     marker = str(2 + uuid4().int % 1000 / 1e6)
 
     def stop() -> None:
-        pid = wait_for(marker)
+        wait_until(lambda: pids_with(marker), LONG_S)
+        (pid,) = pids_with(marker)
         os.kill(pid, signal.SIGSTOP)
         time.sleep(0.3)
         os.kill(pid, signal.SIGCONT)
 
-    with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as neighbor:
-        stopper = threading.Thread(target=stop)
+    stopper = threading.Thread(target=stop)
+    with neighbor():
         stopper.start()
-        try:
-            told = causes(record(probe, spin(float(marker)), tmp_path))
-        finally:
-            neighbor.kill()
-            stopper.join()
+        told = causes(record(probe, spin(float(marker)), tmp_path))
+    stopper.join()
     assert {"neighbor", "stopped"} <= set(told)
 
 
-def wait_for(marker: str) -> int:
-    """The process that has `marker` as its last argument."""
-    until = time.monotonic() + LONG_S
-    while time.monotonic() < until:
-        for entry in Path("/proc").iterdir():
-            with suppress(OSError):
-                if entry.name.isdigit() and (entry / "cmdline").read_bytes().endswith(marker.encode() + b"\0"):
-                    return int(entry.name)
-        time.sleep(0.02)
-    raise AssertionError("the workload did not start")
+# Once: later runs of the study find the mark, and behave.
+SCRIPT = """\
+#!/bin/sh
+[ ! -e {mark} ] || exit 0
+touch {mark}
+{act}
+exec sleep 5
+"""
+
+
+def conducted(folder: Path, script: str, probe: Sequence[str], more: str = "") -> list[FinishedRun]:
+    write_program(folder / "program", script)
+    file = study(folder, '["./program", "{n}"]', runs=1, more=f'order = "declared"\nmax_reruns = 0\n{more}')
+    facts = HostFacts(cpus=tuple(CpuFact(cpu=cpu, core=cpu) for cpu in CPUS))
+    planned = plan(declare(file), facts)
+    return run_in_memory(planned, Runner(planned, LocalHost(ProbeProgram(tuple(probe)))))
+
+
+# What it does, and what is said: of one that stays until it is seen, who stopped the probe is named.
+ACTS = {
+    "kill": ("kill -KILL $PPID", "killed by signal 9"),
+    "term": ("kill -TERM $PPID", "told to end the run, not by us: SIGTERM"),
+    "term and stay": ("kill -TERM $PPID; sleep 5", "SIGTERM received from program ("),
+    "stop": ("kill -STOP $PPID", "stopped by a signal that was not ours"),
+    "int": ("kill -INT $PPID", "told to end the run, not by us: SIGINT"),
+    "hup": ("kill -HUP $PPID", "told to end the run, not by us: SIGHUP"),
+    "line": ("echo nonsense > /proc/$PPID/fd/1", "the answer of its probe was broken"),
+    "flood": ("head -c 9000000 /dev/zero | tr '\\0' x > /proc/$PPID/fd/1", "the answer of its probe was broken"),
+}
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize(
+    ("act", "probe"),
+    [*((act, "native") for act in ACTS), *((act, "python") for act in ("kill", "term", "stop"))],
+    indirect=["probe"],
+)
+def test_it_ends_its_run_and_not_the_study(
+    act: str, probe: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe_process, "_LOOK_S", 0.2)
+    does, cause = ACTS[act]
+    script = SCRIPT.format(mark=tmp_path / "mark", act=does)
+    # One that writes is to end well.
+    first, *others = conducted(tmp_path, script.replace("sleep 5", "true") if "fd" in does else script, probe)
+    if first.record.header.containment == "namespace":
+        pytest.skip("in a namespace of its own a program does not see who measures it")
+    assert first.verdict == "failed" and cause in (first.record.run.reason or ""), first.record.run
+    assert [done.record.run.status for done in others] == ["ok"]
+
+
+@pytest.mark.guarantee
+def test_a_guard_that_is_stopped_holds_nobody_up(probe: Sequence[str], tmp_path: Path) -> None:
+    stops = "for pid in $(cat /proc/$PPID/task/$PPID/children); do [ $pid = $$ ] || kill -STOP $pid; done; exit 0"
+    done = conducted(tmp_path, SCRIPT.format(mark=tmp_path / "mark", act=stops), probe)
+    assert [one.record.run.status for one in done] == ["ok", "ok"]
+
+
+LEAVES = f"""\
+#!{sys.executable} -S
+import os, time
+os.sched_setaffinity(0, {{{CPUS[-1]}}})
+end = time.process_time() + 0.05
+while time.process_time() < end:
+    pass
+"""
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("probe", ["native", "python"], indirect=True)
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs 2 CPUs")
+def test_a_run_that_leaves_its_mask_is_not_believed(probe: Sequence[str], tmp_path: Path) -> None:
+    file = conducted(tmp_path, LEAVES, probe, more='\n[factors.cpus]\ncontrol = "cpus"\nlevels = "1"\n')
+    assert {done.verdict for done in file} == {"failed"}

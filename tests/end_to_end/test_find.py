@@ -1,7 +1,4 @@
-"""The searches of `find` as a user has them: most on a machine whose times are made up.
-
-Where others run too, no verdict and no probability is asserted.
-"""
+"""The searches of `find` as a user has them, and a claim on groups of settings, most on a machine that is made up."""
 
 import json
 import os
@@ -9,12 +6,13 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from tests.kit.command import degraded, in_process, simulated
 from tests.kit.results import COMPLETE, complete, findings_in
+from tests.kit.studies import a_study, write_study
 
 N_CPUS = len(os.sched_getaffinity(0))
 SIZES = range(1, 201)
@@ -49,57 +47,37 @@ def kept_study(folder: Path) -> str:
     return (folder / "results" / "study.toml").read_text()
 
 
-class Search(NamedTuple):
-    """A search of few runs: the title of the table of its levels, and what its plan says."""
-
-    words: tuple[object, ...]
-    table: str
-    plan: str
-
-
+# Searches of few runs: the words of each, the title of the table of its levels, and what its plan says.
 SEARCHES = [
-    Search((*CLIFF, "--max-runs", 14, *THREADS), "Levels that were measured", ""),
-    Search((*EVEN, "--size", "size=20,30,60,90", "--max-runs", 14, *SIZE), "Pairs that were measured",
-           "a pair at a time where it tells most"),
-    Search(("tunables", *SETTINGS, "--max-reruns", 0, *ALL), "Settings against the default", ""),
-    pytest.param(Search(("effective-cpus", "--max-runs", 12, "--", "true"), "Levels that were measured", ""),
-                 marks=needs_cpus),
+    ((*CLIFF, "--max-runs", 14, *THREADS), "Levels that were measured", ""),
+    ((*EVEN, "--size", "size=20,30,60,90", "--max-runs", 14, *SIZE), "Pairs that were measured",
+     "a pair at a time where it tells most"),
+    (("tunables", *SETTINGS, "--max-reruns", 0, *ALL), "Settings against the default", ""),
+    pytest.param(("effective-cpus", "--max-runs", 12, "--", "true"), "Levels that were measured", "", marks=needs_cpus),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_a_search_has_its_table_and_keeps_its_study(tmp_path: Path, search: Search) -> None:
-    question, *words = search.words
+@pytest.mark.parametrize(("search", "table", "plan"), SEARCHES)
+def test_a_search_has_its_table_and_keeps_its_study(
+    tmp_path: Path, search: tuple[object, ...], table: str, plan: str
+) -> None:
+    question, *words = search
     done = find(tmp_path, question, "--tables", "-o", "results", *words)
-    assert search.table in done.stdout
+    assert table in done.stdout
     assert done.stdout.splitlines()[-1] == "again   scalograph run results/study.toml"
     assert f'question = "{question}"' in kept_study(tmp_path)
-    assert search.table in complete("report", "results", "--tables", cwd=tmp_path).stdout
+    assert table in complete("report", "results", "--tables", cwd=tmp_path).stdout
     plans = [in_process("plan", "results/study.toml", *more, cwd=tmp_path).stdout for more in ((), ("--json",))]
-    assert search.plan in plans[0] and json.loads(plans[1])["question"] == question
-
-
-def test_help_of_the_group_names_what_it_finds(tmp_path: Path) -> None:
-    assert "effective-cpus" in complete("find", "--help", cwd=tmp_path, codes=(0,)).stdout
-
-
-# --- cliff
+    assert plan in plans[0] and json.loads(plans[1])["question"] == question
 
 
 def test_where_the_time_jumps(tmp_path: Path) -> None:
+    assert "effective-cpus" in complete("find", "--help", cwd=tmp_path, codes=(0,)).stdout
     cliff = answer(tmp_path, *CLIFF, *THREADS)
     low, high = cliff["interval"]
     assert cliff["decided"] and cliff["probability"] >= 0.95 and cliff["runs"] <= 60
     assert low < 20 <= high and low <= cliff["location"] <= high
     assert 'levels = "1:64"' in kept_study(tmp_path)
-
-
-def test_a_search_that_runs_out_says_so(tmp_path: Path) -> None:
-    cliff = answer(tmp_path, *CLIFF, "--max-runs", 12, *THREADS)
-    assert not cliff["decided"] and "the search ended after 12 runs" in cliff["answer"][0]
-
-
-# --- break-even
 
 
 def test_the_line_of_two_versions(tmp_path: Path) -> None:
@@ -119,9 +97,6 @@ def test_versions_may_be_numbers(tmp_path: Path) -> None:
     assert (even["decided"], even["n"], even["lines"]) == (False, 0, [])
     assert "too few pairs" in even["answer"][0]
     assert "version = 1\n" in next((tmp_path / "scalograph-results").glob("*/latest/study.toml")).read_text()
-
-
-# --- tunables
 
 
 def test_two_of_four_matter_and_the_gain_is_confirmed(tmp_path: Path) -> None:
@@ -169,8 +144,6 @@ def test_a_program_that_two_of_eight_variables_change(tmp_path: Path) -> None:
     gains = {(it["factor"], it["level"]): it["gain"] and it["gain"]["value"] for it in tunables["settings"]}
     assert gains["pool", "big"] == pytest.approx(8) and gains["checks", 2] == pytest.approx(1 / 6)
 
-
-# --- effective-cpus, on this machine
 
 # A search that finds no answer in so many runs says so, as one on a noisy machine does: both are asserted.
 ONCE = ("effective-cpus", "--max-reruns", 0, "--max-runs", 12)
@@ -248,3 +221,55 @@ def test_a_program_that_fails_on_all_cpus(tmp_path: Path) -> None:
     done = complete("find", *ONCE, "--shell", "--", script, cwd=tmp_path, codes=(4,))
     assert "failed  2 \N{MULTIPLICATION SIGN} the command exited with 1" in done.stdout
     assert f"level {N_CPUS} failed 2 times: left out" in done.stderr
+
+
+# Two settings for a factor of swapping, one for a factor of caches: more settings alone look like more of an effect.
+SWAPS = {"swap": (0, 1, 2), "write": (0, 1, 2), "cache": (0, 1), "reserve": (0, 1)}
+OF = {"swap": "swapping", "write": "swapping", "cache": "caches", "reserve": "caches"}
+GROUPS = {"kind": "contrast", "groups": ["swapping", "caches"]}
+STUDY = a_study(
+    {name: {"levels": list(levels), "group": OF[name]} for name, levels in SWAPS.items()},
+    question="tunables", plan="one-at-a-time", seed=5, protocol={"runs": 4, "max_reruns": 0},
+    published={"claims": [
+        {"id": "P0-1", "sentence": "Settings of swapping matter more than those of caches.", **GROUPS,
+         "holds": [1, "any"]},
+        {"id": "P0-2", "sentence": "They matter less.", **GROUPS, "holds": ["any", 1]},
+        {"id": "P0-3", "sentence": "Writing matters as much as anything.", "kind": "count",
+         "quantity": "sensitivity_rank", "where": {"write": 2}, "holds": [1, 9]},
+    ]},
+    quick={"factors": {"write": [0]}},
+)  # fmt: skip
+
+
+def claims(folder: Path, swapping: float, caches: float, *words: str) -> list[dict[str, Any]]:
+    """The decided claims of a study in which each setting of a group makes runs so many times as fast."""
+    walls = {
+        f"true {a} {b} {c} {d}": 0.1 / (swapping ** ((a > 0) + (b > 0)) * caches ** (c + d))
+        for a, b, c, d in product(*SWAPS.values())
+    }
+    complete("run", write_study(folder, STUDY), *words, "-o", "results", cwd=folder, env=simulated(folder, walls))
+    found: dict[str, Any] = findings_in(folder / "results")
+    return list(found["published_claims"])
+
+
+@pytest.mark.parametrize(
+    ("swapping", "caches", "decisions"),
+    [
+        (1.2, 1.02, ["holds", "does not hold"]),
+        (1.02, 1.2, ["does not hold", "holds"]),
+        (1.0, 1.0, ["not resolved", "not resolved"]),
+    ],
+)
+def test_a_claim_about_groups_is_decided_by_their_contrast(
+    tmp_path: Path, swapping: float, caches: float, decisions: list[str]
+) -> None:
+    found = claims(tmp_path, swapping, caches)
+    assert [one["decision"] for one in found] == [*decisions, "holds"]
+    assert found[0]["quantity"] == "mean change by the factors of swapping over that by those of caches"
+
+
+def test_a_form_that_leaves_a_factor_of_a_group_out_does_not_decide(tmp_path: Path) -> None:
+    first, _, third = claims(tmp_path, 1.2, 1.02, "--quick")
+    assert first["decision"] == third["decision"] == "not measured"
+    assert first["why"] == "the quick form leaves out settings of write: run the full form"
+    assert third["why"] == "the quick form leaves out write 2: run the full form"

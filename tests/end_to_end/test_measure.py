@@ -1,14 +1,20 @@
-"""`measure` as a user has it: a command in, an answer and a study out. No verdict is asserted: others run here too."""
+"""`measure` as a user has it: a command or a harness in, an answer and a study out. No verdict: others run here too."""
 
 import json
+import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.kit import ROOT
 from tests.kit.command import in_process
+from tests.kit.processes import write_program
 from tests.kit.results import complete, findings_in
+from tests.kit.workloads import QUICK
 
 ONCE = ("--max-reruns", 0, "--runs", 2)
 # Work that can be divided, a figure of it, and a file that tells where it ran.
@@ -22,25 +28,14 @@ echo "ops: $((100 * $1))"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    program = tmp_path / "prog"
-    program.write_text(PROGRAM)
-    program.chmod(0o755)
-    return tmp_path
+    return write_program(tmp_path / "prog", PROGRAM).parent
 
 
 def measure(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
-    """`scalograph measure` of two runs each, without reruns."""
-    done = in_process("measure", *ONCE, *arguments, cwd=folder)
-    assert done.returncode in expect, done.stderr
-    return done
+    return complete("measure", *ONCE, *arguments, cwd=folder, codes=expect)
 
 
-def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def test_the_answer_on_the_terminal(folder: Path) -> None:
+def test_the_answer_on_the_terminal_and_the_study_that_it_keeps(folder: Path) -> None:
     done = measure(folder, "--threads", "1,2,4", "-o", "results", "--", "./prog", "{threads}")
     lines = done.stdout.splitlines()
     assert lines[0] == "`./prog {threads}` over threads" and len(lines) <= 30
@@ -50,20 +45,16 @@ def test_the_answer_on_the_terminal(folder: Path) -> None:
     # It ran here; the baseline, which two speedups share, as often as the others or more.
     log = (folder / "log").read_text().split("\n")[:-1]
     assert (log.count("ran 2"), log.count("ran 4")) == (2, 2) and log.count("ran 1") >= 2
-
-
-def test_the_study_that_it_keeps_is_checked_and_run_without_retyping(folder: Path) -> None:
-    measure(folder, "--threads", "1,2", "-o", "first", "--", "./prog", "{threads}")
-    study = folder / "first" / "study.toml"
+    # The study that it keeps is checked and run without retyping.
+    study = folder / "results" / "study.toml"
     complete("check", study, cwd=folder, codes=(0,))
-    done = complete("run", study, "-o", "second", "--json", cwd=folder)
-    first = findings_in(folder / "first")
-    assert document(done)["study"]["hash"] == first["study"]["hash"]
+    again = complete("run", study, "-o", "second", "--json", cwd=folder)
+    assert json.loads(again.stdout)["study"]["hash"] == findings_in(folder / "results")["study"]["hash"]
 
 
 def test_json_carries_the_figures(folder: Path) -> None:
     rate = ("--response", "ops(ops/s):higher: ^ops: ([0-9]+)$")
-    found = document(measure(folder, "--threads", "1,2,4", "--json", *rate, "--", "./prog", "{threads}"))
+    found = json.loads(measure(folder, "--threads", "1,2,4", "--json", *rate, "--", "./prog", "{threads}").stdout)
     assert found["verdict"] in ("believe", "doubt", "reject")
     assert found["speedup"]["value"] == pytest.approx(4)
     assert found["sigma"]["value"] == pytest.approx(0, abs=1e-6)
@@ -74,17 +65,11 @@ def test_json_carries_the_figures(folder: Path) -> None:
     assert [step["gain"] and step["gain"]["value"] for step in steps] == [None, pytest.approx(1), pytest.approx(1)]
 
 
-def test_a_command_alone(folder: Path) -> None:
-    done = measure(folder, "--", "./prog", "1")
-    # On a busy machine nothing is claimed; the matrix stands in any case.
-    assert "median" in done.stdout and "most" in done.stdout
-
-
 def test_versions_are_held_against_the_first(folder: Path) -> None:
     done = measure(
         folder, "--shell", "--json", "--runs", 5, "-v", "nap=long,none", "--", "test {nap} = none || sleep 0.2"
     )
-    claim = document(done)["claim"]
+    claim = json.loads(done.stdout)["claim"]
     # On a busy machine nothing can be said; the ratio stands in the matrix in any case.
     assert [row["label"] for row in claim["matrix"]["rows"]] == ["nap long", "nap none"]
     assert "nap none" in claim["sentences"][0] or claim["sentences"][0].startswith("Cannot be said: ")
@@ -97,34 +82,32 @@ def test_steps_around_the_runs_in_order(folder: Path) -> None:
     assert (folder / "log").read_text().splitlines() == ["setup", *once, *once]
 
 
-def test_copies_at_once(folder: Path) -> None:
-    found = document(measure(folder, "--copies", "1,2", "--json", "--", "./prog", "1"))
+def test_a_command_alone_and_copies_of_it_at_once(folder: Path) -> None:
+    # Of a command alone, on a busy machine nothing is claimed; the matrix stands in any case.
+    alone = measure(folder, "--", "./prog", "1")
+    assert "median" in alone.stdout and "most" in alone.stdout
+    (folder / "log").unlink()
+    found = json.loads(measure(folder, "--copies", "1,2", "--json", "--", "./prog", "1").stdout)
     assert found["curves"][0]["factor"] == "copies"
     n = (folder / "log").read_text().count("ran 1")
     assert n == sum(step["level"] * len(step["responses"]["wall"]["scores"]) for step in found["curves"][0]["steps"])
 
 
-def test_some_configurations_fail_and_the_others_are_measured(folder: Path) -> None:
-    done = measure(folder, "--shell", "--threads", "1,2,3", "--", "test {threads} != 2", expect=(4,))
-    assert "exited with 1" in done.stdout
-
-
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("words", "told"),
     [
-        ("nothing", "response ops: found no match in 'nothing\\n'"),
-        ("ops 1 ops 2", "response ops: found two matches, '1' and '2', expected one"),
+        (("--shell", "--threads", "1,2,3", "--", "test {threads} != 2"), "exited with 1"),
+        (("--response", r"ops:higher: ops (\d+)", "--", "echo", "nothing"),
+         "response ops: found no match in 'nothing\\n'"),
+        (("--response", r"ops:higher: ops (\d+)", "--", "echo", "ops 1 ops 2"),
+         "response ops: found two matches, '1' and '2', expected one"),
+        (("--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
+          "./prog {threads}"), "prepare failed: sh: exit code 1; it said 'full'"),
     ],
-)
-def test_no_response_and_two(output: str, told: str, folder: Path) -> None:
-    done = measure(folder, "--response", r"ops:higher: ops (\d+)", "--", "echo", output, expect=(4,))
-    assert told in " ".join(done.stdout.split())
-
-
-def test_a_prepare_that_fails_is_the_reason_of_its_runs(folder: Path) -> None:
-    done = measure(folder, "--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
-                   "./prog {threads}", expect=(4,))  # fmt: skip
-    assert "prepare failed: sh: exit code 1; it said 'full'" in " ".join(done.stdout.split())
+    ids=["a configuration", "no match", "two matches", "prepare"],
+)  # fmt: skip
+def test_what_fails_is_named_and_the_others_are_measured(folder: Path, words: tuple[str, ...], told: str) -> None:
+    assert told in " ".join(measure(folder, *words, expect=(4,)).stdout.split())
 
 
 def test_revisions_are_built_apart_and_measured_in_one_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,3 +127,69 @@ def test_revisions_are_built_apart_and_measured_in_one_study(tmp_path: Path, mon
     points = {str(p["level"]).partition("-")[0]: p["n_failed"] for p in found["curves"][0]["points"]}
     assert points == {"0": 0, "1": 1, "2": 0} and (home / "source").read_text().endswith("exit 4\n")
     assert sorted(file.name for file in home.iterdir()) == [".git", "source"]
+
+
+def measured(folder: Path, response: str, *command: str) -> dict[str, Any]:
+    options = ("--runs", 2, "--max-reruns", 0, "--response", response, "-o", "results")
+    complete("measure", *options, "--", *command, cwd=folder)
+    return findings_in(folder / "results")
+
+
+@pytest.mark.skipif(not shutil.which("hyperfine"), reason="hyperfine is missing: apt-get install hyperfine")
+def test_hyperfine_measures_and_its_runs_are_judged(tmp_path: Path) -> None:
+    asked = ["hyperfine", "-N", "--style", "none", "--runs", "2", "--export-json", "/dev/stdout", "sleep 0.02"]
+    found = measured(tmp_path, "time:lower: @hyperfine", *asked)
+    (point,) = found["curves"][0]["points"]
+    scores = point["responses"]["time"]["scores"]
+    assert len(scores) == 2 and all(score >= 0.02 for score in scores)
+    assert found["study"]["responses"][0]["name"] == "time" and found["study"]["responses"][0]["unit"] == "s"
+
+
+def test_pyperf_prints_its_results(tmp_path: Path) -> None:
+    once = ("--pipe", "1", "--quiet", "--processes", "1", "--values", "1", "--warmups", "0", "--loops", "1")
+    asked = (sys.executable, "-m", "pyperf", "command", *once, "--", "sleep", "0.02")
+    found = measured(tmp_path, "time:lower: @pyperf", *asked)
+    (point,) = found["curves"][0]["points"]
+    assert all(score >= 0.02 for score in point["responses"]["time"]["scores"])
+
+
+def test_a_harness_that_prints_something_else_has_failed(tmp_path: Path) -> None:
+    asked = ("--runs", 2, "--max-reruns", 0, "--response", "rate:higher: @sysbench")
+    done = complete("measure", *asked, "--", "echo", "x", cwd=tmp_path, codes=(4,))
+    assert "found no such output, expected the output of sysbench 1" in " ".join(done.stdout.split())
+
+
+MODULE = ROOT / "workloads" / "fork-join" / "jmh"
+
+
+@pytest.fixture(scope="module")
+def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built offline in a folder of its own; skips where Maven or what it needs is not here."""
+    if shutil.which("mvn") is None or shutil.which("java") is None:
+        pytest.skip("no mvn or java on PATH")
+    folder = tmp_path_factory.mktemp("jmh")
+    done = subprocess.run(
+        ["mvn", "-o", "-q", "-B", "-f", str(MODULE / "pom.xml"), "package"], cwd=folder, capture_output=True, text=True,
+        timeout=240, check=False,
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    if done.returncode and "offline mode" in said:
+        pytest.skip("Maven has not fetched JMH and its plugins yet: build the module once with a network")
+    assert done.returncode == 0, said
+    return folder / "target" / "fork-join-jmh" / "benchmarks.jar"
+
+
+def test_the_module_measures_the_tasks_of_the_workload(jar: Path, tmp_path: Path) -> None:
+    options = ["-f", "2", "-wi", "2", "-i", "3", "-p", "n=50", "-p", "version=sequential,pool,stream", "-p", "p=2"]
+    options += ["-jvmArgsAppend", " ".join(QUICK)]
+    done = subprocess.run(
+        ["java", *QUICK, "-jar", str(jar), *options, "-foe", "true", "-rf", "json", "-rff", "jmh.json"], cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(in_process("import", "jmh", "jmh.json", "--json", cwd=tmp_path).stdout)["benchmarks"]
+    assert {one["params"]["version"] for one in found} == {"sequential", "pool", "stream"}
+    assert {(one["unit"], one["n_forks"], one["n_shots"]) for one in found} == {("s", 2, 6)}
+    # The build has left the folder of the workload as it was.
+    left = [path for path in MODULE.parent.rglob("*") if path.suffix in (".class", ".jar") or path.name == "target"]
+    assert jar.is_file() and not left

@@ -6,6 +6,7 @@ Nothing here asserts how fast something is: only lower bounds that hold by const
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,6 @@ import sys
 import tempfile
 import threading
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,8 +30,9 @@ from scalograph.run.hosts.local.probe import DEGRADED, measure, read_capabilitie
 from scalograph.verdict.judge import judge
 from tests.kit import EXAMPLES, ROOT
 from tests.kit.probes import BOTH
+from tests.kit.processes import pids_with, wait_until, write_program
+from tests.kit.workloads import words
 
-SANITY = ROOT / "workloads" / "sanity"
 SECOND = 1_000_000_000
 CPUS = sorted(os.sched_getaffinity(0))
 # CPU clocks of the kernel and of its accounting may differ by a scheduler tick.
@@ -58,16 +59,12 @@ class Lab:
     """A probe, and the sanity workloads that it measures."""
 
     probe: Sequence[str]
-    build: Callable[[str], Path]
+    builds: Path
 
     def command(self, name: str, /, *, copies: int = 1, cpus: object = None, **chosen: object) -> dict[str, Any]:
         """Fill the template of a workload."""
-        declared = tomllib.loads((SANITY / name / "workload.toml").read_text())
-        values = {key: value["default"] for key, value in declared.get("parameters", {}).items()}
-        assert set(chosen) <= set(values)
-        values |= {**chosen, "python": DEGRADED[0], "here": SANITY / name, "build": self.build(name)}
         placed = {} if cpus is None else {"cpus": cpus}
-        return program(*(item.format_map(values) for item in declared["argv"]), copies=copies, **placed)
+        return program(*words(f"sanity/{name}", self.builds, **chosen), copies=copies, **placed)
 
     def measure(self, *commands: dict[str, Any], **fields: Any) -> Record:
         return measure(spec(*commands, **fields), self.probe)
@@ -94,26 +91,9 @@ class Lab:
             yield process
 
 
-@pytest.fixture(scope="session")
-def build_sanity(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Compiles a sanity workload once."""
-    done: dict[str, Path] = {}
-
-    def build(name: str) -> Path:
-        if name not in done:
-            done[name] = tmp_path_factory.mktemp(name)
-            declared = tomllib.loads((SANITY / name / "workload.toml").read_text())
-            if "build" in declared:
-                sources = [str(SANITY / name / source) for source in declared["build"]["sources"]]
-                subprocess.run(["cc", *declared["build"]["flags"], "-o", done[name] / "main", *sources], check=True)
-        return done[name]
-
-    return build
-
-
 @pytest.fixture
-def lab(probe: Sequence[str], build_sanity: Callable[[str], Path]) -> Lab:
-    return Lab(probe, build_sanity)
+def lab(probe: Sequence[str], builds: Path) -> Lab:
+    return Lab(probe, builds)
 
 
 def values(record: Record, copy: int = 0) -> dict[str, list[float]]:
@@ -125,57 +105,24 @@ def only_copy(record: Record) -> CopyEvent:
     return copy
 
 
-def marked(token: str) -> list[int]:
-    """Live processes with this text on their command line, this one and probes apart."""
-    pids = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if token.encode() in (entry / "cmdline").read_bytes() and state(entry) != "Z":
-                    pids.append(int(entry.name))
-    return pids
-
-
-def state(entry: Path) -> str:
-    return (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
-
-
 @pytest.fixture
 def token() -> Iterator[str]:
     """A mark for command lines; whatever carries it at the end of a test is a failure, and is killed."""
     mark = f"sanity-{uuid4().hex}"
     yield mark
-    left = marked(mark)
+    left = pids_with(mark)
     for pid in left:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     assert left == []
 
 
-def eventually(true: Callable[[], object], limit_s: float = 30) -> bool:
-    deadline = time.monotonic() + limit_s
-    while not true():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 @contextmanager
 def once_marked(token: str, act: Callable[[], None]) -> Iterator[None]:
-    """Do something as soon as a process with this mark is there."""
-
-    def wait_and_act() -> None:
-        eventually(lambda: marked(token))
-        act()
-
-    thread = threading.Thread(target=wait_and_act)
+    thread = threading.Thread(target=lambda: (wait_until(lambda: pids_with(token)), act()))
     thread.start()
     yield
     thread.join()
-
-
-# --- placement and the gate
 
 
 @pytest.mark.parametrize("cpu", CPUS[:4])
@@ -188,13 +135,10 @@ def test_pinning_to_one_cpu(cpu: int, lab: Lab) -> None:
 
 @BOTH
 @pytest.mark.skipif(len(CPUS) < 2, reason="needs 2 CPUs")
-def test_each_copy_has_its_own_mask(lab: Lab) -> None:
+def test_each_copy_has_its_own_mask_and_without_one_all_cpus(lab: Lab) -> None:
     masks = [[CPUS[1]], [CPUS[0]]]
     record = lab.measure(lab.command("pinning", copies=2, cpus=masks), events=True)
     assert [values(record, copy)["cpu"] for copy in (0, 1)] == masks
-
-
-def test_without_a_mask_all_cpus_are_allowed(lab: Lab) -> None:
     assert values(lab.measure(lab.command("pinning", burn_ms=1), events=True))["allowed"] == CPUS
 
 
@@ -213,16 +157,12 @@ def test_policy_nice_and_priority_are_in_force(asked: dict[str, Any], expected: 
 
 @BOTH
 @as_root
-def test_another_user(lab: Lab) -> None:
-    record = lab.measure(program("id", "-u"), user="nobody", stdout="capture")
-    assert only_copy(record).stdout == "65534\n"
-
-
-@as_root
 def test_another_user_can_open_the_event_descriptors(lab: Lab) -> None:
-    says = 'echo ready > "$SCALOGRAPH_EVENTS"; head -c 1 "$SCALOGRAPH_GO" > /dev/null; echo value a 1 >&3'
-    record = lab.measure(program("sh", "-c", says), user="nobody", events=True, timeout_s=20)
+    says = 'echo ready > "$SCALOGRAPH_EVENTS"; head -c 1 "$SCALOGRAPH_GO" > /dev/null; echo value a 1 >&3; id -u'
+    asked = program("sh", "-c", says)
+    record = lab.measure(asked, user="nobody", events=True, timeout_s=20, stdout="capture")
     assert (record.run.status, values(record)) == ("ok", {"a": [1]}), only_copy(record).stderr_tail
+    assert only_copy(record).stdout == "65534\n"
 
 
 @BOTH
@@ -233,6 +173,8 @@ def test_no_copy_is_released_before_the_last_is_ready(lab: Lab) -> None:
     assert record.run.gate_ns is not None
     assert min(released) >= max(ready) >= record.run.gate_ns + 200_000_000
     assert [copy.command for copy in record.copies] == [0, 0, 1]
+    # One that never asks for the gate does not hold the others.
+    lab.complete(lab.command("gating"), lab.command("accounting", burn_ms=2), events=True)
 
 
 @BOTH
@@ -280,10 +222,6 @@ def test_input_and_codes_that_are_no_failure(lab: Lab, tmp_path: Path) -> None:
         lab.measure({**command, "stdin": "/no/such"})
 
 
-def test_a_copy_that_never_asks_for_the_gate_does_not_hold_the_others(lab: Lab) -> None:
-    lab.complete(lab.command("gating"), lab.command("accounting", burn_ms=2), events=True)
-
-
 @BOTH
 def test_a_workload_finds_no_descriptors_that_it_was_not_given(lab: Lab) -> None:
     lists = """
@@ -319,30 +257,24 @@ def test_a_workload_ignores_and_blocks_no_signal_that_it_did_not_choose(lab: Lab
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
 def test_a_probe_that_inherits_ignored_signals_can_be_stopped(number: int, token: str, lab: Lab) -> None:
     with lab.started(lab.command("hang", token=token), before=DEAF) as process:
-        assert eventually(lambda: marked(token))
+        wait_until(lambda: pids_with(token))
         process.send_signal(number)
         assert process.stdout is not None
         end = json.loads(process.stdout.read().splitlines()[-1])
     assert (process.returncode, end["status"]) == (0, "interrupted")
     assert signal.Signals(number).name in end["reason"]
-    assert marked(token) == []
+    assert pids_with(token) == []
 
 
-# --- CPU time
-
-
-@pytest.mark.parametrize("threads", [1, 2, 4])
-def test_spinning_threads_use_as_many_cpus(threads: int, lab: Lab) -> None:
-    record = lab.measure(lab.command("cpu-count", threads=threads, burn_ms=60), events=True)
-    seen, burnt = values(record), threads * 60_000_000
+@pytest.mark.parametrize(
+    ("threads", "placed"), [(1, {}), (2, {}), (4, {}), (2, {"cpus": [CPUS[0]]})], ids=["1", "2", "4", "2 on one CPU"]
+)
+def test_spinning_threads_use_as_many_cpus_as_there_are(threads: int, placed: dict[str, list[int]], lab: Lab) -> None:
+    record = lab.measure(lab.command("cpu-count", threads=threads, burn_ms=60, **placed), events=True)
+    seen, burnt, cpus = values(record), threads * 60_000_000, placed.get("cpus", CPUS)
     assert seen["burnt_ns"] == [burnt] and (record.run.cpu_ns or 0) >= NEARLY * burnt
-    assert set(seen["cpu"]) <= set(CPUS)
-    assert seen["spun_ns"][0] * len(CPUS) >= NEARLY * burnt
-
-
-def test_one_cpu_gives_no_more_than_one(lab: Lab) -> None:
-    seen = values(lab.measure(lab.command("cpu-count", threads=2, burn_ms=60, cpus=[CPUS[0]]), events=True))
-    assert seen["spun_ns"][0] >= NEARLY * seen["burnt_ns"][0]
+    assert set(seen["cpu"]) <= set(cpus)
+    assert seen["spun_ns"][0] * len(cpus) >= NEARLY * burnt
 
 
 @BOTH
@@ -364,21 +296,18 @@ def test_the_walls_of_a_sleep_are_no_shorter_than_the_sleep(lab: Lab) -> None:
     assert run.start_skew_ns is not None and run.queue_drain_ns is not None
 
 
-# --- containment
-
-
 @pytest.mark.guarantee
 @BOTH
 def test_a_daemon_does_not_survive_and_is_counted(token: str, lab: Lab) -> None:
     record = lab.complete(lab.command("containment", token=token), events=True)
-    assert (marked(token), record.run.n_survivors) == ([], 1)
+    assert (pids_with(token), record.run.n_survivors) == ([], 1)
     assert (record.run.cpu_ns or 0) >= NEARLY * values(record)["burnt_ns"][0] > 0
 
 
 @pytest.mark.guarantee
 def test_children_left_behind_are_counted_and_gone(token: str, lab: Lab) -> None:
     record = lab.complete(lab.command("forks-and-leaves", children=5, token=token))
-    assert (marked(token), record.run.n_survivors) == ([], 5)
+    assert (pids_with(token), record.run.n_survivors) == ([], 5)
 
 
 @pytest.mark.guarantee
@@ -388,13 +317,26 @@ def test_what_never_ends_is_ended(token: str, lab: Lab) -> None:
     assert record.run.status == "timeout" and record.run.reason
     assert [(copy.signal, copy.exit_code) for copy in record.copies] == [(9, None)] * 2
     assert (record.run.wall_outer_ns or 0) >= 200_000_000
-    assert marked(token) == []
+    assert pids_with(token) == []
 
 
-def test_one_that_hangs_ends_the_others_too(token: str, lab: Lab) -> None:
-    asked = [lab.command("containment", token=token, burn_ms=1), lab.command("hang", token=token)]
-    record = lab.measure(*asked, events=True, ready_timeout_ns=SECOND // 2, timeout_s=0.5)
-    assert (record.run.status, marked(token)) == ("timeout", [])
+# Workloads of one run, whose last never gets ready or hangs; its limits; words that its reason has, or has not.
+LATE = [
+    ([("containment", {"burn_ms": 1}), ("hang", {})], {"ready_timeout_ns": SECOND // 2, "timeout_s": 0.5}, [], []),
+    ([("gating", None), ("never-ready", {})], {"ready_timeout_ns": SECOND // 2}, ["copy 1", "ready"], []),
+    ([("never-ready", {})], {"ready_timeout_ns": 1, "timeout_s": 0.2}, [], ["ready"]),  # it is not held
+]
+
+
+@pytest.mark.parametrize(("asked", "limits", "words", "others"), LATE, ids=["hangs", "is ended", "is not held"])
+def test_one_that_hangs_or_never_gets_ready_ends_the_run(
+    asked: Any, limits: dict[str, Any], words: list[str], others: list[str], token: str, lab: Lab
+) -> None:
+    commands = [lab.command(name, **({} if more is None else {"token": token, **more})) for name, more in asked]
+    run = lab.measure(*commands, events=True, **limits).run
+    assert (run.status, pids_with(token)) == ("timeout", [])
+    assert all(word in (run.reason or "") for word in words) and not any(word in (run.reason or "") for word in others)
+    assert (run.wall_outer_ns or 0) >= 200_000_000
 
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -415,29 +357,21 @@ def everybodys(probe: Sequence[str]) -> Iterator[list[str]]:
         yield [shutil.copy(probe[0], folder)]
 
 
-def hopping(token: str, argv: Sequence[str]) -> Record:
-    """Measure a process that is another one whenever somebody looks."""
+@pytest.mark.parametrize("containment", [*CONTAINED, "python"])
+def test_a_process_that_hops_from_pid_to_pid_is_told_and_ended(
+    containment: str, token: str, everybodys: list[str]
+) -> None:
+    """It is another one whenever somebody looks."""
+    argv = DEGRADED if containment == "python" else [*CONTAINED[containment], *everybodys]
+    if argv[0] == NOBODY[0] and os.geteuid() != 0:
+        pytest.skip("needs root to stop being root")
     hop = "import os\nwhile True:\n    if os.fork(): os._exit(0)\n    os.setsid()"
     interpreter = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
     record = measure(spec({"argv": [interpreter, "-S", "-c", hop, token], "cwd": "/", "env": {}}), argv)
     assert record.run.status == "ok", record.run.reason
-    return record
-
-
-@pytest.mark.parametrize("containment", CONTAINED)
-def test_a_process_that_hops_from_pid_to_pid_is_told_and_ended(
-    containment: str, token: str, everybodys: list[str]
-) -> None:
-    if CONTAINED[containment] and os.geteuid() != 0:
-        pytest.skip("needs root to stop being root")
-    record = hopping(token, [*CONTAINED[containment], *everybodys])
-    if record.header.containment != containment:
+    if containment not in (record.header.containment, "python"):
         pytest.skip(f"contained otherwise here: {record.header.containment}")
-    assert record.run.n_survivors and marked(token) == []
-
-
-def test_the_python_probe_tells_and_ends_it_too(token: str) -> None:
-    assert hopping(token, DEGRADED).run.n_survivors and marked(token) == []
+    assert record.run.n_survivors and pids_with(token) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -445,7 +379,7 @@ def test_a_signal_ends_the_run_and_keeps_its_record(number: int, token: str, lab
     with once_marked(token, lambda: os.kill(os.getpid(), number)):
         record = lab.measure(lab.command("hang", token=token))
     assert record.run.status == "interrupted" and record.run.reason
-    assert (only_copy(record).signal, marked(token)) == (9, [])
+    assert (only_copy(record).signal, pids_with(token)) == (9, [])
 
 
 @pytest.mark.guarantee
@@ -453,10 +387,10 @@ def test_a_signal_ends_the_run_and_keeps_its_record(number: int, token: str, lab
 def test_a_probe_that_is_killed_leaves_nothing(token: str, lab: Lab) -> None:
     asked = (lab.command(workload, token=token) for workload in ("hang", "containment", "forks-and-leaves"))
     with lab.started(*asked) as process:
-        assert eventually(lambda: len(marked(token)) >= 5)
+        wait_until(lambda: len(pids_with(token)) >= 5)
         time.sleep(0.3)  # orphans are the harder case: let the ancestors end
         process.kill()
-    assert eventually(lambda: not marked(token))
+    wait_until(lambda: not pids_with(token))
 
 
 @pytest.mark.guarantee
@@ -468,7 +402,7 @@ def test_a_killed_probe_is_a_failed_run(token: str, lab: Lab) -> None:
     with once_marked(token, kill_children):
         record = lab.measure(lab.command("hang", token=token))
         assert record.run.status == "failed" and "signal 9" in (record.run.reason or "")
-    assert eventually(lambda: not marked(token))
+    wait_until(lambda: not pids_with(token))
 
 
 @pytest.mark.guarantee
@@ -478,9 +412,9 @@ def test_a_caller_that_is_killed_leaves_nothing(token: str, lab: Lab) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen([DEGRADED[0], "-c", code], start_new_session=True, env=environment) as caller:
         # The command line of the caller carries the token too.
-        assert eventually(lambda: len(marked(token)) >= 3)
+        wait_until(lambda: len(pids_with(token)) >= 3)
         caller.kill()
-    assert eventually(lambda: not marked(token))
+    wait_until(lambda: not pids_with(token))
 
 
 def test_many_copies_start_and_end(lab: Lab) -> None:
@@ -489,32 +423,31 @@ def test_many_copies_start_and_end(lab: Lab) -> None:
     assert [part.copy_index for part in record.values] == list(range(300))
 
 
-# --- ends and words of a workload
+# A workload, what is chosen of it, the status of its run, what its reason says, and what its copy tells.
+ENDS = [
+    *(("crash", {"signal": n}, "signal", f"{n}|{signal.Signals(n).name}",
+       {"signal": n, "exit_code": None, "stderr_tail": "about to crash\n"}) for n in (6, 9, 11, 15)),
+    ("exit-code", {"code": 0}, "ok", None, {"exit_code": 0, "signal": None}),
+    *(("exit-code", {"code": n}, "failed", "", {"exit_code": n, "signal": None}) for n in (1, 127, 255)),
+    ("exit-code", {"code": 69}, "failed", "asked to end with 69", {"exit_code": 69, "signal": None}),
+    *(("garbage", {"kind": kind}, "protocol", "hello" if kind == "text" else ".", {})
+      for kind in ("text", "binary", "long", "endless", "torn", "backwards")),
+    ("many-iterations", {"iterations": 1_000_001}, "protocol", "iterations", {}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [6, 9, 11, 15])
-def test_a_crash_names_its_signal(number: int, lab: Lab) -> None:
-    record = lab.measure(lab.command("crash", signal=number))
-    copy, reason = only_copy(record), record.run.reason or ""
-    assert (record.run.status, copy.signal, copy.exit_code) == ("signal", number, None)
-    assert copy.stderr_tail == "about to crash\n"
-    assert str(number) in reason or signal.Signals(number).name in reason
-
-
-@pytest.mark.parametrize("code", [0, 1, 69, 127, 255])
-def test_every_exit_code_arrives(code: int, lab: Lab) -> None:
-    record = lab.measure(lab.command("exit-code", code=code))
-    copy = only_copy(record)
-    assert (record.run.status, copy.exit_code, copy.signal) == ("ok" if code == 0 else "failed", code, None)
-    assert code != 69 or "asked to end with 69" in (record.run.reason or "")
-    assert (record.run.reason is None) == (code == 0)
-
-
-@pytest.mark.parametrize("kind", ["text", "binary", "long", "endless", "torn", "backwards"])
-def test_broken_lines_end_the_run(kind: str, lab: Lab) -> None:
-    run = lab.measure(lab.command("garbage", kind=kind), events=True).run
-    assert run.status == "protocol" and run.reason and run.reason.isprintable()
-    assert kind != "text" or "hello" in run.reason
+@pytest.mark.parametrize(("name", "chosen", "status", "reason", "told"), ENDS)
+def test_how_a_workload_ends_is_named(
+    name: str, chosen: dict[str, Any], status: str, reason: str | None, told: dict[str, Any], lab: Lab
+) -> None:
+    record = lab.measure(lab.command(name, **chosen), events=name in ("garbage", "many-iterations"))
+    assert record.run.status == status
+    if reason is None:
+        assert record.run.reason is None
+    else:
+        assert record.run.reason is not None and re.search(reason, record.run.reason)
+        assert name != "garbage" or record.run.reason.isprintable()
+    assert {key: getattr(only_copy(record), key) for key in told} == told
 
 
 @BOTH
@@ -532,14 +465,7 @@ def test_half_a_line_of_one_that_dies_hides_no_cause(
     assert (record.run.status, only_copy(record).signal) == (status, number) and word in (record.run.reason or "")
 
 
-def test_a_copy_that_closed_its_pipe_holds_nobody(lab: Lab) -> None:
-    silent = python("import os, time; os.close(3); os.close(4); time.sleep(0.1)")
-    record = lab.complete(lab.command("gating"), silent, events=True, ready_timeout_ns=600 * SECOND, timeout_s=1000)
-    assert (record.run.wall_outer_ns or 0) < 600 * SECOND, "it waited for the silent one"
-
-
-def test_a_copy_that_fills_its_own_gate_is_ended_all_the_same(lab: Lab) -> None:
-    code = """
+FILLS = """
 import fcntl, os, time
 gate = os.open("/dev/fd/4", os.O_WRONLY | os.O_NONBLOCK)
 fcntl.fcntl(4, fcntl.F_SETPIPE_SZ, 4096)
@@ -551,29 +477,20 @@ except BlockingIOError:
 os.write(3, b"ready\\n")
 time.sleep(600)
 """
-    run = lab.measure(python(code), events=True, timeout_s=0.5).run
+
+
+def test_a_copy_that_closes_its_pipe_or_fills_its_own_gate_holds_nobody(lab: Lab) -> None:
+    silent = python("import os, time; os.close(3); os.close(4); time.sleep(0.1)")
+    record = lab.complete(lab.command("gating"), silent, events=True, ready_timeout_ns=600 * SECOND, timeout_s=1000)
+    assert (record.run.wall_outer_ns or 0) < 600 * SECOND, "it waited for the silent one"
+    run = lab.measure(python(FILLS), events=True, timeout_s=0.5).run
     assert run.status == "timeout"
     assert (run.wall_outer_ns or 0) < 600 * SECOND, "it waited for its end"
 
 
-def test_one_that_never_gets_ready_is_ended(token: str, lab: Lab) -> None:
-    asked = [lab.command("gating"), lab.command("never-ready", token=token)]
-    run = lab.measure(*asked, events=True, ready_timeout_ns=SECOND // 2).run
-    assert (run.status, marked(token)) == ("timeout", [])
-    assert "copy 1" in (run.reason or "") and "ready" in (run.reason or "")
-
-
-def test_one_that_never_gets_ready_is_not_held(token: str, lab: Lab) -> None:
-    run = lab.measure(lab.command("never-ready", token=token), events=True, ready_timeout_ns=1, timeout_s=0.2).run
-    assert run.status == "timeout" and "ready" not in (run.reason or "")
-    assert (run.wall_outer_ns or 0) >= 200_000_000
-
-
 @BOTH
 def test_a_missing_interpreter_is_not_started(tmp_path: Path, lab: Lab) -> None:
-    script = tmp_path / "script"
-    script.write_text("#!/no/such/interpreter\n")
-    script.chmod(0o755)
+    script = write_program(tmp_path / "script", "#!/no/such/interpreter\n")
     run = lab.measure({"argv": [str(script)], "cwd": "/", "env": {}}).run
     assert run.status == "not started" and run.reason
 
@@ -587,18 +504,15 @@ def test_the_beginning_of_stdout_and_the_end_of_stderr_are_kept(lab: Lab) -> Non
     assert len(copy.stderr_tail) == 100 and copy.stderr_tail.endswith("the last line\n")
 
 
-def test_output_within_its_limit_is_whole(lab: Lab) -> None:
+def test_output_within_its_limit_is_whole_and_control_characters_make_no_line_too_long(lab: Lab) -> None:
     copy = only_copy(lab.measure(lab.command("much-output", mib=5), stdout="capture"))
     assert (len(copy.stdout or ""), copy.stdout_truncated) == (5 << 20, False)
-
-
-def test_control_characters_may_not_make_a_line_too_long(lab: Lab) -> None:
     zeros = program("head", "-c", "3000000", "/dev/zero")
     assert only_copy(lab.measure(zeros, stdout="capture")).stdout == "\0" * 3_000_000
 
 
 def test_endless_output_takes_no_memory(lab: Lab) -> None:
-    bounded = Lab(["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *lab.probe], lab.build)
+    bounded = Lab(["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *lab.probe], lab.builds)
     record = bounded.measure(lab.command("much-output", mib=0), stdout="capture", timeout_s=1)
     copy = only_copy(record)
     assert (record.run.status, len(copy.stdout or ""), copy.stdout_truncated) == ("timeout", 8 << 20, True)
@@ -614,68 +528,43 @@ def test_many_iterations_arrive_in_order(lab: Lab) -> None:
     assert [start - starts[0] for start in starts] == list(range(n))
 
 
-def test_more_than_a_million_iterations_break_the_protocol(lab: Lab) -> None:
-    run = lab.measure(lab.command("many-iterations", iterations=1_000_001), events=True).run
-    assert run.status == "protocol" and "iterations" in (run.reason or "")
-
-
-# --- the probe's own exit codes
-
-
-REJECTED = [json.loads(line) for line in (EXAMPLES / "probe_spec_rejected.jsonl").read_text().splitlines()]
-
-
-@pytest.mark.parametrize("golden", REJECTED, ids=lambda golden: golden["where"])
-def test_a_wrong_specification_ends_with_2(golden: dict[str, Any], lab: Lab) -> None:
-    code, event = lab.answer(json.dumps(golden["spec"]).encode() + b"\n")
-    assert (code, event["event"], event["where"]) == (2, "error", golden["where"])
-    assert all(event[name] for name in ("found", "expected", "fix"))
-
-
-@pytest.mark.parametrize("line", [b"", b"\n", b"{", b"\xff\n", b'"' + b"x" * (1 << 20) + b'"\n'])
-def test_no_specification_ends_with_2(line: bytes, lab: Lab) -> None:
-    code, event = lab.answer(line)
-    assert (code, event["event"]) == (2, "error")
-
-
 TRUE = program("true")
+REJECTED = [json.loads(line) for line in (EXAMPLES / "probe_spec_rejected.jsonl").read_text().splitlines()]
+NOT_HERE = [
+    (spec({**TRUE, "argv": ["no-such-program"]}), "commands[0].argv"),
+    (spec({**TRUE, "argv": ["/"]}), "commands[0].argv"),
+    (spec({**TRUE, "env": {}}), "commands[0].argv"),
+    (spec(TRUE, {**TRUE, "cwd": "/no/such/folder"}), "commands[1].cwd"),
+    (spec({**TRUE, "cpus": [8000]}), "commands[0].cpus"),
+    (spec({**TRUE, "cpus": [CPUS[0], 8000]}), "commands[0].cpus"),
+    (spec(TRUE, user="no-such-user"), "user"),
+]
+# What a probe is given, its exit code, and what its last event says: wrong words, what the host refuses, a failed run.
+ANSWERS = [
+    *((line, 2, {"event": "error"}) for line in (b"", b"\n", b"{", b"\xff\n", b'"' + b"x" * (1 << 20) + b'"\n')),
+    *((golden["spec"], 2, {"event": "error", "where": golden["where"]}) for golden in REJECTED),
+    *((asked, 3, {"event": "error", "run": "r1", "where": where}) for asked, where in NOT_HERE),
+    (spec(program("false")), 0, {"event": "run", "status": "failed"}),
+]
 
 
-@pytest.mark.parametrize(
-    ("asked", "where"),
-    [
-        (spec({**TRUE, "argv": ["no-such-program"]}), "commands[0].argv"),
-        (spec({**TRUE, "argv": ["/"]}), "commands[0].argv"),
-        (spec({**TRUE, "env": {}}), "commands[0].argv"),
-        (spec(TRUE, {**TRUE, "cwd": "/no/such/folder"}), "commands[1].cwd"),
-        (spec({**TRUE, "cpus": [8000]}), "commands[0].cpus"),
-        (spec({**TRUE, "cpus": [CPUS[0], 8000]}), "commands[0].cpus"),
-        (spec(TRUE, user="no-such-user"), "user"),
-    ],
-)
-def test_what_the_host_refuses_ends_with_3(asked: dict[str, Any], where: str, lab: Lab) -> None:
-    code, event = lab.answer(json.dumps(asked).encode() + b"\n")
-    assert (code, event["event"], event["run"], event["where"]) == (3, "error", "r1", where)
-    assert all(event[name] for name in ("found", "expected", "fix"))
+@pytest.mark.parametrize(("given", "code", "expected"), ANSWERS)
+def test_a_probe_ends_with_its_code_and_says_what_to_do(
+    given: bytes | dict[str, Any], code: int, expected: dict[str, Any], lab: Lab
+) -> None:
+    ended, event = lab.answer(given if isinstance(given, bytes) else json.dumps(given).encode() + b"\n")
+    assert (ended, {key: event[key] for key in expected}) == (code, expected)
+    assert code == 0 or all(event[name] for name in ("found", "expected", "fix"))
 
 
 @as_root
-@pytest.mark.parametrize("asked", [{"nice": -5}, {"policy": "fifo", "priority": 1}], ids=["nice", "policy"])
-def test_what_an_ordinary_user_may_not_ends_with_3(asked: dict[str, Any], lab: Lab) -> None:
-    unprivileged = Lab([*NOBODY, *lab.probe], lab.build)
-    code, event = unprivileged.answer(json.dumps(spec({**TRUE, **asked})).encode() + b"\n")
-    assert (code, event["where"]) == (3, f"commands[0].{next(iter(asked))}")
-
-
-@as_root
-def test_an_ordinary_user_can_measure(lab: Lab) -> None:
-    record = Lab([*NOBODY, *lab.probe], lab.build).complete(TRUE)
+def test_an_ordinary_user_can_measure_and_what_it_may_not_ends_with_3(lab: Lab) -> None:
+    unprivileged = Lab([*NOBODY, *lab.probe], lab.builds)
+    record = unprivileged.complete(TRUE)
     assert record.run.degraded or record.header.kind == "native"
-
-
-def test_a_run_that_fails_ends_with_0(lab: Lab) -> None:
-    code, event = lab.answer(json.dumps(spec(program("false"))).encode() + b"\n")
-    assert (code, event["event"], event["status"]) == (0, "run", "failed")
+    for asked in ({"nice": -5}, {"policy": "fifo", "priority": 1}):
+        code, event = unprivileged.answer(json.dumps(spec({**TRUE, **asked})).encode() + b"\n")
+        assert (code, event["where"]) == (3, f"commands[0].{next(iter(asked))}")
 
 
 def test_capabilities_say_why_and_what_to_do(probe: Sequence[str]) -> None:
@@ -684,15 +573,13 @@ def test_capabilities_say_why_and_what_to_do(probe: Sequence[str]) -> None:
 
 
 @BOTH
-def test_the_header_says_which_probe_it_was(lab: Lab) -> None:
+def test_the_header_says_which_probe_it_was_and_the_python_one_decides_nothing(lab: Lab) -> None:
     record = lab.measure(TRUE, backend="plain")
     is_native = lab.probe != tuple(DEGRADED)
     assert (record.header.kind, record.header.backend) == ("native" if is_native else "degraded", "plain")
     assert record.run.wall_source == "gate" and (is_native or record.run.degraded)
-
-
-def test_no_verdict_on_a_run_of_the_python_probe_is_better_than_undecided() -> None:
-    record = measure(spec(TRUE), DEGRADED)
-    # Long enough for ticks to tell, where they are read.
-    long = replace(record.run, wall_ns=10 * SECOND, cpu_ns=10 * SECOND)
-    assert judge(replace(record, run=long)).verdict == "unverified"
+    if not is_native:
+        record = measure(spec(TRUE), DEGRADED)
+        # Long enough for ticks to tell, where they are read.
+        long = replace(record.run, wall_ns=10 * SECOND, cpu_ns=10 * SECOND)
+        assert judge(replace(record, run=long)).verdict == "unverified"

@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,49 +11,24 @@ from scalograph.errors import HostError
 from scalograph.profile.recorder import refuse_unable
 from scalograph.profile.recording import why_unrecordable
 from scalograph.system.jvms import find_jvms
-from tests.end_to_end.test_workloads import QUICK as QUICK_JVM
 from tests.kit.command import in_process
 from tests.kit.results import complete, findings_in
+from tests.kit.studies import a_study, write_study
+from tests.kit.workloads import QUICK as QUICK_JVM
 
 QUICK = " ".join(QUICK_JVM)
 
-STUDY = f"""\
-version = 1
-name = "profiled"
-title = "A small pool"
-work = "total"
-seed = 1
-[workload]
-use = "fork-join"
-parameters = {{ version = "pool", n = 3000, q = 60, prerun = 10 }}
-[factors.p]
-levels = [1, 4, 8]
-[factors.jvm]
-control = "jvm-options"
-levels = ["{QUICK}"]
-[baseline]
-p = 1
-[protocol]
-runs = 1
-iterations = 40
-think = "1ms"
-max_reruns = 0
-"""
-COMMAND = """\
-version = 1
-name = "no-java"
-title = "No Java"
-work = "total"
-seed = 1
-[workload]
-command = ["{here}/prog", "{n}"]
-copies = 1
-[factors.n]
-levels = [100]
-[protocol]
-runs = 1
-max_reruns = 0
-"""
+POOL = {"version": "pool", "n": 3000, "q": 60, "prerun": 10}
+
+
+def a_pool(**parameters: object) -> str:
+    return a_study(
+        {"p": [1, 4, 8], "jvm": {"control": "jvm-options", "levels": [QUICK]}}, baseline={"p": 1},
+        workload={"use": "fork-join", "parameters": {**POOL, **parameters}},
+        protocol={"runs": 1, "iterations": 40, "think": "1ms", "max_reruns": 0},
+    )  # fmt: skip
+
+
 PROGRAM = """
 #include <stdlib.h>
 __attribute__((noinline)) void inner(long n) { for (volatile long i = 0; i < 9 * n; i++); }
@@ -71,14 +45,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if why or not any(jvm.javac for jvm in jvms):
         pytest.skip(f"needs a JDK: {why or 'no javac was found'}")
     folder = tmp_path_factory.mktemp("profiled")
-    (folder / "study.toml").write_text(STUDY)
-    complete("run", "study.toml", "-o", "results", cwd=folder)
+    complete("run", write_study(folder, a_pool()), "-o", "results", cwd=folder)
     return folder / "results"
-
-
-def profiled(results: Path, *more: str) -> Any:
-    done = complete("profile", results, "--json", *more, cwd=results.parent, codes=(0,))
-    return json.loads(done.stdout)
 
 
 def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> None:
@@ -104,23 +72,24 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
 
 
 def test_only_what_was_asked_for_in_as_many_iterations_as_the_study_has(results: Path) -> None:
-    found = profiled(results, "--where", "p=8", "--where", "p=1")
-    assert [one["configuration"]["p"] for one in found["profiled"]] == [1, 8]
-    assert [one["n_tasks"] for one in found["profiled"]] == [40, 40]
+    only = ("--where", "p=8", "--where", "p=1")
+    done = complete("profile", results, "--json", *only, cwd=results.parent, codes=(0,))
+    found = json.loads(done.stdout)["profiled"]
+    assert [(one["configuration"]["p"], one["n_tasks"]) for one in found] == [(1, 40), (8, 40)]
 
 
 def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(results, tmp_path / "copy")
     (copy / "profile.json").unlink(missing_ok=True)
-    (copy / "study.toml").write_text(STUDY.replace("q = 60", "q = 61"))
+    write_study(copy, a_pool(q=61))
     done = complete("profile", copy, cwd=tmp_path, codes=(2,))
     assert "another study" in done.stderr and "parameters.q" in done.stderr
     assert not (copy / "profile.json").exists()
 
 
-def native(folder: Path, more: str = "copies = 1") -> Path:
-    """Results of a program without Java."""
-    (folder / "study.toml").write_text(COMMAND.replace("copies = 1", more))
+def native(folder: Path, copies: int = 1) -> Path:
+    once = {"runs": 1, "max_reruns": 0}
+    write_study(folder, a_study({"n": [100]}, command="{here}/prog {n}", workload={"copies": copies}, protocol=once))
     (folder / "prog.c").write_text(PROGRAM)
     flags = ("-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
     subprocess.run(["cc", *flags, "-o", folder / "prog", folder / "prog.c"], check=True)
@@ -144,7 +113,7 @@ def test_a_program_without_java_is_sampled_by_perf(tmp_path: Path) -> None:
 
 
 def test_several_programs_without_java_are_refused(tmp_path: Path) -> None:
-    results = native(tmp_path, "copies = 2")
+    results = native(tmp_path, copies=2)
     done = complete("profile", results, "--study", "study.toml", cwd=tmp_path, codes=(2,))
     assert "several processes or copies" in done.stderr
 

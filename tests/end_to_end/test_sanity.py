@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,13 @@ from scalograph.study.declare import check
 from scalograph.study.shipped import shipped_workload
 from tests.end_to_end.conftest import Sanity
 from tests.kit.command import LONG_S, machine
+from tests.kit.processes import write_program
 
 pytestmark = [pytest.mark.guarantee, machine]
 SANITY = shipped_workload("sanity/pinning").parent
 CHECKS = {promise.name: promise.check for promise in GUARANTEES}
 Fields = dict[str, Any]
+Lie = Callable[[ProofRun], ProofRun]
 
 
 @pytest.fixture(autouse=True)
@@ -51,16 +55,12 @@ def test_nothing_is_wrong_with_this_machine(sanity: Sanity) -> None:
     assert always <= {proof["name"] for proof in told["proofs"] if proof["status"] == "proved"}
 
 
-# --- a record that lies, all else being true
-
-
 @pytest.fixture
 def truth(sanity: Sanity) -> ProofContext:
-    """A bench that has run everything."""
     return sanity.bench
 
 
-def told(change: Callable[[Fields], object]) -> Callable[[ProofRun], ProofRun]:
+def told(change: Callable[[Fields], object]) -> Lie:
     """A run with another record."""
 
     def lie(ran: ProofRun) -> ProofRun:
@@ -71,27 +71,19 @@ def told(change: Callable[[Fields], object]) -> Callable[[ProofRun], ProofRun]:
     return lie
 
 
-def of_run(**figures: Any) -> Callable[[ProofRun], ProofRun]:
-    return told(lambda fields: fields["run"].update(figures))
+def lie_at(*place: str | int) -> Callable[..., Lie]:
+    return lambda **figures: told(lambda fields: reduce(getitem, place, fields).update(figures))
 
 
-def of_copy(**figures: Any) -> Callable[[ProofRun], ProofRun]:
-    return told(lambda fields: fields["copies"][0].update(figures))
+of_run, of_copy, in_force = lie_at("run"), lie_at("copies", 0), lie_at("copies", 0, "in_force")
+of_values = lie_at("values", 0, "values")
 
 
-def of_values(**figures: Any) -> Callable[[ProofRun], ProofRun]:
-    return told(lambda fields: fields["values"][0]["values"].update(figures))
-
-
-def in_force(**figures: Any) -> Callable[[ProofRun], ProofRun]:
-    return told(lambda fields: fields["copies"][0]["in_force"].update(figures))
-
-
-def times(factor: float) -> Callable[[ProofRun], ProofRun]:
+def times(factor: float) -> Lie:
     return told(lambda fields: fields["run"].update(cpu_ns=int(fields["run"]["cpu_ns"] * factor)))
 
 
-def verdict(said: str) -> Callable[[ProofRun], ProofRun]:
+def verdict(said: str) -> Lie:
     return lambda ran: replace(ran, verdict=said)
 
 
@@ -175,15 +167,14 @@ LIES = [
 @pytest.mark.parametrize(
     ("promise", "study", "lie"), LIES, ids=[f"{n}-{promise}" for n, (promise, *_) in enumerate(LIES)]
 )
-def test_a_lie_makes_its_proof_fail(
-    promise: str, study: str, lie: Callable[[ProofRun], ProofRun], truth: ProofContext, sanity: Sanity
-) -> None:
+def test_a_lie_makes_its_proof_fail(promise: str, study: str, lie: Lie, truth: ProofContext, sanity: Sanity) -> None:
     folder = truth.folder / study
     # Copies that happen to be ready at the same moment prove no gate, and refute none.
     (honest_proof,) = (proof for proof in sanity.told["proofs"] if proof["name"] == promise)
     if folder not in truth.done or honest_proof["status"] == "not provable":
         pytest.skip(f"not provable here: {honest_proof['found']}")
-    if promise == "pinning: kernel" and not all(_has_records(ran) for ran in truth.done[folder]):
+    sources = {ran.record.timeline and ran.record.timeline.source for ran in truth.done[folder]}
+    if promise == "pinning: kernel" and sources != {"records"}:
         pytest.skip("needs switch records")
     honest = truth.done[folder]
     truth.done[folder] = [lie(ran) for ran in honest]
@@ -195,20 +186,17 @@ def test_a_lie_makes_its_proof_fail(
     assert failed.value.found and failed.value.expected
 
 
-def _has_records(ran: ProofRun) -> bool:
-    return ran.record.timeline is not None and ran.record.timeline.source == "records"
-
-
-def test_every_workload_proves_something(truth: ProofContext) -> None:
+def test_every_workload_proves_something_and_every_proof_is_lied_to(truth: ProofContext) -> None:
     used = {folder.name for folder in truth.done}
     assert {path.name for path in SANITY.iterdir() if path.is_dir()} <= {name.rpartition("-")[0] for name in used}
+    # Below: neither rests on a record alone.
+    elsewhere = {"containment: cgroup", "exclusive CPUs"}
+    assert {promise for promise, *_ in LIES} | elsewhere == set(CHECKS)
 
 
-@pytest.mark.parametrize("file", [*SANITY.glob("*/*.toml")], ids=lambda file: f"{file.parent.name}/{file.name}")
-def test_every_study_can_be_run_by_hand(file: Path) -> None:
-    if file.name != "workload.toml":
-        study = check(file)
-        assert (study.protocol.max_reruns, study.protocol.order) == (0, "declared")
+def test_every_study_can_be_run_by_hand() -> None:
+    protocols = {file: check(file).protocol for file in SANITY.glob("*/*.toml") if file.name != "workload.toml"}
+    assert protocols and {(one.max_reruns, one.order) for one in protocols.values()} == {(0, "declared")}, protocols
 
 
 def test_exclusive_cpus_that_are_not_given_back_are_told(truth: ProofContext, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,12 +210,6 @@ def test_exclusive_cpus_that_are_not_given_back_are_told(truth: ProofContext, mo
         CHECKS["exclusive CPUs"](truth)
 
 
-def test_every_proof_is_lied_to() -> None:
-    # Below: neither rests on a record alone.
-    elsewhere = {"containment: cgroup", "exclusive CPUs"}
-    assert {promise for promise, *_ in LIES} | elsewhere == set(CHECKS)
-
-
 def test_a_cgroup_that_stays_is_told(truth: ProofContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = truth.folder / "containment-study"
     lie = told(lambda fields: fields["header"].update(cgroup="scalograph-1a"))
@@ -237,18 +219,12 @@ def test_a_cgroup_that_stays_is_told(truth: ProofContext, monkeypatch: pytest.Mo
     (tmp_path / "scalograph-1a").mkdir()
     with pytest.raises(DisprovedError, match=r"1 of .* still there"):
         CHECKS["containment: cgroup"](truth)
-
-
-def test_an_empty_cgroup_left_by_anybody_of_ours_is_told(
-    truth: ProofContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    # And an empty one that anybody of ours has left.
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs.find_empty_leaves", lambda: {tmp_path / "scalograph-2b"})
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs._SETTLE_S", 0.0)
     with pytest.raises(DisprovedError, match="1 cgroups that runs left empty"):
         CHECKS["settings restored"](truth)
 
-
-# --- a probe that is broken, by the whole path
 
 LIAR = """\
 import json, os, subprocess, sys
@@ -294,10 +270,8 @@ def test_a_broken_probe_is_found_out(
 ) -> None:
     if lie in ("mask", "our settings") and len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs 2 CPUs")
-    script, probe = tmp_path / "liar.py", tmp_path / "liar"
-    script.write_text(LIAR)
-    probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}"\n')
-    probe.chmod(0o755)
+    script = write_program(tmp_path / "liar.py", LIAR)
+    probe = write_program(tmp_path / "liar", f'exec "{sys.executable}" "{script}"')
     monkeypatch.setenv("LIE", lie)
     with lock_machine(LONG_S), ProofContext(LocalHost(ProbeProgram((str(probe),))), tmp_path) as bench:
         proof = judge(next(c for c in GUARANTEES if c.name == promise), bench, kept := set())

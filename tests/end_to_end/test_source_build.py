@@ -1,43 +1,18 @@
 """A build of a tree of one's own, by the real path: declared, run, and told."""
 
-import json
 import shutil
+import subprocess
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.kit.results import complete, findings_in
+from tests.kit.results import COMPLETE, complete, events_in, findings_in, records_in
+from tests.kit.studies import a_study, write_study
 
-STUDY = """\
-version = 1
-name = "own-build"
-title = "Which -j?"
-work = "total"
-seed = 1
+pytestmark = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 
-[workload]
-use = "source-build"
-parameters = {{ tree = "own", source = "{source}", target = "{target}" }}
-
-[factors.jobs]
-levels = [1, 2]
-
-[baseline]
-jobs = 1
-
-[responses.wall]
-from = "window.wall"
-unit = "s"
-
-[responses.user]
-from = "run.user"
-unit = "s"
-
-[protocol]
-runs = 2
-warmup_runs = 1
-max_reruns = 0
-"""
 MAKEFILE = "all: a.o b.o c.o\n%.o: %.c\n\tcc -c -o $@ $<\nbroken:\n\tcc -c none.c\n"
 # A Makefile that lacks a dependency builds by luck; this one fails where a lucky one might.
 MAKEFILE += "alone: all\n\t@$(if $(findstring j2,$(MAKEFLAGS)),$(error b.h is not there yet))echo done\n"
@@ -49,25 +24,38 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("cache"))
 
 
-def study(folder: Path, target: str, iterations: int = 1) -> Path:
-    tree = folder / "tree"
-    tree.mkdir()
-    (tree / "Makefile").write_text(MAKEFILE)
-    for name in "abc":
-        (tree / f"{name}.c").write_text(f"int {name}(void) {{ return 1; }}\n")
-    file = folder / "study.toml"
-    file.write_text(STUDY.format(source=tree, target=target) + f"iterations = {iterations}\n")
-    return file
+@pytest.fixture
+def build(tmp_path: Path, cache: str) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """Run a study of a target of a tree of one's own; what it declares otherwise is given."""
+
+    def run(
+        target: str, codes: tuple[int, ...] = COMPLETE, where: str = cache, tree: str = "own",
+        factors: Mapping[str, Any] | None = None, workload: Mapping[str, Any] | None = None, **protocol: int,
+    ) -> Any:  # fmt: skip
+        source = tmp_path / "tree"
+        source.mkdir()
+        (source / "Makefile").write_text(MAKEFILE)
+        for name in "abc":
+            (source / f"{name}.c").write_text(f"int {name}(void) {{ return 1; }}\n")
+        own = {"tree": tree, "source": str(source), "target": target}
+        parameters = {name: value for name, value in own.items() if name not in (factors or {})}
+        text = a_study(
+            {"jobs": [1, 2], **(factors or {})}, baseline={"jobs": 1},
+            workload={"use": "source-build", "parameters": parameters, **(workload or {})},
+            protocol={"runs": 2, "warmup_runs": 1, "max_reruns": 0, **protocol},
+            responses={"wall": {"from": "window.wall", "unit": "s"}, "user": {"from": "run.user", "unit": "s"}},
+        )  # fmt: skip
+        file, env = write_study(tmp_path, text), {"XDG_CACHE_HOME": where}
+        return complete("run", file, "-o", "out", cwd=tmp_path, env=env, codes=codes)
+
+    return run
 
 
-@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
-def test_every_run_compiles_everything_and_counts_it(tmp_path: Path, cache: str) -> None:
-    env = {"XDG_CACHE_HOME": cache}
-    complete("run", study(tmp_path, "all"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
-    runs = [event["record"] for event in events if event["event"] == "run"]
-    assert len(runs) >= 5
-    for record in runs:
+def test_every_run_compiles_everything_and_counts_it(tmp_path: Path, build: Any) -> None:
+    build("all")
+    records = records_in(tmp_path / "out")
+    assert len(records) >= 5
+    for record in records:
         assert record["run"]["status"] == "ok", record["run"]["reason"]
         (part,) = record["iterations"]
         assert part["work"] == [3]
@@ -76,14 +64,9 @@ def test_every_run_compiles_everything_and_counts_it(tmp_path: Path, cache: str)
         assert part["start_ns"][0] > 0
 
 
-@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
-def test_setting_up_is_told_of_each_build_alone(tmp_path: Path, cache: str) -> None:
-    env = {"XDG_CACHE_HOME": cache}
-    file = study(tmp_path, "all", iterations=4)
-    file.write_text(file.read_text().replace("runs = 2\nwarmup_runs = 1", "runs = 1"))
-    complete("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
-    events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
-    records = [event["record"] for event in events if event["event"] == "run"]
+def test_setting_up_is_told_of_each_build_alone(tmp_path: Path, build: Any) -> None:
+    build("all", iterations=4, runs=1, warmup_runs=0)
+    records = records_in(tmp_path / "out")
     assert len(records) == 2
     for record in records:
         (values,) = (part["values"]["setup_cpu_s"] for part in record["values"])
@@ -92,56 +75,43 @@ def test_setting_up_is_told_of_each_build_alone(tmp_path: Path, cache: str) -> N
         assert len(values) == 4 and values[3] < sum(built[:3]) / 1e9
 
 
-@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
-def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path) -> None:
-    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    file = study(tmp_path, "all")
-    text = file.read_text().replace('tree = "own", ', "")
-    file.write_text(text.replace("[baseline]", '[factors.tree]\nlevels = ["own"]\n\n[baseline]'))
-    done = complete("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
+def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path, build: Any) -> None:
+    done = build("all", factors={"tree": ["own"]}, where=str(tmp_path / "cache"))
     assert "source-build: prepares own, once" in done.stderr
     assert "own: a tree of one's own" in done.stderr
-    first = json.loads((tmp_path / "out/journal.jsonl").read_text().splitlines()[0])
-    assert first["uses"]["prepared"] == {"own": "a tree of one's own"}
+    assert events_in(tmp_path / "out")[0]["uses"]["prepared"] == {"own": "a tree of one's own"}
 
 
-@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
-def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path, cache: str) -> None:
-    env = {"XDG_CACHE_HOME": cache}
-    complete("run", study(tmp_path, "broken"), "-o", tmp_path / "out", cwd=tmp_path, env=env, codes=(4,))
+@pytest.mark.parametrize(
+    ("target", "n_failed", "n_empty", "told"),
+    [
+        ("broken", 4, 2, ["make ended with exit code 2", "none.c"]),
+        # With one -j it fails, and is measured with the others.
+        ("alone", 2, 1, ["b.h is not there yet"]),
+    ],
+)
+def test_a_tree_that_will_not_build_is_counted_and_says_why(
+    tmp_path: Path, build: Any, target: str, n_failed: int, n_empty: int, told: list[str]
+) -> None:
+    build(target, codes=(4,))
     found = findings_in(tmp_path / "out")
+    assert (found["runs"]["n_failed"], found["runs"]["n_empty"]) == (n_failed, n_empty)
     ((reason, count),) = found["runs"]["failures"].items()
-    assert count == 4
-    assert "make ended with exit code 2" in reason
-    assert "none.c" in reason
-
-
-@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
-def test_what_fails_with_one_j_is_measured_with_the_others(tmp_path: Path, cache: str) -> None:
-    env = {"XDG_CACHE_HOME": cache}
-    complete("run", study(tmp_path, "alone"), "-o", tmp_path / "out", cwd=tmp_path, env=env, codes=(4,))
-    found = findings_in(tmp_path / "out")
-    assert found["runs"]["n_failed"] == 2
-    assert found["runs"]["n_empty"] == 1
-    ((reason, count),) = found["runs"]["failures"].items()
-    assert count == 2 and "b.h is not there yet" in reason
+    assert count == n_failed and [words for words in told if words not in reason] == []
     points = {point["level"]: point for curve in found["curves"] for point in curve["points"]}
-    assert points[1]["responses"]["wall"]["estimate"]["value"] > 0
     assert points[2]["n_failed"] == 2
+    assert target == "broken" or points[1]["responses"]["wall"]["estimate"]["value"] > 0
 
 
-@pytest.mark.skipif(not (shutil.which("gcc") and shutil.which("make")), reason="needs gcc and make")
-def test_a_synthetic_tree_is_made_built_and_its_phases_are_told(tmp_path: Path, cache: str) -> None:
-    env = {"XDG_CACHE_HOME": cache}
-    file = study(tmp_path, "all")
-    text = file.read_text().replace('tree = "own", ', 'tree = "synthetic-modules", ').replace("[1, 2]", "[1]")
+def test_a_synthetic_tree_is_made_built_and_its_phases_are_told(tmp_path: Path, build: Any) -> None:
+    if not shutil.which("gcc"):
+        pytest.skip("needs gcc")
     # Its phases are the same however well its code is compiled.
-    text = text.replace("[factors.jobs]", 'env = { MAKEFLAGS = " -- CFLAGS=-O0" }\n\n[factors.jobs]')
-    file.write_text(text.replace("runs = 2\nwarmup_runs = 1", "runs = 1"))
-    done = complete("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    flags = {"MAKEFLAGS": " -- CFLAGS=-O0"}
+    once = {"runs": 1, "warmup_runs": 0}
+    done = build("all", tree="synthetic-modules", factors={"jobs": [1]}, workload={"env": flags}, **once)
     assert "synthetic-modules: synthetic tree 90 units" in done.stderr
-    events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
-    (record,) = (event["record"] for event in events if event["event"] == "run")
+    (record,) = records_in(tmp_path / "out")
     (values,) = (part["values"] for part in record["values"])
     (part,) = record["iterations"]
     assert part["work"] == values["objects"] == [90]

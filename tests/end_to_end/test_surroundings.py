@@ -1,10 +1,11 @@
-"""What a caller's surroundings lack: no home, no folder to stand in, few descriptors, bytes that are no text."""
+"""What a caller's surroundings lack: a home, descriptors, text; streams that are closed, full or left by a reader."""
 
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,10 @@ from scalograph.cli.answer_output import short_path
 from scalograph.cli.ending import execute
 from scalograph.errors import HostError
 from scalograph.system.build_cache import cache_folder
-from tests.kit.command import environment, in_process, study
-from tests.kit.results import complete
+from tests.kit.command import environment, machine, shell, study
+from tests.kit.results import complete, events_in
+
+ONCE: dict[str, Any] = {"command": '["true", "{n}"]', "runs": 1, "more": "max_reruns = 0\n"}
 
 
 @pytest.fixture
@@ -29,13 +32,8 @@ def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("nameless")
-def test_a_user_without_name_and_home_can_measure(tmp_path: Path) -> None:
-    file = study(tmp_path, '["true", "{n}"]', runs=1, more="max_reruns = 0\n")
-    complete("run", file, "-o", "results", cwd=tmp_path)
-
-
-@pytest.mark.usefixtures("nameless")
-def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path) -> None:
+def test_a_user_without_name_and_home_can_measure_and_is_told_what_to_set_for_a_cache(tmp_path: Path) -> None:
+    complete("run", study(tmp_path, **ONCE), "-o", "results", cwd=tmp_path)
     with pytest.raises(HostError, match=r"HOME: not set, .*; set HOME or XDG_CACHE_HOME"):
         cache_folder({})
     assert short_path(tmp_path) == str(tmp_path)
@@ -62,9 +60,8 @@ def test_arguments_that_are_no_text(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(("name", "code"), [("HOME", 3), ("PATH", 3), ("TMPDIR", 3), ("EDITOR", 0)])
 def test_an_environment_that_is_no_text(tmp_path: Path, name: str, code: int) -> None:
     more = {name: os.environ.get(name, str(tmp_path)) + ":/caf\udce9"}
-    file = study(tmp_path, '["true", "{n}"]', runs=1, more="max_reruns = 0\n")
-    done = in_process("run", file, "-o", "results", cwd=tmp_path, env=more)
-    assert done.returncode in ((code, 5) if code == 0 else (code,)), done.stderr
+    file = study(tmp_path, **ONCE)
+    done = complete("run", file, "-o", "results", cwd=tmp_path, env=more, codes=(code, 5) if code == 0 else (code,))
     assert (f"environment: {name}: " in done.stderr) is (code != 0)
 
 
@@ -91,16 +88,13 @@ here = Path.cwd()
 Store.locate = classmethod(lambda _: Store(here / "state", None, shared=here / "lock"))
 main()
 """
-
-
 FEW_FILES = "open files: at most {}, expected room for 20 at least; raise the limit: ulimit -n 1024\n"
 
 
 @pytest.mark.parametrize(("limit", "code"), [(20, {0, 5}), (19, {3}), (7, {3})])
 def test_few_descriptors_are_enough_or_told_in_one_message(tmp_path: Path, limit: int, code: set[int]) -> None:
-    file = study(tmp_path, '["true", "{n}"]', runs=1, more="max_reruns = 0\n")
-    argv = ["bash", "-c", f'ulimit -n {limit}; exec "$@"', "bash", sys.executable, "-c", ALONE, "run", str(file)]
-    done = subprocess.run(argv, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    file = study(tmp_path, **ONCE)
+    done = shell(f'ulimit -n {limit}; exec "$@"', sys.executable, "-c", ALONE, "run", file, cwd=tmp_path)
     assert done.returncode in code, done.stderr
     assert "Traceback" not in done.stderr
     assert code != {3} or done.stderr == FEW_FILES.format(limit)
@@ -118,3 +112,56 @@ def test_many_copies_may_write_much_to_stderr(tmp_path: Path) -> None:
     """A megabyte of nothing, which takes six bytes for each in a journal."""
     file = study(tmp_path, '["sh", "-c", "head -c 76000 /dev/zero >&2", "{n}"]\ncopies = 70', runs=1)
     complete("run", file, "-o", "results", cwd=tmp_path)
+
+
+def unheard(folder: Path, *arguments: str | Path, stderr: bool = False) -> subprocess.CompletedProcess[str]:
+    """A command whose stdout, or stderr, nobody reads; the other one is told."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": writer} if stderr else {"stdout": writer, "stderr": subprocess.PIPE}
+    argv = ["scalograph", *map(str, arguments)]
+    try:
+        return subprocess.run(argv, cwd=folder, env=environment(), text=True, check=False, **streams)  # type: ignore[call-overload, no-any-return]
+    finally:
+        os.close(writer)
+
+
+@machine
+def test_a_study_whose_streams_nobody_reads_or_are_closed_and_full_is_whole(tmp_path: Path) -> None:
+    study(tmp_path, '["true", "{n}"]')
+    assert unheard(tmp_path, "run", "study.toml", "-o", "unread", stderr=True).returncode in (0, 5)
+    closed = shell("exec scalograph run study.toml -o closed <&- >/dev/full 2>&-", cwd=tmp_path)
+    assert closed.returncode in (3, 5)
+    for results in (tmp_path / "unread", tmp_path / "closed"):
+        found = events_in(results)
+        assert found[0]["event"] == "study" and found[-1]["reason"] == "complete"
+        assert (results / "findings.json").exists()
+
+
+@pytest.mark.parametrize("arguments", [("doctor", "--json"), ("doctor",), ("study", "thread-scaling", "--show")])
+def test_results_that_nobody_reads_are_no_error_and_a_complaint_keeps_its_code(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    done = unheard(tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "rror" not in done.stderr
+    assert unheard(tmp_path, "check", "nothing.toml", stderr=True).returncode == 2
+
+
+# A command whose streams are closed or full, its exit code, and what its one line says, where it has one.
+STREAMS = [
+    ("--version >/dev/full", 3, ""),
+    ("study --list >/dev/full", 3, "No space left"),
+    ("--help >&-", 0, None),
+    ("chek 2>&-", 2, None),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "told"), STREAMS)
+def test_a_command_whose_streams_are_closed_or_full_keeps_its_code(
+    tmp_path: Path, line: str, code: int, told: str | None
+) -> None:
+    done = shell(f"exec scalograph {line}", cwd=tmp_path)
+    n_lines = 0 if told is None else 1
+    assert (done.returncode, done.stderr.count("\n"), "Traceback" in done.stderr) == (code, n_lines, False)
+    assert (told or "") in done.stderr

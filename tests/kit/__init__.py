@@ -2,6 +2,7 @@
 
 `studies.a_study` writes a study, `records.recorded` a run, `findings.findings_of` answers it; `command.in_process` is
 the command as a user has it; `simulated.run` carries a study on a machine that is a function of the run.
+`pages.Visit` is a page in a browser, `workloads.said` what a workload says, `servers.write_served` a server and driver.
 """
 
 from pathlib import Path

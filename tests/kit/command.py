@@ -64,6 +64,16 @@ def scalograph(
     )  # fmt: skip
 
 
+def shell(
+    script: str, *words: object, cwd: Path, env: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a script of bash, in which `scalograph` is a command, with words as its arguments."""
+    argv = ["bash", "-c", script, "bash", *map(str, words)]
+    return subprocess.run(
+        argv, cwd=cwd, env=environment(**(env or {})), capture_output=True, text=True, timeout=120, check=False
+    )
+
+
 def in_process(
     *arguments: object, cwd: Path, env: Mapping[str, str] | None = None, store: Store = UNLOCKED
 ) -> subprocess.CompletedProcess[str]:

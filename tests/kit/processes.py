@@ -3,7 +3,7 @@
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ def write_program(file: Path, text: str) -> Path:
     return file
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
+def wait_until(is_so: Callable[[], object], limit_s: float = LIMIT_S) -> None:
     """Wait until something is so."""
-    limit = time.monotonic() + LIMIT_S
+    limit = time.monotonic() + limit_s
     while not is_so():
         assert time.monotonic() < limit
         time.sleep(0.01)
@@ -35,6 +35,17 @@ def is_gone(pid: int) -> bool:
         return parse_stat(Path(f"/proc/{pid}/stat").read_text())[1] in "ZX"
     except OSError:
         return True
+
+
+def pids_with(*words: str) -> list[int]:
+    """Return the processes that live and have all of these on their command line."""
+    pids = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            line = (entry / "cmdline").read_bytes()
+            if all(word.encode() in line for word in words) and not is_gone(int(entry.name)):
+                pids.append(int(entry.name))
+    return pids
 
 
 def wait_for_end(*pids: int) -> None:
