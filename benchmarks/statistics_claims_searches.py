@@ -225,7 +225,7 @@ def surface_begins(words: str, excess: float, sd: float, least: float = 0.0) -> 
 
 
 def build_said(rng: np.random.Generator, typical: Sequence[float], n: int) -> Claim:
-    """The claim of builds in blocks that drift by 20 %; a build itself differs by 2 %."""
+    """The claim of builds in blocks that drift by 20%; a build itself differs by 2%."""
     configurations: list[Configuration] = [{"jobs": j} for j in (1, 2, 4, 8)]
     drift = np.exp(np.cumsum(0.2 * rng.standard_normal(n)))
     times = drift[:, None] * np.array(typical) * np.exp(0.02 * rng.standard_normal((n, 4)))
@@ -275,14 +275,14 @@ def cases() -> Iterator[Case]:
         yield Case(f"pairs of {sd}: from which size it pays is told", USEFUL, even_useful(sd), 0.2)
     for sd in (0.02, 0.05):
         words = "CPUs are shared as theory says"
-        yield Case(f"surface, {sd}, 20 % dearer: as theory says, closer", FALSE, surface_begins(words, 1.2, sd, 20))
+        yield Case(f"surface, {sd}, 20% dearer: as theory says, closer", FALSE, surface_begins(words, 1.2, sd, 20))
         dearer = "Sharing CPUs costs more"
         yield Case(f"surface, {sd}, as theory says: told to be dearer", FALSE, surface_begins(dearer, 1.0, sd))
         yield Case(f"surface, {sd}, as theory says: told so", USEFUL, surface_begins(words, 1.0, sd))
-        yield Case(f"surface, {sd}, 50 % dearer: told so", USEFUL, surface_begins(dearer, 1.5, sd))
+        yield Case(f"surface, {sd}, 50% dearer: told so", USEFUL, surface_begins(dearer, 1.5, sd))
     for n in (3, 5, 10):
         yield Case(f"builds, {n} blocks, alike: the best is left out", FALSE, build_false([1, 1, 1, 1], n))
-        yield Case(f"builds, {n} blocks, best by 3 %: left out", FALSE, build_false([1.8, 1, 1.03, 1.06], n))
+        yield Case(f"builds, {n} blocks, best by 3%: left out", FALSE, build_false([1.8, 1, 1.03, 1.06], n))
         clear = {3: 1.6, 5: 1.15, 10: 1.08}[n]
         yield Case(f"builds, {n} blocks, best by {clear}: named", USEFUL, build_useful([1.8, 1, clear, clear], n))
 

@@ -104,7 +104,7 @@ OTHERS: dict[str, tuple[FloatArray, Callable[[FloatArray], FloatArray]]] = {
 
 
 def said(sizes: FloatArray, law: Callable[[FloatArray], FloatArray], n_runs: int, word: str) -> Measure:
-    """Share of the claims of `fit` that say this word, not that the law is unchecked, of runs that differ by 3 %."""
+    """Share of the claims of `fit` that say this word, not that the law is unchecked, of runs that differ by 3%."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         n, hits = np.repeat(sizes, n_runs), 0

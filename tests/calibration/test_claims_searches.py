@@ -20,7 +20,7 @@ def bench(b: Benchmarks) -> ModuleType:
 
 def is_short(claim: Claim) -> bool:
     """At most three sentences and 55 words, of which the first answers, or says that it cannot be said."""
-    said = claim.sentences[0].startswith("Cannot be said: ")
+    said = claim.sentences[0].startswith("Inconclusive: ")
     return len(" ".join(claim.sentences).split()) <= 55 and claim.answered != said
 
 

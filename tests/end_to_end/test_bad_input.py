@@ -96,7 +96,7 @@ def test_a_workload_that_fails_is_a_record(
     assert all(reason in run["reason"] for run in bad)
     found = findings_in(tmp_path / "results")
     assert found["runs"]["n_failed"] == 2 and found["runs"]["n_empty"] == 1
-    assert found["trust"]["level"] != "believe"
+    assert found["trust"]["level"] != "reliable"
 
 
 def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:

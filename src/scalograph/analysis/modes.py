@@ -18,7 +18,7 @@ from scalograph.analysis.estimate import MOST_LOG, Estimate
 
 EXACT = 1e-9  # numbers this near to a multiple of a step, as a share of the largest, are multiples
 MATTERS = 1e-4  # smaller shares are not reported
-# Scores that spread by so many steps blur them: rounding then moves their mean by less than 1 % of one.
+# Scores that spread by so many steps blur them: rounding then moves their mean by less than 1% of one.
 BLURRED = 0.5
 IDENTICAL_RUNS = "all runs have one score: the clock or counter is too coarse to tell a difference"
 
@@ -63,7 +63,7 @@ def widen_for_rounding(estimate: Estimate, *samples: Scores) -> Estimate:
     if hidden < MATTERS:
         return estimate
     low, high = estimate.low * math.exp(-hidden), estimate.high * math.exp(hidden)
-    warning = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g} %"
+    warning = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g}%"
     return replace(estimate, low=low, high=high).add_warnings(warning)
 
 
@@ -71,7 +71,7 @@ def widen_for_rounding(estimate: Estimate, *samples: Scores) -> Estimate:
 FEWEST, LEAST_SHARE, LEAST_RUNS = 8, 0.2, 3
 MODES_OF_FEW = f"runs have two modes: an interval takes {FEWEST} runs or more, there are {{}}"
 # Empty space between modes over the mean deviation within them: so much over the count of runs, but at least 2. Of
-# normal, lognormal, slowed and drifting runs 4 to 5 % have more (benchmarks/statistics_ab.py).
+# normal, lognormal, slowed and drifting runs 4 to 5% have more (benchmarks/statistics_ab.py).
 EMPTY, LEAST_EMPTY = 44.0, 2.0
 CHANGES = 3  # fewer changes between the levels are one change of the machine, no modes
 STEPS_APART = 1.5  # values on a grid are apart by more than their spread: modes by more steps than this

@@ -12,7 +12,7 @@ from scalograph.analysis.quantiles import student_t, t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs
 
 # Share of pairs trimmed at each end, also where runs have two modes: chosen among Student's t, trimmed t and signed
-# ranks for the most effects found at 5 % false ones (benchmarks/statistics_ab.py).
+# ranks for the most effects found at 5% false ones (benchmarks/statistics_ab.py).
 TRIM, TRIM_OF_MODES = 0.1, 0.25
 SAME = 0.02  # distance from 1 within which the interval of a ratio of equals lies
 

@@ -131,7 +131,7 @@ def _make_answer(
     reference, other = names.values()
     title = f"Is {other} faster than {reference}?"
     if reason := explain_unpaired(source, VERSION, names):
-        claim = Claim(sentences=[f"Cannot be said: {reason}."], answered=False)
+        claim = Claim(sentences=[f"Inconclusive: {reason}."], answered=False)
         document = {"reference": reference, "other": other, "answer": "inconclusive", "why": reason}
         return title, claim, document, Exit.CONFIGURATION_FAILED
     comparisons = paired_versions(source, VERSION, names, margin)

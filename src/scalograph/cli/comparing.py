@@ -34,7 +34,7 @@ def compare_sources(
 
     Args:
         sources: as `compare` takes them.
-        margin: such as "5%"; None is 2 %.
+        margin: such as "5%"; None is 2%.
         response: that is compared; None for the primary one.
         per: clock or cpu.
         mhz: with per clock, such as "2000,2330".

@@ -234,13 +234,13 @@ def _levels(configuration: Configuration) -> str:
 
 def _near(reached: PrecisionProgress) -> str:
     """Describe the widest interval and how many configurations are precise."""
-    n, of, asked = reached.n_precise, reached.n_configurations, f"(asked {100 * reached.asked:g} %)"
+    n, of, asked = reached.n_precise, reached.n_configurations, f"(asked {100 * reached.asked:g}%)"
     if n == of:
         return f"all {of} precise {asked}"
     if reached.worst is None:
         widest = "no interval yet"
     else:  # on logs, as the rule looks at it: beyond 1 it is no share of the value
-        widest = "beyond +-100 %" if reached.worst >= 1 else f"+-{100 * reached.worst:.2g} %"
+        widest = "beyond +-100%" if reached.worst >= 1 else f"+-{100 * reached.worst:.2g}%"
     return f"{widest} {asked}, {n} of {of} precise"
 
 

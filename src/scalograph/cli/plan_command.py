@@ -176,9 +176,9 @@ def _print(document: dict[str, object]) -> None:
 
 def _detectable(document: dict[str, object], effect: object) -> None:
     if isinstance(effect, float):
-        noise = f"if runs vary by {100 * float(str(document['sd_log'])):.2g} % ({document['sd_from']})"
-        confidence = f"{100 * float(str(document['confidence'])):g} % confidence and 80 % power"
-        tell(f"  detectable: differences from {effect:.2g} % at {confidence}, {noise}")
+        noise = f"if runs vary by {100 * float(str(document['sd_log'])):.2g}% ({document['sd_from']})"
+        confidence = f"{100 * float(str(document['confidence'])):g}% confidence and 80% power"
+        tell(f"  detectable: differences from {effect:.2g}% at {confidence}, {noise}")
     else:
         tell("  detectable: nothing; one run of a configuration carries no interval, ask for at least 2 runs")
 

@@ -63,7 +63,7 @@ def _reproduce(options: ReproduceOptions) -> int:
     scalograph reproduce --study cpu-surface     one of them
     scalograph reproduce --resume                go on after Ctrl-C, a crash or a reboot
     scalograph reproduce --resume --again        what the machine was too busy for, once more
-    scalograph reproduce --resume --more 5min    further runs for claims that are not resolved
+    scalograph reproduce --resume --more 5min    further runs for claims that are inconclusive
     scalograph reproduce --list
     """
     from scalograph.cli.overrides import seconds_of

@@ -87,14 +87,14 @@ def show(proposed: "Proposal", budget_s: float | None) -> None:
         _table(proposed)
         over = budget_s is not None and (chosen.expected_s or 0.0) > budget_s
         beyond = f" (more than its budget, {format_duration(budget_s or 0.0)})" if over else ""
-        tell(f"For +-{100 * chosen.precision:g} %, put into the study{beyond}:\n\n{toml(chosen)}")
+        tell(f"For +-{100 * chosen.precision:g}%, put into the study{beyond}:\n\n{toml(chosen)}")
     for text in proposed.warnings:
         say(f"warning: {text}", "yellow")
 
 
 def _noise(proposed: "Proposal") -> str:
     parts = [("scores", proposed.sd_score), ("iterations of a run", proposed.sd_within), ("runs", proposed.sd_between)]
-    return ", ".join(f"{what} vary by {100 * sd:.2g} %" for what, sd in parts if sd is not None)
+    return ", ".join(f"{what} vary by {100 * sd:.2g}%" for what, sd in parts if sd is not None)
 
 
 def _table(proposed: "Proposal") -> None:
@@ -107,7 +107,7 @@ def _table(proposed: "Proposal") -> None:
         column.justify = "right"
     for o in proposed.offers:
         time = "unknown" if o.expected_s is None else format_duration(o.expected_s)
-        widths = f"+-{100 * o.precision:g} %", f"+-{100 * o.half_width:.2g} %"
+        widths = f"+-{100 * o.precision:g}%", f"+-{100 * o.half_width:.2g}%"
         table.add_row(widths[0], str(o.runs), str(o.iterations), widths[1], time)
     out().print(table)
 

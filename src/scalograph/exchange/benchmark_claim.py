@@ -40,7 +40,7 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
     """
     names, measured = short_names(each.name for each in every), [each for each in every if each.forks]
     if not measured:
-        return Claim(sentences=["Cannot be said: no run succeeded."], answered=False)
+        return Claim(sentences=["Inconclusive: no run succeeded."], answered=False)
     same = [each for each in measured if (each.mode, each.unit) == (measured[0].mode, measured[0].unit)]
     values = [summarize_benchmark(each, confidence).estimate for each in same]
     pairs = sorted(zip(same, values, strict=True), key=lambda pair: pair[1].value or 0, reverse=same[0].unit == "1/s")
@@ -77,7 +77,7 @@ def _first(
         return f"Cannot be said which is the fastest: {reason}.", False
     if alike := [other for other, ratio in zip(others, ratios, strict=True) if ratio.contains(1.0)]:
         labels = ", ".join(_name(names, benchmark) for benchmark in (best, *alike)[:4])
-        several = f"{len(alike) + 1}, not resolved over their forks: {labels}"
+        several = f"{len(alike) + 1}, inconclusive over their forks: {labels}"
         return f"Cannot be said which is the fastest of {several}.", False
     by, verb = change(ratios[0], "time" if is_time else "throughput"), "takes" if is_time else "has"
     return f"The fastest is {_name(names, best)}; the next, {_name(names, others[0])}, {verb} {by}.", True
@@ -113,7 +113,7 @@ WIDEST = 0.25
 def label(ratio: Estimate, n_forks: int, n_runs: int, unit: str) -> tuple[Label, str]:
     """Return how a tool compares with the study, and the reason where that is unknown.
 
-    Agree: the whole interval lies within the margin, or it contains 1 and allows at most 25 %.
+    Agree: the whole interval lies within the margin, or it contains 1 and allows at most 25%.
     Slower, faster: it excludes 1, and is not within the margin.
     """
     low, high = ratio.low, ratio.high

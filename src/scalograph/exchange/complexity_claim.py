@@ -86,7 +86,7 @@ def _growth_sentence(document: dict[str, Any], x: str) -> tuple[str, bool]:
         most = percent_at_most(document["most_growth"])
         if document["most_growth"] <= _STAYS:
             return f"Time does not grow {range_}, or by {most} at most.", True
-        return f"Cannot be said: {range_} time grows by {most} at most, or not at all.", False
+        return f"Inconclusive: {range_} time grows by {most} at most, or not at all.", False
     if len(names) == 1:
         return f"Time grows as {_class_name(names[0], x)}.", True
     *others, last = [_class_name(name, x) for name in names]
@@ -99,7 +99,7 @@ def _power_sentence(document: dict[str, Any], x: str, range_: str) -> tuple[str,
     low, high = exponent.low or 0.0, exponent.high or 0.0
     if document["power"]["refuted"] or low <= 0 <= high:
         reason = f"time grows as none of {every} alone; {range_} its mean exponent is {estimate(exponent)}"
-        return f"Cannot be said: {reason}.", False
+        return f"Inconclusive: {reason}.", False
     if high < 0:
         return f"Time does not grow: {range_} it falls as {x}^{estimate(exponent)}.", True
     return f"Time grows as {x}^{estimate(exponent)} {range_}, as none of {every}.", True

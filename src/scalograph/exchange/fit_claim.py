@@ -5,7 +5,7 @@ from typing import Any
 
 from scalograph.analysis.estimate import NO_LAW, Estimate
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
-from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST, cell_number
+from scalograph.text.cell_numbers import INCONCLUSIVE, WIDEST, cell_number
 from scalograph.text.format import estimate, number, significant
 from scalograph.text.quantities import percents, two_digits
 
@@ -41,7 +41,7 @@ def _growth_sentence(document: dict[str, Any], of: str) -> tuple[str, bool]:
         reason = next(text for code, text in zip(document["codes"], document["flags"], strict=True) if code in NO_LAW)
         return f"Cannot be said from a scaling law ({reason}); {measured}.", False
     if document["sigma"]["low"] is None:
-        return "Cannot be said: too few points for an interval; one more size or run makes it.", False
+        return "Inconclusive: too few points for an interval; one more size or run makes it.", False
     if document["sigma"]["low"] > 1 + _SAME:
         return "Throughput does not grow: more make it slower than one alone.", True
     if document["sigma"]["low"] > 1 - _SAME:
@@ -49,13 +49,13 @@ def _growth_sentence(document: dict[str, Any], of: str) -> tuple[str, bool]:
     if document["kappa"]["high"] == 0 or (low is not None and low >= sizes[-1] and not _is_contradicted(document)):
         return f"Throughput still grows at {number(sizes[-1])}{of}, the most that were measured.", True
     if low is None or _is_contradicted(document):
-        return f"Cannot be said: the points do not carry where throughput is largest; {measured}.", False
+        return f"Inconclusive: the points do not carry where throughput is largest; {measured}.", False
     if high is not None and high <= min(sizes[-1], WIDEST * low):
         return f"Throughput is largest near {estimate(Estimate(**document['optimum']))}{of}.", True
     if best == sizes[-1]:
         most = f"Throughput is largest at {number(best)}{of}, the most that were measured"
-        return f"{most}; whether more would help is {NOT_RESOLVED}.", True
-    return f"Cannot be said: the place of the maximum is {NOT_RESOLVED}; {measured}.", False
+        return f"{most}; whether more would help is {INCONCLUSIVE}.", True
+    return f"Inconclusive: the place of the maximum is {INCONCLUSIVE}; {measured}.", False
 
 
 def _best(document: dict[str, Any]) -> float:
@@ -73,11 +73,11 @@ def _serial(document: dict[str, Any]) -> Iterator[str]:
         return
     if high is None or high >= 1:
         if low:
-            yield f"Of the work {two_digits(100 * low)} % or more is serial."
+            yield f"Of the work {two_digits(100 * low)}% or more is serial."
     elif low:
         yield f"Of the work {percents(low, high)} is serial."
     else:
-        yield f"Of the work at most {two_digits(100 * high)} % is serial."
+        yield f"Of the work at most {two_digits(100 * high)}% is serial."
 
 
 def _predictions(document: dict[str, Any]) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _predictions(document: dict[str, Any]) -> Iterator[str]:
         if prediction["low"] is None:
             yield f"At {number(prediction['size'])} nothing is predicted: {'; '.join(prediction['warnings'])}."
         elif prediction["high"] is None or prediction["high"] > WIDEST * prediction["low"]:
-            yield f"At {number(prediction['size'])} the throughput is {NOT_RESOLVED}."
+            yield f"At {number(prediction['size'])} the throughput is {INCONCLUSIVE}."
         else:
             ends = dict.fromkeys(significant(prediction[end]) for end in ("low", "high"))
             yield f"At {number(prediction['size'])} it would be {' to '.join(ends)}, if nothing else fills up."

@@ -38,7 +38,7 @@ class ColdRuns:
         verb = "read" if self.in_bytes else "waited for"
         later = self._amount(self.seen.later) if self.seen.later else "none"
         read = f"{verb} {self._amount(self.seen.read)} from disk, the later ones {later}"
-        return f"the first {runs}{of} {read}, and {scores} by {100 * self.seen.change:+.2g} %"
+        return f"the first {runs}{of} {read}, and {scores} by {100 * self.seen.change:+.2g}%"
 
     def _amount(self, amount: float) -> str:
         return f"{amount / 1e6:.3g} MB" if self.in_bytes else f"{amount:.0f} pages"
@@ -100,7 +100,7 @@ def drift_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
         factor, confidence = drift.interval_factor, table.view.confidence
         half = factor * _typical_half_width(samples, table.view.primary, confidence)
         if half > WIDE:
-            wide = f"{factor:.2g} times or more (\N{PLUS-MINUS SIGN}{100 * (exp(half) - 1):.2g} % or more)"
+            wide = f"{factor:.2g} times or more (\N{PLUS-MINUS SIGN}{100 * (exp(half) - 1):.2g}% or more)"
             effect = f"intervals of single configurations are too narrow, by {wide}; comparisons within blocks hold"
             yield Caveat(f"the machine drifted from block to block (p = {drift.p:.2g})", effect)
 

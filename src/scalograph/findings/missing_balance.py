@@ -45,10 +45,10 @@ def balance_sentence(fair: Fairness) -> str:
     """Describe how evenly runs were lost, in one sentence."""
     low, high = fair.spread
     if low == high:
-        return f"each configuration lost {100 * low:.0f} % of its runs"
-    text = f"configurations lost {100 * low:.0f} % to {100 * high:.0f} % of their runs"
+        return f"each configuration lost {100 * low:.0f}% of its runs"
+    text = f"configurations lost {100 * low:.0f}% to {100 * high:.0f}% of their runs"
     if fair.p_trend < RARE:
-        short, long = (f"{100 * share:.0f} % of the" for share in fair.by_length)
+        short, long = (f"{100 * share:.0f}% of the" for share in fair.by_length)
         lengths = f"{short} third that runs shortest, {long} one that runs longest"
         return f"{text}, and it depends on how long they run: {lengths} (p = {fair.p_trend:.2g})"
     if fair.p_equal < RARE:
@@ -66,12 +66,12 @@ def imbalance_caveats(table: Table, fair: Fairness | None) -> Iterable[Caveat]:
     if fair.p_trend < RARE and abs(long - short) > APART:
         longer = "longer" if long > short else "shorter"
         least, most = sorted((short, long))
-        lost = f"{longer} runs were lost more often ({100 * most:.0f} % against {100 * least:.0f} %)"
+        lost = f"{longer} runs were lost more often ({100 * most:.0f}% against {100 * least:.0f}%)"
         at = _worst_level(table)[0]
         yield Caveat(lost, f"read those at {at} as optimistic" if at else "")
     elif fair.p_equal < RARE and high - low > APART:
         at, share, overall = _worst_level(table)
-        lost = f"runs at {at} were lost most often ({100 * share:.0f} % against {100 * overall:.0f} % of all)"
+        lost = f"runs at {at} were lost most often ({100 * share:.0f}% against {100 * overall:.0f}% of all)"
         if at:
             yield Caveat(lost, "read them as optimistic")
 
@@ -166,5 +166,5 @@ def _table_note(changes: Sequence[ExclusionEffect], fair: Fairness | None) -> st
     parts = [f"all other tables are without these runs; {with_them}"]
     if left := changes[MAX_ROWS:]:
         more = f"{len(left)} more configuration{'s change' if len(left) > 1 else ' changes'}"
-        parts.append(f"{more} by at most {abs(left[0].percent or 0.0):.2g} %")
+        parts.append(f"{more} by at most {abs(left[0].percent or 0.0):.2g}%")
     return "; ".join([*parts, *([balance_sentence(fair)] if fair else [])])

@@ -33,7 +33,7 @@ _KINDS = {
     "physics": ("cannot be as measured", "cannot be as measured", "do not build on them"),
     "functional": ("ran in an emulated guest", "ran in emulated guests", _FUNCTIONAL),
     "unverified": ("rests on unverified runs", "rest on unverified runs", "their times may be too long"),
-    "off": ("may be off by 5 % or more", "may be off by 5 % or more", "runs that lost a little time count too"),
+    "off": ("may be off by 5% or more", "may be off by 5% or more", "runs that lost a little time count too"),
     "unsteady": ("reaches no steady state", "reach no steady state", "no iteration stands for them"),
     "late": ("warms up for too long", "warm up for too long", "a larger `warmup` would leave that out"),
     "cold": ("had cold first runs", "had cold first runs", "a larger `warmup_runs` would leave them out"),
@@ -163,9 +163,7 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
         return QualityFlags(caveats, grave)
     percent = max(1, math.ceil(round(100 * max(off), 6)))
     if claim and (least := least_effect(claim)) is not None and least <= percent / 100:
-        caveats.append(
-            Caveat(f"an effect of {two_digits(100 * least)} % is within the systematic error of {percent} %")
-        )
+        caveats.append(Caveat(f"an effect of {two_digits(100 * least)}% is within the systematic error of {percent}%"))
     but = f", except in {count_noun(len(flags), 'marked configuration')}" if flags else ""
     return QualityFlags(caveats, grave, percent, f"right within the intervals and \N{PLUS-MINUS SIGN}{percent} %{but}")
 

@@ -36,9 +36,9 @@ def study_caveats(
     if noise and noise.minimum_detectable_percent >= BLIND:
         sd = two_digits(noise.sd_log_percent)
         if len(samples) > 1:
-            yield Caveat("too noisy to compare", f"runs of one configuration differ by {sd} %")
+            yield Caveat("too noisy to compare", f"runs of one configuration differ by {sd}%")
         else:
-            yield Caveat(f"runs differ by {sd} %", "what is typical of them is known only roughly")
+            yield Caveat(f"runs differ by {sd}%", "what is typical of them is known only roughly")
     if table.view.basis == "configurations":
         yield from _bimodality_caveats(table, samples)
         if not is_count(table.view.response):
@@ -89,9 +89,9 @@ def _bimodality_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Cav
     logs = [np.log(values[values > 0]).tolist() for values in every]
     if common := find_common_modes(logs, table.study.seed % 2**32):
         far = common.apart > log(FAR_APART)
-        apart = f"more than {FAR_APART}-fold" if far else f"{two_digits(100 * expm1(common.apart))} %"
+        apart = f"more than {FAR_APART}-fold" if far else f"{two_digits(100 * expm1(common.apart))}%"
         high = two_digits(100 * common.share_high)
-        yield Caveat(f"runs have two modes, {apart} apart", f"{high} % are in the higher one; an average is neither")
+        yield Caveat(f"runs have two modes, {apart} apart", f"{high}% are in the higher one; an average is neither")
 
 
 REJECT = 0.50  # past this share of disturbed or failed runs a study is unusable
@@ -133,7 +133,7 @@ def judge_study(
     causes += _summarize_causes(open_runs, "unverified, and counted")
     if reason := _why_rejected(table, ok):
         points = [format_sentence(text) for text in _remedies(ok)]
-        return Trust(level="reject", sentence=format_sentence(reason, MAX_WORDS), points=points, causes=causes)
+        return Trust(level="unusable", sentence=format_sentence(reason, MAX_WORDS), points=points, causes=causes)
     busy = [*_busy_caveats(ok)]
     against = [*busy, *(caveat for caveat in caveats if caveat.whole)]
     grave = [flags.grave_caveat] if flags.grave_caveat else []
@@ -145,10 +145,10 @@ def judge_study(
     if against:
         rest = [*(caveat for caveat in grave if caveat not in against), *against[1:]]
         lines = [against[0].effect, *(caveat.text for caveat in rest)]
-        level, sentence = "doubt", against[0].reason
+        level, sentence = "caution", against[0].reason
     else:
         lines = [caveat.text for caveat in others]
-        level, sentence = "believe", facts.pop(0) if flags.accuracy_text else _usable_text(ok, len(lost))
+        level, sentence = "reliable", facts.pop(0) if flags.accuracy_text else _usable_text(ok, len(lost))
     return Trust(
         level=level, sentence=format_sentence(sentence, MAX_WORDS),
         points=[format_sentence(text) for text in (*lines, *facts) if text][:MAX_POINTS],
@@ -198,10 +198,10 @@ def _busy_caveats(ok: Sequence[Row]) -> Iterable[Caveat]:
         yield Caveat(f"{_disturbance_text(ok)}: believe CPU times, but no wall times and no speedups", effect)
 
 
-def _response_verdicts(table: Table) -> dict[str, Literal["believe", "doubt", "reject"]]:
+def _response_verdicts(table: Table) -> dict[str, Literal["reliable", "caution", "unusable"]]:
     """CPU times share the doubt of the study; all other responses are rejected."""
     by_cpu = table.view.cpu_responses
-    return {name: "believe" if name in by_cpu else "reject" for name in table.study.responses} if by_cpu else {}
+    return {name: "reliable" if name in by_cpu else "unusable" for name in table.study.responses} if by_cpu else {}
 
 
 def _fallback_runs(table: Table, samples: Sequence[Sample]) -> set[str]:
@@ -230,7 +230,7 @@ def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_
     elif noise and noise.minimum_detectable_percent > MAX_EFFECT:
         yield "runs differ too much to see any effect"
     elif noise:
-        yield f"effects between two configurations from {two_digits(noise.minimum_detectable_percent)} % are visible"
+        yield f"effects between two configurations from {two_digits(noise.minimum_detectable_percent)}% are visible"
 
 
 def _verifiable_runs(ok: Sequence[Row]) -> list[Row]:

@@ -69,7 +69,7 @@ class EffectNotes:
         if floor is None or floor.sd_log_percent == 0:
             return ""
         least = two_digits(floor.minimum_detectable_percent)
-        effect = f"effects on {self._table.view.title(response)} between two configurations from {least} % are visible"
+        effect = f"effects on {self._table.view.title(response)} between two configurations from {least}% are visible"
         return f"n = {floor.n} runs: {effect}" if floor.minimum_detectable_percent < BLIND else "too noisy to compare"
 
 

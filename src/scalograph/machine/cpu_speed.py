@@ -68,7 +68,7 @@ def check_speed(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check
     if not changing:
         return Check(name, "info", f"steady: CPU {format_cpu_list(shares)} did the same work in the same time")
     parts = [
-        f"{times:.1f} times as long in {100 * share:.0f} % of {len(slices[cpu])} slices on CPU {cpu}"
+        f"{times:.1f} times as long in {100 * share:.0f}% of {len(slices[cpu])} slices on CPU {cpu}"
         for cpu, (share, times) in changing.items()
     ]
     who = (

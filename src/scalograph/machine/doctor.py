@@ -260,7 +260,7 @@ def _noise(facts: HostFacts, environ: Mapping[str, str]) -> Check:
 def _describe_noise(kept: SavedNoise) -> str:
     parts = kept.floor.parts if kept.floor else ()
     spreads = [(part.n_cpus, part.spread.sd_log_percent) for part in parts if part.spread]
-    values = [f"{two_digits(sd)} % on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
-    differ = ", ".join(values) or f"{two_digits(kept.sd_log_percent)} %"
+    values = [f"{two_digits(sd)}% on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
+    differ = ", ".join(values) or f"{two_digits(kept.sd_log_percent)}%"
     smallest = two_digits(kept.minimum_detectable_percent)
-    return f"runs differ by {differ}: {kept.n} runs show effects from {smallest} % ({kept.study}, {kept.at})"
+    return f"runs differ by {differ}: {kept.n} runs show effects from {smallest}% ({kept.study}, {kept.at})"

@@ -207,7 +207,7 @@ def _steal(facts: HostFacts, root: Path) -> Iterator[Check]:
         return
     user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[1:9])
     percent = 100 * steal / max(1, user + nice + system + irq + softirq + steal)
-    share = f"{percent:.1f} % of the busy time since boot"
+    share = f"{percent:.1f}% of the busy time since boot"
     if percent > _STOLEN_PERCENT:
         reason = "neighbors on the host take CPUs away in the middle of a run"
         yield Check("steal", "warning", share, reason, "ask for CPUs that are not shared, or make more runs")
@@ -225,7 +225,7 @@ def _quota(facts: HostFacts, root: Path) -> Iterator[Check]:
 def _load(facts: HostFacts, root: Path) -> Check:
     waiting = re.search(r"^some avg10=([\d.]+)", read(root / "proc/pressure/cpu") or "", re.MULTILINE)
     load = (read(root / "proc/loadavg") or "").split()
-    pressure = f"tasks waited for a CPU in {float(waiting[1]):.0f} % of the last 10 s" if waiting else "PSI is off"
+    pressure = f"tasks waited for a CPU in {float(waiting[1]):.0f}% of the last 10 s" if waiting else "PSI is off"
     state = f"{pressure}, load {load[0]}" if load else pressure
     busy = float(waiting[1]) > _BUSY_PERCENT if waiting else bool(load) and float(load[0]) > facts.n_cpus / 2
     if not busy:

@@ -136,13 +136,13 @@ _VERDICTS = ("Believe it: ", "Be careful: ", "Do not believe it: ")
 class Trust(Model):
     """Whether to believe the study, in one sentence, and why."""
 
-    level: Literal["believe", "doubt", "reject"]
+    level: Literal["reliable", "caution", "unusable"]
     sentence: Text
     points: list[Text] = Field(default=[], max_length=3, description="what it does to the result, worst first")
     error_percent: float | None = Field(
         default=None, description="how far a figure that is not marked may be off beyond its interval"
     )
-    responses: dict[str, Literal["believe", "doubt", "reject"]] = Field(
+    responses: dict[str, Literal["reliable", "caution", "unusable"]] = Field(
         default={}, description="response -> whether to believe it, where that differs from the level"
     )
     causes: list[Text] = []
@@ -252,7 +252,7 @@ class TaskTrace(Model):
 
 
 class StudyNoise(Model):
-    """Run-to-run noise of this study, and the smallest effect it can detect at 80 % power."""
+    """Run-to-run noise of this study, and the smallest effect it can detect at 80% power."""
 
     sd_log_percent: float
     minimum_detectable_percent: float
@@ -316,7 +316,7 @@ class Part(Model):
 class Findings(Model):
     """The whole document."""
 
-    protocol: Literal[1, 2, 3] = 3
+    protocol: Literal[1, 2, 3, 4] = 4
     study: StudyDoc
     machine: dict[str, Any] = {}
     runs: RunsDoc
@@ -344,8 +344,8 @@ class Findings(Model):
     @model_validator(mode="before")
     @classmethod
     def _read_earlier_protocol(cls, raw: Any) -> Any:
-        """Rename what protocols 1 and 2 called otherwise; give the questions of protocol 1 their parts."""
-        if not isinstance(raw, dict) or raw.get("protocol") not in (1, 2):
+        """Rename what protocols 1 to 3 called otherwise; give the questions of protocol 1 their parts."""
+        if not isinstance(raw, dict) or raw.get("protocol") not in (1, 2, 3):
             return raw
         if raw["protocol"] == 1 and "parts" not in raw:
             raw = {**raw, "parts": {name: part for name, part in map(partial(_part_1, raw), _PROTOCOL_1) if part}}

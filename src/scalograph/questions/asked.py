@@ -59,7 +59,7 @@ class QuestionOptions(Protocol):
         """Make the factors of the study. Raises StudyError where the options make none."""
 
 
-MOST = 1000  # a place is told within 5 %: of levels that lie closer than 0.5 % to each other, some are enough
+MOST = 1000  # a place is told within 5%: of levels that lie closer than 0.5% to each other, some are enough
 _RANGE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
 

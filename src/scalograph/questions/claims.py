@@ -11,7 +11,7 @@ from scalograph.protocol.plain import AnswerCase, Level
 from scalograph.text.answer_form import fill
 from scalograph.text.short_names import join_names
 
-NOTHING = "Cannot be said: the study has no result yet."
+NOTHING = "Inconclusive: the study has no result yet."
 MOST_SENTENCES, MOST_WORDS = 3, 55
 
 
@@ -23,7 +23,7 @@ def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
         sentences: sentences of all of them, which stand where none makes a claim.
 
     >>> first_claim([], []).sentences
-    ['Cannot be said: the study has no result yet.']
+    ['Inconclusive: the study has no result yet.']
     """
     claims = [answer.claim for answer in answers if answer.claim is not None]
     answering = [claim for claim in claims if claim.answered]

@@ -211,7 +211,7 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
 
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
     present = [e for e in estimates if e is not None and e.value is not None]
-    confidence = f"{100 * present[0].confidence:.4g} %" if present else ""
+    confidence = f"{100 * present[0].confidence:.4g}%" if present else ""
     two = ", of two runs their range" if name not in DERIVED and any(e.n == 2 for e in present) else ""
     bars, unit = f"{confidence} intervals{two}", escape_controls(scale.unit)
     return {"id": name, "title": title, "unit": unit, "scale": scale, "bars": bars, "any": bool(present)}

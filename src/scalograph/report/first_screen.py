@@ -13,7 +13,7 @@ from scalograph.report.terminal_first import matrix_legend, matrix_title
 from scalograph.text.cell_numbers import cell_number, matrix_scale
 from scalograph.text.scale import Scale
 
-WORDS = {"believe": "Believe it", "doubt": "Use with care", "reject": "Do not believe it"}
+WORDS = {"reliable": "Believe it", "caution": "Use with care", "unusable": "Do not believe it"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ GLOSSARY = (
     ("left out", "The estimates do not rest on this run. Drawn as an x."),
     ("interval", "Covers the true value in 95 of 100 studies whose runs do not drift. In figures: the bars."),
     ("band", "An interval that holds for all levels of a curve at once. In figures: the shading around a line."),
-    ("not resolved", "The interval is too wide to say which is larger."),
+    ("inconclusive", "The interval is too wide to say which is larger."),
     ("holds", "Of a published claim: the whole interval of each of its figures lies in the range that bears it out."),
     ("does not hold", "The whole interval of one of its figures lies outside that range."),
     ("published", "In figures: dotted with hollow marks, in the color of the line that was measured here."),

@@ -92,10 +92,10 @@ def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str
         places[mark.kind][round(x), round(y)] = None
     rule = element("path", d=f"M{LEFT} {middle:g}H{width - RIGHT}", **paint("stroke", "rule"))
     ends = [
-        text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end") for sign in (1, -1)
+        text_lines([f"{math.exp(sign * reach):.2g}×"], LEFT - 8, middle - sign * half + 4, "end") for sign in (1, -1)
     ]
     foot = [(["0"], LEFT, STRIP_HEIGHT - 3, "start"), ([took], width - RIGHT, STRIP_HEIGHT - 3, "end")]
-    parts = [rule, text_lines(["1x"], LEFT - 8, middle + 4, "end"), *ends, *(text_lines(*text) for text in foot)]
+    parts = [rule, text_lines(["1×"], LEFT - 8, middle + 4, "end"), *ends, *(text_lines(*text) for text in foot)]
     return element(
         "svg", *parts, *_signs(places), viewBox=f"0 0 {width} {STRIP_HEIGHT}", aria_hidden="true", focusable="false"
     )

@@ -26,7 +26,7 @@ MOST = 0.5
 GLOSSARY = (
     ("holds", "The whole interval of each figure lies in the range that bears the claim out."),
     ("does not hold", "The whole interval of a figure lies outside that range."),
-    ("not resolved", "The interval of a figure crosses an end of the range; how many more runs may decide is told."),
+    ("inconclusive", "The interval of a figure crosses an end of the range; how many more runs may decide is told."),
     ("cannot be seen here", "This machine lacks what would show it; what that is stands at the claim."),
     ("not comparable", "What is measured here is not what was published, or the publication contradicts itself."),
     ("not yet", "No study that ships asks it."),
@@ -87,16 +87,16 @@ def _level(reproduction: Reproduction) -> str:
     """Return the verdict on the whole: reject if most parts are rejected, doubt if any is in doubt."""
     levels = Counter(part.trust.level for part in reproduction.parts if part.trust)
     n = sum(levels.values())
-    if not n or levels["reject"] > MOST * n:
-        return "reject"
-    return "doubt" if levels["believe"] < n else "believe"
+    if not n or levels["unusable"] > MOST * n:
+        return "unusable"
+    return "caution" if levels["reliable"] < n else "reliable"
 
 
 def _row(claim: ReproducedClaim, parts: Mapping[str, ReproducedPart]) -> ReproducedRow:
     part, shown = parts.get(claim.part), claim_rows([claim.decided])[0] if claim.decided else None
     trust = part.trust if part and claim.decided and is_conclusive(claim.decided) else None
-    doubts = [(WORDS[trust.level], trust.sentence)] if trust and trust.level != "believe" else []
-    doubts += [(WORDS["doubt"], claim.decided.doubt)] if claim.decided and claim.decided.doubt else []
+    doubts = [(WORDS[trust.level], trust.sentence)] if trust and trust.level != "reliable" else []
+    doubts += [(WORDS["caution"], claim.decided.doubt)] if claim.decided and claim.decided.doubt else []
     return ReproducedRow(
         claim=claim, shown=shown, sign=shown.sign if shown else UNDECIDED, style=claim.outcome.replace(" ", "-"),
         doubts=doubts, page=part.page if part else "",

@@ -25,7 +25,7 @@ def fill(form: str, values: Mapping[str, Any]) -> str:
     'Speedup reaches 1.94× (95% CI 1.81–2.07).'
     >>> fill("Lower with {others:each}.", {"others": [("lock cas", [Estimate(0.38, 0.35, 0.41)]), ("lock none", [])]})
     'Lower with lock cas (0.38× [0.35–0.41]); lock none.'
-    """  # noqa: RUF002  the signs that people read
+    """
     kept = _OPTIONAL.sub(lambda part: _part(part[1], values), form).lstrip("; ")
     text = _FORMATTER.vformat(kept, (), values)
     return text[:1].upper() + text[1:]
@@ -50,7 +50,7 @@ def factor_text(e: Estimate) -> str:
 
     >>> factor_text(Estimate(1.9434, 1.81, 2.07)), factor_text(Estimate(3.0))
     ('1.94×', '3×')
-    """  # noqa: RUF002
+    """
     value = float(e.value or 0.0)
     if e.low is None or e.high is None or e.high - e.low <= EXACT * value:
         return f"{number(round(value)) if value == round(value) else significant(value)}\N{MULTIPLICATION SIGN}"
@@ -62,7 +62,7 @@ def interval_text(e: Estimate) -> str:
 
     >>> interval_text(Estimate(1.9434, 1.81, 2.07))
     '1.81–2.07'
-    """  # noqa: RUF002
+    """
     if e.low is None or e.high is None or e.high - e.low <= EXACT * abs(e.value or 0.0):
         return ""
     digits = interval_decimals(e.low, e.high)

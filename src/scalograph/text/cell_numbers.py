@@ -11,7 +11,7 @@ from scalograph.text.short_names import COUNTS, is_counted, short_setting
 
 # Ends farther apart than this are no number; halves of an interval more unlike than this are shown as its ends.
 WIDEST, LOPSIDED = 2.0, 1.5
-NOT_RESOLVED = "not resolved"
+INCONCLUSIVE = "inconclusive"
 EXACT = 1e-4  # an interval narrower than such a share of its value is none
 NARROW = 0.1  # an interval within so much of its value is shown as a share of it, however unlike its halves
 
@@ -20,12 +20,12 @@ def cell_number(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = F
     """Format an estimate with its interval as a share of it; `tight` does so even if the interval is lopsided.
 
     >>> cell_number(Estimate(1.94, 1.81, 2.07)), cell_number(Estimate(1.0, 0.4, 3.0)), cell_number(Estimate(3.0))
-    ('1.94 ±7 %', 'not resolved', '3')
+    ('1.94 ±7%', 'inconclusive', '3')
     >>> cell_number(Estimate(0.5, 0.45, 0.75)), cell_number(Estimate(0.5, 0.45, 0.75), tight=True), cell_number(None)
-    ('0.50 [0.45, 0.75]', '0.50 ±50 %', '–')
+    ('0.50 [0.45, 0.75]', '0.50 ±50%', '–')
     >>> cell_number(Estimate(30461, 28329, 32593)), cell_number(Estimate(-13.2, -23.4, -3.8))
-    ('30,500 ±7 %', '−13 [−23, −4]')
-    """  # noqa: RUF002  the signs that people read
+    ('30,500 ±7%', '−13 [−23, −4]')
+    """
     if estimate is None or estimate.value is None:
         return DASH
     value = float(estimate.value * scale.factor)
@@ -36,12 +36,12 @@ def cell_number(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = F
     if high < 0:  # a difference
         return _ends(value, low, high, digits)
     if low <= 0 or high / low > WIDEST:
-        return NOT_RESOLVED
+        return INCONCLUSIVE
     below, above = value - low, high - value
     share = 100 * max(below, above) / value
     if not tight and max(below, above) > LOPSIDED * min(below, above) and share > 100 * NARROW:
         return _ends(value, low, high, digits)
-    return f"{round_to_step(value, digits, False)} \N{PLUS-MINUS SIGN}{_round_up(share)} %"
+    return f"{round_to_step(value, digits, False)} \N{PLUS-MINUS SIGN}{_round_up(share)}%"
 
 
 def matrix_scale(matrix: Matrix) -> Scale:
@@ -77,10 +77,10 @@ def claim_number(e: Estimate, scale: Scale = PLAIN, ends: bool = True) -> str:
     >>> claim_number(Estimate(33760, 25540, 44540)), claim_number(Estimate(153.4, 140.5, 167.5), ends=False)
     ('34,000 [26,000, 45,000]', '153')
     >>> claim_number(Estimate(2.0, 1.0, 3.0))
-    'not resolved'
+    'inconclusive'
     """
     if not is_resolved(e):
-        return NOT_RESOLVED
+        return INCONCLUSIVE
     low, value, high = ((x or 0) * scale.factor for x in (e.low, e.value, e.high))
     digits = interval_decimals(low, high) if low < high else 3 - math.ceil(math.log10(value))
     shown, *both = (round_to_step(x, digits, is_trimmed=False) for x in (value, low, high))

@@ -34,11 +34,11 @@ def small_percent(share: float) -> str:
     """Format a small share, such as that of requests that were late or wrong.
 
     >>> small_percent(0.0), small_percent(0.0004), small_percent(0.034)
-    ('0 %', 'less than 0.1 %', '3.4 %')
+    ('0%', 'less than 0.1%', '3.4%')
     """
     if 0 < share < 0.001:
-        return "less than 0.1 %"
-    return f"{100 * share:.1f} %" if 0 < share < 0.1 else percent(share)
+        return "less than 0.1%"
+    return f"{100 * share:.1f}%" if 0 < share < 0.1 else percent(share)
 
 
 def fold(ratio: float) -> str:

@@ -57,9 +57,9 @@ def test_one_document_for_machines_in_which_laws_of_another_response_are_not_com
 
 
 @pytest.mark.parametrize(("model", "asked", "margin", "warning"), [
-    (None, [], 0.02, "differ by up to 4 % on this machine"),
+    (None, [], 0.02, "differ by up to 4% on this machine"),
     ("another", [], 0.02, "keep a noise floor (scalograph doctor --noise)"),
-    (None, ["--margin", "1%"], 0.01, "differ by up to 4 % on this machine"),
+    (None, ["--margin", "1%"], 0.01, "differ by up to 4% on this machine"),
     ("another", ["--margin", "1%"], 0.01, ""),
 ], ids=["saved here", "saved on another machine", "asked here", "asked on another machine"])  # fmt: skip
 def test_the_noise_floor_warns_and_never_widens_the_margin(
@@ -71,7 +71,7 @@ def test_the_noise_floor_warns_and_never_widens_the_margin(
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.03)]
     shown = scalograph(["compare", *sources, *asked], tmp_path)
     printed = " ".join(shown.printed.split())
-    assert shown.code == Exit.SLOWER and f"margin {100 * margin:g} %" in printed and warning in printed
+    assert shown.code == Exit.SLOWER and f"margin {100 * margin:g}%" in printed and warning in printed
     assert ("different times differ" in printed) is bool(warning)
     (result,) = json.loads(scalograph(["compare", *sources, *asked, "--json"], tmp_path).printed)["results"]
     assert result["margin"] == margin

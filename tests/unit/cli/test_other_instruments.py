@@ -124,10 +124,10 @@ def test_one_process_says_nothing_and_several_do(tmp_path: Path) -> None:
     one = scalograph(["compare", "a0.txt", "b0.txt"], tmp_path)
     shown = " ".join(one.printed.split())
     assert one.code == Exit.INCONCLUSIVE
-    assert "one process has no interval" in shown and "b0.txt takes with benchmark Sum 1.20x" in shown
+    assert "one process has no interval" in shown and "b0.txt takes with benchmark Sum 1.20×" in shown
     several = ["gobench:" + ",".join(f"{name}{i}.txt" for i in range(5)) for name in "ab"]
     found = scalograph(["compare", *several], tmp_path)
-    assert found.code == Exit.SLOWER and "B is slower: it takes 20.0 % more time" in " ".join(found.printed.split())
+    assert found.code == Exit.SLOWER and "B is slower: it takes 20.0% more time" in " ".join(found.printed.split())
 
 
 def test_our_results_stand_beside_a_file_whose_params_are_their_factors(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def grid(text: str, n_done: int = 0, left_s: float | None = None) -> tuple[LiveP
 
 
 def sequential(text: str) -> tuple[LiveProgress, SequentialPlanner]:
-    """Plan a study that ends where it is precise to 1 %, with who tells of it."""
+    """Plan a study that ends where it is precise to 1%, with who tells of it."""
     laid_out = design_of(text, 4)
     stopping = Stopping(0.01, laid_out.study.protocol.runs)
     planner = SequentialPlanner(laid_out, stopping, lambda record: record["score"])
@@ -146,15 +146,15 @@ def test_a_wish_for_precision_is_told_in_figures(lines: Lines, slow: Slow) -> No
     with shown:
         conduct(shown, planner, slow(30))
     told = lines()
-    assert told[2].endswith("no interval yet (asked 1 %), 0 of 3 precise")
-    # 4 threads differ by 10 % from run to run: t(0.95, 7) s / sqrt(8) = 4.3 % of half-width.
-    assert told[23].endswith("+-4.3 % (asked 1 %), 0 of 3 precise")
+    assert told[2].endswith("no interval yet (asked 1%), 0 of 3 precise")
+    # 4 threads differ by 10% from run to run: t(0.95, 7) s / sqrt(8) = 4.3% of half-width.
+    assert told[23].endswith("+-4.3% (asked 1%), 0 of 3 precise")
     # The baseline is precise too, and goes on until the others are.
     assert "block 9: precise enough, no further runs of threads=2" in told
-    assert "+-3.9 % (asked 1 %), 2 of 3 precise" in "".join(told)
+    assert "+-3.9% (asked 1%), 2 of 3 precise" in "".join(told)
     shown, planner = sequential(study_of(16))
     conduct(shown, planner, lambda n, block: float(1 + 9 * block), most=6)
-    assert "beyond +-100 % (asked 1 %)" in shown._line()
+    assert "beyond +-100% (asked 1%)" in shown._line()
 
 
 def test_what_is_noted_again_and_again_is_said_once_and_counted(lines: Lines, terminal: StringIO) -> None:
@@ -175,7 +175,7 @@ def test_configurations_that_become_precise_are_named_at_once_and_once(lines: Li
         conduct(shown, planner, still)
     named = "threads=1, threads=2, threads=3 and 3 more"
     assert lines()[-1] == f"block 9: precise enough, no further runs of {named}"
-    assert pipeline._near(planner.progress) == "all 6 precise (asked 1 %)"
+    assert pipeline._near(planner.progress) == "all 6 precise (asked 1%)"
     _, planner = sequential(study_of(16))
     n_done = conduct(grid(study_of(16))[0], planner, most=27)
     assert len(planner.progress.skipped) == 1

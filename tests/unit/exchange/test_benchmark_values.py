@@ -93,7 +93,7 @@ def test_a_command_that_failed_is_never_the_fastest(tmp_path: Path) -> None:
 
     every = read("hyperfine", exported(tmp_path, command("a", 2.0), command("broken", 0.001, 127), command("b", 3.0)))
     claim = benchmark_claim(every)
-    assert claim.answered and claim.sentences[0].startswith("The fastest is a; the next, b, takes 50.00 % more time")
+    assert claim.answered and claim.sentences[0].startswith("The fastest is a; the next, b, takes 50.00% more time")
     assert claim.matrix and [row.label for row in claim.matrix.rows] == ["a", "b"]
     assert benchmark_claim(every[1::-1]).sentences[0].startswith("a: 2")
 

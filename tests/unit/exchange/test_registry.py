@@ -245,7 +245,7 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, name: s
     found = summarize_benchmark(one, 0.95)
     assert (found.estimate.value, found.p50, found.n_failed) == (None, None, one.failed[0])
     claim = benchmark_claim([one])
-    assert not claim.answered and claim.sentences == ["Cannot be said: no run succeeded."]
+    assert not claim.answered and claim.sentences == ["Inconclusive: no run succeeded."]
     assert failed_sentence([one]).startswith(f"Failed, and so without a figure: {one.name}")
     source = benchmark_source([one], "an instrument", "new")
     assert source.configurations == () and [lost.runs for lost in source.failed] == [one.failed]

@@ -24,7 +24,7 @@ from tests.kit.findings import CONFIGURATIONS, ONE_FACTOR, findings_of, load_jou
 from tests.kit.records import read, record, recorded
 from tests.kit.studies import VALID
 
-BUSY = "block 2 began on a busy machine: used by others: CPU 0 50 %"
+BUSY = "block 2 began on a busy machine: used by others: CPU 0 50%"
 MANY = "2 blocks and rounds of repeats began on a busy machine; first: "
 
 

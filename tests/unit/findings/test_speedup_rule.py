@@ -47,7 +47,7 @@ def test_speedup_of_a_rate_is_the_rate_over_that_of_the_baseline(tmp_path: Path)
     gain = point_at(found, 4).speedup
     assert gain and gain.value == pytest.approx(3.0) and gain.low and gain.low < 3.0
     assert notes(found) == "scaling factor = rate of the row over that at threads 1, the other factors equal"
-    assert found.answer[0].startswith("2 threads reach 2.00x")  # 3x is more than two CPUs can give
+    assert found.answer[0].startswith("2 threads reach 2.00×")  # 3× is more than two CPUs can give
     text = ONE_FACTOR.replace('"total"', '"per-worker"') + RATE
     gain = point_at(rates(tmp_path, text), 4).speedup
     assert gain and gain.value == pytest.approx(3.0)
@@ -152,13 +152,13 @@ def test_a_configuration_that_is_precise_is_not_short_of_runs_and_one_that_is_no
     found = findings_of(tmp_path, made(25), text)
     assert SEQUENTIAL in point_at(found, 2).responses["wall"].estimate.warnings
     assert SEQUENTIAL not in point_at(found, 2).responses["cpu"].estimate.warnings
-    assert found.runs.n_short == 0 and found.trust.level == "believe"
+    assert found.runs.n_short == 0 and found.trust.level == "reliable"
     text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "0.001%"')
     noisy = findings_of(tmp_path, [*made(25), ({"threads": 4}, recorded(0.2, status="failed", reason="x"))], text)
     assert noisy.runs.n_short == 1  # made() asks for what it has: of the failed one there is none
     text = ONE_FACTOR.replace("runs = 3", 'runs = 25\nprecision = "0.001%"')
     found = findings_of(tmp_path, made(25), text)
-    assert found.trust.level == "doubt"
+    assert found.trust.level == "caution"
     assert found.trust.sentence == "2 of 2 configurations are less precise than asked."
     assert exit_code(found) == 0
 
@@ -196,7 +196,7 @@ def test_each_table_says_the_effect_of_its_own_runs_once(tmp_path: Path) -> None
     made = [({"threads": n}, recorded((1 + 0.01 * (i % 3)) / n, cpus=(0, 1))) for i in range(10) for n in (1, 2, 4)]
     found = findings_of(tmp_path, made, ONE_FACTOR)
     assert found.noise
-    least = f"{found.noise.minimum_detectable_percent:.2g} %"
+    least = f"{found.noise.minimum_detectable_percent:.2g}%"
     told = f"n = 10 runs: effects on wall time between two configurations from {least} are visible"
     assert table_notes(found)["configurations"].endswith(f"the other factors equal; {told}")
     found = table_notes(study(tmp_path, wish("wall", "none") + wish("wall", "cas")))

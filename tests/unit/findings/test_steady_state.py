@@ -32,7 +32,7 @@ def test_only_a_warm_up_longer_than_declared_and_a_slowdown_are_told(tmp_path: P
     found = findings_of(tmp_path, study([1.0] * 60, [2.0] * 25 + [1.0] * 35), TEXT)
     assert texts(point_at(found, 2).flags) == ["still warming up in 3 of 3 runs: steady from iteration 25 on"]
     assert "1 of 2 configurations warms up for too long: a larger `warmup` would leave that out" in found.trust.causes
-    assert found.trust.level == "doubt"
+    assert found.trust.level == "caution"
     found = findings_of(tmp_path, study([1.0] * 60, [0.5] * 10 + [1.0] * 50), TEXT)
     assert "becomes slower in 3 of 3 runs before it is steady" in texts(point_at(found, 2).flags)
 

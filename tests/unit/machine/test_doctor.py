@@ -41,7 +41,7 @@ def test_a_recorded_guest(tmp_path: Path) -> None:
     expected = {
         "topology": "2 CPUs, 2 cores, 1 package, 1 NUMA node, 1 L3 cache; AMD EPYC", "governor": "not visible",
         "clock": "tsc", "hypervisor": "KVM", "autogroup": "on",
-        "load now": "tasks waited for a CPU in 55 % of the last 10 s, load 3.55",
+        "load now": "tasks waited for a CPU in 55% of the last 10 s, load 3.55",
         "kernel command line": "mitigations=auto,no_guest_host psi=1 isolcpus=1",
     }  # fmt: skip
     assert {name: found[name].found for name in expected} == expected
@@ -130,12 +130,12 @@ def test_cpus_that_are_ours_among_those_online(tmp_path: Path, allowed: str | No
 
 
 @pytest.mark.parametrize(("stat", "hypervisor", "expected"), [
-    ("cpu  600 0 300 9000 50 0 50 50 0 0\ncpu0 1\n", True, ("warning", "5.0 % of the busy time since boot")),
-    ("cpu  600 0 300 9000 50 0 50 50 0 0\n", False, ("warning", "5.0 % of the busy time since boot")),
-    ("cpu  900 0 0 9000 50 0 92 8 0 0\n", True, ("info", "0.8 % of the busy time since boot")),
-    ("cpu  900 0 0 9000 50 0 92 0 0 0\n", True, ("info", "0.0 % of the busy time since boot")),
+    ("cpu  600 0 300 9000 50 0 50 50 0 0\ncpu0 1\n", True, ("warning", "5.0% of the busy time since boot")),
+    ("cpu  600 0 300 9000 50 0 50 50 0 0\n", False, ("warning", "5.0% of the busy time since boot")),
+    ("cpu  900 0 0 9000 50 0 92 8 0 0\n", True, ("info", "0.8% of the busy time since boot")),
+    ("cpu  900 0 0 9000 50 0 92 0 0 0\n", True, ("info", "0.0% of the busy time since boot")),
     ("cpu  900 0 0 9000 50 0 92 0 0 0\n", False, None),
-    ("cpu  0 0 0 0 0 0 0 0 0 0\n", True, ("info", "0.0 % of the busy time since boot")),
+    ("cpu  0 0 0 0 0 0 0 0 0 0\n", True, ("info", "0.0% of the busy time since boot")),
     ("cpu  1 2 3\n", True, None), ("cpu  a b c d e f g h i j\n", True, None), ("intr 1 2 3 4 5 6 7 8 9\n", True, None),
 ])  # fmt: skip
 def test_stolen_time(tmp_path: Path, stat: str, hypervisor: bool, expected: tuple[str, str] | None) -> None:

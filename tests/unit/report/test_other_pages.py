@@ -69,7 +69,7 @@ def test_the_page_holds_every_claim_once_and_is_the_same_bytes_again(made: list[
 
 def test_a_decided_claim_says_where_its_runs_are_not_to_be_believed(made: list[Reproduction]) -> None:
     document = made[0].model_dump(mode="json")
-    document["parts"][0]["trust"] = {"level": "reject", "sentence": "Most runs were disturbed."}
+    document["parts"][0]["trust"] = {"level": "unusable", "sentence": "Most runs were disturbed."}
     text = page(Reproduction.model_validate(document))
     item = text.split('id="claim-S0-1"')[1].split("</li>")[0]
     assert "<strong>Do not believe it</strong>: Most runs were disturbed." in item

@@ -61,14 +61,14 @@ def test_both_figures_stand_at_their_values_beside_the_band_and_the_numbers() ->
     assert left < places(claim(), "line-0")[0] < right and places(claim(), "line-0")[2] < left
     assert "fill-opacity" not in claim_picture(claim(low=None, high=None))
     found = texts(claim())
-    assert {"2 threads", "1.81", "1.90 \N{PLUS-MINUS SIGN}3 %", "\N{CHECK MARK}", "\N{MULTIPLICATION X}"} <= {*found}
+    assert {"2 threads", "1.81", "1.90 \N{PLUS-MINUS SIGN}3%", "\N{CHECK MARK}", "\N{MULTIPLICATION X}"} <= {*found}
     assert "\N{CHECK MARK}" not in texts(claim("not comparable"))
 
 
 def test_wide_intervals_zeros_and_many_figures_stay_inside_the_frame() -> None:
     odd = [
-        ClaimValue(label="", published=0.0, here=Estimate(0.0, -1e9, 1e9, n=2), decision="not resolved"),
-        ClaimValue(label="x" * 200, here=Estimate(2.0, 0.1, 1e12, n=2), decision="not resolved"),
+        ClaimValue(label="", published=0.0, here=Estimate(0.0, -1e9, 1e9, n=2), decision="inconclusive"),
+        ClaimValue(label="x" * 200, here=Estimate(2.0, 0.1, 1e12, n=2), decision="inconclusive"),
     ]
     for low, high in ((0.0, None), (None, 0.0), (None, None)):
         drawn = claim_picture(claim(low=low, high=high, figures=odd))
@@ -93,10 +93,10 @@ def test_each_row_says_its_decision_between_answer_and_figures() -> None:
     assert all(row.sign and row.style in row.claim.decision.replace(" ", "-") for row in rows)
     assert rows[0].borne_out == "holds: 1.6 to 2.1"
     hostile = "<script>alert(1)</script>"
-    found = samples.small().model_copy(update={"published_claims": [claim("not resolved", sentence=hostile)]})
+    found = samples.small().model_copy(update={"published_claims": [claim("inconclusive", sentence=hostile)]})
     html = page(found)
     assert html.index('id="answer"') < html.index('id="published"') < html.index('id="figures"')
-    assert "The one published claim is not resolved." in html
+    assert "The one published claim is inconclusive." in html
     assert hostile not in html and "&lt;script&gt;" in html
     assert 'id="published"' not in page(samples.small())
 

@@ -73,8 +73,8 @@ _EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} in place of PORT"
 _RESPONSES = (
     ("rate", "value.rate", "1/s", "higher", "requests"),
     ("p50", "value.p50_ns", "ns", "lower", "response time, median"),
-    ("p90", "value.p90_ns", "ns", "lower", "response time, 90 %"),
-    ("p99", "value.p99_ns", "ns", "lower", "response time, 99 %"),
+    ("p90", "value.p90_ns", "ns", "lower", "response time, 90%"),
+    ("p99", "value.p99_ns", "ns", "lower", "response time, 99%"),
     ("errors", "value.errors", "", "lower", "errors"),
     ("driver_cpu", f"process.{DRIVER}.cpu_percent", "%", "none", "CPU usage, driver"),
     ("server_cpu", f"process.{SERVER}.cpu_percent", "%", "none", "CPU usage, server"),

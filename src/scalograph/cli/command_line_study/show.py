@@ -135,10 +135,10 @@ def _take(study: StudyDoc, curve: Curve, target: float) -> str:
     near = [share for share in shares[n_worth - 1 : n_worth + 1] if share]
     unsure = any(share.low != share.high and share.contains(target) for share in near)
     doubt = " (not certain: an interval holds the target)" if unsure else ""
-    return f"with a target of {100 * target:g} % efficiency take {points[n_worth - 1].level}{doubt}"
+    return f"with a target of {100 * target:g}% efficiency take {points[n_worth - 1].level}{doubt}"
 
 
-_NOTE = "scaling over the smallest; gain over the row before, in throughput; intervals of {:g} %"
+_NOTE = "scaling over the smallest; gain over the row before, in throughput; intervals of {:g}%"
 _FIGURES = (("speedup", ""), ("CPUs used", ""), ("gain", "%"), ("gain per cost", "%"))
 
 

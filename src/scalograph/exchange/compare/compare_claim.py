@@ -15,7 +15,7 @@ from scalograph.protocol.compared_results import (
 )
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
 from scalograph.protocol.plain import Level
-from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST, cell_number
+from scalograph.text.cell_numbers import INCONCLUSIVE, WIDEST, cell_number
 from scalograph.text.format import estimate, level_text, significant
 from scalograph.text.quantities import change, count_noun, percent_at_most
 from scalograph.text.scale import SECONDS
@@ -103,7 +103,7 @@ def compare_claim(comparisons: ResultComparisons) -> Claim:
 def compare_trust(comparisons: ResultComparisons) -> Trust | None:
     """Return the caveats of the studies as a verdict; None where there are none."""
     doubts = list(dict.fromkeys(text for result in comparisons.results for text in result.doubts))
-    return Trust(level="doubt", sentence=doubts[0], points=doubts[1:3]) if doubts else None
+    return Trust(level="caution", sentence=doubts[0], points=doubts[1:3]) if doubts else None
 
 
 def differences(comparisons: ResultComparisons) -> str:
@@ -174,7 +174,7 @@ def _printed_sentence(result: ResultComparison) -> str:
 
 def _factor_phrase(result: ResultComparison, span: ResultSpan) -> str:
     low, high = (significant(x, 3) for x in span.ratios)
-    factor = f"{low}x" if low == high else f"{low}x to {high}x"
+    factor = f"{low}×" if low == high else f"{low}× to {high}×"
     return f"{levels_phrase(result, span)} {factor}".strip()
 
 
@@ -224,7 +224,7 @@ def _span_phrase(result: ResultComparison, span: ResultSpan) -> str:
         return f"{head} {_change_phrase(result, span.configurations[0].ratio)}"
     values = sorted(row.ratio.value or 1.0 for row in span.configurations)
     low, high = (significant(x, 3) for x in values[:: len(values) - 1])
-    return f"{head} {low}x to {high}x the {noun(result)} of {result.reference}"
+    return f"{head} {low}× to {high}× the {noun(result)} of {result.reference}"
 
 
 def _opposite_sentences(result: ResultComparison) -> list[str]:
@@ -259,10 +259,10 @@ def _excluded_sentence(result: ResultComparison) -> str:
 def _change_phrase(result: ResultComparison, ratio: Estimate) -> str:
     """Format a change; only its direction where the interval spans more than a factor of 2."""
     text = change(ratio, noun(result), result.reference)
-    if text != NOT_RESOLVED:
+    if text != INCONCLUSIVE:
         return text
     more = "more" if (ratio.value or 1.0) > 1 else "less"
-    return f"{more} {noun(result)} than {result.reference}, by how much is {NOT_RESOLVED}"
+    return f"{more} {noun(result)} than {result.reference}, by how much is {INCONCLUSIVE}"
 
 
 def _configuration_phrase(result: ResultComparison, row: ConfigurationRatio) -> str:

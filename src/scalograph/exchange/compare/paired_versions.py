@@ -23,7 +23,7 @@ def paired_versions(
         source: a study that ran both in each block.
         factor: whose two levels are the versions.
         names: of the first and the second level, in this order.
-        margin: smallest difference that counts, as a share; None for 2 %.
+        margin: smallest difference that counts, as a share; None for 2%.
         confidence: simultaneous, of all intervals.
     """
     first, second = names

@@ -43,7 +43,7 @@ COEFFICIENTS = ("sigma", "kappa", "gamma")
 def law_changes(reference: MeasuredSource, other: MeasuredSource, names: Mapping[str, object]) -> list[LawChange]:
     """Return the coefficients whose intervals do not overlap.
 
-    Two 95 % intervals that do not overlap differ by chance in less than 1 % of cases, so three need no correction.
+    Two 95% intervals that do not overlap differ by chance in less than 1% of cases, so three need no correction.
     Curves are matched by the factors in `names` alone.
     """
     theirs = {_key(curve, names): curve for curve in other.curves}
@@ -99,7 +99,7 @@ def compare_sources(
     Args:
         reference: the first.
         others: one or more.
-        margin: the largest difference to ignore, as a share; None for 2 %. Noise never widens it.
+        margin: the largest difference to ignore, as a share; None for 2%. Noise never widens it.
         confidence: simultaneous, of all intervals.
         floor: noise floor of the common machine, as a share; 0 where unknown.
         allow_missing: names of configurations that another result may lack.
@@ -177,7 +177,7 @@ def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
     """List the caveats of the sources; shared ones once."""
     by_sentence: dict[str, list[str]] = {}
     for source in sources:
-        if source.trust and source.trust.level == "doubt":
+        if source.trust and source.trust.level == "caution":
             by_sentence.setdefault(source.trust.sentence, []).append(source.label)
     return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in by_sentence.items()]
 
@@ -252,7 +252,7 @@ def ratio_of_configuration(pair: MatchedPair, ratio: Estimate, least: float, is_
 def classify_ratio(ratio: Estimate, least: float, is_rate: bool = False) -> ShownAs:
     """Return what an interval shows, given the smallest difference that counts.
 
-    The ratio is over the reference; `least` is a share: 0.02 is 2 %.
+    The ratio is over the reference; `least` is a share: 0.02 is 2%.
 
     >>> [classify_ratio(Estimate(1.0, *ends), 0.05) for ends in ((0.97, 1.04), (1.01, 1.08), (0.9, 1.1), (None, None))]
     ['equivalent', 'slower', 'inconclusive', 'inconclusive']

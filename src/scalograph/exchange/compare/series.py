@@ -17,7 +17,7 @@ from scalograph.exchange.compare.result_answer import MOST_NAMED, have_logs, log
 from scalograph.protocol.compared_results import ResultSeries, SeriesResult, SeriesStep
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
 from scalograph.protocol.plain import Level
-from scalograph.text.cell_numbers import NOT_RESOLVED
+from scalograph.text.cell_numbers import INCONCLUSIVE
 from scalograph.text.quantities import change, count_noun
 from scalograph.text.scale import SECONDS
 
@@ -51,7 +51,7 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> Result
             name=dated.source.label, started=dated.started,
             level=curve_ratios(logs[0], logs[i]).shift.estimate(0.95),
             stretch=1 + sum(change.place <= i for change in changes),
-            doubt=dated.source.trust.sentence if dated.source.trust and dated.source.trust.level == "doubt" else "",
+            doubt=dated.source.trust.sentence if dated.source.trust and dated.source.trust.level == "caution" else "",
         )
         for i, dated in enumerate(kept)
     ]  # fmt: skip
@@ -123,7 +123,7 @@ def series_claim(history: ResultSeries) -> Claim:
     n, last = len(history.results), history.results[-1]
     newest = [f"{history.newest[:1].upper()}{history.newest[1:]}."] if history.newest else []
     if n < FEWEST:
-        text = f"Cannot be said: {count_noun(n, 'result')}; from {FEWEST} on a new level can be told from chance."
+        text = f"Inconclusive: {count_noun(n, 'result')}; from {FEWEST} on a new level can be told from chance."
         return Claim(sentences=[text, *newest], answered=False, matrix=_matrix(history))
     if not history.steps:
         which = " of what all of them have" if newest else ""
@@ -141,14 +141,14 @@ def series_trust(history: ResultSeries) -> Trust | None:
         return None
     n = f"{len(doubted)} of {count_noun(len(history.results), 'result')} {'is' if len(doubted) == 1 else 'are'}"
     points = [f"Of {result.name}: {result.doubt}" for result in doubted[:MOST_STEPS]]
-    return Trust(level="doubt", sentence=f"{n} to be used with care.", points=points)
+    return Trust(level="caution", sentence=f"{n} to be used with care.", points=points)
 
 
 def _step(history: ResultSeries, step: SeriesStep) -> str:
     title = history.response_title or history.response.replace("_", " ")
     is_time = history.unit in SECONDS and history.better == "lower"
     how = change(step.ratio, "time" if is_time else title)
-    how = "another level, by how much is not resolved" if how == NOT_RESOLVED else how
+    how = "another level, by how much is inconclusive" if how == INCONCLUSIVE else how
     around = "; ".join(f"{d.what} {d.reference} \N{RIGHTWARDS ARROW} {d.other}" for d in step.differences)
     return f"From {step.name} on {'it takes' if is_time else 'there is'} {how}{f' ({around})' if around else ''}."
 

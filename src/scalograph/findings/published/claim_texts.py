@@ -78,7 +78,7 @@ def run_factor(values: Sequence[ClaimValue], bounds: Bounds) -> float | None:
     Returns:
         1 or more; None if a value has no interval, or all are conclusive.
     """
-    crossing = [_value_run_factor(value, bounds) for value in values if value.decision == "not resolved"]
+    crossing = [_value_run_factor(value, bounds) for value in values if value.decision == "inconclusive"]
     factors = [factor for factor in crossing if factor is not None]
     if not factors or len(factors) < len(crossing):
         return None
@@ -139,7 +139,7 @@ def why_inconclusive(
     table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimValue]
 ) -> str:
     """Say why a claim is inconclusive, and how many times as many runs may decide it."""
-    both = [pair for pair in zip(values, decided, strict=True) if pair[1].decision == "not resolved"]
+    both = [pair for pair in zip(values, decided, strict=True) if pair[1].decision == "inconclusive"]
     busy = [row for value, _ in both for row in value.disturbed]
     left = [figure for value, figure in both if not value.disturbed]
     bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]

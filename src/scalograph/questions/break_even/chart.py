@@ -208,7 +208,7 @@ def _color_scale(chart: BreakEvenChart) -> KeyItem:
     return KeyItem(f"{chart.other} faster, {most}", [defined, bar], f"{chart.baseline} faster, {most}", width=120)
 
 
-SURE = "95 %"
+SURE = "95%"
 # Rows that the text alternative of a map describes.
 FEW_ROWS = 20
 
@@ -223,7 +223,7 @@ def figures(findings: Findings) -> list[Figure]:
     title = f"Where {chart.other} is faster than {chart.baseline}"
     caption = f"Above 1 {chart.other} is faster. Bands: {SURE} intervals, also of the crossing."
     if chart.y:
-        caption = f"Stronger color: further apart, from {100 * chart.even:g} % on. Dotted: {SURE} of the line."
+        caption = f"Stronger color: further apart, from {100 * chart.even:g}% on. Dotted: {SURE} of the line."
     views = [View([_plot(chart, panel) for panel in panels])]
     return [Figure(id="even", title=title, caption=caption, key=legend(chart), views=views)]
 

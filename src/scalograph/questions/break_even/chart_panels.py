@@ -209,8 +209,8 @@ def _row_summary(document: BreakEven, line: BreakEvenLine, x: ChartAxis) -> str:
             ends = f" [{number(line.low)}, {number(line.high)}]"
         return f"{other} is faster {how} {x.levels.title} {number(line.location)}{ends}{on}"
     return {
-        "always": f"{other} is always faster, or within {100 * document.even:g} %",
-        "never": f"{other} is never faster by more than {100 * document.even:g} %",
+        "always": f"{other} is always faster, or within {100 * document.even:g}%",
+        "never": f"{other} is never faster by more than {100 * document.even:g}%",
         "several": f"{other} is faster in several regions",
         "unmeasured": "not measured: no pair there has two times",
     }.get(line.kind, "not decided where they are even")

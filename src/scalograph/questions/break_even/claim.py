@@ -48,7 +48,7 @@ def break_even_flags(result: BreakEven | None) -> list[str]:
 def _misfit_flags(result: BreakEven) -> list[str]:
     flags = []
     if result.noise_percent > NOISY:
-        flags.append(f"pairs differ by {result.noise_percent:.0f} %: intervals may be too narrow")
+        flags.append(f"pairs differ by {result.noise_percent:.0f}%: intervals may be too narrow")
     if result.n_off:
         off = f"{result.n_off} of {result.n} pairs {'does' if result.n_off == 1 else 'do'} not fit a smooth surface"
         flags.append(f"{off}: there is a cliff, or runs were slowed")
@@ -67,7 +67,7 @@ def open_flags(result: BreakEven) -> list[str]:
     if not (share := 100 * result.shares["undecided"]):
         return [f"{result.n} pairs of runs decide every point, {result.n_more} more would confirm it"]
     more = f"; about {result.n_more} more pairs would decide" if result.n_more else ""
-    return [f"{share:.2g} % of the points are not decided after {result.n} pairs of runs{more}"]
+    return [f"{share:.2g}% of the points are not decided after {result.n} pairs of runs{more}"]
 
 
 # As many as stand beside each other in 80 columns; and as many rows as a claim may have.
@@ -114,7 +114,7 @@ def break_even_matrix(
     return Matrix(
         title=f"{x}{f' ({unit})' if unit else ''} from which {beats}", columns=heads, rows=rows,
         rows_are=", ".join(table.view.title(name) for name in first.group),
-        note=f"never: by no more than {100 * result.even:g} % anywhere" if has_never else "",
+        note=f"never: by no more than {100 * result.even:g}% anywhere" if has_never else "",
     )  # fmt: skip
 
 
@@ -156,14 +156,14 @@ def break_even_claim(table: Table, result: BreakEven | None) -> Claim:
     """State what the search has found, an open end too."""
     if result is None:
         n_lost = sum(row.verdict not in COUNTED for row in table.rows)
-        text = f"Cannot be said: of {len(table.rows)} runs {n_lost} were disturbed or failed; too few pairs are left."
+        text = f"Inconclusive: of {len(table.rows)} runs {n_lost} were disturbed or failed; too few pairs are left."
         return Claim(sentences=[text], answered=False)
     words = _LineSentences(table, result)
     matrix = break_even_matrix(table, result, words.every, words.is_one)
     sentences = [text for kind in KINDS for text in words.sentences(kind)]
     if not sentences:
         reason = next(iter(open_flags(result)), "no pair has two times")
-        return Claim(sentences=[f"Cannot be said: {reason}."], answered=False, matrix=matrix, figure=FIGURE)
+        return Claim(sentences=[f"Inconclusive: {reason}."], answered=False, matrix=matrix, figure=FIGURE)
     return Claim(sentences=sentences[:3], matrix=matrix, figure=FIGURE)
 
 
@@ -184,7 +184,7 @@ class _LineSentences:
         self._by_kind = {kind: [s for s in self.every if s.line.kind == kind] for kind in KINDS}
         self.is_one = len(self._by_kind["from"]) == len(self.every) and common_location(self.every) is not None
         self._first = next((kind for kind in KINDS if self._by_kind[kind]), None)
-        baseline, self._even = version_name(result.factor, result.baseline), f"{100 * result.even:g} %"
+        baseline, self._even = version_name(result.factor, result.baseline), f"{100 * result.even:g}%"
         self._beats = f"{version_name(result.factor, result.other)} beats {baseline}"
         self._never = f"{version_name(result.factor, result.other)} never beats {baseline} by more than {self._even}"
 

@@ -103,7 +103,7 @@ def check_share(text: str) -> str:
     except ValueError as error:
         raise StudyError.one("--even", str(error)) from error
     if not 0 < share < 1:
-        raise StudyError.one("--even", f"{text!r}", "above 0 and below 100 %", "such as 10%")
+        raise StudyError.one("--even", f"{text!r}", "above 0 and below 100%", "such as 10%")
     return text
 
 

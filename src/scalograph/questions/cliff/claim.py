@@ -14,7 +14,7 @@ from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_wander import evidence
-from scalograph.text.cell_numbers import NOT_RESOLVED, capitalize, cell_number, claim_number, is_resolved, level_range
+from scalograph.text.cell_numbers import INCONCLUSIVE, capitalize, cell_number, claim_number, is_resolved, level_range
 from scalograph.text.format import significant
 from scalograph.text.quantities import percent, probability
 from scalograph.text.scale import Scale, scale_for
@@ -90,7 +90,7 @@ def cliff_matrix(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides])
 
 def _cell(table: Table, sample: Sample, estimate: Estimate, scale: Scale) -> MatrixCell:
     runs, text = sorted(sample.scores(table.view.primary)), ""
-    if len(runs) < FEW and (len(runs) == 1 or cell_number(estimate, scale) == NOT_RESOLVED):
+    if len(runs) < FEW and (len(runs) == 1 or cell_number(estimate, scale) == INCONCLUSIVE):
         text = " to ".join(dict.fromkeys(significant(x * scale.factor) for x in (runs[0], runs[-1])))
     return MatrixCell(estimate=estimate, text=text, doubt="disturbed runs only" if sample.falls_back else "")
 
@@ -144,7 +144,7 @@ def subject(table: Table) -> str:
 
 
 def _no_answer(reason: str, *more: str) -> Claim:
-    return Claim(sentences=[f"Cannot be said: {reason}", *more], answered=False)
+    return Claim(sentences=[f"Inconclusive: {reason}", *more], answered=False)
 
 
 def _where_phrase(table: Table, result: Cliffs, low: float, high: float) -> str:
@@ -169,15 +169,15 @@ def _jump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSide
 
 
 def jump_size_text(sides: Sides) -> str:
-    """State the size of a jump; not resolved where the runs on both sides contradict it."""
+    """State the size of a jump; inconclusive where the runs on both sides contradict it."""
     low, value, high = sides.factor
     over = Estimate(value, low, high) if value > 1 else Estimate(1 / value, 1 / high, 1 / low)
     if not is_resolved(over) or (sides.ratio is not None and not low <= sides.ratio <= high):
-        return " (how far is not resolved)"
+        return " (how far is inconclusive)"
     if not 1 / FOLD < value < FOLD:
         return f" {claim_number(over).replace(' [', '-fold [')}"
     ends = sorted(100 * abs(x - 1) for x in (low, high))
-    return f" by {100 * abs(value - 1):.0f} % [{ends[0]:.0f}, {ends[1]:.0f}]"
+    return f" by {100 * abs(value - 1):.0f}% [{ends[0]:.0f}, {ends[1]:.0f}]"
 
 
 def _bump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> list[str]:

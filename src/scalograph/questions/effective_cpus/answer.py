@@ -86,7 +86,7 @@ def why_implausible(members: Mapping[int, Sample], k_eff: int, response: str) ->
     speedup = median(times[0]) / median(times[1])
     if speedup <= SLACK * has / had:
         return ""
-    seen = f"with {k_eff} CPUs it is {speedup:.2f}x as fast as with {least}, and had {has:.2f} of them in use"
+    seen = f"with {k_eff} CPUs it is {speedup:.2f}× as fast as with {least}, and had {has:.2f} of them in use"
     return f"{seen}, which cannot be: something else kept CPUs busy while it was given few"
 
 

@@ -19,7 +19,7 @@ def effective_claim(table: Table, samples: SampleMap, group: EffectiveCpus) -> C
     """State how many CPUs, or workers at once, help; or why that is open."""
     matrix = _matrix(table, samples, group)
     if not group.decided:
-        return Claim(sentences=[f"Cannot be said: {group.sentence}."], answered=False, matrix=matrix)
+        return Claim(sentences=[f"Inconclusive: {group.sentence}."], answered=False, matrix=matrix)
     return Claim(sentences=[capitalize(f"{_use_text(table, group)}."), f"The limit: {group.sentence}."], matrix=matrix)
 
 

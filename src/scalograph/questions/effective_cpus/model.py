@@ -240,7 +240,7 @@ def _not_sure(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.probability >= SURE:
         return None
     probability = f"with a probability of {percent(seen.probability)} only"
-    between = "{} to {} with 95 %".format(*seen.credible_range) if seen.credible_range else ""
+    between = "{} to {} with 95%".format(*seen.credible_range) if seen.credible_range else ""
     text = ", ".join(filter(None, (f"{cpus(seen.k_eff)} {_help(seen)} {probability}", between)))
     return LimitingFactor("not sure", f"{text}: make more runs")
 

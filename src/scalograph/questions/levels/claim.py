@@ -34,7 +34,7 @@ def single_claim(table: Table, sample: Sample) -> Claim:
         shown = f"{estimate(typical, scale)} {scale.unit}".rstrip()
         text = f"A run takes {shown}." if is_time else f"{called}: {shown}."
     else:
-        text = f"{_range_text(scores, scale, 'took' if is_time else 'had')}: what is typical is not resolved."
+        text = f"{_range_text(scores, scale, 'took' if is_time else 'had')}: what is typical is inconclusive."
         text = text if is_time else f"{called}: {text}"
     figures = [typical, *(Estimate(float(figure(scores))) for figure in _SUMMARIES.values())]
     matrix = Matrix(
@@ -67,13 +67,13 @@ def claim(table: Table, samples: SampleMap) -> Claim:
     pairs = differences(table, samples, name)
     alone = single_claim(table, measured[0]) if measured and len(table.configurations) == 1 else None
     if reason := why_unanswerable(table, samples):
-        sentences = [f"Cannot be said: {reason}."]
+        sentences = [f"Inconclusive: {reason}."]
     elif not measured:
-        sentences = [f"Cannot be said: {missing_response(table, samples, name)}."]
+        sentences = [f"Inconclusive: {missing_response(table, samples, name)}."]
     elif alone:
         return alone
     elif len(measured) == 1:
-        sentences = [f"Cannot be said: of {len(table.configurations):,} configurations one has runs."]
+        sentences = [f"Inconclusive: of {len(table.configurations):,} configurations one has runs."]
     else:
         sentences = limit_sentences(_sentences(table, samples, measured, pairs))
     shown = _matrix(table, measured, pairs) if len(measured) > 1 else alone and alone.matrix
@@ -88,7 +88,7 @@ def _sentences(
         return
     noise = estimate_noise(table, samples.values())
     percent = noise.sd_log_percent if noise else 0.0
-    by = "more than 10-fold" if expm1(percent / 100) > MOST_SHARE else f"by {two_digits(percent)} %"
+    by = "more than 10-fold" if expm1(percent / 100) > MOST_SHARE else f"by {two_digits(percent)}%"
     spread = [f"Runs of a typical configuration differ {by}."] if percent > ROUNDING else []
     effects = [*_difference_sentences(table, measured, pairs)]
     # Of work that is the same under all names, how much its runs differ is the question.
@@ -113,15 +113,15 @@ def _difference_sentences(table: Table, samples: Sequence[Sample], pairs: Sequen
         most = farthest(pairs, confidence) if len(pairs) < MOST_PAIRS else None
         if most is None:
             reason = f"too {'few runs' if len(pairs) < MOST_PAIRS else 'many configurations'} to compare"
-            yield f"Cannot be said: {'figures of 0 or less have no ratio' if left and not pairs else reason}."
+            yield f"Inconclusive: {'figures of 0 or less have no ratio' if left and not pairs else reason}."
         elif most == 0:
             yield "Cannot be told apart: all runs are alike to the last digit."
         elif most <= ALIKE:
             yield f"Cannot be told apart: every level lies within {percent_at_most(most)} of the others."
         elif most > MOST_SHARE:
-            yield "Cannot be said: runs differ too much to compare."
+            yield "Inconclusive: runs differ too much to compare."
         else:
-            yield f"Cannot be said: effects below {percent_at_most(most)} are not visible."
+            yield f"Inconclusive: effects below {percent_at_most(most)} are not visible."
         return
     yield _largest_sentence(table, sure[0])
     yield from _equivalence_sentences(table, pairs, sure[0], confidence)
@@ -164,7 +164,7 @@ def _largest_sentence(table: Table, pair: LevelDifference) -> str:
     where, name = _context_text(table, pair), capitalize(table.view.primary_title)
     low, high = _level_names(table, pair)
     if _is_wide(less) or _is_wide(more):
-        return f"{name} is more with {high} than with {low}{where}: by how much is not resolved."
+        return f"{name} is more with {high} than with {low}{where}: by how much is inconclusive."
     return f"{name} goes from {_value_text(table, less)} with {low} to {_value_text(table, more)} with {high}{where}."
 
 
@@ -172,7 +172,7 @@ def _difference_text(table: Table, pair: LevelDifference, confidence: float) -> 
     (less, more), ratio = _level_names(table, pair), pair.ratio(confidence)
     verb, noun = "takes" if table.view.kind == "time" else "has", table.view.primary_title
     if _is_wide(ratio):
-        return f"a run with {more} {verb} more {noun} than one with {less}, by how much is not resolved"
+        return f"a run with {more} {verb} more {noun} than one with {less}, by how much is inconclusive"
     return f"a run with {more} {verb} {change(ratio, noun, f'one with {less}')}"
 
 

@@ -18,7 +18,7 @@ from scalograph.questions.parallel_build.model_equivalence import (
     rests_on_disturbed,
     user_time,
 )
-from scalograph.text.cell_numbers import NOT_RESOLVED
+from scalograph.text.cell_numbers import INCONCLUSIVE
 from scalograph.text.quantities import change, cpus, percent
 from scalograph.text.short_names import join_names, short_setting
 
@@ -39,7 +39,7 @@ def build_claim(table: Table, taken: SampleMap, factor: str) -> Claim | None:
         rows = [row for sample in taken.values() for row in sample.succeeded]
         n = sum(sample.n_disturbed for sample in taken.values())
         guess = _best_guess(table, factor, contenders, where)
-        sentences = [f"Cannot be said: {n} of {len(rows)} runs were disturbed.", *guess, *cost]
+        sentences = [f"Inconclusive: {n} of {len(rows)} runs were disturbed.", *guess, *cost]
         return Claim(sentences=sentences, answered=False, matrix=matrix, figure=figure)
     names = [_level_name(table, factor, level) for level in _best_levels(contenders)]
     if not names or len(names) == len(contenders):
@@ -76,15 +76,15 @@ def _best_guess(table: Table, factor: str, contenders: Sequence[Contender], wher
     if not compared:
         return []
     lowest = min(compared, key=lambda c: c.over_best.value or 0)
-    return [f"{_level_name(table, factor, lowest.level)} looks best{where} (not resolved)."]
+    return [f"{_level_name(table, factor, lowest.level)} looks best{where} (inconclusive)."]
 
 
 def _inconclusive_sentence(table: Table, factor: str, contenders: Sequence[Contender], where: str) -> str:
     if not contenders:
-        return f"Cannot be said: fewer than two blocks have a clean run of every {table.view.title(factor)}."
+        return f"Inconclusive: fewer than two blocks have a clean run of every {table.view.title(factor)}."
     least = median(c.visible for c in contenders)
     missed = f"; differences below {percent(least)} would be missed" if least < MISSED else ""
-    return f"Cannot be said: no {table.view.title(factor)} can be told from the fastest{where}{missed}."
+    return f"Inconclusive: no {table.view.title(factor)} can be told from the fastest{where}{missed}."
 
 
 def _cost(table: Table, factor: str, group: Group) -> list[str]:
@@ -99,9 +99,9 @@ def _cost(table: Table, factor: str, group: Group) -> list[str]:
     reference, who = (_level_name(table, factor, float(x)) for x in (first, level))
     if last.label == "equivalent":
         return [f"{who} takes the same {noun} as {reference}, within {percent(MARGIN)}."]
-    if (how := change(last.ratio, noun, reference)) == NOT_RESOLVED:
+    if (how := change(last.ratio, noun, reference)) == INCONCLUSIVE:
         more = "more" if (last.ratio.value or 0) > 1 else "less"
-        how = f"{more} {noun} than {reference} (by how much is {NOT_RESOLVED})"
+        how = f"{more} {noun} than {reference} (by how much is {INCONCLUSIVE})"
     return [f"{who} takes {how}."]
 
 
@@ -139,7 +139,7 @@ def _matrix(table: Table, taken: SampleMap, factor: str, group: Group, contender
         doubts = {name: "disturbed runs only" * rests_on_disturbed(group, name, level) for name in names}
         estimates = {name: estimate_response(table, group.samples[level], name) for name in names}
         cells = [MatrixCell(estimate=estimates[name], doubt=doubts[name]) for name in names]
-        cells += [MatrixCell(text=may_be.get(float(level), "not resolved"))] if may_be else []
+        cells += [MatrixCell(text=may_be.get(float(level), "inconclusive"))] if may_be else []
         rows.append(MatrixRow(label=str(level), cells=cells))
     where = table.view.short_levels(table.view.varying_levels(group.fixed))
     heads = [table.view.title(name).partition(",")[0] for name in names]

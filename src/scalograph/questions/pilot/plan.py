@@ -291,7 +291,7 @@ def _plan_sizes(
 
 
 def _precision_warnings(precisions: list[float], prior: PriorRuns, noise: Pilot) -> list[str]:
-    texts = [f"+-{100 * precision:g} %" for precision in precisions]
+    texts = [f"+-{100 * precision:g}%" for precision in precisions]
     if texts and noise.df < LEAST_DF:
         n = len(prior.groups)
         few = f"only {len(prior.runs)} clean runs of {n} configuration{'s' * (n > 1)}"

@@ -103,7 +103,7 @@ def _agrees(point: ComparedPoint, state: State) -> bool:
 
 
 def classify_contrasts(contrasts: Sequence[Contrast], confidence: float) -> list[State]:
-    """Classify contrasts as beyond 2 % or open, adjusted for all contrasts of the study."""
+    """Classify contrasts as beyond 2% or open, adjusted for all contrasts of the study."""
     return [
         "open" if p is None or p > 1 - confidence else "faster" if contrast.delta > 0 else "slower"
         for contrast, p in zip(contrasts, holm([c.p_value(LEAST) for c in contrasts]), strict=True)

@@ -9,7 +9,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.surface.document import Surface
 from scalograph.questions.surface.model import PLAY, widen_jointly
-from scalograph.text.cell_numbers import NOT_RESOLVED, claim_number, is_resolved
+from scalograph.text.cell_numbers import INCONCLUSIVE, claim_number, is_resolved
 from scalograph.text.quantities import cpus
 from scalograph.text.scale import Scale, scale_for
 from scalograph.text.short_names import join_names, singular
@@ -31,14 +31,14 @@ def surface_claim(table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -
     worker = singular(table.view.title(surface.x))
     figure = FIGURE if len(surface.y_levels) >= FEW_ROWS else f"response {surface.response}"
     if not rows:
-        text = f"Cannot be said: what each {worker} beyond the CPUs adds is not resolved."
+        text = f"Inconclusive: what each {worker} beyond the CPUs adds is inconclusive."
         return Claim(sentences=[text, *_ridge_sentences(table, surface)], answered=False, figure=figure)
     over = {row: widen_jointly(slope_ratio(surface, row), len(rows)) for row in rows}
     shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
     scale = _scale(table, surface, rows)
     adds = [_slope_phrase(surface, row, scale) for row in shown]
     expected = [_expected_phrase(surface, row, scale) + (" expected" if row == shown[0] else "") for row in shown]
-    text = ", ".join(a if NOT_RESOLVED in b else f"{a} ({b})" for a, b in zip(adds, expected, strict=True))
+    text = ", ".join(a if INCONCLUSIVE in b else f"{a} ({b})" for a, b in zip(adds, expected, strict=True))
     where = table.view.levels_text(table.view.varying_levels(surface.group))
     with_ = f"with {where} " if where and len(surfaces) > 1 else ""
     head = f"{_sharing_phrase(surface, over)}: {with_}each {worker} beyond the CPUs adds {text}"
@@ -95,7 +95,7 @@ def _sharing_phrase(surface: Surface, over: dict[int, Estimate]) -> str:
         return f"Sharing CPUs costs {'more' if dearer else 'less'} than theory says on {names}{rest}"
     off = max((abs(math.log(x)) for e in resolved for x in (e.low or 1, e.high or 1)), default=math.inf)
     if len(resolved) == len(over) and math.expm1(off) <= KNOWN:
-        return f"CPUs are shared as theory says, within {math.ceil(100 * math.expm1(off))} %"
+        return f"CPUs are shared as theory says, within {math.ceil(100 * math.expm1(off))}%"
     return "Cannot be said whether CPUs are shared as theory says"
 
 

@@ -36,7 +36,7 @@ def bottleneck_phrase(group: LoadedGroup) -> str:
         waits = f" (response times grow {fold(group.grows or 1.0)})" if grown else ""
         unseen = "a lock" if any(part.kind == "pool" for part in group.ruled_out) else "a lock or a pool"
         return f"requests wait{waits} while no CPU is used up, for {unseen}"
-    if group.ends == "not resolved":
+    if group.ends == "inconclusive":
         return _ambiguity_phrase(group)
     return _full_part_phrase(group, group.ended_by[0]) if group.ended_by else ""
 
@@ -48,7 +48,7 @@ def other_parts(group: LoadedGroup) -> str:
     point = group.point(group.at)
     if group.ends in ("inside", "wrong") and point is not None and point.dropped == 0:
         amounts.append("dropped connections")
-    return join_names(amounts) if amounts and group.ends not in ("not resolved", "not known") else ""
+    return join_names(amounts) if amounts and group.ends not in ("inconclusive", "not known") else ""
 
 
 def utilization_phrase(group: LoadedGroup, part: PartUse) -> str:
@@ -73,9 +73,9 @@ def _ambiguity_phrase(group: LoadedGroup) -> str:
         return ""
     if group.ended_by:
         full = _full_part_phrase(group, group.ended_by[0])
-        return f"{full}; who has one waits for a CPU: which of the two ends it is not resolved"
+        return f"{full}; who has one waits for a CPU: which of the two ends it is inconclusive"
     waits = f", and tasks wait {percent(group.waited)} of their time for one" if group.waited is not None else ""
-    return f"what ends it is not resolved: no CPU is used up{waits}"
+    return f"what ends it is inconclusive: no CPU is used up{waits}"
 
 
 def _full_part_phrase(group: LoadedGroup, part: PartUse) -> str:
@@ -149,11 +149,11 @@ def more_load_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
         low, high = (int(x) for x in (group.plateau.low or 0, group.plateau.high or 0))
         return f"; from {low} to {high} on more add nothing{reason and f': {reason}'}"
     if group.state == "rising":
-        is_full = group.ends not in ("clients", "not resolved", "not known")
+        is_full = group.ends not in ("clients", "inconclusive", "not known")
         return f"; it rises up to there, where {reason}" if is_full else f"; it still rises{reason and f': {reason}'}"
     if len(group.points_with_runs) == 1:
         return reason and f": {reason}"
-    return "; whether more add anything is not resolved"
+    return "; whether more add anything is inconclusive"
 
 
 def exception_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
@@ -173,7 +173,7 @@ def throughput_claim(table: Table, taken: SampleMap, groups: Sequence[LoadedGrou
     figure = f"response {table.view.primary}"
     missing = "" if groups else missing_response(table, taken, table.view.primary)
     if reason := why_unanswerable(table, taken) or missing:
-        return Claim(sentences=[f"Cannot be said: {reason}."], answered=False, figure=figure)
+        return Claim(sentences=[f"Inconclusive: {reason}."], answered=False, figure=figure)
     group = groups[0]
     point = group.point(group.at)
     assert point is not None
@@ -183,7 +183,7 @@ def throughput_claim(table: Table, taken: SampleMap, groups: Sequence[LoadedGrou
         at = f"at {_rate(table, point.rate)} with {_setting(table, group)}"
         sentences = [f"Cannot be said how much the service carries: the driver gives out first, {at} ({how})."]
     elif not is_resolved(point.rate):
-        sentences = ["Cannot be said: the rates of runs differ too much, or there is one run only."]
+        sentences = ["Inconclusive: the rates of runs differ too much, or there is one run only."]
     else:
         sentences = limit_sentences(_sentences(table, groups, group, point))
     answered = not sentences[0].startswith("Cannot")
@@ -215,7 +215,7 @@ def _times(group: LoadedGroup, point: LoadPoint) -> Iterator[str]:
     scale = scale_for("s", [e.value for e in values])
     if len(values) == len([e for e in values if is_resolved(e)]) == 2:
         half, last = (claim_number(e, scale, ends=False) for e in values)
-        parts.append(f"there the median request takes {half} {scale.unit}, 99 % at most {last} {scale.unit}")
+        parts.append(f"there the median request takes {half} {scale.unit}, 99% at most {last} {scale.unit}")
     if group.knee is not None and is_resolved(group.knee):
         parts.append(f"requests queue from {claim_number(group.knee)} clients on")
     if parts:

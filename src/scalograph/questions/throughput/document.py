@@ -52,14 +52,14 @@ class LoadedGroup(Model):
     is_clients: bool = Field(description="whether the levels are clients of a closed loop")
     is_offered: bool = Field(default=False, description="whether the levels are rates that an open loop offers")
     points: list[LoadPoint] = Field(max_length=MOST_POINTS)
-    state: Literal["found", "between", "rising", "not resolved"] = "not resolved"
-    plateau: Estimate = Field(default=Estimate(), description="least level beyond which none carries 5 % more")
+    state: Literal["found", "between", "rising", "inconclusive"] = "inconclusive"
+    plateau: Estimate = Field(default=Estimate(), description="least level beyond which none carries 5% more")
     at: int | None = Field(default=None, description="level whose rate is told: on the plateau, or the last one")
     falls: Estimate | None = Field(default=None, description="rate of the last level over that of the best, if lower")
     knee: Estimate | None = Field(default=None, description="clients with which queues begin")
     ends: Literal[
         "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong", "inside",
-        "not resolved", "not known",
+        "inconclusive", "not known",
     ] = "not known"  # fmt: skip
     ended_by: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     ruled_out: list[PartUse] = Field(default=[], max_length=MOST_PARTS)

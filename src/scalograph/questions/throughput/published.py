@@ -7,7 +7,7 @@ from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 
 QUANTITIES = {
-    "plateau": "least level beyond which none carries 5 % more",
+    "plateau": "least level beyond which none carries 5% more",
     "knee": "clients with which queues begin",
     "corner_over_best": "rate with the most of everything over that of the best other configuration",
 }

@@ -16,7 +16,7 @@ from scalograph.text.short_names import join_names
 _NOTE = (
     "rate: right answers per second; mean, p50, p90, p99: of the requests of a run, typical of runs; of all: of all "
     "runs together; used: CPUs in use of those that the processes may use, in the steady window; driver: its CPU of "
-    "what it could use. Runs that miss Little's law by more than 5 % do not count"
+    "what it could use. Runs that miss Little's law by more than 5% do not count"
 )
 WRONG = 0.01  # from this share of requests without a right answer on a row says so
 _MAY_LACK = ("mean", "late")  # what some drivers do not tell

@@ -88,7 +88,7 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     search.state.end()
     document = tunables(table, search.state, rows)
     reason = why_unanswerable(table, taken)
-    claim = Claim(sentences=[f"Cannot be said: {reason or NOTHING_TO_COMPARE}."], answered=False)
+    claim = Claim(sentences=[f"Inconclusive: {reason or NOTHING_TO_COMPARE}."], answered=False)
     return Answer(
         document=document, decided=document.decided,
         claim=claim if search.state.default_fails else tunables_claim(table, document, reason),

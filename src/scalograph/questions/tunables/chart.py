@@ -52,7 +52,7 @@ def sensitivity_figures(part: Tunables, titles: dict[str, str]) -> list[Figure]:
 
 def _group_bars(ordered: Sequence[tuple[int, FactorEffect]], titles: dict[str, str], group: int) -> dict[str, Any]:
     own = [(float(row), factor) for row, (k, factor) in enumerate(ordered) if k == group]
-    texts = [hover([titles[factor.factor], f"{two_digits(factor.sensitivity or 0.0)} %"]) for _, factor in own]
+    texts = [hover([titles[factor.factor], f"{two_digits(factor.sensitivity or 0.0)}%"]) for _, factor in own]
     more = {"text": texts, "hoverinfo": "text", "textposition": "none"}
     values, color = [factor.sensitivity or 0.0 for _, factor in own], f"line-{group % N_COLORS}"
     return _bar(values, [row for row, _ in own], color, 0.4, **more)

@@ -8,7 +8,7 @@ from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.claims import limit_sentences, worst_disturbance
 from scalograph.questions.tunables.document import FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import causes_failures
-from scalograph.text.cell_numbers import NOT_RESOLVED
+from scalograph.text.cell_numbers import INCONCLUSIVE
 from scalograph.text.quantities import change, count_noun, inverse, percent_at_most, performance, two_digits
 from scalograph.text.short_names import join_first
 
@@ -31,9 +31,9 @@ def tunables_claim(table: Table, part: Tunables, unsaid: str) -> Claim:
 def _too_few(table: Table, part: Tunables, unsaid: str) -> Iterator[str]:
     if not unsaid:
         settings = count_noun(len(part.settings), "setting")
-        yield f"Cannot be said: {count_noun(part.n_runs, 'run')}, less than a block, cannot compare {settings}."
+        yield f"Inconclusive: {count_noun(part.n_runs, 'run')}, less than a block, cannot compare {settings}."
         return
-    yield f"Cannot be said: {unsaid}."
+    yield f"Inconclusive: {unsaid}."
     if worst := worst_disturbance(table):
         yield f"The worst: {worst}."
         yield "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine."
@@ -55,10 +55,10 @@ def _nothing(table: Table, part: Tunables) -> str:
     most = percent_at_most(max(map(_largest_effect, part.settings), default=0.0))
     if not part.decided:
         none = f"none of {n} is" if n > 1 else "it is not"
-        return f"Cannot be said: {none} seen to matter, but a setting{aside} may {_effect_range(table, part, what)}."
+        return f"Inconclusive: {none} seen to matter, but a setting{aside} may {_effect_range(table, part, what)}."
     if all(setting.label == "equivalent" for setting in part.settings):
         none = f"None of {n} matters" if n > 1 else "It does not matter"
-        return f"{none}: all are equivalent to the default within {two_digits(100 * part.margin)} %."
+        return f"{none}: all are equivalent to the default within {two_digits(100 * part.margin)}%."
     none = f"None of {n} is seen to matter" if n > 1 else "It is not seen to matter"
     return f"{none}: no setting{aside} changes the {what} by more than {most}."
 
@@ -76,7 +76,7 @@ def _part(table: Table, part: Tunables, factor: FactorEffect) -> str:
         name = table.view.short_levels(best.levels)
         return f"{name} seems to {_verb(table)[:-1]} {_difference(table, best.gain)}, not confirmed"
     if not ordered or ordered[0].label != "negative":
-        return f"{table.view.title(factor.factor)}, by how much is not resolved"
+        return f"{table.view.title(factor.factor)}, by how much is inconclusive"
     is_best, name = all(setting.label == "negative" for setting in own), table.view.short_levels(ordered[0].levels)
     return f"{name} {_verb(table)} {_difference(table, ordered[0].gain)}{', the default is best' * is_best}"
 
@@ -101,10 +101,10 @@ def _other_factors(table: Table, part: Tunables) -> Iterator[str]:
     margin = two_digits(100 * part.margin)
     if same == rest:
         number = f" {len(rest)} are" if len(rest) > 1 else " is"
-        yield f"The other{number} equivalent to the default within {margin} %."
+        yield f"The other{number} equivalent to the default within {margin}%."
         return
     most = percent_at_most(max(map(_largest_effect, own)))
-    also = f", {len(same)} of them by at most {margin} %" if same else ""
+    also = f", {len(same)} of them by at most {margin}%" if same else ""
     yield f"{who}{_unknown_phrase(table, own)} {does} it by at most {most}{also}."
 
 
@@ -126,7 +126,7 @@ def _difference(table: Table, gain: Estimate | None) -> str:
         return f"another {what}"
     more = "more" if (_value(gain) > 1) == is_rate else "less"
     text = change(gain if is_rate else inverse(gain), what)
-    return text if text != NOT_RESOLVED else f"{more} {what}, how much is not resolved"
+    return text if text != INCONCLUSIVE else f"{more} {what}, how much is inconclusive"
 
 
 def _is_rate(table: Table) -> bool:

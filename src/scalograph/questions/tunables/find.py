@@ -143,5 +143,5 @@ def _share(text: str) -> str:
     except ValueError as error:
         raise StudyError.one("--same", str(error)) from error
     if not 0 < share < 1:
-        raise StudyError.one("--same", f"{text!r}", "above 0 and below 100 %", "such as 1%")
+        raise StudyError.one("--same", f"{text!r}", "above 0 and below 100%", "such as 1%")
     return text

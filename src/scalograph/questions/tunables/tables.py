@@ -81,17 +81,17 @@ def _settings(table: Table, part: Tunables) -> TableDoc:
     ]  # fmt: skip
     note = (
         f"{performance(table.view.title(part.response), table.study.responses[part.response].better)} over the "
-        f"default, simultaneous intervals; equivalent: within {two_digits(100 * part.margin)} %"
+        f"default, simultaneous intervals; equivalent: within {two_digits(100 * part.margin)}%"
     )
     if part.best_of_noise and part.worst_of_noise:
         bands = (part.best_of_noise, part.worst_of_noise)
         best, worst = (f"{two_digits(low)} to {two_digits(high)}" for low, _, high in bands)
-        note += f"; if none had an effect, the best would lie at {best} %, the worst at {worst} %; rank 1 is the worst"
+        note += f"; if none had an effect, the best would lie at {best}%, the worst at {worst}%; rank 1 is the worst"
     return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
 
 
 def _changes_cell(table: Table, s: SettingEffect) -> str:
-    changes = (f"{table.view.title(name)} {significant(e.value or 1.0, 2)}x" for name, e in s.moved.items())
+    changes = (f"{table.view.title(name)} {significant(e.value or 1.0, 2)}×" for name, e in s.moved.items())
     return ", ".join(changes) or "nothing"
 
 

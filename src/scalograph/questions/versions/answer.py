@@ -27,6 +27,6 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     if not compared:
         measured = [sample for sample in taken.values() if sample.counted]
         reason = why_unanswerable(table, taken) or why_unpaired(table, measured, table.study.reference)
-        nothing = Claim(sentences=[f"Cannot be said: {reason}."], answered=False)
+        nothing = Claim(sentences=[f"Inconclusive: {reason}."], answered=False)
         return Answer(claim=nothing if len(table.configurations) > 1 else None)
     return Answer(claim=claim(table, taken, compared), tables=[reference_table(table, compared)])

@@ -12,7 +12,7 @@ from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
 from scalograph.questions.claims import limit_sentences, why_unanswerable
 from scalograph.questions.versions.model import Version, ratio
-from scalograph.text.cell_numbers import NOT_RESOLVED, cell_number
+from scalograph.text.cell_numbers import INCONCLUSIVE, cell_number
 from scalograph.text.quantities import change, percent_at_most, ratio_range
 from scalograph.text.short_names import join_names
 
@@ -56,9 +56,9 @@ def _row(table: Table, sample: Sample, over: Estimate | None, odd: Mapping[str, 
 def claim(table: Table, taken: SampleMap, versions: Sequence[Version]) -> Claim:
     """State what beats the reference."""
     ordered = sorted((v for v in versions if v.gain.value), key=lambda v: v.gain.value or 0, reverse=True)
-    resolved = [v for v in ordered if v.word != "not resolved"]
+    resolved = [v for v in ordered if v.word != "inconclusive"]
     if reason := why_unanswerable(table, taken):
-        text, resolved = f"Cannot be said: {reason}.", []
+        text, resolved = f"Inconclusive: {reason}.", []
     elif not resolved:
         text = _inconclusive_sentence(table, ordered)
     elif all(v.word == "the same" for v in ordered):
@@ -111,21 +111,21 @@ def _inconclusive_sentence(table: Table, compared: Sequence[Version]) -> str:
         reason = (
             "one run of each is too few" if all(version.gain.n == 1 for version in compared) and compared else reason
         )
-        return f"Cannot be said: {reason}."
+        return f"Inconclusive: {reason}."
     shown = f"effects from {percent_at_most(max(seen))} are visible" if max(seen) < 1 else "runs differ too much"
     if len(compared) > 1 or max(seen) >= 1:
-        return f"Cannot be said: no difference from {_reference(table)} is resolved; {shown}."
+        return f"Inconclusive: no difference from {_reference(table)} is resolved; {shown}."
     left = f"the {_noun(table)} of {_name(table, compared[0])} is {ratio_range(ratio(table, compared[0]))}"
-    return f"Cannot be said: {left} that of {_reference(table)}; {shown}."
+    return f"Inconclusive: {left} that of {_reference(table)}; {shown}."
 
 
 def _change(table: Table, version: Version, over: bool = False) -> str:
     reference = _reference(table) if over else ""
-    if (how := change(ratio(table, version), _noun(table), reference)) != NOT_RESOLVED:
+    if (how := change(ratio(table, version), _noun(table), reference)) != INCONCLUSIVE:
         return how
     is_less = (version.word == "slower") == (table.view.response.better == "higher")
     text = f"{'less' if is_less else 'more'} {_noun(table)}{reference and f' than {reference}'}"
-    return f"{text} (by how much is {NOT_RESOLVED})"
+    return f"{text} (by how much is {INCONCLUSIVE})"
 
 
 def _is_time(table: Table) -> bool:

@@ -17,9 +17,9 @@ from scalograph.findings.whole_run import UNLIKE
 from scalograph.protocol.plain import Level
 from scalograph.text.quantities import inverse
 
-Word = Literal["faster", "slower", "the same", "not resolved"]
+Word = Literal["faster", "slower", "the same", "inconclusive"]
 _WORDS: dict[RatioClass, Word] = {
-    "more": "faster", "less": "slower", "equivalent": "the same", "inconclusive": "not resolved",
+    "more": "faster", "less": "slower", "equivalent": "the same", "inconclusive": "inconclusive",
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from scalograph.text.scale import scale_for
 def limit_claim(table: Table, result: WithinLimit | None) -> Claim:
     """State what the search has found, an open end too."""
     if result is None:
-        return Claim(sentences=["Cannot be said: no run has a figure."], answered=False)
+        return Claim(sentences=["Inconclusive: no run has a figure."], answered=False)
     levels = sorted(int(configuration[result.factor]) for configuration in table.configurations)
     scale = scale_for(table.study.responses[result.response].unit, [result.limit])
     limit = f"{table.view.title(result.response)} within {number(result.limit, scale)} {scale.unit}".rstrip()
@@ -25,7 +25,7 @@ def limit_claim(table: Table, result: WithinLimit | None) -> Claim:
     elif result.never >= SURE:
         text = f"With {least}, the least that was tried, {limit} is not met."
     elif not is_resolved(result.crossing) or result.highest is None or not result.decided:
-        text = f"Cannot be said: {runs} leave it open whether {limit} is met from {low} to {high}."
+        text = f"Inconclusive: {runs} leave it open whether {limit} is met from {low} to {high}."
     else:
         level = table.view.short_levels({result.factor: result.highest})
         text = f"{limit[:1].upper()}{limit[1:]} is met up to {level} [{low}, {high}] ({runs})."

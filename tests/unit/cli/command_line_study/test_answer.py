@@ -143,8 +143,8 @@ def test_cost_counts_the_cpus_that_a_step_adds() -> None:
 
 def test_the_sentence_of_a_known_program_takes_the_last_level_that_is_worth_it() -> None:
     text = answer(table(sigma=0.05))
-    assert text.startswith("Uses 5.95 of 8 CPUs; serial share 4.2 to 5.1 %; ") and text.endswith(".")
-    assert "with a target of 80 % efficiency take 4" in answer(table(sigma=0.06))
+    assert text.startswith("Uses 5.95 of 8 CPUs; serial share 4.2 to 5.1%; ") and text.endswith(".")
+    assert "with a target of 80% efficiency take 4" in answer(table(sigma=0.06))
     assert "take 1" in answer(table(sigma=0.9))
     one_of_many = answer(table((1, 2, 4, 8, 12), sigma=1.0, factor="cpus"))
     assert one_of_many.startswith("Uses 1 of 12 CPUs")
@@ -197,5 +197,5 @@ def test_documents_and_tables_have_the_scores_that_count_in_order_of_size() -> N
     assert found["answer"] == ["So."] and found["speedup"]["value"] == steps[-1]["speedup"]["value"]
     doc = steps_table(findings(table((4, 1, 2))), None)
     assert [row[0] for row in doc.rows] == [1, 2, 4]
-    shown = {(0.04, 0.06): "4 to 6 %", (0.001, 0.002): "0.1 to 0.2 %", (1.0, 1.0): "100 %"}
+    shown = {(0.04, 0.06): "4 to 6%", (0.001, 0.002): "0.1 to 0.2%", (1.0, 1.0): "100%"}
     assert {ends: percents(*ends) for ends in shown} == shown

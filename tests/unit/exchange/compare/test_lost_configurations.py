@@ -83,7 +83,7 @@ def test_noise_never_widens_the_margin(margin: float | None, answer: str) -> Non
     found = compare_sources(next(sides), [next(sides)], margin)
     assert found.answer == answer and found.results[0].margin == (margin or 0.02)
     sentence = compare_claim(found).sentences[0]
-    shown = f"the margin is {100 * (margin or 0.02):g} %."
+    shown = f"the margin is {100 * (margin or 0.02):g}%."
     assert answer == "equivalent" or ("no difference found, but up to" in sentence and sentence.endswith(shown))
 
 
@@ -101,7 +101,7 @@ def test_the_sentence_counts_what_the_decision_counts() -> None:
     assert "with each of 3 configurations" in compare_claim(found).sentences[0]
     unasked = compare_sources(made("old"), [made("new")])
     assert unasked.answer == "inconclusive" and unasked.results[0].n_inconclusive == 1
-    assert "is possible with 1 of 3 configurations; the margin is 2 %" in compare_claim(unasked).sentences[0]
+    assert "is possible with 1 of 3 configurations; the margin is 2%" in compare_claim(unasked).sentences[0]
 
 
 @pytest.mark.parametrize("why", ["failed", "missing"])

@@ -78,7 +78,7 @@ def test_disturbed_configurations_and_few_runs_decide_nothing_and_doubts_are_pas
     assert found.configurations[0].shown == "inconclusive" and found.configurations[0].doubt
     assert found.answer == "equivalent" and found.n_inconclusive == 1
     assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "inconclusive"
-    new = source("new", CURVE, trust=Trust(level="doubt", sentence="The machine drifted."))
+    new = source("new", CURVE, trust=Trust(level="caution", sentence="The machine drifted."))
     assert compared(OLD, new).doubts == ["Of new: The machine drifted."]
 
 
@@ -124,7 +124,7 @@ def test_sources_without_a_common_configuration_are_refused_and_rows_are_chosen(
 
 
 def test_scores_are_counted_per_clock_and_per_cpu() -> None:
-    """A processor with a clock that is 16.5 % higher took 40 % less time: 1.43 times as much in a cycle."""
+    """A processor with a clock that is 16.5% higher took 40% less time: 1.43 times as much in a cycle."""
     old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
     found = compared(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
     assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
@@ -209,8 +209,8 @@ def test_windows_against_os_x_and_nothing_from_disturbed_runs_alone() -> None:
     assert ratios[512] == pytest.approx(2.08, abs=0.005) and one.answer == "inconclusive"
     assert [(d.what, d.reference, d.other) for d in one.differences] == [("os", "Windows XP", "Mac OS X 10.4.8")]
     assert compare_claim(found).sentences[0] == (
-        "Without intervals: published:8 takes with 1 thread 1.52x the time of published:15; published:15 takes "
-        "from 2 to 128 threads 1.06x to 1.23x, with 512 threads 2.08x the time of published:8."
+        "Without intervals: published:8 takes with 1 thread 1.52× the time of published:15; published:15 takes "
+        "from 2 to 128 threads 1.06× to 1.23×, with 512 threads 2.08× the time of published:8."
     )
     lost = [ratio.model_copy(update={"doubt": "rests on disturbed runs"}) for ratio in one.configurations]
     busy = one.model_copy(update={"configurations": lost, "why": "a: 9 of 9 runs were disturbed"})

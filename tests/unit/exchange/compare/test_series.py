@@ -63,10 +63,10 @@ def test_what_says_or_decides_nothing_is_left_out() -> None:
 
 
 def test_care_that_a_study_asks_for_is_passed_on() -> None:
-    care = Trust(level="doubt", sentence="The machine drifted.")
+    care = Trust(level="caution", sentence="The machine drifted.")
     found = series([*results(7), dated(7, source("r07", CURVE, trust=care))])
     trust, matrix = series_trust(found), series_claim(found).matrix
-    assert trust and trust.level == "doubt" and trust.points == ["Of r07: The machine drifted."]
+    assert trust and trust.level == "caution" and trust.points == ["Of r07: The machine drifted."]
     assert matrix and [row.cells[0].doubt for row in matrix.rows if row.cells[0].doubt] == ["The machine drifted."]
     assert series_trust(series(results(8))) is None
 

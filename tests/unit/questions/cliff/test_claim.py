@@ -33,9 +33,9 @@ def claim_of(response: dict[str, str], scores: dict[int, float | None], **fields
         (TIME, 2.0, (1.9, 2.0, 2.1), "the time jumps 2.00-fold [1.90, 2.10]."),
         (RATE, 0.5, (1.9, 2.0, 2.1), "the rate falls 2.00-fold [1.90, 2.10]."),
         (RATE, 2.0, (0.45, 0.5, 0.55), "the rate jumps 2.00-fold [1.82, 2.22]."),
-        (TIME, 0.75, (0.7, 0.75, 0.8), "the time falls by 25 % [20, 30]."),
-        (TIME, 2.0, (1.2, 2.0, 3.0), "the time jumps (how far is not resolved)."),
-        (TIME, 2.0, (2.5, 2.7, 2.9), "the time jumps (how far is not resolved)."),
+        (TIME, 0.75, (0.7, 0.75, 0.8), "the time falls by 25% [20, 30]."),
+        (TIME, 2.0, (1.2, 2.0, 3.0), "the time jumps (how far is inconclusive)."),
+        (TIME, 2.0, (2.5, 2.7, 2.9), "the time jumps (how far is inconclusive)."),
     ],
     ids=["slower", "fewer", "more", "faster", "wide", "refuted"],
 )
@@ -50,4 +50,4 @@ def test_a_time_and_a_rate_go_opposite_ways(
 def test_between_levels_that_all_failed_there_is_no_cliff() -> None:
     claim = claim_of(TIME, {1: 1.0, 4: 1.0, 5: None, 6: None, 7: 2.0, 8: 2.0}, low=4, high=7)
     assert not claim.answered
-    assert claim.sentences == ["Cannot be said: every run failed from 5 to 6 threads."]
+    assert claim.sentences == ["Inconclusive: every run failed from 5 to 6 threads."]

@@ -84,7 +84,7 @@ def test_a_search_never_goes_by_cpu_time(tmp_path: Path) -> None:
     responses = {**WALL, "cpu": {"from": "run.cpu", "unit": "s"}}
     text = a_study({"threads": "1:512"}, question="cliff", responses=responses, protocol={"when_busy": "cpu-time"})
     _, found = run(tmp_path, Machine({220: 2.0}, disturbed=range(100)), text)
-    assert found.trust.level == "reject"
+    assert found.trust.level == "unusable"
 
 
 def test_a_search_that_ended_early_says_after_how_many_runs_and_what_it_did_not_check(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_search_that_ended_early_says_after_how_many_runs_and_what_it_did_not_
 @pytest.mark.parametrize(
     ("jumps", "n_cliffs", "begins"),
     [
-        ({}, 0, "No jump of time by 20 % or more was found from 1 to 512 threads"),
+        ({}, 0, "No jump of time by 20% or more was found from 1 to 512 threads"),
         ({60: 2.0, 200: 0.5}, 2, "The time is higher only between "),
     ],
     ids=["none", "comes and goes"],

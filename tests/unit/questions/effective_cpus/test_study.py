@@ -75,7 +75,7 @@ def test_a_program_that_merely_believes_in_another_number(tmp_path: Path) -> Non
     assert one.sentence.endswith("leaves 10 idle; it believes in 24, which does not decide")
     claim = claim_of(found)
     assert claim.matrix is not None and claim.answered
-    assert claim.sentences[0].startswith("It uses 2 of 12 CPUs: from 3 on it gains less than 2 % (probability ")
+    assert claim.sentences[0].startswith("It uses 2 of 12 CPUs: from 3 on it gains less than 2% (probability ")
     assert "2" in claim.matrix.columns and len(claim.matrix.columns) <= 6
     times, used = claim.matrix.rows
     assert all(cell.estimate for cell in times.cells) and used.cells[-1].text
@@ -141,7 +141,7 @@ def test_levels_that_fail_are_counted_and_the_others_answer(tmp_path: Path) -> N
     done, found = run(tmp_path / "all", Machine(cap=2, failing=tuple(range(13))))
     (one,) = effective_cpus_of(found)
     assert (one.k_eff, one.decided, one.limit) == (None, False, "not sure")
-    assert found.trust.level == "reject" and done.reason == "complete"
+    assert found.trust.level == "unusable" and done.reason == "complete"
 
 
 @pytest.mark.parametrize("work", ["per-worker", "total"])

@@ -64,13 +64,13 @@ NOISE = "Runs of a typical configuration differ "
     ("given", "begins", "answered"),
     [
         (table(flat, flat), "Cannot be told apart: every level lies within ", True),
-        (table(flat, flat, sd=0.2), "Cannot be said: effects below ", False),
+        (table(flat, flat, sd=0.2), "Inconclusive: effects below ", False),
         (table(flat, flat, kind="nuisance"), f"{NOISE}by 0.", True),
         (alone(), "A run takes ", True),
-        (only(table(flat), 0), "Cannot be said: no run was made.", False),
-        (only(table(flat), status="failed", scores={}), "Cannot be said: no run succeeded.", False),
-        (only(table(flat), scores={"wall": 0.0}), "Cannot be said: figures of 0 or less have no ratio.", False),
-        (table(flat, flat, sd=5.0), "Cannot be said: runs differ too much to compare.", False),
+        (only(table(flat), 0), "Inconclusive: no run was made.", False),
+        (only(table(flat), status="failed", scores={}), "Inconclusive: no run succeeded.", False),
+        (only(table(flat), scores={"wall": 0.0}), "Inconclusive: figures of 0 or less have no ratio.", False),
+        (table(flat, flat, sd=5.0), "Inconclusive: runs differ too much to compare.", False),
     ],
     ids=["alike", "not shown to be", "of the same work", "one", "no run", "no success", "zero", "too wide"],
 )
@@ -94,7 +94,7 @@ def test_of_runs_that_differ_too_much_their_range_is_told() -> None:
     given.rows[:] = [
         structs.replace(row, scores=dict.fromkeys(row.scores, x)) for row, x in zip(given.rows, (1, 4), strict=True)
     ]
-    assert said(given).sentences == ["2 runs took 1.00 to 4.00 s: what is typical is not resolved."]
+    assert said(given).sentences == ["2 runs took 1.00 to 4.00 s: what is typical is inconclusive."]
 
 
 def test_of_many_configurations_one_is_no_answer() -> None:

@@ -115,7 +115,7 @@ def test_how_parallel_each_was_and_where_the_tasks_were_few(usual: Answer) -> No
     # The last 0.2 of 1.1 s: all of the last tenth, and nearly all of the ninth.
     course = by_name(usual)["course"]
     tenths = {(row[0], row[1]): row[2:] for row in course.rows}
-    assert [column.name for column in course.columns[2:]] == [f"to {n} %" for n in range(10, 101, 10)]
+    assert [column.name for column in course.columns[2:]] == [f"to {n}%" for n in range(10, 101, 10)]
     assert tenths[1, "other"] == pytest.approx([1.0] * 10, rel=0.01)
     assert tenths[4, "other"][:8] == pytest.approx([2.0] * 8, rel=0.01)
     assert tenths[4, "other"][8] == pytest.approx(1.18, abs=0.03)
@@ -187,8 +187,8 @@ def test_disturbed_runs_name_no_best(tmp_path: Path) -> None:
     disturbed = {("other", f"{word}, on disturbed runs") for word in ("no", "yes")}
     assert best == {*disturbed, ("batch", "no"), ("batch", "yes")}
     said = claim_of(found)
-    assert not said.answered and said.sentences[0] == "Cannot be said: 4 of 24 runs were disturbed."
-    assert "looks best" in said.sentences[1] and said.sentences[1].endswith("(not resolved).")
+    assert not said.answered and said.sentences[0] == "Inconclusive: 4 of 24 runs were disturbed."
+    assert "looks best" in said.sentences[1] and said.sentences[1].endswith("(inconclusive).")
     assert said.matrix and [bool(row.cells[0].doubt) for row in said.matrix.rows] == [False, True, False]
     rows = {row[0]: row[-1] for row in by_name(found)["same-policy"].rows}
     assert (rows[2], rows[4]) == ("the same within 2%, on disturbed runs", "the same within 2%")

@@ -66,7 +66,7 @@ def test_it_says_what_it_saw() -> None:
 
 
 def test_iterations_are_those_of_kalibera_and_jones_after_warmup_far_from_a_timeout() -> None:
-    # sqrt(2 s / 0.1 s) 2 % / 3 % = 3, and one of warm-up
+    # sqrt(2 s / 0.1 s) 2% / 3% = 3, and one of warm-up
     assert iterations_of(proposed(seen(LOW, n_runs=400))) == {4}
     loud = seen(Noise(within=0.05, between=0.02), n_runs=400)
     # 0.25 s for those of 0.1 s, and a warm-up
@@ -102,10 +102,10 @@ def test_what_runs_do_not_tell_is_not_invented(
 
 def test_what_is_out_of_reach_is_said_unless_few_runs_assert_it() -> None:
     found = proposed(seen(Noise(within=0.1, between=2.0)))
-    assert "+-1 % needs more than 10,000 runs of a configuration" in found.warnings
+    assert "+-1% needs more than 10,000 runs of a configuration" in found.warnings
     assert 0.01 not in [offer.precision for offer in found.offers]
     few = proposed(seen(Noise(within=0.1, between=0.5), n_runs=2, ends=(0,)))
-    (told,) = [text for text in few.warnings if "+-5 %" in text]
+    (told,) = [text for text in few.warnings if "+-5%" in text]
     why = "only 2 clean runs of 1 configuration: too few to say how many runs"
     assert told.startswith(why) and told.endswith("would need; repeat it on a quiet machine, or with --wait-quiet 10m")
 

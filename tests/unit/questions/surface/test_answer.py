@@ -25,7 +25,7 @@ def study(cpus: Sequence[int] = (1, 2), baseline: dict[str, int] | None = None, 
 
 
 def run(copies: int, cpus: int, wall_s: float, last_s: float | None = None) -> dict[str, Any]:
-    """A run whose copies end evenly between 90 % of the time and all of it."""
+    """A run whose copies end evenly between 90% of the time and all of it."""
     found = recorded(wall_s, wall_s * min(copies, cpus), cpus=tuple(range(cpus)), per_cpu_s=(wall_s * 0.5,) * cpus)
     (one,) = found["copies"]
     ends = [wall_s * (0.9 + 0.1 * (i + 1) / copies) for i in range(copies)]
@@ -81,7 +81,7 @@ def test_the_claim_says_what_one_more_costs_on_fewest_and_most_cpus(tmp_path: Pa
     assert [row[0] for row in table_named(found, "surface-0-slopes").rows] == [1, 2]
     rows = table_named(found, "surface-0-0").rows
     assert [row[:2] for row in rows] == [[m, n] for m in (1, 2) for n in SIZES]
-    assert {row[-2] for row in rows} == {"50 %", "50 %, 50 %"}
+    assert {row[-2] for row in rows} == {"50%", "50%, 50%"}
 
 
 def test_what_costs_more_is_never_as_theory_says(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_workers_that_disturb_each_other_before_the_cpus_end_are_the_exception(t
 def test_of_too_few_workers_beyond_the_cpus_no_slope_is_told(tmp_path: Path) -> None:
     read = table_of(tmp_path, made(shared_time, (6, 8)), study((6, 8)))
     surface = surface_claim(read, {}, surfaces_of(findings(read)))
-    assert surface and not surface.answered and surface.sentences[0].startswith("Cannot be said: ")
+    assert surface and not surface.answered and surface.sentences[0].startswith("Inconclusive: ")
 
 
 @pytest.mark.parametrize("changes", [{"work": "total"}, {"baseline": {"cpus": 1}}, {"baseline": {"copies": 2}}])

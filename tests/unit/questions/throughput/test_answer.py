@@ -69,7 +69,7 @@ def test_the_claim_says_how_much_and_that_more_add_nothing(tmp_path: Path) -> No
     first, second, *_ = sentences_of(found)
     carried = "The service carries 100.0 requests/s [97.5, 102.5] with 2 clients"
     assert first.startswith(f"{carried}; more clients add nothing")
-    assert second.startswith("There the median request takes 14.0 ms, 99 % at most 80.0 ms; requests queue from")
+    assert second.startswith("There the median request takes 14.0 ms, 99% at most 80.0 ms; requests queue from")
 
 
 def test_what_is_carried_has_the_name_that_the_study_gives_it(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_wrong_answers_are_told_and_end_what_nothing_else_ends(tmp_path: Path) -
     found = findings_of(tmp_path, made(errors=30.0, errors_connect=30.0), STUDY)
     assert "wrong answers" in " ".join(found.trust.causes)
     assert (groups(found)[0].ends, groups(found)[0].ended_by[0].names) == ("wrong", ["connect"])
-    assert "; more clients add nothing: 3 % of the requests get no connection" in sentences_of(found)[0]
+    assert "; more clients add nothing: 3% of the requests get no connection" in sentences_of(found)[0]
 
 
 @pytest.mark.parametrize("errors", [30.0, 1.0])
@@ -176,14 +176,14 @@ def test_a_row_with_many_wrong_answers_says_so(tmp_path: Path, errors: float) ->
 
 def test_connections_that_are_dropped_end_it_or_are_ruled_out(tmp_path: Path) -> None:
     full = sentences_of(findings_of(tmp_path, made(errors=30.0, listen_drops=200), STUDY))
-    assert "for 20 % of the requests a connection is dropped" in full[0]
+    assert "for 20% of the requests a connection is dropped" in full[0]
     clean = sentences_of(findings_of(tmp_path, made(errors=30.0, listen_drops=0), STUDY))
-    assert clean[-1] == "Ruled out: driver 20 % of its CPU and dropped connections."
+    assert clean[-1] == "Ruled out: driver 20% of its CPU and dropped connections."
 
 
 def test_a_load_that_gets_wrong_answers_carries_less(tmp_path: Path) -> None:
     first = sentences_of(findings_of(tmp_path, with_eight(rate=40.0, errors=200.0), STUDY))[0]
-    assert "8 clients, where 50 % of the requests get no right answer)" in first
+    assert "8 clients, where 50% of the requests get no right answer)" in first
 
 
 def test_one_load_has_an_answer_and_no_figure(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_one_load_has_an_answer_and_no_figure(tmp_path: Path) -> None:
 def test_without_a_driver_it_cannot_be_said(tmp_path: Path) -> None:
     silent = [({"clients": n, "servers": 1}, recorded(10.0)) for _ in JITTER for n in (1, 2)]
     found = findings_of(tmp_path, silent, STUDY)
-    assert sentences_of(found) == ["Cannot be said: no run tells rate."] and claim_of(found).figure == "response rate"
+    assert sentences_of(found) == ["Inconclusive: no run tells rate."] and claim_of(found).figure == "response rate"
     factors = Factors(found)
     factors.known["front"] = Levels("front", "in front", "", ["direct"])
     assert factors.group({"front": "direct", "servers": 2}) == "servers: 2", "no group is named by what all have"

@@ -33,7 +33,7 @@ def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
     [
         (run(service("web", 1.97, 0, 1), service("db", 0.3, 2)), "cpu", ("web",)),
         (run(service("web", 0.97, 0, 1), service("db", 0.98, 2)), "cpu", ("db",)),
-        (run(service("web", 0.99, 0), service("db", 0.97, 1)), "not resolved", ("web",)),
+        (run(service("web", 0.99, 0), service("db", 0.97, 1)), "inconclusive", ("web",)),
         (run(service("web", 0.6, 0), service("db", 0.38, 0)), "cpu", ("web", "db")),
         (run(service("web", 0.99, 0, 1, 2, 3, n_tasks=1)), "tasks", ("web",)),
         (run(service("web", 0.5, 0), driver=0.97), "driver", ("driver",)),
@@ -42,7 +42,7 @@ def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
         (run(service("web", 0.9, 0, 1), limited("db", 0.49, 0, 1)), "quota", ("db",)),
         (run(service("web", 0.5, 0), limited("db", 0.3, 0)), "inside", ()),
         (run(service("web", 1.1, 0, 1, 2, 3)), "inside", ()),
-        (run(service("web", 1.1, 0, 1, 2, 3, waited=0.6)), "not resolved", ()),
+        (run(service("web", 1.1, 0, 1, 2, 3, waited=0.6)), "inconclusive", ()),
         (run(service("web", 0.3, 0), driver=None, late=None), "inside", ()),
         (RUN, "not known", ()),
         (run(service("web", 0.3, 0), n_errors=30), "wrong", ("answer",)),
@@ -82,20 +82,20 @@ def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
     """Neighbors may have it: 1.2 of 2 connections wait for a CPU."""
     web = replace(service("web", 0.5, 0, waited=0.6), ready=2.0)
     found = find_bottleneck([replace(run(web), pool=PoolUse(2, 1.95, 0.0134505))], 0.01)
-    assert (found.kind, [part.kind for part in found.parts]) == ("not resolved", ["pool"])
+    assert (found.kind, [part.kind for part in found.parts]) == ("inconclusive", ["pool"])
     told = LoadedGroup(
         group={}, factor="clients", is_clients=True, points=[], ends=found.kind, ended_by=part_uses(found.parts)
     )
     assert bottleneck_phrase(told) == (
         "all 2 of the pool are in use (1.95 of 2), and a request waits 13.5 ms for one; "
-        "who has one waits for a CPU: which of the two ends it is not resolved"
+        "who has one waits for a CPU: which of the two ends it is inconclusive"
     )
 
 
 # Where more clients were shown to add nothing, they do not end it.
 @pytest.mark.parametrize(
     ("think", "alone", "kind"),
-    [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.05, "not resolved"), (0.0, 0.03, "inside")],
+    [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.05, "inconclusive"), (0.0, 0.03, "inside")],
     ids=["they think", "they do not wait", "they wait a little", "they wait most of their time"],
 )
 def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None, kind: str) -> None:
@@ -118,9 +118,9 @@ def ready(name: str, used: float, cpu: int, waited: float, ready: float | None) 
     return replace(service(name, used, cpu, waited=waited), ready=ready)
 
 
-@pytest.mark.parametrize(("n_ready", "kind"), [(0.5, "inside"), (8.0, "not resolved"), (None, "not resolved")])
+@pytest.mark.parametrize(("n_ready", "kind"), [(0.5, "inside"), (8.0, "inconclusive"), (None, "inconclusive")])
 def test_waits_for_a_cpu_are_weighed_by_the_time_that_requests_wait(n_ready: float | None, kind: str) -> None:
-    """Of 8 in flight 7 wait; tasks are ready for 60 % of a little time without a CPU, or of much."""
+    """Of 8 in flight 7 wait; tasks are ready for 60% of a little time without a CPU, or of much."""
     assert find_bottleneck([run(ready("web", 0.5, 0, 0.6, n_ready), in_flight=8.0)], alone_s=0.01).kind == kind
     # One that is hardly ever ready says little of them.
     both = run(ready("web", 0.5, 0, 0.1, 0.9), ready("db", 0.1, 1, 0.7, 0.1))

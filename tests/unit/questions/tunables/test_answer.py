@@ -143,7 +143,7 @@ def test_the_default_is_best_where_all_other_levels_are_worse() -> None:
 
 def test_an_effect_of_unknown_size_has_its_direction() -> None:
     found = said(lambda configuration: -1.2 * (configuration["c"] == 3), noise=0.25, most=25)
-    assert "c 3 takes more time, how much is not resolved" in claim_of(found).sentences[0]
+    assert "c 3 takes more time, how much is inconclusive" in claim_of(found).sentences[0]
 
 
 @pytest.mark.parametrize(
@@ -159,28 +159,28 @@ def test_where_nothing_matters_it_says_how_much_may(noise: float, told: str) -> 
 def test_what_is_too_noisy_is_not_said() -> None:
     found = said(nothing, noise=0.3)
     assert not claim_of(found).answered and not found.decided
-    told = "Cannot be said: none of 4 is seen to matter, but a setting may take up to "
+    told = "Inconclusive: none of 4 is seen to matter, but a setting may take up to "
     assert claim_of(found).sentences[0].startswith(told)
     (doubt,) = found.doubts
-    assert doubt.endswith(" to each side: 4 % was to be reached")
+    assert doubt.endswith(" to each side: 4% was to be reached")
 
 
 @pytest.mark.parametrize("most", [6, 9, 20])
 def test_a_search_that_ends_early_confirms_nothing_and_in_its_first_block_says_nothing(most: int) -> None:
     found = said(two, most=most)
-    told = f"Cannot be said: {most} runs, less than a block, cannot compare 8 settings."
+    told = f"Inconclusive: {most} runs, less than a block, cannot compare 8 settings."
     assert claim_of(found).sentences == [told] if most < 20 else "not confirmed" in claim_of(found).sentences[0]
     assert found.doubts and (most < 20 or document(found).combinations == [])
 
 
 def test_a_busy_machine_is_named_as_the_cause() -> None:
     told = "preempted by cc1 for {} of the CPU time that it wanted"
-    causes = [Cause("neighbor", k / 100, "of wanted", told.format(f"{k}.0 %")) for k in range(10, 20)]
+    causes = [Cause("neighbor", k / 100, "of wanted", told.format(f"{k}.0%")) for k in range(10, 20)]
     rows = [row(k, DEFAULT, {"figure": 1.0}, "disturbed", cause) for k, cause in enumerate(causes)]
     claim = claim_of(said(two, most=0, before=rows))
     assert not claim.answered and claim.sentences == [
-        "Cannot be said: 10 of 10 runs were disturbed.",
-        f"The worst: {told.format('19.0 %')}.",
+        "Inconclusive: 10 of 10 runs were disturbed.",
+        f"The worst: {told.format('19.0%')}.",
         "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine.",
     ]
 
@@ -217,7 +217,7 @@ def test_a_default_that_fails_ends_the_search_and_is_why_nothing_is_said() -> No
     assert document(every).n_runs < 40 and not every.decided
     found = said(lambda configuration: None if configuration == DEFAULT else 0.0)
     told = "runs of the default fail, so nothing can be compared with it"
-    assert claim_of(found).sentences == [f"Cannot be said: {told}."] and found.doubts == [told]
+    assert claim_of(found).sentences == [f"Inconclusive: {told}."] and found.doubts == [told]
 
 
 def test_one_at_a_time_has_every_setting_alone_and_confirms_nothing() -> None:

@@ -49,7 +49,7 @@ def test_the_same_is_said_only_where_it_is_shown() -> None:
     alike, open_, alone = two("normal", 40, 0.0), two("lognormal", 10, 0.0), two("ticks", 10, 0.0)
     assert alike.answered and "the same time within 0" in alike.sentences[0].replace("within 1", "within 0")
     for found in (open_, alone):
-        assert not found.answered and found.sentences[0].startswith("Cannot be said: ")
+        assert not found.answered and found.sentences[0].startswith("Inconclusive: ")
     assert "are visible" in open_.sentences[0] and "too coarse" in alone.sentences[0]
 
 
@@ -78,17 +78,17 @@ def test_of_several_the_fastest_and_the_slowest_are_told() -> None:
     found = claimed(drawn(10, a=(100, 0.005), b=(90, 0.005), c=(300, 0.005)))
     assert found.sentences[0].startswith("The fastest (b) takes ") and "the worst (c) " in found.sentences[0]
     assert found.matrix and len(found.matrix.rows) == 3
-    # An end that is not resolved leaves no gap in the sentence.
+    # An end that is inconclusive leaves no gap in the sentence.
     (text, *_) = claimed(drawn(10, a=(100, 0.005), b=(110, 0.005), c=(300, 2.0))).sentences
     assert text.startswith("None is shown to be faster than a") and ", ." not in text and "; ." not in text
     # Of too wide an interval only which is slower is told.
     (text, *_) = claimed(drawn(8, a=(100, 0.005), b=(800, 0.6), c=(2000, 0.6))).sentences
-    more = "the best (b) takes more time (by how much is not resolved), the worst (c) "
+    more = "the best (b) takes more time (by how much is inconclusive), the worst (c) "
     assert text.startswith(f"None is faster than a: {more}")
 
 
 def test_disturbed_runs_say_nothing_of_versions_and_a_failing_one_is_the_reason() -> None:
     times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
-    assert claimed(times, "disturbed").sentences[0].startswith("Cannot be said: 10 of 10 runs")
+    assert claimed(times, "disturbed").sentences[0].startswith("Inconclusive: 10 of 10 runs")
     found = claimed({"old": np.array([100.0, 101.0]), "broken": np.array([])})
-    assert found.sentences == ["Cannot be said: no other run than with old succeeded."] and not found.answered
+    assert found.sentences == ["Inconclusive: no other run than with old succeeded."] and not found.answered
