@@ -85,3 +85,21 @@ def half_width(scores: Scores, confidence: float = 0.95) -> float | None:
         return None
     middle = center(np.log(values), TRIM)
     return t_quantile(confidence, middle.df) * middle.se
+
+
+def narrow(half: float, n: float, more: float) -> float:
+    """Return the half-width after `more` runs beside `n`, if they vary alike: it falls with the square root.
+
+    >>> narrow(0.04, 10, 30)
+    0.02
+    """
+    return float(half * np.sqrt(n / (n + more)))
+
+
+def runs_to(half: float, n: float, goal: float) -> float:
+    """Return the runs beside `n` after which a half-width is as narrow as `goal`; 0 where it is already.
+
+    >>> runs_to(0.04, 10, 0.02), runs_to(0.04, 10, 0.05)
+    (30.0, 0.0)
+    """
+    return max(0.0, n * ((half / goal) ** 2 - 1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, out, printable, say, tell
-from scalograph.cli.options import Json
+from scalograph.cli.options import TIME_LIMIT, Json
 from scalograph.errors import Exit, HostError, StudyError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _STYLES = {"granted": "green", "refused": "yellow", "warning": "yellow", "info":
 def command(
     noise: Annotated[bool, typer.Option("--noise", help="Measure the noise floor, about 80 s, and keep it.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="With --noise: fewer runs, about 30 s.")] = False,
+    budget: Annotated[str | None, typer.Option("--budget", metavar="TIME", help=f"With --noise: {TIME_LIMIT}.")] = None,
     sanity: Annotated[bool, typer.Option("--sanity", help="Prove by fake workloads that measuring works.")] = False,
     json: Json = False,
 ) -> int:
@@ -40,10 +41,11 @@ def command(
     """
     if noise and sanity:
         raise StudyError.one("doctor", "--noise and --sanity", "one of them", "call it twice")
-    if quick and not noise:
-        raise StudyError.one("doctor", "--quick without --noise", "both", "add --noise")
+    for name, is_given in {"--quick": quick, "--budget": budget is not None}.items():
+        if is_given and not noise:
+            raise StudyError.one("doctor", f"{name} without --noise", "both", "add --noise")
     if noise:
-        return measure_noise(json, quick)
+        return measure_noise(json, quick, budget)
     return prove_sanity(json) if sanity else _examine(json)
 
 
@@ -82,18 +84,19 @@ def _print(report: object) -> None:
 _NOISE_RUNS = 10
 
 
-def measure_noise(json: bool, quick: bool) -> int:
+def measure_noise(json: bool, quick: bool, budget: str | None = None) -> int:
     """Run the study `noise-floor` (80 s, `quick` 30 s), print the floor and save it for later studies.
 
     Returns 5 where too few runs count: then nothing is saved.
     """
     from scalograph.cli.analyze_steps import analyze
+    from scalograph.cli.overrides import override_protocol
     from scalograph.cli.pipeline import StudyStart, run_declared
     from scalograph.findings import table
     from scalograph.machine.floor.floor import STUDY, noise_floor
     from scalograph.study.declare import declare_shipped
 
-    conducted = run_declared(declare_shipped(STUDY, quick), StudyStart())
+    conducted = run_declared(override_protocol(declare_shipped(STUDY, quick), budget), StudyStart())
     if conducted.reason == "interrupted":
         say("interrupted: nothing is kept", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED

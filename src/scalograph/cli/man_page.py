@@ -12,7 +12,7 @@ _EXITS = {
     "4": "a configuration without a successful run",
     "5": "no answer, or, where strict, fewer clean runs than requested",
     "6": "a journal that cannot be read", "7": "slower than what it was compared with", "8": "inconclusive",
-    "130, 143": "interrupted by Ctrl-C, by SIGTERM or a closed terminal",
+    "130, 143": "interrupted by Ctrl-C (the finished runs are answered), by SIGTERM or a closed terminal",
 }  # fmt: skip
 
 

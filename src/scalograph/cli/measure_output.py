@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scalograph.cli.command_line_study.declaration import CommandStudy, map_error, study_text
 from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.cli.overrides import option_words, parse_option
-from scalograph.cli.start import print_resume_command, report_interruption
+from scalograph.cli.start import end_early, print_resume_command
 from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
@@ -47,7 +47,7 @@ def run_command_study(
     map_error: Callable[[ScalographError], ScalographError] = map_error,
     consent: Consent = NO_CONSENT,
 ) -> int:
-    """Run a command's study (`text` is study.toml) as `scalograph run` would; print its answer unless interrupted.
+    """Run a command's study (`text` is study.toml) as `scalograph run` would; print its answer.
 
     `answer` prints the answer and returns the exit code. `ceiling` first measures what the machine itself scales to.
     """
@@ -64,7 +64,7 @@ def run_command_study(
     # With the copy of the study: its file is no more.
     again = ["scalograph", "run", str(saved.study), *words, "--resume", "-o", str(saved.folder), *consent.words()]
     if session.reason == "interrupted":
-        return report_interruption(session, again)
+        return end_early(session, again, partial(answer, session))
     print_resume_command(session.reason, again)
     return answer(session)
 

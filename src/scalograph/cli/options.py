@@ -33,7 +33,10 @@ Accept = Annotated[
     list[str] | None,
     typer.Option("--accept-difference", help="Resume although this differs (kernel, study_hash, ...); is recorded."),
 ]
-Budget = Annotated[str | None, typer.Option("--budget", help='Time budget such as "10min"; no block begins past it.')]
+# The one limit of time, of every command that measures.
+TIME_LIMIT = "Time limit such as 90s, 2min or 1h; no block of runs begins that would end after it"
+Budget = Annotated[str | None, typer.Option("--budget", metavar="TIME", help=f"{TIME_LIMIT}.")]
+UsualBudget = Annotated[str, typer.Option("--budget", metavar="TIME", help=f"{TIME_LIMIT}.")]
 Pilot = Annotated[
     bool,
     typer.Option(
@@ -130,7 +133,7 @@ class CommandOptions:
         typer.Option(help="A figure it prints: 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'."),
     ] = None
     max_reruns: Annotated[int, typer.Option(min=0, max=10, help="How often a disturbed run is made again.")] = 1
-    budget: Annotated[str, typer.Option(help="No block of runs begins past it.")] = "10min"
+    budget: UsualBudget = "10min"
     timeout: Annotated[str, typer.Option(help="Of one run.")] = "10min"
     shell: Annotated[bool, typer.Option("--shell", help="COMMAND and steps go to sh -c, one text each.")] = False
     setup: Annotated[str | None, typer.Option("-s", "--setup", help="Once, before all runs.")] = None

@@ -40,7 +40,9 @@ class ReproduceOptions:
     ] = None
     budget: Annotated[
         str | None,
-        typer.Option("--budget", help='For all parts together, such as "40min"; none begins that may take longer.'),
+        typer.Option(
+            "--budget", metavar="TIME", help="Time limit of all parts together; none begins that may end after it."
+        ),
     ] = None
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
@@ -204,7 +206,7 @@ def _run(reproduction: "ReproductionRun", options: ReproduceOptions, budget_s: f
     except KeyboardInterrupt as error:
         reproduction.save()
         again += ["--again"] * options.again
-        say(f"interrupted; nothing finished is lost. Go on with: {shlex.join(again)}", "yellow")
+        say(f"interrupted: nothing finished is lost. Resume with: {shlex.join(again)}", "yellow")
         return Exit.TERMINATED if isinstance(error, Terminated) else Exit.INTERRUPTED
     document = reproduction.save()
     if options.json:

@@ -14,6 +14,7 @@ from scalograph.cli.options import (
     StrictAnswer,
     TableName,
     Tables,
+    UsualBudget,
     WaitLock,
     WaitQuiet,
     WhenBusy,
@@ -105,7 +106,7 @@ class LoadOptions:
     ] = "load"
     env: Env = None
     max_reruns: Annotated[int, typer.Option(min=0, max=10, help="How often a disturbed run is made again.")] = 1
-    budget: Annotated[str, typer.Option(help="No block of runs begins past it.")] = "10min"
+    budget: UsualBudget = "10min"
     timeout: Annotated[str, typer.Option(help="Of one run.")] = "10min"
     output: OutDir = None
     wait_quiet: WaitQuiet = None

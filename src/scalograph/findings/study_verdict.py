@@ -11,6 +11,7 @@ from scalograph.analysis.modes import find_common_modes
 from scalograph.design.stopping_rule import block_ratios, pair_stopping, reference_key, stopping
 from scalograph.findings.answer import MAX_WORDS, Caveat, format_sentence
 from scalograph.findings.curves import identical_score_caveats, is_count
+from scalograph.findings.more_time import more_time_text
 from scalograph.findings.quality_flags import QualityFlags
 from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample, is_functional
@@ -97,7 +98,7 @@ def _bimodality_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Cav
 REJECT = 0.50  # past this share of disturbed or failed runs a study is unusable
 # Why a study ended, where it did before its first run.
 _NO_RUNS = {
-    "budget": "the first block would be past the budget",
+    "budget": "the first block would end after the time limit",
     "busy": "the machine was busy, and the study ends there",
     "invalid": "its runs could not be as recorded, and the study ends there",
     "interrupted": "the study was interrupted before",
@@ -141,6 +142,7 @@ def judge_study(
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
     seen = None if table.study.reference or len(table.configurations) == 1 else noise
     is_reported = any("unverified" in caveat.reason for caveat in others)
+    more = more_time_text(table, samples, (flags.percent or 0) / 100)
     facts = [*([flags.accuracy_text] if flags.accuracy_text else []), *_facts(ok, lost, seen, is_reported)]
     if against:
         rest = [*(caveat for caveat in grave if caveat not in against), *against[1:]]
@@ -149,9 +151,10 @@ def judge_study(
     else:
         lines = [caveat.text for caveat in others]
         level, sentence = "reliable", facts.pop(0) if flags.accuracy_text else _usable_text(ok, len(lost))
+    listed = (*lines[:1], *_early_end(table), *lines[1:], more, *facts)
     return Trust(
         level=level, sentence=format_sentence(sentence, MAX_WORDS),
-        points=[format_sentence(text) for text in (*lines, *facts) if text][:MAX_POINTS],
+        points=[format_sentence(text) for text in listed if text][:MAX_POINTS],
         error_percent=flags.percent, responses=_response_verdicts(table) if busy else {},
         causes=list(dict.fromkeys([*(caveat.text for caveat in busy), *causes])),
     )  # fmt: skip
@@ -231,6 +234,15 @@ def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_
         yield "runs differ too much to see any effect"
     elif noise:
         yield f"effects between two configurations from {two_digits(noise.minimum_detectable_percent)}% are visible"
+
+
+def _early_end(table: Table) -> Iterable[str]:
+    """Say that a study was interrupted, and after how many of its runs."""
+    if table.end_reason == "interrupted":
+        is_search = table.view.is_search
+        n = sum(not row.warmup and (row.is_planned or is_search) for row in table.rows)
+        of = "" if is_search else f" of {sum(table.n_asked):,}"
+        yield f"interrupted after {n:,}{of} runs; --resume makes the others"
 
 
 def _verifiable_runs(ok: Sequence[Row]) -> list[Row]:

@@ -13,7 +13,7 @@ from scalograph.report.terminal_first import matrix_legend, matrix_title
 from scalograph.text.cell_numbers import cell_number, matrix_scale
 from scalograph.text.scale import Scale
 
-WORDS = {"reliable": "Believe it", "caution": "Use with care", "unusable": "Do not believe it"}
+WORDS = {"reliable": "RELIABLE", "caution": "CAUTION", "unusable": "UNUSABLE"}
 
 
 @dataclass(frozen=True, slots=True)

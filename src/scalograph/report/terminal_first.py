@@ -124,7 +124,7 @@ def matrix_legend(matrix: Matrix) -> str:
 LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more lines
 LABEL = 8  # columns of what stands before verdict and places
 TRUST_STYLES = {"reliable": "bold green", "caution": "bold yellow", "unusable": "bold red"}
-TRUST_WORDS = {"reliable": "RELIABLE", "doubt": "CAUTION", "unusable": "UNUSABLE"}
+TRUST_WORDS = {"reliable": "RELIABLE", "caution": "CAUTION", "unusable": "UNUSABLE"}
 # No line breaks between a number and its percent sign: a placeholder stands for the blank while wrapping.
 _UNIT, _HELD = re.compile(r"(?<=\d) (?=%)"), "\uf8ff"
 # How many rows, points of the verdict and sentences stay, for answers that are too long.

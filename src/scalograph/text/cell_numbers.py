@@ -41,7 +41,22 @@ def cell_number(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = F
     share = 100 * max(below, above) / value
     if not tight and max(below, above) > LOPSIDED * min(below, above) and share > 100 * NARROW:
         return _ends(value, low, high, digits)
-    return f"{round_to_step(value, digits, False)} \N{PLUS-MINUS SIGN}{_round_up(share)}%"
+    return f"{round_to_step(value, digits, False)} \N{PLUS-MINUS SIGN}{round_up(share)}%"
+
+
+def half_share(estimate: Estimate) -> float | None:
+    """Return the larger half of an interval as a share of the value, as a cell shows it.
+
+    None where it is unbounded or beyond a factor of two.
+
+    >>> round(half_share(Estimate(2.0, 1.9, 2.1)), 3), half_share(Estimate(2.0, 0.5, 8.0))
+    (0.05, None)
+    """
+    if not estimate.value or not estimate.low or not estimate.high or estimate.low <= 0:
+        return None
+    if estimate.high > WIDEST * estimate.low:
+        return None
+    return max(estimate.value - estimate.low, estimate.high - estimate.value) / estimate.value
 
 
 def matrix_scale(matrix: Matrix) -> Scale:
@@ -59,7 +74,7 @@ def round_to_step(x: float, digits: int, is_trimmed: bool = True) -> str:
     return trim_zeros(text) if is_trimmed else text
 
 
-def _round_up(share: float) -> str:
+def round_up(share: float) -> str:
     """Format a share rounded up, to whole percent from 1 on, below to one digit."""
     places = 0 if share > 1 else -math.floor(math.log10(share))
     return f"{math.ceil(round(share * 10**places, 6)) / 10**places:g}"

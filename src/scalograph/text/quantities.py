@@ -30,6 +30,16 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
+def plus_minus(share: float) -> str:
+    """Format the half-width of an interval as a share of its value.
+
+    >>> plus_minus(0.0412), plus_minus(0.0031), plus_minus(0.43)
+    ('±4.1%', '±0.3%', '±43%')
+    """
+    shown = f"{100 * share:.1g}" if share < 0.01 else two_digits(100 * share)
+    return f"\N{PLUS-MINUS SIGN}{shown}%"
+
+
 def probability(share: float) -> str:
     """Format a probability in whole percent; it is never 0 and never 100.
 

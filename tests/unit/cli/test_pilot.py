@@ -121,7 +121,7 @@ def test_plan_proposes_the_same_within_the_budget(
     _, document = piloted(budget="1ms")
     assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
     command(study, budget="1ms")
-    assert "For +-5%, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
+    assert "For +-5%, put into the study (more than its time limit, 1 ms):" in capsys.readouterr().out
 
 
 def test_pilots_that_fail_or_are_interrupted_propose_nothing(

@@ -162,7 +162,7 @@ def test_a_claim_that_rests_on_a_marked_configuration_is_doubted(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("reason", "why"), [
-    ("budget", "the first block would be past the budget"),
+    ("budget", "the first block would end after the time limit"),
     ("busy", "the machine was busy, and the study ends there"),
 ])  # fmt: skip
 def test_a_study_without_a_run_says_why_and_not_that_runs_failed(tmp_path: Path, reason: str, why: str) -> None:

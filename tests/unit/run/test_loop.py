@@ -57,6 +57,9 @@ class Told:
     def __init__(self, signal_number: int = 0) -> None:
         self.runs, self.notes, self.signal_number = list[str](), list[str](), signal_number
 
+    def phase_began(self, name: str) -> None:
+        self.notes.append(name)
+
     def run_started(self, run: Run, n_left: int) -> None:
         assert n_left > 0
 
@@ -131,6 +134,24 @@ def test_a_signal_between_two_runs_ends_the_study_in_order(file: Path, number: s
     finally:
         signal.signal(number, before)
     assert len(progress.runs) == 1 and kinds(file) == ["study", "ask", "run", "verdict", "end"]
+
+
+class ToldTwice(Told):
+    """Sends a second signal, as somebody does who is in a hurry."""
+
+    def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
+        super().run_finished(run, found, judgment)
+        os.kill(os.getpid(), self.signal_number)
+
+
+@pytest.mark.parametrize(("kind", "is_hurried"), [(Told, False), (ToldTwice, True)])
+def test_a_second_signal_says_that_somebody_is_in_a_hurry(file: Path, kind: type[Told], is_hurried: bool) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        ended = carry_out(file, FakeHost(), progress=kind(signal.SIGINT))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (ended.reason, ended.n_made, ended.is_hurried) == ("interrupted", 1, is_hurried)
 
 
 @pytest.mark.guarantee

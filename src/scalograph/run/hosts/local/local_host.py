@@ -1,5 +1,6 @@
 """Make runs on this machine: its own /proc and /sys, its compilers, and a probe for each run."""
 
+import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -30,7 +31,10 @@ from scalograph.study.processes import fill
 from scalograph.system import quiet
 from scalograph.system.platform_facts import counter_changes, read_counters
 from scalograph.system.stale_processes import owner_variables
+from scalograph.text.escape import shorten
 
+# Characters of a step that a message shows.
+MAX_SHOWN = 100
 # The longest that a study may declare: `setup` has no limit of its own.
 _NO_LIMIT_S = 30 * 365.25 * 86400
 _TAIL = 200
@@ -80,6 +84,7 @@ class StudySteps:
                 raise _missing_program(f"workload.{step}", name, f"workload.{step}")
         if "setup" not in self._templates:
             return
+        tell(f"setup: {shorten(shlex.join(self._argv('setup', launch)), MAX_SHOWN)}")
         with folder() as working:
             wrong = self._run_step("setup", launch, working, _NO_LIMIT_S)
         if wrong:
