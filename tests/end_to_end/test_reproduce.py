@@ -176,7 +176,7 @@ def test_a_part_that_cannot_run_is_told_and_the_others_go_on(tmp_path: Path) -> 
     begun = Reproduction(tmp_path, '["no-such-program-here", "{n}"]')
     done = begun.run()
     assert begun.states() == {"one": "skipped", "two": "done"}
-    assert 'one: skipped: workload: no program "no-such-program-here"' in done.stderr
+    assert 'one: skipped: workload: no program "no-such-program-here" on PATH' in done.stderr
     claim = begun.claims()["P0-1"]
     assert claim["outcome"] == "not measured" and "no-such-program-here" in claim["why"]
     assert "no-such-program-here" in done.stdout

@@ -67,6 +67,9 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     )
 
 
+_PLAIN = "use texts without commas, colons or blanks at their ends"
+
+
 def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
     from scalograph.cli.command_line_study.built_revisions import require_placeholder
     from scalograph.cli.command_line_study.option_texts import sweep_study
@@ -78,9 +81,9 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
     try:
         parsed = parse_levels(levels)
     except LevelsError as error:
-        raise StudyError.one("--a, --b", str(error), "two texts that differ") from error
+        raise StudyError.one("", "--a and --b are the same, or no text", "", "name two versions that differ") from error
     if [str(level) for level in parsed] != [versions.a, versions.b]:
-        raise StudyError.one("--a, --b", f'"{levels}"', "two texts without commas, colons or blanks at their ends")
+        raise StudyError.one("", f"--a {versions.a} --b {versions.b}: not two plain texts", "", _PLAIN)
     sweep = SweepOptions(
         factor=[f"{VERSION}={levels}"], threads=versions.threads, runs=versions.pairs, precision=versions.precision
     )

@@ -31,7 +31,7 @@ COMMANDS = {
     "export": "A journal for other tools: CSV, Parquet, Markdown, SVG, Extra-P",
     "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",
     "import": "What another instrument measured, alone or beside a study: `scalograph import jmh jmh.json`",
-    "doctor": "What this machine grants and refuses, and what to do about it",
+    "doctor": "Check what this machine can measure, with the three most useful fixes",
 }
 # Those that need nothing but files: they work on any system.
 READING = ("compare", "history", "gate", "check", "analyze", "report", "export", "fit", "import")

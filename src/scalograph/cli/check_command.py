@@ -32,7 +32,7 @@ def command(
         emit_json(study_schema())
         return
     if file is None:
-        raise StudyError.one("check", "no study file", "a path", "for example: scalograph check study.toml")
+        raise StudyError.one("", "no study file is named", "", "name one: scalograph check study.toml")
     study = check(file)
     if json:
         emit_json(dump_study(study))

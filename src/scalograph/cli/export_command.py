@@ -46,13 +46,15 @@ def command(
 
     form = form or FORMS.get(to.suffix, "")
     if form not in CHOICES:
-        given = f'ending "{to.suffix}"' if not form else f'"{form}"'
+        given = f'no format ends with "{to.suffix}"' if not form else f'"{form}"'
         raise unknown_name_error("--as" if form else str(to), given, form or to.suffix, CHOICES if form else FORMS)
     endings = [ending for ending, own in FORMS.items() if own == ("observations" if form in COLUMNS else form)]
     if to.suffix in FORMS and to.suffix not in endings:
-        raise StudyError.one(str(to), f'ending "{to.suffix}" of --as {form}', f"one of {', '.join(endings)}")
+        raise StudyError.one(str(to), f'--as {form} cannot be written as "{to.suffix}"', f"one of {', '.join(endings)}")
     if figure and form != "figure":
-        raise StudyError.one("--figure", f'beside the form "{form}"', "--as figure, or a file that ends with .svg")
+        raise StudyError.one(
+            "--figure", f"no chart is written by --as {form}", "", "use --as figure, or a file that ends with .svg"
+        )
     tell(f"{to}: {_export_runs(source, form, to) if form in OF_RUNS else _export_findings(source, form, to, figure)}")
 
 

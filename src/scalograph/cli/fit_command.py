@@ -87,6 +87,6 @@ def _column(y: str, times: bool, row: LawRow) -> str:
 
     column = y or ("seconds" if times else row.column)
     if not (times or row.of_times) and (column_unit(column) or column.lower() in _TIMES):
-        fix = "give --times if each is a time of the same work, or --law complexity if n is the size of the input"
-        raise StudyError.one("--y", f'"{column}", which holds times', "a column of throughputs", fix)
+        fix = "add --times for the same work, or --law complexity for input sizes"
+        raise StudyError.one("--y", f'"{column}" holds times, not throughputs', "", fix)
     return column

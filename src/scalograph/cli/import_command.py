@@ -87,9 +87,9 @@ def _refuse(o: ImportOptions) -> None:
         fix = f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
         raise StudyError.one("import", "no file", "what the instrument wrote", fix)
     if o.over and o.beside:
-        raise StudyError.one("--over", "--beside with it", "one of the two")
+        raise StudyError.one("", "--over and --beside exclude each other", "", "leave one out")
     if o.where and o.beside is None and o.over is None:
-        raise StudyError.one("--where", "neither --beside nor --over", "one of them", "it chooses a level of either")
+        raise StudyError.one("", "--where is for --beside or --over", "", "add one of them")
 
 
 def _summarize(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":

@@ -5,6 +5,7 @@ import resource
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from scalograph.run.caller_environment import unpassed_variables_note
 from scalograph.run.hosts.base import Host
 from scalograph.run.hosts.host_names import LOCAL, is_elsewhere, open_host
 from scalograph.run.interrupts import raise_on_signals
+from scalograph.run.launches import check_programs
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import preparation_lines
 from scalograph.run.quiet_gate import QuietGate
@@ -41,11 +43,15 @@ LEAST_FILES = 20
 
 
 @contextmanager
-def machine_lock(wait_s: float | None = None, elsewhere: bool = False) -> Iterator[list[str]]:
+def machine_lock(
+    wait_s: float | None = None, elsewhere: bool = False, check: Callable[[], object] = lambda: None
+) -> Iterator[list[str]]:
     """Lock the machine, restore what a crash left, remove scratch folders; from here on signals end us in order.
 
-    `wait_s` is the time to wait for another start to end, None WAIT_S. `elsewhere` takes no lock: the other machine's
-    host does. Yields what was restored. Raises HostError where the lock is not granted, or too few files may be open.
+    `wait_s` is the time to wait for another session to end, None WAIT_S; `check` is called before that wait.
+    `elsewhere` takes no lock: the other machine's host does. Yields what was restored.
+
+    Raises HostError where the lock is not granted, or too few files may be open.
     """
     raise_on_signals()
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -56,7 +62,7 @@ def machine_lock(wait_s: float | None = None, elsewhere: bool = False) -> Iterat
         sweep_scratch()
         yield []
         return
-    with lock_machine(WAIT_S if wait_s is None else wait_s, tell=say) as restored:
+    with lock_machine(WAIT_S if wait_s is None else wait_s, tell=say, check=check) as restored:
         for text in restored:
             say(f"restored after an earlier crash: {text}", "yellow")
         sweep_scratch()
@@ -126,7 +132,8 @@ class StudyStart:
 def run_declared(declared: Declared, start: StudyStart) -> Session:
     """Plan and run a study under the machine lock: two at once would measure each other."""
     is_far = is_elsewhere(start.host)
-    with machine_lock(start.wait_lock_s, is_far) as restored, open_host(start.host, start.wait_lock_s) as host:
+    check = partial(_refuse_mistakes, declared, start)
+    with machine_lock(start.wait_lock_s, is_far, check) as restored, open_host(start.host, start.wait_lock_s) as host:
         if host.probe.warning:
             say(host.probe.warning, "yellow")
         planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)
@@ -146,6 +153,13 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         if session.reason == "complete" and session.n_before and not session.n_made:
             say(f"nothing left to run, {count_noun(session.n_before, 'run')} done before")
         return session
+
+
+def _refuse_mistakes(declared: Declared, start: StudyStart) -> None:
+    """Refuse levels and programs that this machine does not have: nobody waits for another session to be told so."""
+    if start.host == LOCAL:
+        with open_host() as host:
+            check_programs(plan(declared, host.facts(), consent=start.consent))
 
 
 def score_of(study: Study) -> Score | None:

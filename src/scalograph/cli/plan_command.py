@@ -74,7 +74,7 @@ def _facts(study: "Study", name: str, no_host: bool, cpus: int | None) -> "HostF
 
         return assumed_host(study, cpus or 1)
     if cpus is not None:
-        raise StudyError.one("--cpus", "a count for this machine", "--no-host with it", "this machine is looked at")
+        raise StudyError.one("", "--cpus is for --no-host only", "", "add --no-host, or leave it out")
     from scalograph.run.hosts.host_names import open_host
 
     with open_host(name) as host:

@@ -76,7 +76,7 @@ def _reproduce(options: ReproduceOptions) -> int:
         return _list(open_catalogue(options.catalogue, options.quick, names), options.json)
     for name, is_given in {"--again": options.again, "--more": options.more}.items():
         if is_given and not options.resume:
-            raise StudyError.one(name, "no --resume", "a reproduction to go on with", "add --resume")
+            raise StudyError.one("", f"{name} is for --resume only", "", "add --resume")
     budget_s, more_s = seconds_of("--budget", options.budget), seconds_of("--more", options.more)
     reproduction = _resume(options, names) if options.resume else _start_new(options, names)
     _plan(reproduction, budget_s, options.again, more_s)

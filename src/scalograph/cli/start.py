@@ -28,9 +28,9 @@ def run_pilot(
 ) -> int:  # fmt: skip
     """Run a pilot in a results folder of its own, and propose a protocol."""
     if resume:
-        raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
+        raise StudyError.one("", "--pilot and --resume exclude each other", "", "start the pilot again: it is short")
     if is_search(declared.study.question):
-        raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
+        raise StudyError.one("--pilot", "a search plans its own runs", "", "run the study without --pilot")
     from scalograph.cli.analyze_steps import analyze
     from scalograph.cli.pipeline import StudyStart, run_declared
     from scalograph.questions.pilot.plan import pilot_study, takes_iterations

@@ -20,7 +20,7 @@ def test_phases_of_half_the_speed_are_seen(share: int) -> None:
     found = check_speed({0: slices((100, 1.0)), 1: slices((100 - share, 1.0), (share, 1.5))}, is_guest=True)
     assert found.status == "warning" and "CPU 0" not in found.found
     assert f"1.5 times as long in {share}% of 100 slices on CPU 1" in found.found
-    assert "another guest has the other hardware thread" in found.why and found.fix
+    assert "another guest on the same core" in found.why and found.fix
 
 
 def test_a_cpu_that_is_slow_all_the_time_shows_beside_one_of_its_kind() -> None:

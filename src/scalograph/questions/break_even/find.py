@@ -83,7 +83,7 @@ def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[Ax
         raise StudyError.one("break-even", f"{len(given)} factors", expected, "such as --size 16:65536")
     names = [name for _, name, _ in given]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise StudyError.one("break-even", f"factor {twice} twice", "each once", "name one of them: --size NAME=...")
+        raise StudyError.one("break-even", f"factor {twice} is given twice", "", "name one of them: --size NAME=...")
     return [AxisOption(name, role, _levels(role, text, _MOST[len(given)])) for role, name, text in given]
 
 
@@ -91,7 +91,7 @@ def parse_versions(text: str) -> tuple[str, str]:
     """Parse the baseline and the other version; raise StudyError where these are not two."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
-        expected = "two different ones: the baseline, and what may be faster"
+        expected = "two names that differ"
         raise StudyError.one("--versions", f"{text[:60]!r}", expected, "such as sequential,parallel")
     return parts[0], parts[1]
 
@@ -103,7 +103,7 @@ def check_share(text: str) -> str:
     except ValueError as error:
         raise StudyError.one("--even", str(error)) from error
     if not 0 < share < 1:
-        raise StudyError.one("--even", f"{text!r}", "above 0 and below 100%", "such as 10%")
+        raise StudyError.one("--even", f"{text!r}", "a share between 0 and 100%", "such as 10%")
     return text
 
 
@@ -125,6 +125,6 @@ def _levels(role: str | None, text: str, most: int) -> str:
     except LevelsError as error:
         raise StudyError.one(option, str(error)) from error
     if len(levels) < 2 or not all(is_number(level) and level > 0 for level in levels):
-        expected = "two numbers above 0 or more, or LOW:HIGH"
+        expected = "two or more numbers above 0, or LOW:HIGH"
         raise StudyError.one(option, f"{text[:40]!r}", expected, "such as 16:65536 or 1,2,4")
     return text

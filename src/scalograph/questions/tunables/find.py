@@ -57,7 +57,7 @@ class TunablesOptions:
             raise StudyError.one("tunables", "no setting to vary", expected, "such as --env MALLOC_ARENA_MAX=1,2,8")
         names = [knob.name for knob in knobs]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise StudyError.one("tunables", f"{twice} twice", "each setting once", "give all its levels together")
+            raise StudyError.one("tunables", f"{twice} is given twice", "", "give all its levels together")
         return AskedFactors(
             levels={knob.name: ",".join(format_value(level) for level in knob.levels) for knob in knobs},
             lists={knob.name: knob.levels for knob in knobs},
@@ -143,5 +143,5 @@ def _share(text: str) -> str:
     except ValueError as error:
         raise StudyError.one("--same", str(error)) from error
     if not 0 < share < 1:
-        raise StudyError.one("--same", f"{text!r}", "above 0 and below 100%", "such as 1%")
+        raise StudyError.one("--same", f"{text!r}", "a share between 0 and 100%", "such as 1%")
     return text

@@ -132,7 +132,7 @@ def test_levels_that_fail_end_the_range(tmp_path: Path) -> None:
 
 def test_few_levels_are_no_range(tmp_path: Path) -> None:
     (text,) = mistakes(plan_of, tmp_path, STUDY.replace("1:512", "1:4"))
-    assert "4 levels, expected at least 5: fewer are compared by a sweep" in text
+    assert "4 levels are too few for a search, expected at least 5" in text
 
 
 SEQUENCE = """\
