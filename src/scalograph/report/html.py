@@ -32,7 +32,7 @@ from scalograph.text.units import format_duration
 STRIP_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 84, 44, 8, 6, 18
 WIDTHS = {"wide": 1100, "middle": 640, "narrow": 368}
 LEAST, MOST = math.log(1.1), math.log(4)
-KINDS = {"clean": "clean", "unverified": "unverified, counted", "disturbed": "disturbed"}
+KINDS = {"clean": "counted", "unverified": "counted, unverified", "disturbed": "disturbed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def run_timeline(log: RunLog | None) -> RunTimeline | None:
     n = {kind: sum(_kind(log, i) == kind for i in range(len(log.run))) for kind in KINDS}
     n_excluded, failed = log.counted.count(False), "disturbed or failed" if {*log.status} - {"ok"} else "disturbed"
     # Where too few others are left, disturbed runs count.
-    some = f"{failed}, {n_excluded or 'none'} of them left out"
-    texts = KINDS | {"disturbed": "left out" if n_excluded == n["disturbed"] else some}
+    some = f"{failed}, {n_excluded or 'none'} of them excluded"
+    texts = KINDS | {"disturbed": "excluded" if n_excluded == n["disturbed"] else some}
     counts = [(kind, text, n[kind]) for kind, text in texts.items() if n[kind]]
     took = format_duration(max(mark.at for mark in marks) or 1.0)
     kinds = ", ".join(f"{count:,} {text}" for _, text, count in counts)
@@ -103,7 +103,7 @@ def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str
 
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     pen = {"fill": "none", "stroke_linecap": "round"}
-    for kind, color, width in (("clean", "line-0", 4), ("unverified", "line-0", 6), ("unverified", "paper", 3.4)):
+    for kind, color, width in (("clean", "line-0", 4), ("unverified", "muted", 4)):
         if places[kind]:  # each point is relative to the one before: half the size
             steps = pairwise([(0, 0), *sorted(places[kind])])
             dots = "".join(f"m{x - a} {y - b}h0" for (a, b), (x, y) in steps)
@@ -167,8 +167,10 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
 
 def _first(findings: Findings, first: Plot | None) -> dict[str, Any]:
     claim, strip = findings.claim, run_timeline(findings.log)
+    sentences = claim.sentences if claim else findings.answer[:1]
     return {
-        "said": claim.sentences if claim else findings.answer[:1],
+        "said": sentences,
+        "rest": [sentence for sentence in findings.answer if sentence not in sentences],
         "trust_word": WORDS[findings.trust.level],
         "day": day(findings.runs),
         "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None,

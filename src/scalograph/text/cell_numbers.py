@@ -35,7 +35,7 @@ def cell_number(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = F
     digits = interval_decimals(low, high)
     if high < 0:  # a difference
         return _ends(value, low, high, digits)
-    if low <= 0 or high / low > WIDEST:
+    if is_inconclusive(estimate):
         return INCONCLUSIVE
     below, above = value - low, high - value
     share = 100 * max(below, above) / value
@@ -57,6 +57,18 @@ def half_share(estimate: Estimate) -> float | None:
     if estimate.high > WIDEST * estimate.low:
         return None
     return max(estimate.value - estimate.low, estimate.high - estimate.value) / estimate.value
+
+
+def is_inconclusive(e: Estimate | None) -> bool:
+    """Tell whether an interval is too wide for its value to be said; a value without one is not.
+
+    >>> is_inconclusive(Estimate(1.0, 0.4, 3.0)), is_inconclusive(Estimate(1.0, 0.9, 1.1)), is_inconclusive(None)
+    (True, False, False)
+    """
+    if e is None or e.value is None or e.low is None or e.high is None:
+        return False
+    is_exact = e.high - e.low <= EXACT * abs(e.value)
+    return not is_exact and e.high >= 0 and (e.low <= 0 or e.high > WIDEST * e.low)
 
 
 def matrix_scale(matrix: Matrix) -> Scale:

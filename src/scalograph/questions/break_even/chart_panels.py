@@ -239,11 +239,11 @@ OPEN = {
 
 
 def pair_markers(panel: Panel, height: Callable[[PairMark], float]) -> dict[str, Any]:
-    """Draw disks: filled where the other version was faster, larger where there are several pairs."""
+    """Draw triangles: up where the other version was faster, else down; larger where there are several pairs."""
     marker = {
         "size": [round(min(8 + 2.5 * math.sqrt(pair.n - 1), 16), 2) for pair in panel.pairs],
-        "color": ["ink" if pair.speedup > 1 else "paper" for pair in panel.pairs],
-        "opacity": 1, "line": {"color": "ink", "width": 1.6},
+        "symbol": [f"triangle-{'up' if pair.speedup > 1 else 'down'}" for pair in panel.pairs],
+        "color": "ink", "opacity": 1, "line": {"color": "paper", "width": 0.8},
     }  # fmt: skip
     return {
         "type": "scatter", "mode": "markers", "x": [pair.x for pair in panel.pairs], "y": [*map(height, panel.pairs)],

@@ -19,7 +19,7 @@ SENSITIVITY = (
     "Standard deviation over a factor's levels, without the share of the noise. Shaded: what a factor without effect "
     "shows at most, 95 times in 100."
 )
-RANKS = "Rank 1 is the worst. Lines: all ranks that a setting may have."
+RANKS = "Rank 1 is the worst. Lines: 95% CI of the rank. Hollow: inconclusive."
 # What a label is drawn in.
 COLORS = {"positive": "line-2", "negative": "line-1", "equivalent": "muted", "uncertain": "line-0"}
 
@@ -72,7 +72,9 @@ def rank_figures(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figu
     labels = [names[setting.factor, str(setting.level)] for setting, _ in ranked]
     spots = [f"rank {own}, {low} to {high}" for _, (low, own, high) in ranked]
     texts = [hover([*both, setting.label]) for *both, (setting, _) in zip(labels, spots, ranked, strict=True)]
-    marker = {"size": 9, "color": [COLORS[setting.label] for setting, _ in ranked]}
+    colors = [COLORS[setting.label] for setting, _ in ranked]
+    fill = ["paper" if setting.label == "uncertain" else COLORS[setting.label] for setting, _ in ranked]
+    marker = {"size": 9, "color": fill, "line": {"color": colors, "width": 1.4}}
     more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts}
     layout = {
         "margin": MARGIN, "xaxis": axis("rank by performance", (0.0, len(ranked) + 1.0)),
@@ -154,7 +156,9 @@ def _effect_marks(
 ) -> list[dict[str, Any]]:
     spans = [(row, *_percent(gain)) for row, _, gain in placed]
     texts = [hover([f"{s.factor} {s.level}: {s.label}", str(estimate(gain))]) for _, s, gain in placed]
-    more = {"mode": "markers", "marker": {"size": size, "color": color}, "hoverinfo": "text", "text": texts}
+    fill = ["paper" if s.label == "uncertain" else color for _, s, _ in placed]
+    marker = {"size": size, "color": fill, "line": {"color": color, "width": 1.4}}
+    more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts}
     dots = line([value for _, _, value, _ in spans], [row for row, *_ in spans], color, 0, **more)
     return [*(line([low, high], [row, row], color, 1.6) for row, low, _, high in spans), dots]
 
