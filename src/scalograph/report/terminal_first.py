@@ -195,8 +195,9 @@ def _wrap_text(console: Console, *parts: tuple[str, str], room: int = PROSE_COLU
 
 
 def _label_lines(console: Console, label: str, text: str, style: str) -> list[Text]:
-    lines = _wrap_text(console, (text, ""), room=min(console.width, PROSE_COLUMNS) - LABEL)
-    labels = [Text(f"{label:{LABEL}}", style), *(Text(" " * LABEL) for _ in lines)]
+    width = max(LABEL, len(label) + 2)
+    lines = _wrap_text(console, (text, ""), room=min(console.width, PROSE_COLUMNS) - width)
+    labels = [Text(f"{label:{width}}", style), *(Text(" " * width) for _ in lines)]
     return [head.append_text(line) for head, line in zip(labels, lines, strict=False)]
 
 

@@ -95,7 +95,7 @@ def belief(parts: Sequence[ReproducedPart]) -> str:
     """Count parts by verdict and name those that are not believed; empty where none was run."""
     levels = {level: [part.study for part in parts if part.trust and part.trust.level == level] for level in _BELIEF}
     parts_ = [f"{count_noun(len(names), 'part')} {_BELIEF[level]}" for level, names in levels.items() if names]
-    named = f": {', '.join(levels['reject'])}" if levels["unusable"] else ""
+    named = f": {', '.join(levels['unusable'])}" if levels["unusable"] else ""
     return f"{', '.join(parts_)}{named}" if parts_ else ""
 
 

@@ -304,4 +304,4 @@ def test_a_further_reader_is_a_file_and_a_row(toy: Path, capsys: pytest.CaptureF
     assert (shown["instrument"], shown["label"], shown["ratio"]["value"]) == ("Toy", "agree", pytest.approx(1.0))
     assert _code(["import", "tox", str(toy)]) == 2
     message = capsys.readouterr().err
-    assert 'no format "tox"' in message and "jmh, hyperfine" in message and ", toy" in message
+    assert 'no format "tox"' in message and 'did you mean "toy"?' in message

@@ -47,7 +47,7 @@ def test_speedup_of_a_rate_is_the_rate_over_that_of_the_baseline(tmp_path: Path)
     gain = point_at(found, 4).speedup
     assert gain and gain.value == pytest.approx(3.0) and gain.low and gain.low < 3.0
     assert notes(found) == "scaling factor = rate of the row over that at threads 1, the other factors equal"
-    assert found.answer[0].startswith("2 threads reach 2.00×")  # 3× is more than two CPUs can give
+    assert found.answer[0].startswith("Speedup reaches 2.00× at 2 threads")  # 3× is more than two CPUs can give
     text = ONE_FACTOR.replace('"total"', '"per-worker"') + RATE
     gain = point_at(rates(tmp_path, text), 4).speedup
     assert gain and gain.value == pytest.approx(3.0)
@@ -188,7 +188,7 @@ def wish(response: str, where: str = "") -> str:
 
 
 def effect(note: str) -> float:
-    (found,) = re.findall(r"n = 10 runs: effects on wall between two configurations from ([\d.]+) % are visible", note)
+    (found,) = re.findall(r"n = 10 runs: effects on wall between two configurations from ([\d.]+)% are visible", note)
     return float(found)
 
 

@@ -239,6 +239,6 @@ def test_pairs_show_what_blocks_would_hide() -> None:
     assert sentence.startswith("new is faster: it takes 4.2") and sentence.endswith("].")
     assert (said(0.957).answer, said(1.05).answer) == ("faster", "slower")
     assert said(1.01).answer == said(1.03, margin=0.05).answer == "equivalent"
-    assert "x the time of old" in compare_claim(said(3.0)).sentences[0]
+    assert "× the time of old" in compare_claim(said(3.0)).sentences[0]
     found = said(2.0, refused="9 of 16 runs were disturbed")
     assert found.answer == "inconclusive" and "9 of 16" in found.results[0].why
