@@ -241,14 +241,14 @@ def build_false(typical: Sequence[float], n: int) -> Measure:
 
     def is_false(rng: np.random.Generator) -> bool:
         claim = build_said(rng, typical, n)
-        return claim.answered and "-j 2" not in claim.sentences[0]
+        return claim.answered and 2 not in claim.cases[0].values["best"]
 
     return counting(is_false)
 
 
 def build_useful(typical: Sequence[float], n: int) -> Measure:
     """Share of claims that name -j 2 alone."""
-    return counting(lambda rng: build_said(rng, typical, n).sentences[0].startswith("-j 2 builds fastest"))
+    return counting(lambda rng: build_said(rng, typical, n).cases[0].values.get("best") == [2])
 
 
 def counting(holds: Callable[[np.random.Generator], bool]) -> Measure:

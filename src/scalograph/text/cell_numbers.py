@@ -73,7 +73,8 @@ def is_inconclusive(e: Estimate | None) -> bool:
 
 def matrix_scale(matrix: Matrix) -> Scale:
     """Return the scale in which the numbers of a matrix read best."""
-    return scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
+    cells = [cell for row in matrix.rows for cell in row.cells if not cell.text]
+    return scale_for(matrix.unit, [cell.estimate.value for cell in cells if cell.estimate])
 
 
 def _ends(value: float, low: float, high: float, digits: int) -> str:

@@ -139,15 +139,6 @@ def change(ratio: Estimate, noun: str, over: str = "") -> str:
     return f"{shown.value}% {word} {noun}{over and f' than {over}'} {shown.interval}".rstrip()
 
 
-def performance(noun: str, better: str) -> str:
-    """Name the quantity that grows as a response gets better: a rate, or one over a time.
-
-    >>> performance("requests", "higher"), performance("wall time", "lower")
-    ('requests', '1 / wall time')
-    """
-    return noun if better == "higher" else f"1 / {noun}"
-
-
 def ratio_range(ratio: Estimate) -> str:
     """Format the ends of a ratio, as percent more or less where it is near 1.
 
@@ -164,6 +155,15 @@ def inverse(ratio: Estimate) -> Estimate:
     """Return one over a ratio above zero."""
     value, low, high = (1 / x if x else None for x in (ratio.value, ratio.high, ratio.low))
     return replace(ratio, value=value, low=low, high=high)
+
+
+def response_ratio(gain: Estimate, better: str) -> Estimate:
+    """Return the ratio of the values of a response, as they are measured, of a ratio of performances.
+
+    >>> response_ratio(Estimate(2.0), "lower").value, response_ratio(Estimate(2.0), "higher").value
+    (0.5, 2.0)
+    """
+    return gain if better == "higher" else inverse(gain)
 
 
 def ends(ratio: Estimate) -> str:

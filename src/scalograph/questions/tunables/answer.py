@@ -9,9 +9,10 @@ from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.row import Row
 from scalograph.findings.sample import replay_events
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim, Curve
-from scalograph.questions.claims import why_unanswerable
-from scalograph.questions.tunables.claim import tunables_claim
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import AnswerCase
+from scalograph.questions.claims import state, why_unanswerable
+from scalograph.questions.tunables.claim import FORMS, tunables_claim
 from scalograph.questions.tunables.document import (
     Combination,
     FactorEffect,
@@ -88,10 +89,11 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     search.state.end()
     document = tunables(table, search.state, rows)
     reason = why_unanswerable(table, taken)
-    claim = Claim(sentences=[f"Inconclusive: {reason or NOTHING_TO_COMPARE}."], answered=False)
+    unanswered = AnswerCase(case="no answer", values={"reason": reason or NOTHING_TO_COMPARE})
+    claim = state(FORMS, [unanswered]) if search.state.default_fails else tunables_claim(table, document, reason)
     return Answer(
         document=document, decided=document.decided,
-        claim=claim if search.state.default_fails else tunables_claim(table, document, reason),
+        claim=claim,
         sentences=tunables_sentences(table, document), tables=tunables_tables(table, document),
         doubts=_flags(search.state, document),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from scalograph.text.axes import Factors
 from scalograph.text.format import estimate
 from scalograph.text.plots import COLORS as N_COLORS
 from scalograph.text.plots import axis, axis_ticks, fade_color, hover, line
-from scalograph.text.quantities import performance, two_digits
+from scalograph.text.quantities import inverse, two_digits
 from scalograph.text.short_names import join_names
 
 MOST, MANY = 36, 15  # rows at most; from so many on the figure is taller
@@ -107,18 +107,28 @@ def figures(findings: Findings) -> list[Figure]:
     if part is None or part.half_width is None:
         return []
     factors = Factors(findings)
-    what = _performance(findings, part.response)
+    # Findings may come from anybody, and not list the response that they name.
+    response = next((response for response in findings.study.responses if response.name == part.response), None)
+    what = (response and response.title) or part.response
+    drawn = _invert(part) if response and response.better != "higher" else part
     names = {(s.factor, str(s.level)): factors.configuration({s.factor: s.level}) for s in part.settings}
-    views = [View([_effects(part, names, what)])]
+    views = [View([_effects(drawn, names, what)])]
     effects = Figure("tunables-effects", "Settings against the default", CAPTION, views, unit="%")
     titles = {factor.factor: factors[factor.factor].title for factor in part.factors}
     return [effects, *sensitivity_figures(part, titles), *rank_figures(part, names)]
 
 
-def _performance(findings: Findings, name: str) -> str:
-    """Name what is drawn of a response; findings may come from anybody, and not list the one that they name."""
-    response = next((response for response in findings.study.responses if response.name == name), None)
-    return performance(response.title or name, response.better) if response else name
+def _invert(part: Tunables) -> Tunables:
+    """Return effects on a time, say, instead of those on the performance."""
+    settings = [
+        s.model_copy(update={"gain": s.gain and inverse(s.gain), "alone": s.alone and inverse(s.alone)})
+        for s in part.settings
+    ]
+    worst, best = (
+        band and tuple(100 * (1 / (1 + x / 100) - 1) for x in band[::-1])
+        for band in (part.best_of_noise, part.worst_of_noise)
+    )
+    return part.model_copy(update={"settings": settings, "worst_of_noise": worst, "best_of_noise": best})
 
 
 def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Plot:
