@@ -213,13 +213,13 @@ def surface_said(rng: np.random.Generator, excess: float, sd: float) -> Claim:
     return claim
 
 
-def surface_begins(words: str, excess: float, sd: float, least: float = 0.0) -> Measure:
-    """Share of claims that begin so; `least`: and promise at least this closeness, in percent."""
+def surface_case(case: str, excess: float, sd: float, least: float = 0.0) -> Measure:
+    """Share of claims that begin with this case and cost more, or are fair; `least`: to at least this closeness."""
 
     def said(rng: np.random.Generator) -> bool:
-        text = surface_said(rng, excess, sd).sentences[0]
-        close = float(text.partition("within ")[2].partition(" %")[0] or 0)
-        return text.startswith(words) and (not least or close < least)
+        first = surface_said(rng, excess, sd).cases[0]
+        is_dear = first.case != "unfair" or all(e.value > 1 for e in first.values["gain"])
+        return first.case == case and is_dear and (not least or first.values["most"] < least)
 
     return counting(said)
 
@@ -274,12 +274,10 @@ def cases() -> Iterator[Case]:
         yield Case(f"pairs of {sd}: a line, or that there is none, is false", FALSE, even_false(sd), 0.2)
         yield Case(f"pairs of {sd}: from which size it pays is told", USEFUL, even_useful(sd), 0.2)
     for sd in (0.02, 0.05):
-        words = "CPUs are shared as theory says"
-        yield Case(f"surface, {sd}, 20% dearer: as theory says, closer", FALSE, surface_begins(words, 1.2, sd, 20))
-        dearer = "Sharing CPUs costs more"
-        yield Case(f"surface, {sd}, as theory says: told to be dearer", FALSE, surface_begins(dearer, 1.0, sd))
-        yield Case(f"surface, {sd}, as theory says: told so", USEFUL, surface_begins(words, 1.0, sd))
-        yield Case(f"surface, {sd}, 50% dearer: told so", USEFUL, surface_begins(dearer, 1.5, sd))
+        yield Case(f"surface, {sd}, 20% dearer: fair, closer", FALSE, surface_case("fair", 1.2, sd, 0.2))
+        yield Case(f"surface, {sd}, fair: told to be dearer", FALSE, surface_case("unfair", 1.0, sd))
+        yield Case(f"surface, {sd}, fair: told so", USEFUL, surface_case("fair", 1.0, sd))
+        yield Case(f"surface, {sd}, 50% dearer: told so", USEFUL, surface_case("unfair", 1.5, sd))
     for n in (3, 5, 10):
         yield Case(f"builds, {n} blocks, alike: the best is left out", FALSE, build_false([1, 1, 1, 1], n))
         yield Case(f"builds, {n} blocks, best by 3%: left out", FALSE, build_false([1.8, 1, 1.03, 1.06], n))

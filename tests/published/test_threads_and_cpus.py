@@ -34,7 +34,10 @@ def limited(configuration: Mapping[str, Level]) -> dict[str, float]:
 def test_it_leads_with_how_many_threads_were_started(quick: bool) -> None:
     claim = found("thread-limit", limited, quick=quick, noise=0.0).claim
     assert claim is not None
-    assert claim.sentences[0].startswith("Threads started goes from 79 with platform threads to 1,000 with virtual")
+    first = claim.cases[0]
+    assert (first.case, first.values["high"], first.values["low"]) == ("ratio", "virtual threads", "platform threads")
+    assert round(max(e.value for e in first.values["gain"]), 1) == 12.7 and claim.matrix
+    assert {1000.0, 79.0} <= {c.estimate.value for row in claim.matrix.rows for c in row.cells if c.estimate}
 
 
 def test_each_further_task_is_a_thread_where_a_limit_is_granted() -> None:

@@ -27,10 +27,10 @@ def find_terms(chosen: Sequence[Levels], every: Sequence[Levels], names: Sequenc
     >>> find_terms(every, every, ["lock", "work"])
     [{}]
     """
-    if term := _one_term(chosen, every, names):
-        return [term]
     if len(chosen) == len(every):
         return [{}]
+    if term := _one_term(chosen, every, names):
+        return [term]
     parts = [term for term in _parts(chosen, names) if _n_covered(term, chosen) == _n_covered(term, every)]
     for n in range(2, MOST_TERMS + 1):
         for terms in combinations(parts[:MOST_PARTS], n):

@@ -131,7 +131,7 @@ def test_pilots_that_fail_or_are_interrupted_propose_nothing(
     code, document = piloted()
     assert (code, document["offers"], document["toml"]) == (Exit.CONFIGURATION_FAILED, [], None)
     left_out, few = document["warnings"]
-    assert left_out == "10 of 10 runs were disturbed or failed and are left out"
-    assert few.startswith("need >= 2 undisturbed runs")
+    assert left_out == "10 of 10 runs are excluded: disturbed or failed"
+    assert few.startswith("inconclusive: no configuration has 2 ")
     monkeypatch.setattr(pipeline, "run_declared", run_declared(reason="interrupted"))
     assert command(study) == Exit.INTERRUPTED and "runs of" not in capsys.readouterr().out

@@ -103,7 +103,7 @@ def test_levels_that_count_nothing_have_no_speedup(tmp_path: Path, declaration: 
     found = timed(tmp_path, text, "who", {levels[0]: 1.0, levels[1]: 2.0})
     assert all(p.speedup is None for p in found.curves[0].points)
     assert notes(found) == "no scaling factor: the levels of who count nothing that could do the work"
-    assert found.answer[0].startswith("Wall time goes from 1")
+    assert found.claim and found.claim.cases[0].case in ("longer", "larger")
 
 
 def test_baselines_of_a_rate_are_slower_where_it_is_lower(tmp_path: Path) -> None:
