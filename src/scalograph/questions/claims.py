@@ -43,7 +43,7 @@ def why_unanswerable(table: Table, taken: SampleMap) -> str:
 
 
 def missing_response(table: Table, taken: SampleMap, response: str) -> str:
-    """Say that no run reports a response, and what runs report instead."""
+    """Say that no run recorded a response, and what was recorded instead."""
     measured = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
     instead = f"; recorded: {join_names([table.view.title(name) for name in measured])}" if measured else ""
     return f"{table.view.title(response)} was not recorded{instead}"

@@ -8,6 +8,7 @@ case and the values; tests look at these, not at the words.
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from string import Formatter
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from scalograph.analysis.estimate import Estimate, interval_decimals
 from scalograph.text.cell_numbers import EXACT, is_resolved, round_to_step
 from scalograph.text.format import number, significant
 from scalograph.text.quantities import percent_at_most, two_digits
-from scalograph.text.scale import PLAIN, Scale
+from scalograph.text.scale import PLAIN, Scale, scale_for
 from scalograph.text.short_names import join_names
 
 _AS_TYPED = re.compile(r"\{\w+!s")
@@ -122,6 +123,25 @@ def _factors(cells: Sequence[Estimate]) -> str:
     return " to ".join(dict.fromkeys(factor_text(e) for e in (ordered[0], ordered[-1])))
 
 
+def _confidence(e: Estimate) -> str:
+    within = interval_text(e)
+    return f" ({100 * e.confidence:g}% CI {within})" if within else ""
+
+
+def quantity_text(quantity: tuple[Estimate, str]) -> str:
+    """Format an estimate with its unit, as its cell of the matrix has it, and its interval.
+
+    >>> quantity_text((Estimate(372.1, 369.2, 375.4, 0.95), "requests/s")), quantity_text((Estimate(0.04), "s"))
+    ('372 requests/s (95% CI 369–375)', '40 ms')
+    """
+    e, unit = quantity
+    scale = scale_for(unit, [e.value])
+    scaled = replace(
+        e, **{end: x * scale.factor for end in ("value", "low", "high") if (x := getattr(e, end)) is not None}
+    )
+    return f"{value_text(scaled)} {scale.unit}".rstrip() + _confidence(scaled)
+
+
 def _each(named: Sequence[tuple[str, Sequence[Estimate]]]) -> str:
     return "; ".join(f"{name}{_aside([e for e in cells if is_resolved(e)])}" for name, cells in named)
 
@@ -207,7 +227,9 @@ KINDS: Mapping[str, Callable[[Any], str]] = {
     "value": _values,
     "measured": lambda quantity: _values(quantity) + _confidence(*quantity),
     "each": _each,
+    "quantity": quantity_text,
     "names": join_names,
+    "or": lambda names: join_names(names, "or"),
     "list": "; ".join,
     "percent": lambda share: f"{two_digits(100 * share)}%",
     "exact": lambda share: f"{100 * share:g}%",

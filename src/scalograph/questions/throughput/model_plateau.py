@@ -23,7 +23,7 @@ from scalograph.analysis.quantiles import t_quantile
 
 GAIN = 0.05  # what does not count as a gain
 DRAWS, SEED = 4096, 20_260_101  # fixed: the same data give the same levels
-PLATEAU = "least level beyond which none carries 5% more, draws of all rates, flat prior on logs"
+PLATEAU = "least level beyond which none reaches 5% more, draws of all rates, flat prior on logs"
 KNEE = "highest rate times response time of the lowest level and think time"
 
 State = Literal["found", "between", "rising", "inconclusive"]
@@ -52,9 +52,7 @@ class Plateau:
     def estimate(self, confidence: float, n: int) -> Estimate:
         """Return the level with its interval, for claims; without a value where it was not seen."""
         if self.high is None:
-            reason = (
-                "the rate still rises" if self.state == "rising" else "inconclusive from where on nothing is gained"
-            )
+            reason = "the rate still rises" if self.state == "rising" else "inconclusive where the plateau begins"
             return Estimate(None, None, None, confidence, n, PLATEAU, (reason,))
         return Estimate(float(self.value), float(self.low), float(self.high), confidence, n, PLATEAU)
 

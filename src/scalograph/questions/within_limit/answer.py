@@ -45,7 +45,7 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     return Answer(
         document=document,
         decided=document is not None and document.decided,
-        claim=limit_claim(table, document),
+        claim=limit_claim(table, samples, document),
         tables=limit_tables(table, document) if document else (),
         doubts=[] if document and document.decided else ["the search ended before its answer was sure"],
     )
