@@ -124,7 +124,7 @@ def cliff_said(program: JumpingProgram, rng: np.random.Generator, noise: Noise) 
 
 def jumps(claim: Claim) -> bool:
     """Whether it tells of a cliff."""
-    return claim.answered and not claim.sentences[0].startswith("No jump")
+    return claim.answered and claim.cases[0].case != "none"
 
 
 def cliff_false(draw: Draw, noise: Noise) -> Measure:
@@ -135,7 +135,11 @@ def cliff_false(draw: Draw, noise: Noise) -> Measure:
             return False
         if program.place is None or not jumps(claim):
             return (program.place is None) == jumps(claim)
-        ends = [float(x) for row in claim.matrix.rows for x in row.label.split(" to ")] if claim.matrix else []
+        ends = (
+            [float(x) for row in claim.matrix.rows for x in row.label.split(" to ") if x[0].isdigit()]
+            if claim.matrix
+            else []
+        )
         return bool(ends) and not any(a - 1 <= exp(program.place) <= b + 1 for a, b in zip(ends[::2], ends[1::2]))  # noqa: B905
 
     return counting(lambda rng: is_false(program := draw(rng, TOP), cliff_said(program, rng, noise)))
@@ -195,7 +199,7 @@ def even_false(sd: float) -> Measure:
 
 def even_useful(sd: float) -> Measure:
     """Share of searches whose claim begins with a size."""
-    return counting(lambda rng: " from size " in even_searched(rng, sd)[0].sentences[0])
+    return counting(lambda rng: even_searched(rng, sd)[0].cases[0].case in ("from", "from each"))
 
 
 def surface_said(rng: np.random.Generator, excess: float, sd: float) -> Claim:

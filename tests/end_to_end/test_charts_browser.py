@@ -193,7 +193,7 @@ def test_several_maps_stand_side_by_side(sample: Shown) -> None:
 
 def test_what_is_not_decided_is_said(sample: Shown) -> None:
     page = sample("undecided", NARROW)
-    assert "not decided" in words(page) and page.is_within()
+    assert "inconclusive" in words(page) and page.is_within()
 
 
 @pytest.mark.parametrize("width", [NARROW, WIDTH])

@@ -109,7 +109,7 @@ def _wrap_label(label: str, width: int, console: Console) -> list[str]:
 def matrix_legend(matrix: Matrix) -> str:
     """Return the legend: the level of the intervals, and the most frequent flag."""
     cells = [cell for row in matrix.rows for cell in row.cells]
-    estimates = [cell.estimate for cell in cells if cell.estimate]
+    estimates = [cell.estimate for cell in cells if cell.estimate and not cell.text]
     levels = {f"{100 * estimate.confidence:g}" for estimate in estimates if estimate.low is not None}
     reasons = Counter(cell.doubt for cell in cells if cell.doubt).most_common()
     more = f" (and {len(reasons) - 1} more reason{'s' * (len(reasons) > 2)})" if len(reasons) > 1 else ""

@@ -12,10 +12,10 @@ from dataclasses import replace
 from string import Formatter
 from typing import Any, NamedTuple
 
-from scalograph.analysis.estimate import Estimate, interval_decimals
+from scalograph.analysis.estimate import Estimate, decimals_of, interval_decimals
 from scalograph.text.cell_numbers import EXACT, is_resolved, round_to_step
 from scalograph.text.format import number, significant
-from scalograph.text.quantities import percent_at_most, two_digits
+from scalograph.text.quantities import percent_at_most, probability, two_digits
 from scalograph.text.scale import PLAIN, Scale, scale_for
 from scalograph.text.short_names import join_names
 
@@ -37,6 +37,9 @@ def fill(form: str, values: Mapping[str, Any]) -> str:
     'O0 takes 2.23× as long as O2 (95% CI 2.01–2.48), 107 vs. 48 ms.'
     >>> fill("A run takes {wall:measured}.", {"wall": Quantity(Estimate(1.0012, 1.0007, 1.0017), Scale(1.0, "s"))})
     'A run takes 1.0012 s (95% CI 1.0007–1.0017).'
+    >>> where = {"from": (Estimate(33760, 25540, 44540), "{} elements"), "to": (Estimate(480, 288, 853), "size {}")}
+    >>> fill("It wins from {from:range}; up to {to:place}.", where)
+    'It wins from 34,000 elements (95% CI 26,000–45,000); up to somewhere between size 290 and 850.'
     """
     kept = _OPTIONAL.sub(lambda part: _part(part[1], values), form).lstrip("; ").replace(":; ", ": ")
     text = _FORMATTER.vformat(kept, (), values)
@@ -112,6 +115,55 @@ def _add_unit(text: str, unit: str) -> str:
     return f"{text}{unit}" if unit == "%" else f"{text} {unit}".rstrip()
 
 
+def factor_with_ends(e: Estimate) -> str:
+    """Format a factor for a cell beside numbers of another unit: with the ends of its interval, as sentences have them.
+
+    >>> factor_with_ends(Estimate(1.9434, 1.81, 2.07)), factor_with_ends(Estimate(3.0))
+    ('1.94× [1.81–2.07]', '3×')
+    """
+    within = interval_text(e)
+    return factor_text(e) + (f" [{within}]" if within else "")
+
+
+def place_ends(e: Estimate) -> str:
+    """Format a place for a cell: with the ends of its interval, or these alone where they are far apart.
+
+    >>> place_ends(Estimate(33760, 25540, 44540)), place_ends(Estimate(480, 288, 853))
+    ('34,000 [26,000–45,000]', '290–850')
+    """
+    value, *ends = _place_numbers(e)
+    within = "\N{EN DASH}".join(ends)
+    return f"{value} [{within}]" if value else within
+
+
+def _place_numbers(e: Estimate) -> list[str]:
+    """Format a place and the ends of its interval; it has no value of its own where these are far apart."""
+    low, high = e.low or 0.0, e.high or 0.0
+    if not is_resolved(e):
+        return ["", *(number(float(f"{x:.2g}")) for x in (low, high))]
+    digits = interval_decimals(low, high) if low < high else decimals_of(low, 3)
+    return [round_to_step(x, digits, False) for x in (e.value or 0.0, low, high)]
+
+
+def _place(located: tuple[Estimate, str], has_interval: bool = False) -> str:
+    """Format a place, such as (Estimate(...), "{} elements")."""
+    e, named = located
+    value, *ends = _place_numbers(e)
+    if not value:
+        return f"somewhere between {named.format(' and '.join(ends))}"
+    within = "\N{EN DASH}".join(ends)
+    return named.format(value) + (f" ({100 * e.confidence:g}% CI {within})" if has_interval else "")
+
+
+def chance_text(share: float) -> str:
+    """Format a probability in whole percent; it is never 0 and never 100.
+
+    >>> chance_text(0.97), chance_text(0.002)
+    ('97%', 'less than 1%')
+    """
+    return probability(share).replace(" %", "%")
+
+
 def _times(cells: Estimate | Sequence[Estimate]) -> str:
     """Format one factor with its interval; the least and the largest of several."""
     every = [cells] if isinstance(cells, Estimate) else [*cells]
@@ -148,8 +200,7 @@ def _each(named: Sequence[tuple[str, Sequence[Estimate]]]) -> str:
 
 def _aside(cells: Sequence[Estimate]) -> str:
     if len(cells) == 1:
-        within = interval_text(cells[0])
-        return f" ({factor_text(cells[0])}{f' [{within}]' if within else ''})"
+        return f" ({factor_with_ends(cells[0])})"
     return f" ({_times(cells)})" if cells else ""
 
 
@@ -236,6 +287,9 @@ KINDS: Mapping[str, Callable[[Any], str]] = {
     "change": lambda ratio: change_text(_single(ratio)),
     "change_ci": lambda ratio: change_interval(_single(ratio)),
     "each_change": _each_change,
+    "chance": chance_text,
+    "place": _place,
+    "range": lambda located: _place(located, has_interval=True),
     "at_most": lambda share: percent_at_most(share).replace(" ", ""),
 }
 _FORMATTER = _ByKind()

@@ -66,7 +66,7 @@ def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
     assert (never.location, never.band) == (None, None)
     assert never.summary == "parallel is never faster by more than 10%" and two.location == log_place(2000)
     assert two.band == tuple(pytest.approx(log_place(end), abs=1e-5) for end in (2000 / 1.1, 2200))
-    assert two.summary.startswith("parallel is faster from size 2,000 [1,818.18, 2,200] on")
+    assert two.summary.startswith("parallel is faster from size 2,000 [1,820\N{EN DASH}2,200] on")
     even = drawn(samples.undecided())
     assert even.rows[0].band == (log_place(8192), even.x(even.x.high))
     both = [BreakEvenLine(level=1, kind="undecided"), *samples.even_map().lines[1:]]

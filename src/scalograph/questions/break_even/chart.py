@@ -88,7 +88,7 @@ STRONG, WEAK = 0.66, 0.14
 # Labels of rows that the line does not cross.
 WORDS = {
     "always": "always", "never": "never", "several": "several", "unmeasured": "not measured",
-    "undecided": "not decided",
+    "undecided": "inconclusive",
 }  # fmt: skip
 
 
