@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from scalograph.run.session import Session
 
 
+FORMS = {
+    "unpaired": "No answer: {reason}.",
+    "no time": "Inconclusive: for wall time, {reason}.",
+    "time unknown": "Wall time is inconclusive: {reason}.",
+    "CPU time": "By CPU time only, {first!s}",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class AbOptions:
     """Options of `ab`: the two versions and the precision of their ratio."""
@@ -118,27 +126,29 @@ def _make_answer(
     findings: "Findings", versions: AbOptions, margin: float | None
 ) -> tuple[str, "Claim", dict[str, Any], int]:
     from scalograph.cli.compare_command import exit_code
-    from scalograph.cli.comparing import labels
+    from scalograph.cli.comparing import labels, share_of
     from scalograph.exchange.compare.compare_claim import compare_claim
     from scalograph.exchange.compare.findings_source import counts_disturbed, findings_source
-    from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions
-    from scalograph.protocol.findings import Claim
+    from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions, pairs_remedy
+    from scalograph.protocol.plain import AnswerCase
+    from scalograph.questions.claims import state
     from scalograph.study.levels import parse_levels
 
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
     source = findings_source(findings, findings.study.name)
-    # With `--when-busy cpu-time` a study that was too busy for times is told by its CPU times.
+    # With `--when-busy cpu-time` a study that was too busy for times is compared by its CPU times.
     refused = source.refused if counts_disturbed(findings, "cpu") else ""
     if refused:
         source = findings_source(findings, findings.study.name, "cpu")
     reference, other = names.values()
     title = f"Is {other} faster than {reference}?"
     if reason := explain_unpaired(source, VERSION, names):
-        claim = Claim(sentences=[f"Inconclusive: {reason}."], answered=False)
+        claim = state(FORMS, [AnswerCase(case="unpaired", values={"reason": reason})])
         document = {"reference": reference, "other": other, "answer": "inconclusive", "why": reason}
         return title, claim, document, Exit.CONFIGURATION_FAILED
     comparisons = paired_versions(source, VERSION, names, margin)
-    claim = compare_claim(comparisons)
+    remedy = pairs_remedy(comparisons.results[0], share_of("--precision", versions.precision) or 0.0)
+    claim = compare_claim(comparisons, remedy)
     if refused:
         comparisons, claim = _limit_to_cpu_time(comparisons, claim, refused)
     return title, claim, comparisons.results[0].model_dump(mode="json"), exit_code(comparisons)
@@ -147,12 +157,18 @@ def _make_answer(
 def _limit_to_cpu_time(
     comparisons: "ResultComparisons", claim: "Claim", refused: str
 ) -> "tuple[ResultComparisons, Claim]":
-    (result,), (first, *more) = comparisons.results, claim.sentences
-    sentences = [f"Of CPU time alone: {first}", f"Of time nothing can be said: {refused}.", *more][:3]
-    if comparisons.answer != "slower":
-        result = result.model_copy(update={"answer": "inconclusive", "why": f"time: {refused}"})
+    """Answer by CPU times: more CPU time is slower, less or as much leaves the time open."""
+    from scalograph.protocol.plain import AnswerCase
+    from scalograph.questions.claims import state
+
+    (result,), is_slower = comparisons.results, comparisons.answer == "slower"
+    if not is_slower:
+        result = result.model_copy(update={"answer": "inconclusive", "case": "refused", "why": f"time: {refused}"})
+    values = {"reason": refused, "first": claim.sentences[0]}
+    names = ("CPU time", "time unknown") if is_slower else ("no time", "CPU time")
+    stated = state(FORMS, [AnswerCase(case=name, values=values) for name in names], claim.matrix)
     comparisons = comparisons.model_copy(update={"answer": result.answer, "results": [result]})
-    return comparisons, claim.model_copy(update={"sentences": sentences, "answered": comparisons.answer == "slower"})
+    return comparisons, stated
 
 
 command = group_options(_ab, AbOptions, CommandOptions)

@@ -17,8 +17,6 @@ SummaryFile = Annotated[
     Path | None, typer.Option("--summary", metavar="FILE", help="Append the answer there, as Markdown.")
 ]
 FORMATS = ("text", "md", "json")
-# What became of the build, by the exit code of what is not let pass.
-_PASSED, _FAILED = "passed", "failed (exit code {})"
 
 
 def command(
@@ -58,7 +56,9 @@ def command(
         append_summary(summary, markdown_text)
     if allow_inconclusive and code == Exit.INCONCLUSIVE:
         code = Exit.DONE
-    _print(comparisons, sources, form, markdown_text, f"{sign}: {_FAILED.format(int(code)) if code else _PASSED}")
+    _print(
+        comparisons, sources, form, markdown_text, f"FAIL: {sign} (exit code {int(code)})" if code else f"PASS: {sign}"
+    )
     return code
 
 

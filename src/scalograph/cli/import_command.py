@@ -134,7 +134,7 @@ def _compare_with_study(
     ]
     shown = Screen(
         title=f"Does {name} agree with the study?",
-        claim=agreement_claim(comparisons, answers),
+        claim=agreement_claim(comparisons),
         tables=tables(comparisons, table.view.title(response)),
         remarks={"Answer": answers},
     )

@@ -19,6 +19,7 @@ from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
 from scalograph.questions.registry import role
 from scalograph.run.scratch import scratch
+from scalograph.text.short_names import shorten
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 # A command line that a person still reads.
 _LONGEST = 1000
+LONGEST_NAME = 40  # of a command in a sentence
 
 
 def run_measurement(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) -> int:
@@ -92,9 +94,14 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
     sentences = [text for curve in findings.curves if (text := sentence(findings.study, curve, target))]
     asked = [text for curve in findings.curves if (text := ask_if_unused(findings.study, curve))]
     shown = screen(findings)
-    is_curve = findings.study.baseline is not None or len(findings.curves[0].points) == 1
-    more = asked or (sentences if is_curve and len(findings.curves) == 1 and shown.claim.answered else [])
-    claim = shown.claim.model_copy(update={"sentences": [*shown.claim.sentences, *more][:3]})
+    command = shorten(shlex.join(options.command or []), LONGEST_NAME)
+    claim = show.alone_claim(findings, command) or shown.claim
+    is_curve = findings.study.baseline is not None and len(findings.curves) == 1 and claim.answered
+    more = asked or (sentences if is_curve else [])
+    if is_curve and claim.matrix and len(claim.matrix.rows) == 1:
+        rows = [*claim.matrix.rows, *show.usage_rows(findings, claim.matrix.columns)]
+        claim = claim.model_copy(update={"matrix": claim.matrix.model_copy(update={"rows": rows})})
+    claim = claim.model_copy(update={"sentences": [*claim.sentences, *more][:3]})
     screen_shown = replace(shown, claim=claim, tables=[show.steps_table(findings, cost), *shown.tables])
     return print_results(session, findings, screen_shown, options, show.document(findings, sentences, cost))
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Protocol
 
-from scalograph.findings.study_view import StudyView
 from scalograph.protocol.plain import Level
 from scalograph.text.short_names import drop_repeats, join_names, short_setting
 
@@ -11,6 +11,16 @@ MOST_TERMS, MOST_LEVELS = 3, 3  # that a sentence has room for
 MOST_PARTS = 30  # terms that are tried, in twos and threes
 Term = Mapping[str, tuple[Level, ...]]
 Levels = Mapping[str, Level]
+
+
+class Titles(Protocol):
+    """Titles and units of factors."""
+
+    def title(self, name: str) -> str:
+        """Return the title of a factor."""
+
+    def unit(self, factor: str) -> str:
+        """Return the unit of a factor's levels."""
 
 
 def find_terms(chosen: Sequence[Levels], every: Sequence[Levels], names: Sequence[str]) -> list[Term] | None:
@@ -66,7 +76,7 @@ def is_covered(levels: Levels, term: Term) -> bool:
     return all(levels[name] in some for name, some in term.items())
 
 
-def term_text(view: StudyView, term: Term) -> str:
+def term_text(view: Titles, term: Term) -> str:
     """Name a term: "lock none or cas and work 2 units"."""
     return " and ".join(
         join_names(drop_repeats([short_setting(view.title(name), x, view.unit(name)) for x in levels]), "or")

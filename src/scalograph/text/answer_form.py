@@ -175,11 +175,6 @@ def _factors(cells: Sequence[Estimate]) -> str:
     return " to ".join(dict.fromkeys(factor_text(e) for e in (ordered[0], ordered[-1])))
 
 
-def _confidence(e: Estimate) -> str:
-    within = interval_text(e)
-    return f" ({100 * e.confidence:g}% CI {within})" if within else ""
-
-
 def quantity_text(quantity: tuple[Estimate, str]) -> str:
     """Format an estimate with its unit, as its cell of the matrix has it, and its interval.
 
