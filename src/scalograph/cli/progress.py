@@ -16,7 +16,7 @@ from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan
 from scalograph.study.levels import Configuration, Run
 from scalograph.text.escape import encodable
-from scalograph.text.quantities import count_noun, plus_minus
+from scalograph.text.quantities import plus_minus
 from scalograph.text.units import format_duration
 from scalograph.verdict.judge import Judgment
 
@@ -30,7 +30,7 @@ QUIET_S = 30.0
 # A study that is over sooner needs no first answer; the next one costs as long at most.
 SOON_S = 2.0
 # What is noted again and again is said once, then counted.
-AGAIN = {"busy": "busy again", "disturbed": "mostly disturbed again"}
+AGAIN = {"busy": "busy blocks", "disturbed": "unusable blocks"}
 VERDICTS = ("clean", "unverified", "disturbed", "invalid", "failed")
 GAP = "  "
 
@@ -147,7 +147,7 @@ class LiveProgress:
     def _line(self) -> str:
         about = "~" if self._search else ""
         counts = ", ".join(f"{verdict} {n}" for verdict in VERDICTS if (n := self._counts[verdict]))
-        again = [f"{text}: {count_noun(n - 1, 'time')}" for key, text in AGAIN.items() if (n := self._notes[key]) > 1]
+        again = [f"{text}: {n}" for key, text in AGAIN.items() if (n := self._notes[key]) > 1]
         near = [near_text(reached)] if (reached := self._precision()) else []
         near += [self._search.state.summary] if self._search and self._search.state.summary else []
         left = eta_text(self._left_s(), self._limit_s, self._limit_left_s(), self._planner is not None)

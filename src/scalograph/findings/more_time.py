@@ -13,6 +13,7 @@ from scalograph.findings.table import Table
 from scalograph.text.cell_numbers import round_up
 from scalograph.text.quantities import plus_minus
 from scalograph.text.units import format_duration
+from scalograph.text.warning_catalog import Caveat
 
 # The time that is offered, and less where the interval is halved before.
 OFFER_S = 300.0
@@ -23,30 +24,31 @@ NARROW, WORTHWHILE = 0.02, 0.8
 LEAST_BLOCKS = 3
 
 
-def more_time_text(table: Table, samples: Sequence[Sample], error: float) -> str:
-    """Say what more time would do to the interval of the leading value, such as "±4% to about ±2%".
+def more_time(table: Table, samples: Sequence[Sample], error: float) -> list[Caveat]:
+    """Return what more time would do to the interval of the leading value, such as "±4% to about ±2%".
 
     Empty where precision is not what limits: the interval is narrow, as narrow as requested, or no wider than the
     systematic error, a share; or where it rests on disturbed runs, which more of them would not mend.
     """
     leading = leading_estimate(table, {sample.key: sample for sample in samples})
     if leading is None or leading.falls_back or leading.n_blocks < LEAST_BLOCKS or leading.half_width is None:
-        return ""
+        return []
     precision, half, n = table.study.protocol.precision, leading.half_width, leading.n_blocks
     if half <= max(error, NARROW if precision is None else precision):
-        return ""
+        return []
     block_s = seconds_per_counted_block(table.rows, n)
     if not block_s:
-        return ""
+        return []
     more_s = min(OFFER_S, HALVED * n * block_s)
     reached = narrow(half, n, more_s / block_s)
     if reached > WORTHWHILE * half:
-        return ""
+        return []
     n_runs = table.study.protocol.runs + math.ceil(more_s / block_s)
-    runs = f" (--runs {n_runs})" if precision is None and table.end_reason == "complete" else ""
-    shown = f"\N{PLUS-MINUS SIGN}{round_up(100 * half)}%"  # as in the cells of the answer
-    at = f" at {leading.levels}" if leading.levels and len(samples) > 2 else ""
-    return f"{_offer(more_s)} more{runs} would narrow {shown}{at} to about {plus_minus(reached)}"
+    runs = n_runs if precision is None and table.end_reason == "complete" else None
+    at = leading.levels if len(samples) > 2 else ""
+    shown = round_up(100 * half)  # as in the cells of the answer
+    values = {"time": _offer(more_s), "runs": runs, "half": shown, "at": at, "reached": plus_minus(reached)}
+    return [Caveat("more time", values)]
 
 
 def seconds_per_counted_block(rows: Sequence[Row], n_blocks: int) -> float:

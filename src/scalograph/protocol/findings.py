@@ -146,6 +146,7 @@ class Trust(Model):
         default={}, description="response -> whether to believe it, where that differs from the level"
     )
     causes: list[Text] = []
+    codes: list[Text] = Field(default=[], description="of the warnings, those that the sentence states first")
 
     @field_validator("sentence")
     @classmethod

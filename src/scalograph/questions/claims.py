@@ -10,6 +10,7 @@ from scalograph.protocol.findings import Claim, Matrix
 from scalograph.protocol.plain import AnswerCase, Level
 from scalograph.text.answer_form import fill
 from scalograph.text.short_names import join_names
+from scalograph.text.warning_catalog import warning_text
 
 NOTHING = "Inconclusive: the study has no result yet."
 MOST_SENTENCES, MOST_WORDS = 3, 55
@@ -39,7 +40,9 @@ def why_unanswerable(table: Table, taken: SampleMap) -> str:
     """
     runs = [row for sample in taken.values() for row in sample.succeeded]
     n_failed = sum(sample.n_failed for sample in taken.values())
-    return why_unusable(table, runs, n_failed, table.view.primary in table.view.cpu_responses)[0]
+    reason = why_unusable(table, runs, n_failed, table.view.primary in table.view.cpu_responses)
+    text = warning_text(reason.code, **{**reason.values, "why": ""}) if reason else ""
+    return f"{text[:1].lower()}{text[1:]}"
 
 
 def missing_response(table: Table, taken: SampleMap, response: str) -> str:

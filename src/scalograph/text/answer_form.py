@@ -286,5 +286,7 @@ KINDS: Mapping[str, Callable[[Any], str]] = {
     "place": _place,
     "range": lambda located: _place(located, has_interval=True),
     "at_most": lambda share: percent_at_most(share).replace(" ", ""),
+    "digits": two_digits,
+    "signed": lambda share: f"{100 * share:+.2g}%",
 }
 _FORMATTER = _ByKind()

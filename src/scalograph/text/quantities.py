@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate, decimals, decimals_beside, decimals_of
 from scalograph.text.cell_numbers import INCONCLUSIVE, WIDEST
-from scalograph.text.format import estimate, format_rounded, significant
+from scalograph.text.format import estimate, format_rounded, significant, use_minus_sign
 
 ALIKE = 1.1  # ratio of values that are shown as one
 _GIB = float(1 << 30)

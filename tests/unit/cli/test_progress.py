@@ -210,7 +210,7 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(lines: Lines, te
         for block in range(1, 9):
             shown.run_warned(f"block {block} began on a busy machine: \x1b[31m[red]", "busy")
         shown.run_warned("other")
-        assert shown._line() == "[0/9]  setup  busy again: 7 times"
+        assert shown._line() == "[0/9]  setup  busy blocks: 8"
     seen = terminal.getvalue()
     assert "block 1 began on a busy machine: \N{REPLACEMENT CHARACTER}[31m[red]\n" in seen
     assert "block 2" not in seen and "other\n" in seen

@@ -68,11 +68,11 @@ def test_disturbed_runs_are_left_out_and_count_under_a_flag_where_too_few_others
     wall = shown.responses["wall"]
     assert wall.estimate.value == pytest.approx(1.0, rel=0.01)
     assert wall.verdicts.count("disturbed") == 1 and 9.0 in wall.scores
-    assert texts(shown.flags) == ["1 of 4 runs disturbed, left out"]
+    assert texts(shown.flags) == ["1 of 4 runs disturbed, excluded"]
     found = of(tmp_path, runs(neighbor_s=1.0))
     assert found.trust.level == "unusable" and "18 of 18 runs were disturbed" in found.trust.sentence
     shown = point(found, "none", 1)
-    assert shown.responses["wall"].estimate.n == 3 and texts(shown.flags) == ["rests on disturbed runs: 3 of 3"]
+    assert shown.responses["wall"].estimate.n == 3 and texts(shown.flags) == ["includes disturbed runs: 3 of 3"]
     assert of(tmp_path, runs(neighbor_s=None)).trust.level == "caution"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from scalograph.findings.more_time import more_time_text, seconds_per_counted_block
+from scalograph.findings.more_time import more_time, seconds_per_counted_block
 from scalograph.findings.quality_flags import QualityFlags
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.study_verdict import judge_study
@@ -31,7 +31,7 @@ def timed(folder: Path, made: Made, seconds: float, text: str = ONE_FACTOR, wait
 
 
 def offer(table: Table, error: float = 0.01) -> str:
-    return more_time_text(table, [*samples_by_configuration(table).values()], error)
+    return "".join(caveat.text for caveat in more_time(table, [*samples_by_configuration(table).values()], error))
 
 
 def test_five_minutes_narrow_the_interval_by_the_square_root_of_the_runs(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_an_interrupted_study_is_resumed_rather_than_enlarged(tmp_path: Path) ->
     table.end_reason = "interrupted"
     verdict = judge_study(table, [*samples_by_configuration(table).values()], [], QualityFlags())
     assert verdict.points[:2] == [
-        "Interrupted after 24 of 24 runs; --resume makes the others.",
+        "Interrupted after 24 of 24 runs; --resume continues.",
         f"5 min more would narrow {PM}3% to about {PM}1.8%.",
     ]
 

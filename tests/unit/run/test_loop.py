@@ -47,7 +47,7 @@ PLANNED = grid()._planned
 NAMES = [*PLANNED]
 FIRST = NAMES[:7]  # the first block
 KILLED = EndedService(name="web", stop_signal="TERM", stopped_by="KILL", stop_ns=5_000_000_000, signal=9)
-BUSY = "machine busy, not measurable now: 4 of 7 runs of block 1 were disturbed; not repeated"
+BUSY = "Block 1 unusable: 4 of 7 runs were disturbed; not repeated"
 REPEATED = (FIRST[1], FIRST[4], f"{FIRST[4]}r1", NAMES[9], NAMES[20])
 
 
@@ -260,7 +260,7 @@ def test_what_cannot_be_is_no_busy_machine(file: Path, protocol: dict[str, Any])
     host = FakeHost(answer=lambda run: record(1.0, 1.5 if run.run in FIRST[:4] else 1.0))
     assert carry_out(file, host, grid(**protocol)).reason == "complete" and host.measured == NAMES
     (note,) = events(file, "note")
-    assert note["text"] == "not measurable: 4 of 7 runs of block 1 cannot be as recorded; not repeated"
+    assert note["text"] == "Block 1 unusable: 4 of 7 runs have impossible values; not repeated"
 
 
 def test_one_that_stopped_on_a_busy_machine_goes_on_in_another_start(file: Path) -> None:

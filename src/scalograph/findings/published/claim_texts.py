@@ -11,8 +11,8 @@ from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue
 from scalograph.study.published_claim import PublishedClaim
-from scalograph.text.quantities import count_noun
 from scalograph.text.short_names import is_counted, join_names
+from scalograph.text.warning_catalog import warning_text
 
 
 def describe_values(table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue]) -> str:
@@ -162,6 +162,5 @@ def _disturbance_text(runs: Iterable[Row]) -> str:
     each = {row.run: row for row in runs}.values()
     n, cause = count_disturbed(each), worst_cause(each)
     is_wrong = 2 * sum(row.verdict == "invalid" for row in each) > n
-    did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
-    text = f"{n:,} of {count_noun(len(each), 'run')} {did}"
+    text = warning_text("mostly invalid" if is_wrong else "mostly disturbed", n=n, of=len(each))
     return f"{text}: {cause}" if cause and not is_wrong else text

@@ -31,6 +31,7 @@ from scalograph.questions.effective_cpus.model_search import Bisection, search
 from scalograph.questions.effective_cpus.search_state import begin, rounds
 from scalograph.questions.effective_cpus.tables import effective_tables
 from scalograph.text.quantities import percents
+from scalograph.text.warning_catalog import Caveat
 from scalograph.verdict.cause import COUNTED
 
 QUESTION = "effective-cpus"
@@ -168,7 +169,7 @@ def answer_groups(table: Table, samples: SampleMap, factor: str, is_asked: bool)
         members = {int(s.configuration[asked.factor]): s for s in some}
         document, limit = _answer_group(table, asked, dict(group), members)
         groups, limits = [*groups, document], [*limits, limit]
-    undecided = [group.sentence for group in groups if not group.decided]
+    undecided = [Caveat("undecided", {"reason": group.sentence}) for group in groups if not group.decided]
     return Answer(
         document=EffectiveGroups(groups=groups),
         decided=bool(groups) and not undecided if is_asked else None,

@@ -41,7 +41,8 @@ from scalograph.questions.throughput.model_driven import (
 from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
 from scalograph.questions.throughput.tables import load_tables, parts_table
 from scalograph.text.load_words import service_end_times
-from scalograph.text.quantities import count_noun, inverse, percent_at_most
+from scalograph.text.quantities import count_noun, inverse
+from scalograph.text.warning_catalog import Caveat
 
 TOGETHER = {"p99": 0.99, "p99.9": 0.999}
 # What runs say, by their names.
@@ -171,7 +172,7 @@ def answer_runs(table: Table, taken: SampleMap, driven: Driven, parts: Sequence[
     stayed = [] if table.study.workload.keep == "run" else [met + service_end_times(table.services)]
     return Answer(
         document=document, claim=throughput_claim(table, taken, document.groups),
-        tables=[*load_tables(table, document.groups), *parts_table(parts)], doubts=_doubts(table, document.groups),
+        tables=[*load_tables(table, document.groups), *parts_table(parts)], doubts=_doubts(document.groups),
         warnings=[*stayed, *_warnings(document.groups)],
     )  # fmt: skip
 
@@ -252,17 +253,16 @@ def _load_kind(by_level: Mapping[int, Sample], driven: Driven) -> dict[str, bool
     }
 
 
-def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
+def _doubts(groups: Sequence[LoadedGroup]) -> list[Caveat]:
     points = [point for group in groups for point in group.points]
     doubts = []
     if n := sum(point.driver_limits in ("late", "CPU") for point in points):
-        doubts.append(f"the load generator limits {n} of {count_noun(len(points), 'configuration')}")
+        doubts.append(Caveat("generator limits", {"n": n, "of": len(points)}))
     if n := sum(point.driver_limits == "no CPU" for point in points):
-        doubts.append(f"the load generator had to wait for a CPU in {n} of {count_noun(len(points), 'configuration')}")
+        doubts.append(Caveat("generator waits", {"n": n, "of": len(points)}))
     worst = max(points, key=lambda point: point.errors, default=None)
     if worst is not None and worst.errors:
-        first = worst.first_wrong and f"; the first: {worst.first_wrong}"
-        doubts.append(f"wrong answers, {percent_at_most(worst.errors)} in the worst configuration{first}")
+        doubts.append(Caveat("wrong answers", {"share": worst.errors, "first": worst.first_wrong}))
     return doubts
 
 

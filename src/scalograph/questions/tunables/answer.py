@@ -39,7 +39,7 @@ from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES
-from scalograph.text.quantities import percent_at_most
+from scalograph.text.warning_catalog import Caveat
 
 
 def compare_groups(
@@ -99,18 +99,17 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     )  # fmt: skip
 
 
-def _flags(state: TunablesState, document: Tunables) -> list[str]:
+def _flags(state: TunablesState, document: Tunables) -> list[Caveat]:
     if document.decided:
         return []
     if state.default_fails:
-        return [NOTHING_TO_COMPARE]
+        return [Caveat("undecided", {"reason": NOTHING_TO_COMPARE})]
     if document.half_width is None:
-        return ["too few runs to compare settings"]
+        return [Caveat("few settings")]
     if document.half_width > RESOLVED:
-        wide, asked = percent_at_most(document.half_width), percent_at_most(RESOLVED)
-        return [f"intervals may reach {wide} to each side: {asked} was to be reached"]
+        return [Caveat("wide settings", {"wide": document.half_width, "target": RESOLVED})]
     unmade = "what they found is confirmed" if state.candidates else "the planned blocks are complete"
-    return [f"the runs end before {unmade}"]
+    return [Caveat("early end", {"unmade": unmade})]
 
 
 def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunables:

@@ -198,7 +198,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     # A pair that would not end within the budget is not begun.
     assert (done.reason, len(machine.made)) == ("budget", 20)
     assert not break_even_of(found).decided
-    assert any("% of the points are inconclusive after" in text for text in found.trust.causes)
+    assert "points open" in found.trust.codes
     assert analyze_steps.exit_code(found) == Exit.NO_ANSWER
     plan = planned(tmp_path / "study", STUDY)
     more = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), [])
@@ -284,8 +284,8 @@ def test_what_is_known_of_a_setting_that_is_open_is_told(tmp_path: Path) -> None
     assert not break_even_of(found).decided
     lines = [row for row in break_even_of(found).maps[0].lines if row.kind == "undecided"]
     assert cases(found)["beside"]["undecided"] and "inconclusive" in rows_of(found).values()
-    assert lines and "are inconclusive after 15 pairs" in found.trust.sentence
-    assert any(text.startswith("pairs differ by ") for text in found.trust.causes)
+    assert lines and found.trust.codes[0] == "points open" and "after 15 pairs" in found.trust.sentence
+    assert "pairs differ" in found.trust.codes
 
 
 @dataclass
@@ -371,7 +371,7 @@ def test_what_is_decided_but_not_confirmed_says_how_many_pairs_are_missing(plain
     _, found = run(tmp_path, Machine(), STUDY + f"[protocol]\nbudget_runs = {2 * (break_even_of(whole).n - 2) + 1}\n")
     assert not break_even_of(found).decided
     n, more = break_even_of(found).n, break_even_of(whole).n - break_even_of(found).n
-    assert found.trust.causes == [f"{n} pairs of runs decide every point, {more} more would confirm it"]
+    assert found.trust.causes == [f"{n} pairs decide the whole range; {more} more would confirm it"]
 
 
 def test_names_that_a_host_spells_out_are_no_points_of_a_line() -> None:
