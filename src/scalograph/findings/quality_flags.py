@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -109,7 +109,8 @@ class QualityFlags:
 
 def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float], claim: Claim | None) -> QualityFlags:
     """Summarize the flags by kind, and the systematic error of the configurations without one."""
-    cells = [cell for row in claim.matrix.rows for cell in row.cells] if claim and claim.matrix else []
+    every = (cell for row in claim.matrix.rows for cell in row.cells) if claim and claim.matrix else ()
+    cells = [cell for cell in every if cell.text or cell.estimate]
     of_claim, used = sum(bool(cell.doubt) for cell in cells), _flagged_cells(claim) if claim else []
     n = len(table.configurations) if table.view.basis == "configurations" else len({*bound, *flags})
     whole = len(flags) > MANY * n or of_claim > MANY * len(cells) > 0
@@ -130,12 +131,12 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
     return QualityFlags(caveats, grave, percent, [Caveat("error", {"percent": percent, "n": len(flags) or None})])
 
 
-def _claimed_estimates(claim: Claim) -> list[Estimate]:
-    """Return the estimates in the values of the cases, however they are nested."""
-    estimates, left = list[Estimate](), [value for case in claim.cases for value in case.values.values()]
+def _nested_estimates(values: Iterable[object]) -> list[Estimate]:
+    """Return the estimates among values that have one, however they are nested."""
+    estimates, left = list[Estimate](), [*values]
     while left:
         value = left.pop()
-        if isinstance(value, Estimate):
+        if isinstance(value, Estimate) and value.value is not None:
             estimates.append(value)
         elif isinstance(value, list | tuple):
             left += value
@@ -144,7 +145,7 @@ def _claimed_estimates(claim: Claim) -> list[Estimate]:
 
 def _flagged_cells(claim: Claim) -> list[MatrixCell]:
     """Return the flagged cells of the matrix whose numbers the sentences carry."""
-    claimed = [e for e in _claimed_estimates(claim) if e.value is not None]
+    claimed = _nested_estimates(value for case in claim.cases for value in case.values.values())
     cells = (cell for row in claim.matrix.rows for cell in row.cells) if claim.matrix else ()
     return [cell for cell in cells if cell.doubt and any(cell.estimate == e for e in claimed)]
 
@@ -160,5 +161,5 @@ EFFECT = "gain"  # the value of a case that is a ratio over a baseline: a claime
 
 def least_effect(claim: Claim) -> float | None:
     """Return the smallest claimed effect, as a share; None where the answer claims none."""
-    gains = [e for case in claim.cases for e in case.values.get(EFFECT) or () if e.value]
-    return min((math.expm1(abs(math.log(e.value))) for e in gains), default=None)
+    gains = (e.value for e in _nested_estimates(case.values.get(EFFECT) for case in claim.cases))
+    return min((math.expm1(abs(math.log(gain))) for gain in gains if gain), default=None)

@@ -14,7 +14,7 @@ from scalograph.protocol.plain import Level
 from scalograph.text.cell_numbers import is_resolved
 from scalograph.text.short_names import drop_repeats, short_setting, shorten_titles
 
-# Rows that are read at a glance, lines that are looked through to find them, and levels that a label has room for.
+# Rows that are read at a glance, lines that are compared to join them, and levels that a label has room for.
 MOST_ROWS, MOST_LINES, MOST_NAMED = 8, 60, 3
 MOST_COLUMNS = 4
 # Settings that a label names all of.
@@ -60,7 +60,9 @@ def rows(
         levels: Settings = {name: (level,) for name, level in zip(names, key, strict=True)}
         kind = apart(dict(zip(names, key, strict=True)))
         lines.append(_Group(levels, [[row.get(column, MatrixCell())] for column in columns], kind))
-    return [Line(group.levels, tuple(map(_cell, group.cells))) for group in _merge_lines(lines[:MOST_LINES])]
+    # What an answer names has a line, however many there are; to compare all of them would take too long.
+    groups = [*_merge_lines(lines[:MOST_LINES]), *lines[MOST_LINES:]]
+    return [Line(group.levels, tuple(map(_cell, group.cells))) for group in groups]
 
 
 def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts: str) -> Matrix:

@@ -1,7 +1,7 @@
 """Sentences of answers: a form for each case, filled with its values. No form agrees verbs or makes plurals.
 
 In a form `{name}` is a value and `{name:kind}` a value of a kind of `KINDS`; `{name!s}` stays as it was typed where the
-sentence begins with it. What stands in `[[...]]` is left out where one of its values is missing. A question decides the
+sentence begins with it. What stands in `[[...]]` is left out where one of its values is missing; the first of those after a colon or `is` loses its semicolon. A question decides the
 case and the values; tests look at these, not at the words.
 """
 
@@ -40,8 +40,15 @@ def fill(form: str, values: Mapping[str, Any]) -> str:
     >>> where = {"from": (Estimate(33760, 25540, 44540), "{} elements"), "to": (Estimate(480, 288, 853), "size {}")}
     >>> fill("It wins from {from:range}; up to {to:place}.", where)
     'It wins from 34,000 elements (95% CI 26,000–45,000); up to somewhere between size 290 and 850.'
+    >>> fill("It is[[; lower with {low:each}]][[; near {near}]].", {"low": [("cas", [Estimate(0.38, 0.35, 0.41)])]})
+    'It is lower with cas (0.38× [0.35–0.41]).'
     """
-    kept = _OPTIONAL.sub(lambda part: _part(part[1], values), form).lstrip("; ").replace(":; ", ": ")
+    kept = (
+        _OPTIONAL.sub(lambda part: _part(part[1], values), form)
+        .lstrip("; ")
+        .replace(":; ", ": ")
+        .replace(" is; ", " is ")
+    )
     text = _FORMATTER.vformat(kept, (), values)
     return text if _AS_TYPED.match(kept) else text[:1].upper() + text[1:]
 

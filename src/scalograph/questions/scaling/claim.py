@@ -36,22 +36,22 @@ from scalograph.verdict.cause import COUNTED
 FORMS = {
     "gain": "Speedup[[ over {base}]] reaches {gain:times} at {level}[[ on {cpus}]][[ with {who:list}]]"
     "[[ in {n} of {all} configurations]].",
-    "beside": "[[lower with {lower:each}]][[lower in {n_lower} configurations ({range:times})]]"
+    "beside": "It is[[; lower with {lower:each}]][[; lower in {n_lower} configurations ({range:times})]]"
     "[[; not clearly lower with {near:each}]][[; not clearly lower in {n_near}]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",
-    "decline": "Speedup falls to {gain:times} at {level}[[ in {n} of {all} configurations]].",
+    "decline": "Speedup falls to {speedup:times} at {level}[[ in {n} of {all} configurations]].",
     "split decline": "At {level} speedup is {better:times} with {first}, {worse:times} with {second}"
     "[[; {n} of {all} configurations]].",
     "waits": "The program waits for {share:percent} of its time, so more {factor} than CPUs add speed.",
-    "no gain there": "No speedup on {cpus}.",
+    "no gain there": "There is no speedup on {cpus}.",
     "slower": "No level of {factor} is measurably faster than {base}; the lowest speedup is {gain:times} at {level}"
     "[[ with {who:list}]].",
     "no gain": "No level of {factor} gives a speedup; the lowest is {gain:times} at {level}[[ with {who:list}]].",
-    "equivalent": "Equivalent at all levels of {factor}, within {most:at_most} of {base}.",
+    "equivalent": "All levels of {factor} are equivalent, within {most:at_most} of {base}.",
     "identical": "All runs have the same value, at every level of {factor}.",
     "impossible": "Inconclusive: a speedup of {gain:times} at {level}[[ with {who:list}]] is more than"
     " the CPUs can give.",
-    "open": "Inconclusive: no difference from {base} found; up to {most:at_most} possible.",
+    "open": "Inconclusive: no difference from {base} was found; up to {most:at_most} is possible.",
     "one run": "Inconclusive: one run per configuration is too few to compare with {base}.",
     "too noisy": "Inconclusive: runs vary too much to compare with {base}. Add runs.",
     "no answer": "No answer: {reason}.",
@@ -149,7 +149,7 @@ class _Cases:
         n, every = sum(map(len, past.parts)), len(best.members)  # some have not so many workers, or are inconclusive
         common = {"level": self._level(past.level), "n": n if n < every else None, "all": every}
         if not past.setting:
-            return AnswerCase(case="decline", values={"gain": self.lines.cells(past.parts[0], past.level), **common})
+            return AnswerCase(case="decline", values={"speedup": self.lines.cells(past.parts[0], past.level), **common})
         (first, second), (better, worse) = past.setting, past.parts
         return AnswerCase(case="split decline", values={
             "first": self._table.view.short_levels(dict([first])), "better": self.lines.cells(better, past.level),

@@ -63,14 +63,14 @@ def test_configurations_of_several_kinds_are_named_with_their_least_and_largest_
     found = said(table("linear", "linear", "linear", "linear", "slower", "flat"))
     ((text, cells),) = cases(found)["beside"]["lower"]
     assert text == "lock 4 or 5" and [round(e.value, 1) for e in cells] == [0.7, 1.0]
-    assert "; lower" not in found.sentences[1] and found.sentences[1].startswith("Lower with lock 4 or 5 (0.")
+    assert "; lower" not in found.sentences[1] and found.sentences[1].startswith("It is lower with lock 4 or 5 (0.")
 
 
 def test_more_configurations_than_can_be_named_are_counted() -> None:
     found = said(table(*["linear"] * 4, *["slower", "flat"] * 2))
     first, beside = cases(found)["gain"], cases(found)["beside"]
     assert (first["n"], first["all"], first["who"], beside["n_lower"]) == (4, 8, [], 4)
-    assert " in 4 of 8 configurations." in found.sentences[0] and found.sentences[1].startswith("Lower in 4 ")
+    assert " in 4 of 8 configurations." in found.sentences[0] and found.sentences[1].startswith("It is lower in 4 ")
 
 
 def test_what_is_inconclusive_is_named_beside_what_is_lower() -> None:
@@ -94,7 +94,7 @@ def test_a_decline_tells_what_makes_the_difference() -> None:
     parts = cases(said(table("linear", "cliff")))["split decline"]
     assert (parts["first"], parts["second"]) == ("lock 0", "lock 1") and parts["level"] in ("8 threads", "16 threads")
     assert [round(e.value, 1) for e in parts["worse"]] == [0.5]
-    (fallen,) = cases(said(table("cliff", "cliff")))["decline"]["gain"]
+    (fallen,) = cases(said(table("cliff", "cliff")))["decline"]["speedup"]
     assert round(fallen.value, 1) == 0.5
 
 
@@ -110,7 +110,7 @@ def test_what_is_too_wide_has_no_number() -> None:
 
 def test_where_no_difference_shows_what_is_possible_is_told() -> None:
     (text,) = said(table("flat", noise=Noise(0.02, 0.06))).sentences
-    assert text == "Inconclusive: no difference from 1 thread found; up to 18% possible."
+    assert text == "Inconclusive: no difference from 1 thread was found; up to 18% is possible."
 
 
 def test_a_study_of_disturbed_runs_says_why_it_says_nothing() -> None:
