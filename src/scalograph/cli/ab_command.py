@@ -30,35 +30,37 @@ FORMS = {
 class AbOptions:
     """Options of `ab`: the two versions and the precision of their ratio."""
 
-    a: Annotated[str, typer.Option("--a", metavar="TEXT", help="{version} of the reference: a path, a tag, a flag.")]
-    b: Annotated[str, typer.Option("--b", metavar="TEXT", help="{version} of what is compared with it.")]
+    a: Annotated[str, typer.Option("--a", metavar="TEXT", help="Value of {version} for the baseline: a path or a tag")]
+    b: Annotated[str, typer.Option("--b", metavar="TEXT", help="Value of {version} for the new build")]
     margin: Annotated[
-        str | None, typer.Option("--margin", help="Largest difference to ignore, such as 1% (default 2%).")
+        str | None, typer.Option("--margin", help="Ignore differences smaller than this (default 2%)")
     ] = None
     build: Annotated[
         str | None,
-        typer.Option(
-            "--build", help="--a and --b are git revisions: this builds each in a folder, which is {version}."
-        ),
+        typer.Option("--build", help="Treat --a and --b as git revisions; build each in its folder, {version}"),
     ] = None
-    threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
+    threads: Annotated[str | None, typer.Option(help=f"Values to substitute for {{threads}}: {LEVELS}")] = None
     summary: SummaryFile = None
     # The least that a precision can end (`scalograph.study.check_question.FEWEST`).
     pairs: Annotated[
         int,
         typer.Option(
-            "--pairs", "--runs", "-r", min=9, help="At most so many; from half of them on the precision ends it."
+            "--pairs",
+            "--runs",
+            "-r",
+            min=9,
+            help="Maximum pairs; may stop after half, at the precision",
         ),
     ] = 40
-    precision: Annotated[str, typer.Option(help="Pairs are run until the interval of the ratio is that narrow.")] = "1%"
+    precision: Annotated[str, typer.Option(help="Stop once the interval of the ratio is this narrow")] = "1%"
 
 
 def _ab(versions: AbOptions, options: CommandOptions) -> int:
-    """Is B faster than A? Two builds, run in pairs in random order, until their ratio is known precisely enough.
+    """Compare two builds in pairs, in random order, until their ratio is precise enough.
 
     \b
     scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100
-    scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         two revisions, each built apart
+    scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         # two git revisions
     scalograph ab --a Serial --b G1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
     """
     from scalograph.cli.command_line_study.declaration import study_text

@@ -27,14 +27,14 @@ COLUMNS = ("runs", "points")
 
 def command(
     source: Source,
-    to: Annotated[Path, typer.Option("--to", help="A .csv, .parquet, .md, .adoc, .svg or .jsonl (Extra-P) file.")],
+    to: Annotated[Path, typer.Option("--to", help="File to write: .csv, .parquet, .md, .adoc, .svg, or .jsonl")],
     form: Annotated[
         str | None,
-        typer.Option("--as", help="observations, runs, points (size and throughput), extra-p, tables or figure."),
+        typer.Option("--as", help="Content: observations, runs, points, extra-p, tables, or figure"),
     ] = None,
-    figure: Annotated[str, typer.Option("--figure", help="Name of a figure, in place of the first of the page.")] = "",
+    figure: Annotated[str, typer.Option("--figure", help="Name of the chart to write (default: the first)")] = "",
 ) -> None:
-    """A journal for other tools: observations with all factors, or what was made of them. Executes nothing.
+    """Write results for other tools: observations, runs, points, tables, or a chart.
 
     \b
     scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.csv

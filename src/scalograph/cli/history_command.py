@@ -19,7 +19,7 @@ MOST_RESULTS = 200
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="Of a study with results here, or a folder of results folders.")],
+    name: Annotated[str, typer.Argument(help="Name of a study with results here, or a folder of results")],
     margin: Margin = None,
     response: ComparedResponse = None,
     where: Where = None,
@@ -27,11 +27,11 @@ def command(
     table: TableName = None,
     json: Json = False,
 ) -> None:
-    """The results of a study over time: at which of them does a new level begin? Executes nothing.
+    """Find when a series of results became slower or faster.
 
     \b
     scalograph history first
-    scalograph history kept/first --where threads=8 --tables
+    scalograph history baseline/first --where threads=8 --tables
     """
     from scalograph.cli.comparing import share_of
     from scalograph.exchange.compare.series import series, series_claim, series_tables, series_trust

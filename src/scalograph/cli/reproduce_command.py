@@ -28,20 +28,20 @@ class ReproduceOptions:
     quick: Quick = False
     study: Annotated[
         list[str] | None,
-        typer.Option("--study", metavar="NAME", help="Only this published study, by name or id; may be repeated."),
+        typer.Option("--study", metavar="NAME", help="Run only this published study, by name or id; repeatable"),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest reproduction, or that of -o.")] = False
-    again: Annotated[
-        bool, typer.Option("--again", help="With --resume: parts that were run on a busy machine are run once more.")
-    ] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the latest reproduction, or that of -o")] = False
+    again: Annotated[bool, typer.Option("--again", help="With --resume, repeat parts that ran on a busy machine")] = (
+        False
+    )
     more: Annotated[
         str | None,
-        typer.Option(metavar="DURATION", help="With --resume: so much longer for each part with unresolved claims."),
+        typer.Option(metavar="DURATION", help="With --resume, more time for each part with inconclusive claims"),
     ] = None
     budget: Annotated[
         str | None,
         typer.Option(
-            "--budget", metavar="TIME", help="Time limit of all parts together; none begins that may end after it."
+            "--budget", metavar="TIME", help="Time limit for all parts together; no part starts that may end after it"
         ),
     ] = None
     wait_quiet: WaitQuiet = None
@@ -51,14 +51,14 @@ class ReproduceOptions:
     output: OutDir = None
     catalogue: Annotated[
         Path | None,
-        typer.Option("--catalogue", metavar="FILE", help="Other published studies; their parts lie beside it."),
+        typer.Option("--catalogue", metavar="FILE", help="Catalogue of other published studies"),
     ] = None
-    list_: Annotated[bool, typer.Option("--list", help="List the published studies and their parts, and stop.")] = False
+    list_: Annotated[bool, typer.Option("--list", help="List the published studies and their parts")] = False
     json: Json = False
 
 
 def _reproduce(options: ReproduceOptions) -> int:
-    """What published studies claim, on this machine: every part is run, every claim decided, on one page.
+    """Reproduce five published studies and check every claim, on one page.
 
     \b
     scalograph reproduce --quick                 all five, each part in its quick form

@@ -1,8 +1,9 @@
 """Sentences of answers: a form for each case, filled with its values. No form agrees verbs or makes plurals.
 
 In a form `{name}` is a value and `{name:kind}` a value of a kind of `KINDS`; `{name!s}` stays as it was typed where the
-sentence begins with it. What stands in `[[...]]` is left out where one of its values is missing; the first of those after a colon or `is` loses its semicolon. A question decides the
-case and the values; tests look at these, not at the words.
+sentence begins with it. What stands in `[[...]]` is left out where one of its values is missing; the first of those
+behind a colon or `is` loses its semicolon. A question decides the case and the values; tests look at these, not at the
+words.
 """
 
 import math

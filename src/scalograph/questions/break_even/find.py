@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Levels of each range, by the factors that vary: a line is interpolated, so a few for each doubling will do.
 _MOST = {1: 64, 2: 32, 3: 16, 4: 8}
 _NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
-_EACH = "LOW:HIGH or levels; NAME=... where it is no {{{}}}; may be repeated."
+_EACH = "LOW:HIGH or levels; NAME=... if it does not substitute {{{}}}; repeatable"
 
 
 class AxisOption(NamedTuple):
@@ -30,7 +30,7 @@ class AxisOption(NamedTuple):
 
 @dataclass(frozen=True)
 class BreakEvenOptions:
-    """From which size is one version of a command faster than another? Some 8 to 24 pairs of runs; keeps a study.toml.
+    """From which size does one version win over another? Takes 8 to 24 pairs of runs for one factor.
 
     \b
     scalograph find break-even --size 16:65536 -- ./prog --mode {version} -n {size}
@@ -38,12 +38,12 @@ class BreakEvenOptions:
     scalograph find break-even --versions ./plain,./threaded --size 1:4096 -- {version} {size}
     """
 
-    versions: Annotated[str, Option("Baseline and what may be faster: both fill {version}.")] = "sequential,parallel"
-    size: Annotated[list[str] | None, Option(f"Work grows with it: {_EACH.format('size')}")] = None
-    workers: Annotated[list[str] | None, Option(f"They divide it: {_EACH.format('workers')}")] = None
-    clients: Annotated[list[str] | None, Option(f"They share the CPUs: {_EACH.format('clients')}")] = None
-    factor: Annotated[list[str] | None, Option("NAME=LEVELS of anything else; may be repeated.")] = None
-    even: Annotated[str, Option("A difference of so much counts as none.")] = "10%"
+    versions: Annotated[str, Option("Baseline and challenger; both substitute {version}")] = "sequential,parallel"
+    size: Annotated[list[str] | None, Option(f"Work grows with this factor: {_EACH.format('size')}")] = None
+    workers: Annotated[list[str] | None, Option(f"Workers divide the work: {_EACH.format('workers')}")] = None
+    clients: Annotated[list[str] | None, Option(f"Clients share the CPUs: {_EACH.format('clients')}")] = None
+    factor: Annotated[list[str] | None, Option("Any other factor, as NAME=LEVELS; repeatable")] = None
+    even: Annotated[str, Option("Ignore differences smaller than this")] = "10%"
 
     def factors(self) -> AskedFactors:
         """Make the two versions, and the factors over which they are compared."""
