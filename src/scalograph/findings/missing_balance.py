@@ -43,15 +43,11 @@ def _typical_seconds(rows: Sequence[Row]) -> float:
 def balance_sentence(fair: Fairness) -> str:
     """Describe how evenly runs were lost, in one sentence."""
     (low, high), (short, long) = fair.spread, fair.by_length
-    values = {"low": low, "high": high, "short": short, "long": long}
-    if low == high:
-        return warning_text("even", **values)
-    if fair.p_trend < RARE:
-        return warning_text("by length", p=fair.p_trend, **values)
-    if fair.p_equal < RARE:
-        return warning_text("uneven", p=fair.p_equal, **values)
-    chance = min(1.0, 2 * min(fair.p_equal, fair.p_trend))
-    return warning_text("few" if fair.p_least >= RARE else "chance", p=chance, **values)
+    by_length, uneven, few = fair.p_trend < RARE, fair.p_equal < RARE, fair.p_least >= RARE
+    rules = (("even", low == high), ("by length", by_length), ("uneven", uneven), ("few", few), ("chance", True))
+    code = next(code for code, holds in rules if holds)
+    p = {"by length": fair.p_trend, "uneven": fair.p_equal}.get(code, min(1.0, 2 * min(fair.p_equal, fair.p_trend)))
+    return warning_text(code, low=low, high=high, short=short, long=long, p=p)
 
 
 def imbalance_caveats(table: Table, fair: Fairness | None) -> Iterable[Caveat]:

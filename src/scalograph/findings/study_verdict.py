@@ -20,7 +20,7 @@ from scalograph.findings.visible_effect import BLIND
 from scalograph.protocol.findings import StudyNoise, Trust
 from scalograph.text.quantities import two_digits
 from scalograph.text.scale import SECONDS
-from scalograph.text.short_names import join_names, shorten
+from scalograph.text.short_names import shorten
 from scalograph.text.warning_catalog import NAMES, REASONS, Caveat
 from scalograph.verdict.cause import COUNTED, Cause
 
@@ -201,10 +201,9 @@ def _fallback_runs(table: Table, samples: Sequence[Sample]) -> set[str]:
 
 def _usage(ok: Sequence[Row], lost: Sequence[Row], n_included: int) -> Caveat:
     """Return how many runs the estimates use, and why the others are excluded."""
-    causes = [name for name, _ in Counter(row.main_cause for row in lost).most_common(2)]
-    names = [NAMES.get(name, name) for name in causes]
-    reason = REASONS.get(causes[0]) if len(causes) == 1 else None
-    cause = reason or (f"of {join_names(names)}" if names else "")
+    causes = [name for name, _ in Counter(row.main_cause for row in lost).most_common()]
+    named = f"({', '.join(NAMES.get(name, name) for name in causes)})"
+    cause = REASONS.get(causes[0], named) if len(causes) == 1 else named
     values = {"used": len(ok) - len(lost), "of": len(ok), "lost": len(lost) or None, "included": n_included or None}
     return Caveat("used", {**values, "cause": cause})
 

@@ -13,7 +13,7 @@ from scalograph.text.answer_form import fill
 # configurations, which is missing where a study has only one. The first rows are flags of those, gravest first.
 _SHORT = {
     "@wait": "Rerun with --wait-quiet 10m.", "@more": "Rerun with more runs.",
-    "@doctor": "scalograph doctor lists what the check needs.",
+    "@doctor": "Run scalograph doctor to see what the check needs.",
 }  # fmt: skip
 _TABLE = """
 none | @have no successful run | no results for these | | no successful run
@@ -39,11 +39,11 @@ imprecise | @have wider intervals than requested | | @more | less precise than r
 confined | @have fewer CPUs than given | the program restricted itself
 survivors | @have processes left behind | their CPU time may be missing | | left processes behind
 
-used | {used} of {of} runs used[[; {lost} excluded because {cause}]][[; {included} disturbed runs are included]]
+used | {used} of {of} runs used[[; {lost} excluded {cause}]][[; {included} disturbed runs are included]]
 unchecked | {n} runs could not be checked for interference; included
-excluded | Runs excluded because of {cause}: {n}; worst: {worst}
-included | Disturbed runs included despite {cause}: {n}; worst: {worst}
-not checked | Runs not checked for {cause}, and included: {n}; worst: {worst}
+excluded | Runs excluded ({cause}): {n}; worst: {worst}
+included | Disturbed runs included ({cause}): {n}; worst: {worst}
+not checked | Runs not checked ({cause}), included: {n}; worst: {worst}
 short | {n} of {of} configurations have fewer clean runs than requested
 interrupted | Interrupted after {n}[[ of {of}]] runs; --resume continues
 more time | {time} more[[ (--runs {runs})]] would narrow ±{half}%[[ at {at}]] to about {reached}
@@ -138,16 +138,16 @@ def _parse_table() -> dict[str, WarningForm]:
 
 CATALOG = _parse_table()
 
-# What took the CPU from a run, as a noun and as a reason to exclude it.
-NAMES = {"neighbor": "other processes", "steal": "CPU steal"}
-REASONS = {"neighbor": "other processes used the CPU", "steal": "the hypervisor used the CPU"}
+# What disturbed a run, and why runs are excluded that only one of them disturbed.
+NAMES = {"neighbor": "other processes", "steal": "CPU steal", "observer": "the probe"}
+REASONS = {"neighbor": "because other processes used the CPU", "steal": "because the hypervisor used the CPU"}
 
 
 def warning_text(code: str, **values: Any) -> str:
     """Return what was found.
 
-    >>> warning_text("used", used=20, of=22, lost=2, cause="other processes used the CPU")
-    '20 of 22 runs used; 2 excluded because other processes used the CPU'
+    >>> warning_text("used", used=20, of=22, lost=2, cause="(CPU steal)")
+    '20 of 22 runs used; 2 excluded (CPU steal)'
     """
     return fill(CATALOG[code].what, values)
 

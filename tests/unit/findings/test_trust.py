@@ -121,7 +121,7 @@ def test_a_few_undecided_runs_are_told_once_at_their_worst_and_are_not_short(tmp
     assert "unchecked" not in found.trust.codes, "a few are no news"
     (told,) = [text for text in found.trust.causes if "not checked" in text]
     worst = "the hypervisor took the CPU for less than 5.7% of the CPU time that it wanted"
-    assert told == f"Runs not checked for CPU steal, and included: 3; worst: {worst}"
+    assert told == f"Runs not checked (CPU steal), included: 3; worst: {worst}"
 
 
 LATE, BUSY, BASELINE = (flag_text(code) for code in ("timeout", "disturbed", "baseline"))

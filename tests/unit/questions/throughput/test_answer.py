@@ -202,7 +202,7 @@ def test_runs_that_break_littles_law_do_not_count(tmp_path: Path) -> None:
     point = one.point(4)
     assert point is not None and (point.n, point.n_unlawful) == (3, 1)
     assert point.rate.value == pytest.approx(100, rel=0.01)
-    assert "excluded because of Little's law: 1;" in " ".join(found.trust.causes)
+    assert "excluded (Little's law): 1;" in " ".join(found.trust.causes)
 
 
 def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> None:
