@@ -124,6 +124,8 @@ def figures(n: int, n_said: int) -> Iterator[dict[str, object]]:
     for regime in FLAT:
         for case in ("faster", "slower", "decline"):
             hits, ratio = count_said(regime, case, n_said)
+            if ratio == 1:  # all runs have one value: nothing is visible
+                continue
             value = 100 * hits / n_said
             verdict = "MISSED" if value < LEAST_SAID else "reached"
             yield {"case": case, "regime": f"{regime.kind}, an effect of {ratio:.3g}×", "said": hits, "value": value,

@@ -59,8 +59,23 @@ def widen_for_rounding(estimate: Estimate, *samples: Scores) -> Estimate:
     step = common_step(*samples)
     if step is None:
         return replace(estimate, low=None, high=None).add_warnings(IDENTICAL_RUNS)
+    return widen_by_step(estimate, step, *samples)
+
+
+def visible_step(samples: Sequence[FloatArray]) -> float | None:
+    """Return the common step of samples where runs of one sample differ by it; None where none shows it.
+
+    >>> visible_step([np.array([120.0, 130.0]), np.array([60.0, 60.0])])
+    10.0
+    >>> visible_step([np.array([2.0]), np.array([1.0])])
+    """
+    return common_step(*samples) if any(x.size and x.min() < x.max() for x in samples) else None
+
+
+def widen_by_step(estimate: Estimate, step: float | None, *samples: Scores) -> Estimate:
+    """Widen the interval of a ratio by the rounding of its scores to a step; as it is without one."""
     hidden = min(sum(rounding(scores, step) for scores in samples), MOST_LOG)
-    if hidden < MATTERS:
+    if hidden < MATTERS or step is None or estimate.low is None or estimate.high is None:
         return estimate
     low, high = estimate.low * math.exp(-hidden), estimate.high * math.exp(hidden)
     warning = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g}%"

@@ -8,14 +8,14 @@ import numpy as np
 
 from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.modes import Bimodality, common_step, find_modes, widen_for_rounding
+from scalograph.analysis.modes import Bimodality, common_step, find_modes, visible_step, widen_for_rounding
 from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings import whole_run
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, group_samples, sample_flags
-from scalograph.findings.speedup_rule import curve_speedups, step_gains
+from scalograph.findings.speedup_rule import curve_speedups, find_speedup_rule, step_gains
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING
 from scalograph.protocol.findings import Curve, Point, PointResponse
@@ -87,11 +87,13 @@ def make_curves(table: Table, samples: SampleMap) -> list[Curve]:
     """Make one curve for each combination of levels of the other factors."""
     factor = table.view.curve_factor
     groups = group_samples(samples.values(), factor)
-    return [_curve(table, factor, dict(group), members) for group, members in groups.items()]
+    how = find_speedup_rule(table, factor)
+    step = visible_step([sample.values(how.response) for sample in samples.values()]) if how and samples else None
+    return [_curve(table, factor, dict(group), members, step) for group, members in groups.items()]
 
 
-def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample]) -> Curve:
-    speedups, steps = curve_speedups(table, factor, members), step_gains(table, factor, members)
+def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample], step: float | None) -> Curve:
+    speedups, steps = curve_speedups(table, factor, members, step), step_gains(table, factor, members)
     levels = [sample.configuration[factor] for sample in members]
     points = [_point(table, s, n, speedups.get(n), steps.get(n)) for s, n in zip(members, levels, strict=True)]
     baseline = next((s for s in members if s.configuration[factor] == table.study.baseline.get(factor)), None)

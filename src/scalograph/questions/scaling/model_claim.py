@@ -11,6 +11,7 @@ import numpy as np
 from scalograph.analysis.baseline import blocked_contrasts, unpaired_contrasts
 from scalograph.analysis.comparisons import holm
 from scalograph.analysis.contrast import Contrast
+from scalograph.analysis.modes import FEWEST, find_common_modes
 from scalograph.analysis.speedup_points import PLAY
 from scalograph.analysis.variance_moderation import moderate_variances
 from scalograph.findings.answer import SampleMap
@@ -75,7 +76,8 @@ def compare_points(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> l
         points = [p for p in curve.points if p.speedup and p.speedup.value and int(p.level) in contrasts]
         every = ((p, taken[point_key(table, curve, p)], contrasts[int(p.level)]) for p in points)
         compared += [ComparedPoint(curve, p, s, c, is_possible=_is_possible(table, curve, p)) for p, s, c in every]
-    contrasts_ = moderate_variances([point.contrast for point in compared])
+    spread = _mode_spread(table, taken, how.response)
+    contrasts_ = [_bound_error(c, spread) for c in moderate_variances([point.contrast for point in compared])]
     moderated = zip(compared, contrasts_, classify_contrasts(contrasts_, table.view.confidence), strict=True)
     return [p._replace(contrast=c, state=s if _agrees(p, s) else "open") for p, c, s in moderated]
 
@@ -121,6 +123,22 @@ def level_contrasts(table: Table, how: SpeedupRule, taken: SampleMap, curve: Cur
     contrasts = contrasts if how.kind == "time" else {n: contrast.invert() for n, contrast in contrasts.items()}
     more = {n: log(n / base) if how.per_worker else 0.0 for n in contrasts}
     return {n: replace(contrast, delta=contrast.delta + more[n]) for n, contrast in contrasts.items()}
+
+
+def _mode_spread(table: Table, taken: SampleMap, response: str) -> float:
+    """Return the spread of runs between two modes, a log, where few runs may all be of one; 0 where all see both."""
+    scores = [sample.values(response) for sample in taken.values()]
+    logs = [np.log(x).tolist() for x in scores if x.size and x.min() > 0]
+    if min(map(len, logs), default=FEWEST) >= FEWEST:
+        return 0.0
+    modes = find_common_modes(logs, table.study.seed % 2**32)
+    return modes.apart * math.sqrt(modes.share_high * (1 - modes.share_high)) if modes else 0.0
+
+
+def _bound_error(contrast: Contrast, spread: float) -> Contrast:
+    """Raise the standard error of a contrast to that of two samples with such a spread."""
+    least = spread * math.sqrt(2 / max(contrast.n, 1))
+    return contrast if math.isnan(contrast.se) else replace(contrast, se=max(contrast.se, least))
 
 
 NO_GAIN = 1.05  # intervals up to here are no gain that is worth having
@@ -219,7 +237,8 @@ def find_decline(table: Table, taken: SampleMap, best: BestGain, points: Sequenc
     lost = {id(p.curve): level_contrasts(table, how, taken, p.curve, best.level) for p in best.members}
     beyond = [p for p in points if id(p.curve) in lost and p.level > best.level]
     compared = [p for p in beyond if p.level in lost[id(p.curve)]]
-    contrasts = moderate_variances([lost[id(p.curve)][p.level] for p in compared])
+    spread = _mode_spread(table, taken, how.response)
+    contrasts = [_bound_error(c, spread) for c in moderate_variances([lost[id(p.curve)][p.level] for p in compared])]
     changes = classify_contrasts(contrasts, table.view.confidence)
     fallen = [p for p, state in zip(compared, changes, strict=True) if state == "slower" and is_resolved(p)]
     if not fallen:
