@@ -117,19 +117,19 @@ def speedup(
     if samples[baseline].size and has_logs(*samples.values()):
         means = None if blocks is None else {n: block_logs(n, x, blocks) for n, x in scores.items()}
         reasons = {} if means is None else missing_pairs(means, baseline)
-        if means is None:
-            columns = unpaired_columns(samples, baseline, confidence)
-        else:
-            columns = blocked_columns(means, baseline, confidence)
+        of = (baseline, confidence)
+        columns = unpaired_columns(samples, *of) if means is None else blocked_columns(means, *of)
         columns = columns.invert() if better == "higher" else columns
-        base = samples[baseline]
-        paired, bands = (
-            {n: widen_by_step(e, step, base, samples[n]) for n, e in estimates.items()}
-            for estimates in (columns.singles(), columns.bands())
-        )
+        paired, bands = (_widen(each, step, samples, baseline) for each in (columns.singles(), columns.bands()))
     alone = {n: _single(samples, n, baseline, better, confidence) for n in samples if n not in paired}
     singles = paired | {n: e.add_warnings(reasons[n]) if n in reasons else e for n, e in alone.items()}
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]
+
+
+def _widen(
+    estimates: Mapping[int, Estimate], step: float | None, samples: Mapping[int, FloatArray], baseline: int
+) -> dict[int, Estimate]:
+    return {n: widen_by_step(e, step, samples[baseline], samples[n]) for n, e in estimates.items()}
 
 
 def _check(levels: list[int], work: str, better: str, cpus: int | None, confidence: float) -> None:

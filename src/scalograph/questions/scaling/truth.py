@@ -77,16 +77,16 @@ def simulate_study(
     """Simulate a study: a lock for each shape of speedups, every configuration once in each block."""
     times = {i: 1 / shape(n) for i, (shape, n) in enumerate(product(shapes, LEVELS))}
     scores, _ = sweep(rng, times, n_blocks, noise=noise, drift_total=drift, n_iterations=1)
-    return _as_table(len(shapes), np.stack([*scores.values()], axis=1))
+    return _make_table(len(shapes), np.stack([*scores.values()], axis=1))
 
 
 def simulate_regime(rng: np.random.Generator, shapes: Sequence[Shape], kind: Kind, n_blocks: int) -> Table:
     """Simulate such a study under a kind of noise that machines have, in the order of its runs."""
     typical = np.array([1 / shape(n) for shape, n in product(shapes, LEVELS)])
-    return _as_table(len(shapes), two_studies.study(rng, typical, n_blocks, kind))
+    return _make_table(len(shapes), two_studies.study(rng, typical, n_blocks, kind))
 
 
-def _as_table(n_shapes: int, scores: FloatArray) -> Table:
+def _make_table(n_shapes: int, scores: FloatArray) -> Table:
     """Return the table of a study with these scores, shape (n_blocks, n_configurations)."""
     n_blocks, n = scores.shape
     study = parse(_STUDY % (", ".join(f'"{i}"' for i in range(n_shapes)), n_blocks))
