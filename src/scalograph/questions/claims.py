@@ -13,7 +13,7 @@ from scalograph.text.short_names import join_names
 from scalograph.text.warning_catalog import warning_text
 
 NOTHING = "Inconclusive: the study has no result yet."
-MOST_SENTENCES, MOST_WORDS = 3, 55
+MOST_SENTENCES, MOST_WORDS = 3, 60
 
 
 def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
