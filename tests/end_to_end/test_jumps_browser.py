@@ -9,8 +9,8 @@ from playwright.sync_api import Browser
 
 from scalograph.cli.analyze_steps import draw_charts
 from scalograph.report.html import write
-from tests.end_to_end.test_report_browser import Visit
 from tests.kit import samples
+from tests.kit.pages import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
 GAP = """
