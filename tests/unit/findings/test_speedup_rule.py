@@ -218,12 +218,15 @@ def test_one_configuration_alone_is_not_too_noisy_to_compare(tmp_path: Path) -> 
     assert "compare" not in " ".join(told)
 
 
-@pytest.mark.parametrize(("cpu_share", "is_flagged", "efficiency"), [(1.0, True, 4.0), (0.03, False, 1.0)])
+@pytest.mark.parametrize(
+    ("cpu_share", "steal", "is_flagged", "efficiency"),
+    [(1.0, 0, True, 4.0), (0.03, 0, False, 1.0), (0.5, 0.5, True, 4.0)],
+)
 def test_only_a_program_that_waits_outgrows_its_cpus(
-    tmp_path: Path, cpu_share: float, is_flagged: bool, efficiency: float
+    tmp_path: Path, cpu_share: float, steal: float, is_flagged: bool, efficiency: float
 ) -> None:
     seconds = [(n, (1 + 0.01 * (block % 3)) / n) for block in range(4) for n in (1, 2, 4)]
-    made = [({"threads": n}, recorded(wall, cpu_share * wall, cpus=(0,))) for n, wall in seconds]
+    made = [({"threads": n}, recorded(wall, cpu_share * wall, steal_s=steal * wall, cpus=(0,))) for n, wall in seconds]
     point = point_at(findings_of(tmp_path, made, ONE_FACTOR), 4)
     assert any("growth of the CPUs" in text for text in texts(point.flags)) == is_flagged
     assert point.efficiency and point.efficiency.value == pytest.approx(efficiency, rel=0.02)
