@@ -1,4 +1,4 @@
-"""Scalograph: a scalability lab for Linux.
+"""Scalograph: a scalability laboratory for Linux.
 
 >>> import scalograph
 >>> r = scalograph.open("scalograph-results/first/latest")  # doctest: +SKIP

@@ -58,12 +58,9 @@ def emit_json(document: Any) -> None:
 
 
 def complain(error: "ScalographError") -> None:
-    """Print what is wrong, and what to do about it, on a line each."""
+    """Print every problem on a line of its own."""
     for problem in error.problems:
-        wrong, hint = problem.error_and_hint()
-        say(shorten(f"error: {wrong}", MAX_MESSAGE), "red")
-        if hint:
-            say(shorten(f"hint: {hint}", MAX_MESSAGE))
+        say(shorten(str(problem), MAX_MESSAGE), "red")
 
 
 def printable(text: str) -> str:

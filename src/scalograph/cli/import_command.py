@@ -25,20 +25,22 @@ class ImportOptions:
         str,
         typer.Argument(
             metavar="FORMAT",
-            help=f"Tool that wrote the file: {', '.join(READERS)}",
+            help=f"What wrote the file: {', '.join(READERS)}.",
             autocompletion=lambda incomplete: [name for name in READERS if name.startswith(incomplete)],
         ),
     ]
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE...", help="Files of the tool, one or more processes each")
+        list[Path] | None, typer.Argument(metavar="FILE...", help="What it wrote; of one process each, or of several.")
     ] = None
-    beside: Annotated[Path | None, typer.Option("--beside", help="Results to compare with")] = None
+    beside: Annotated[
+        Path | None, typer.Option("--beside", help="A results folder or a journal that measured the same.")
+    ] = None
     over: Annotated[
-        str | None, typer.Option("--over", metavar="PARAM", help="Fit a scaling law over a param, such as threads")
+        str | None, typer.Option("--over", metavar="PARAM", help="The scaling law over a param: threads, clients.")
     ] = None
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", metavar="NAME=LEVEL", help="A factor (with --beside) or a param (with --over)"),
+        typer.Option("--where", metavar="NAME=LEVEL", help="With --beside a factor of the study, with --over a param."),
     ] = None
     tables: Tables = False
     table: TableName = None
@@ -46,7 +48,7 @@ class ImportOptions:
 
 
 def _import(options: ImportOptions) -> int:
-    """Read results of another tool, with intervals; compare them with a study.
+    """What another instrument measured, with intervals, and whether a study agrees with it. Executes nothing.
 
     \b
     scalograph import jmh jmh.json
@@ -85,9 +87,9 @@ def _refuse(o: ImportOptions) -> None:
         fix = f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
         raise StudyError.one("import", "no file", "what the instrument wrote", fix)
     if o.over and o.beside:
-        raise StudyError.one("", "--over and --beside exclude each other", "", "leave one out")
+        raise StudyError.one("--over", "--beside with it", "one of the two")
     if o.where and o.beside is None and o.over is None:
-        raise StudyError.one("", "--where is for --beside or --over", "", "add one of them")
+        raise StudyError.one("--where", "neither --beside nor --over", "one of them", "it chooses a level of either")
 
 
 def _summarize(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":
@@ -132,7 +134,7 @@ def _compare_with_study(
     ]
     shown = Screen(
         title=f"Does {name} agree with the study?",
-        claim=agreement_claim(comparisons),
+        claim=agreement_claim(comparisons, answers),
         tables=tables(comparisons, table.view.title(response)),
         remarks={"Answer": answers},
     )

@@ -10,13 +10,12 @@ from scalograph.cli.options import Json, Source, Strict, TableName, Tables
 from scalograph.errors import StudyError
 
 To = Annotated[
-    Path | None,
-    typer.Option("--to", metavar="FILE", help="File to write (.json or .html; default: in the results)"),
+    Path | None, typer.Option("--to", metavar="FILE", help="Write there, not into the results: a .json or .html file.")
 ]
 
 
 def analyze(source: Source, to: To = None, json: Json = False, strict: Strict = False) -> int:
-    """Step 4 (analyze): write findings.json from the journal.
+    """Stop 4: from a journal to findings.json beside it. Executes nothing from its input.
 
     \b
     scalograph analyze scalograph-results/thread-scaling/latest
@@ -44,7 +43,7 @@ def report(
     json: Json = False,
     strict: Strict = False,
 ) -> int:
-    """Step 5 (report): print the answer, and write one HTML page.
+    """Stop 5: the answer on the terminal, and one HTML file that opens without a network. Executes nothing.
 
     \b
     scalograph report scalograph-results/thread-scaling/latest

@@ -9,10 +9,9 @@ from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.row import Row
 from scalograph.findings.sample import replay_events
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve
-from scalograph.protocol.plain import AnswerCase
-from scalograph.questions.claims import state, why_unanswerable
-from scalograph.questions.tunables.claim import FORMS, tunables_claim
+from scalograph.protocol.findings import Claim, Curve
+from scalograph.questions.claims import why_unanswerable
+from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.document import (
     Combination,
     FactorEffect,
@@ -39,7 +38,7 @@ from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES
-from scalograph.text.warning_catalog import Caveat
+from scalograph.text.quantities import percent_at_most
 
 
 def compare_groups(
@@ -89,27 +88,27 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     search.state.end()
     document = tunables(table, search.state, rows)
     reason = why_unanswerable(table, taken)
-    unanswered = AnswerCase(case="no answer", values={"reason": reason or NOTHING_TO_COMPARE})
-    claim = state(FORMS, [unanswered]) if search.state.default_fails else tunables_claim(table, document, reason)
+    claim = Claim(sentences=[f"Cannot be said: {reason or NOTHING_TO_COMPARE}."], answered=False)
     return Answer(
         document=document, decided=document.decided,
-        claim=claim,
+        claim=claim if search.state.default_fails else tunables_claim(table, document, reason),
         sentences=tunables_sentences(table, document), tables=tunables_tables(table, document),
         doubts=_flags(search.state, document),
     )  # fmt: skip
 
 
-def _flags(state: TunablesState, document: Tunables) -> list[Caveat]:
+def _flags(state: TunablesState, document: Tunables) -> list[str]:
     if document.decided:
         return []
     if state.default_fails:
-        return [Caveat("undecided", {"reason": NOTHING_TO_COMPARE})]
+        return [NOTHING_TO_COMPARE]
     if document.half_width is None:
-        return [Caveat("few settings")]
+        return ["too few runs to compare settings"]
     if document.half_width > RESOLVED:
-        return [Caveat("wide settings", {"wide": document.half_width, "target": RESOLVED})]
+        wide, asked = percent_at_most(document.half_width), percent_at_most(RESOLVED)
+        return [f"intervals may reach {wide} to each side: {asked} was to be reached"]
     unmade = "what they found is confirmed" if state.candidates else "the planned blocks are complete"
-    return [Caveat("early end", {"unmade": unmade})]
+    return [f"the runs end before {unmade}"]
 
 
 def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunables:

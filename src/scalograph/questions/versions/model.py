@@ -5,7 +5,6 @@ McSherry, M. Isard and D. G. Murray, Scalability! But at what COST?, HotOS 2015.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean, geometric_mean
 from typing import Literal, NamedTuple
 
@@ -16,11 +15,11 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import UNLIKE
 from scalograph.protocol.plain import Level
-from scalograph.text.quantities import response_ratio
+from scalograph.text.quantities import inverse
 
-Word = Literal["faster", "slower", "equivalent", "inconclusive"]
+Word = Literal["faster", "slower", "the same", "not resolved"]
 _WORDS: dict[RatioClass, Word] = {
-    "more": "faster", "less": "slower", "equivalent": "equivalent", "inconclusive": "inconclusive",
+    "more": "faster", "less": "slower", "equivalent": "the same", "inconclusive": "not resolved",
 }  # fmt: skip
 
 
@@ -51,8 +50,8 @@ def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Ve
 
 
 def ratio(table: Table, version: Version) -> Estimate:
-    """Divide its values, as they are measured, by those of the reference; all intervals hold together."""
-    return replace(response_ratio(version.gain, table.view.response.better), confidence=table.view.confidence)
+    """Divide its values, times or rates as they are measured, by those of the reference."""
+    return version.gain if table.view.response.better == "higher" else inverse(version.gain)
 
 
 def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sample) -> Sample | None:
