@@ -103,12 +103,12 @@ def tell(counts: Counter[str], noise: float, as_json: bool) -> None:
     n = counts["right"] + counts["wrong"]
     share = 100 * counts["right"] / n if n else None
     note = f"{counts['right']} of {n}; {counts['too near']} too near to 1, {counts['no pair']} without a pair; "
-    note += f"a pair varies by {100 * noise:.1f} %"
+    note += f"a pair varies by {100 * noise:.1f}%"
     name = "fresh points that are on the side that was told"
     if as_json:
         print(json.dumps({"name": name, "value": share, "unit": "%", "verdict": "figure", "note": note}))
     else:
-        print(f"{name}: {'unknown' if share is None else f'{share:.0f} %'} ({note})")
+        print(f"{name}: {'unknown' if share is None else f'{share:.0f}%'} ({note})")
 
 
 def main() -> None:

@@ -97,7 +97,7 @@ def _events(grid: Sequence[Configuration], n_blocks: int) -> Iterator[dict[str, 
 
 
 def _record(rng: random.Random, configuration: Configuration, disturbed: bool, timeline: object) -> dict[str, Any]:
-    """Work that scales up to the CPUs there are; 3 % between runs, 2 % between iterations."""
+    """Work that scales up to the CPUs there are; 3% between runs, 2% between iterations."""
     n_cpus = configuration["cpus"]
     typical = 2e7 / min(configuration["threads"], n_cpus) * rng.lognormvariate(0, 0.03)
     walls = [round(typical * rng.lognormvariate(0, 0.02)) for _ in range(N_ITERATIONS)]

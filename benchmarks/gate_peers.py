@@ -1,6 +1,6 @@
-"""How often is the same build called slower beside a neighbor that comes and goes, and 5 % more work found?
+"""How often is the same build called slower beside a neighbor that comes and goes, and 5% more work found?
 
-A round asks each tool of two builds that are the same, then of one with 5 % more work: ten runs of each build, while
+A round asks each tool of two builds that are the same, then of one with 5% more work: ten runs of each build, while
 the neighbor plays the same schedule from its start. Refused is "inconclusive", which a threshold cannot say.
 """
 
@@ -23,7 +23,7 @@ PRESENT = (0.25, 0.5, 0.75)
 OURS = ("ab", "gate")
 # Above which ratio of means a build is called slower, where a tool leaves that to its user.
 THRESHOLDS = (0.05, 0.02)
-CASES = {"same": "same build", "more": f"{100 * MORE:g} % more work"}
+CASES = {"same": "same build", "more": f"{100 * MORE:g}% more work"}
 NOT_SAID = -1.0  # in a journal of numbers
 
 
@@ -72,7 +72,7 @@ def _judged(found: Round, name: str, case: str) -> Iterator[tuple[str, list[str]
         yield name, [WORDS[int(number)] for number in said]
         return
     for threshold in THRESHOLDS:
-        yield f"{name}, threshold {100 * threshold:g} %", [_by_threshold(ratio, threshold) for ratio in ratios]
+        yield f"{name}, threshold {100 * threshold:g}%", [_by_threshold(ratio, threshold) for ratio in ratios]
 
 
 def _by_threshold(ratio: float, threshold: float) -> str:
@@ -87,7 +87,7 @@ def _share(
     others = ", ".join(f"{said.count(other)} {other}" for other in WORDS if other in said)
     low, high = wilson(hits, n)
     return Figure(name, 100 * hits / n, "%", target, "; ".join(filter(None, (
-        f"95 %: {low:.0f} to {high:.0f} %", others, note
+        f"95%: {low:.0f} to {high:.0f}%", others, note
     ))), n)  # fmt: skip
 
 

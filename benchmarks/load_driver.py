@@ -80,7 +80,7 @@ def _beside_wrk(rounds: int, seconds: int) -> Iterator[Figure]:
             note = f"{rate:.0f} requests/s, {min(late):.0f} to {max(late):.0f} us"
             yield Figure(title, median(late), "us", 1000, note)
         kept, waited = (median(values[name] for values in opened) for name in ("rate", "waited_share"))
-        note = f"{100 * waited:.1f} % waited for a connection"
+        note = f"{100 * waited:.1f}% waited for a connection"
         yield Figure("  of the requests asked for, answered", 100 * kept / rate, "%", None, note)
 
 

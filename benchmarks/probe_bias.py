@@ -81,7 +81,7 @@ def figures(found: Round) -> list[Figure]:
         if values:
             short = sum(v < 0 for v in values)
             low, high = (quantile(values, share) / 1e3 for share in (0.05, 0.95))
-            note = f"5-95 %: {low:.0f}..{high:.0f} us; {short} shorter than the truth"
+            note = f"5-95%: {low:.0f}..{high:.0f} us; {short} shorter than the truth"
             table.append(Figure(f"bias of {name}", (median(values) or 0) / 1e3, "us", None, note, len(values)))
     peer = median(found.get("hyperfine -N", []))
     for number, name, limit in ((1, KERNEL, 0.15), (2, PLAIN, 0.6)):

@@ -1,7 +1,7 @@
 """How much of the CPU time of a make -j tree is counted, compilers, shells and a daemon that leaves the tree?
 
 The truth is what the jobs say themselves: each burns until the kernel has charged it with so much CPU time, and writes
-what that was. Shells and make are no part of it, so that the share may exceed 100 %; a counter that loses the daemon
+what that was. Shells and make are no part of it, so that the share may exceed 100%; a counter that loses the daemon
 stays at the share of the others. GNU time and Python count what was waited for.
 """
 
@@ -87,7 +87,7 @@ def figures(found: Round) -> list[Figure]:
     for name in (PROBE, TIME, PYTHON):
         if values := found.get(name):
             target = (">=", 99.0) if name == PROBE else None
-            note = f"lowest {100 * min(values):.1f} %"
+            note = f"lowest {100 * min(values):.1f}%"
             share = 100 * (median(values) or 0)
             table.append(
                 Figure(f"CPU time of a make -j{JOBS} tree seen by {name}", share, "%", target, note, len(values))

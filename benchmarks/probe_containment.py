@@ -100,7 +100,7 @@ def figures(found: Round) -> list[Figure]:
         if values := found.get(name):
             target = (">=", 99.0) if name == "probe" else None
             number = "5: " if name == "probe" else ""
-            note = f"lowest {100 * min(values):.1f} %"
+            note = f"lowest {100 * min(values):.1f}%"
             share = 100 * (median(values) or 0)
             table.append(Figure(f"{number}CPU time of a daemon seen by {name}", share, "%", target, note, len(values)))
     for name, values in found.items():

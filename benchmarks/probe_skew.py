@@ -40,7 +40,7 @@ def figures(found: Round) -> list[Figure]:
     table = []
     for key, name in names.items():
         if values := found.get(key):
-            note = f"95 %: {quantile(values, 0.95) / 1e3:.3f} us"
+            note = f"95%: {quantile(values, 0.95) / 1e3:.3f} us"
             table.append(Figure(name, (median(values) or 0) / 1e3, "us", None, note, len(values)))
     futex, n = median(found["futex"]), len(found["gate"])
     gate, start = (ratio(median(found[key]), futex) for key in ("gate", "start"))

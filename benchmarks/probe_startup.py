@@ -46,7 +46,7 @@ def figures(found: Round) -> list[Figure]:
     """Medians, and the ratio to hyperfine."""
     table = []
     for name, values in found.items():
-        note = f"5 %: {quantile(values, 0.05) / 1e3:.0f} us"
+        note = f"5%: {quantile(values, 0.05) / 1e3:.0f} us"
         what = name if name.startswith("one run") else f"start-up of {name}"
         table.append(Figure(what, (median(values) or 0) / 1e3, "us", None, note, len(values)))
     value = ratio(median(found["scalograph-probe"]), median(found.get("hyperfine", [])))

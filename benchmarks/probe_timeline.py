@@ -38,7 +38,7 @@ def figures(found: Round) -> list[Figure]:
     for key, name in {"rusage": "6: timeline against rusage", "cgroup": "timeline against cpu.stat"}.items():
         if values := found[key]:
             target = ("<=", 1.0) if key == "rusage" else None
-            note = f"largest {100 * max(values):.2f} %"
+            note = f"largest {100 * max(values):.2f}%"
             table.append(Figure(name, 100 * (median(values) or 0), "%", target, note, len(values)))
     n = len(found["wait"])
     for key, name in {"wait": "waiting, share of wall and copy", "observer": "observer, share of CPU time"}.items():

@@ -62,7 +62,7 @@ def figures(found: Round) -> list[Figure]:
         if n > 1:
             sd[name] = statistics.stdev(values)
         value = 100 * sd[name] if n > 1 else None
-        note = f"known to {100 / sqrt(2 * (n - 1)):.0f} % of it" if n > 1 else "no switch records"
+        note = f"known to {100 / sqrt(2 * (n - 1)):.0f}% of it" if n > 1 else "no switch records"
         table.append(Figure(f"sd of the A/A ratio: {name}", value, "%", None, note, n))
     value = ratio(sd.get("interleaved, wall less wait"), sd.get("sequential, wall"))
     return [*table, Figure("7: the last over the first", value, "x", ("<=", 0.1), "", table[-1].n)]

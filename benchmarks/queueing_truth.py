@@ -140,10 +140,10 @@ def figures(quick: bool) -> Iterator[Figure]:
     for one in chosen:
         found = compared(one, asked(one, *((2, 1.0) if quick else (3, 2.0))))
         told.append(found)
-        note = f"curve {100 * found.curve:.1f} %, " + ("" if found.is_named else f"not named: {found.said}")
+        note = f"curve {100 * found.curve:.1f}%, " + ("" if found.is_named else f"not named: {found.said}")
         yield Figure(f"highest rate off: {one.name}, {one.shape}", 100 * found.most, "%", 5, note.removesuffix(", "))
     curve, knees = [one.curve for one in told], [one.knee for one in told if one.knee is not None]
-    yield Figure("whole curve off, typically", 100 * median(curve), "%", 5, f"at most {100 * max(curve):.1f} %")
+    yield Figure("whole curve off, typically", 100 * median(curve), "%", 5, f"at most {100 * max(curve):.1f}%")
     if knees:
         yield Figure("knee off, typically", 100 * median(knees), "%", 10, f"{len(knees)} told")
     missed = sum(not one.is_named for one in told)

@@ -252,7 +252,7 @@ def table(work: Path) -> str:
             n = sum(outcomes.values())
             caught = outcomes["found"] + outcomes["timed out"]
             rest = ", ".join(f"{k} {v}" for k, v in sorted(outcomes.items()) if k != "found")
-            lines.append(f"{by or '':5} {group:12} {caught:3} of {n:3} found {100 * caught / n:4.0f} %   {rest}")
+            lines.append(f"{by or '':5} {group:12} {caught:3} of {n:3} found {100 * caught / n:4.0f}%   {rest}")
         lines.append("")
     seconds = sum(result["cpu_s"] for result in results)
     flaky = sorted({test for result in results for test in result.get("flaky", ())})

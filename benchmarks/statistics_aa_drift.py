@@ -1,6 +1,6 @@
-"""How often do two samples of the same thing seem to differ, when times drift by 6 % over the session?
+"""How often do two samples of the same thing seem to differ, when times drift by 6% over the session?
 
-An A/A test compares a configuration with itself: every difference is false, and 5 % of the tests may find one.
+An A/A test compares a configuration with itself: every difference is false, and 5% of the tests may find one.
 The order of the runs decides: pairs in random order and compared pair by pair, or all of A and then all of B.
 """
 
@@ -29,7 +29,7 @@ def sessions(
         found = [compare(x, y, paired=paired, margin=margin) for x, y in zip(a, b, strict=True)]
         effect = np.median([c.minimum_detectable_effect or 0.0 for c in found])
         wrong = sum(c.label in ("faster", "slower") for c in found)
-        return share(wrong, n_cases, f"would find {100 * effect:.1f} %")
+        return share(wrong, n_cases, f"would find {100 * effect:.1f}%")
 
     return measure
 
@@ -57,7 +57,7 @@ def cases() -> Iterator[Case]:
             ours = sessions(noise, n, "randomized", paired=True)
             yield Case(f"{name}: {n} randomized pairs, paired t", TARGET, ours)
         labeled = sessions(noise, 10, "randomized", paired=True, margin=0.01)
-        yield Case(f"{name}: 10 randomized pairs, called faster or slower by 1 %", TARGET, labeled)
+        yield Case(f"{name}: 10 randomized pairs, called faster or slower by 1%", TARGET, labeled)
         yield tables(noise, pair=True)
     asked = sessions(NOISES["low"], 10, "randomized", paired=True)
     yield Case("low: 10 randomized pairs, paired t, 1000 sessions", TARGET, asked, fixed_n=1000)

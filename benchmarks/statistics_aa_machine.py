@@ -45,7 +45,7 @@ def p_value(pairs: list[list[Run]], *, leave_out: bool) -> float | None:
 
 
 def figures(found: Round) -> list[Figure]:
-    """Shares that seem to differ at 95 %, with their intervals."""
+    """Shares that seem to differ at 95%, with their intervals."""
     n_runs = 2 * PAIRS * len(found["flagged"])
     flagged = f"{sum(found['flagged']):.0f} of {n_runs} runs flagged"
     names = {"clean": ("comparisons that seem to differ", ("<=", 6.0)), "all": ("the same, with flagged runs", None)}
@@ -56,7 +56,7 @@ def _share(name: str, p_values: list[float], target: tuple[str, float] | None, n
     n = len(p_values)
     hits = sum(p < 0.05 for p in p_values)
     low, high = wilson(hits, n) if n else (0.0, 100.0)
-    return Figure(name, 100 * hits / n if n else None, "%", target, f"95 %: {low:.1f} to {high:.1f} %; {note}", n)
+    return Figure(name, 100 * hits / n if n else None, "%", target, f"95%: {low:.1f} to {high:.1f}%; {note}", n)
 
 
 if __name__ == "__main__":

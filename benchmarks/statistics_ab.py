@@ -1,6 +1,6 @@
 """What is said of two versions, and how often is it false? Runs in randomized blocks, eight kinds of noise.
 
-False is: faster or slower where they are alike, or the wrong way round; the same, where they differ by 2 % or more.
+False is: faster or slower where they are alike, or the wrong way round; the same, where they differ by 2% or more.
 Useful is: an effect of twice what four of five sessions say is visible, told in four of five.
 Modes: found where there are none, or missed.
 """
@@ -25,7 +25,7 @@ def false(kind: Kind, n: int, effect: float) -> Measure:
         told = [classify_ratio(versus(*blocks(rng, kind, n, effect))) for _ in range(n_cases)]
         wrong = told.count("more") + (told.count("less") if effect == 0 else 0)
         wrong += told.count("equivalent") if effect >= SAME else 0
-        shares = ", ".join(f"{100 * told.count(word) / n_cases:.0f} % {word}" for word in sorted(set(told)))
+        shares = ", ".join(f"{100 * told.count(word) / n_cases:.0f}% {word}" for word in sorted(set(told)))
         return share(wrong, n_cases, shares)
 
     return measure
@@ -41,7 +41,7 @@ def useful(kind: Kind, n: int) -> Measure:
             return share(0, n_cases, "cannot be said, whatever the effect")
         less = 1 - 1 / (1 + effect)
         told = [classify_ratio(versus(*blocks(rng, kind, n, less))) for _ in range(n_cases)]
-        return share(told.count("less"), n_cases, f"an effect of {100 * less:.1f} %")
+        return share(told.count("less"), n_cases, f"an effect of {100 * less:.1f}%")
 
     return measure
 
@@ -60,14 +60,14 @@ def cases() -> Iterator[Case]:
     for kind in KINDS:
         for n in BLOCKS:
             for effect in EFFECTS:
-                yield Case(f"{kind}: {n} blocks, effect {100 * effect:g} %: false", FALSE, false(kind, n, effect))
+                yield Case(f"{kind}: {n} blocks, effect {100 * effect:g}%: false", FALSE, false(kind, n, effect))
             # So few runs against two modes, and a clock that shows no spread, say nothing whatever the effect.
             open_ended = kind == "ticks" or (kind == "modes" and n < FEWEST)
             target = None if open_ended else TOLD
             yield Case(f"{kind}: {n} blocks, twice the visible effect: told", target, useful(kind, n))
     for kind in KINDS:
         for n in (10, 20, 50):
-            # A mode of 30 % that is 23 % lower; of ten runs it has fewer than three in 38 %.
+            # A mode of 30% that is 23% lower; of ten runs it has fewer than three in 38%.
             target = ((50.0, 100.0) if n < 20 else TOLD) if kind == "modes" else FALSE
             yield Case(f"{kind}: two modes in {n} runs", target, two_modes(kind, n))
 

@@ -25,10 +25,7 @@ STUDIES: Sequence[Sequence[Shape]] = [
     [SHAPES["slower"], *[SHAPES["linear"]] * (N_CURVES - 1)],
     [SHAPES["linear"], SHAPES["cliff"]],
 ]
-TEMPLATES = (
-    "faster", "so many times", "unless", "only slower", "falls back", "keeps, falls", "falls to", "never help",
-    "change nothing",
-)  # fmt: skip
+TEMPLATES = ("faster", "gain", "lower", "decline", "split decline", "slower", "no gain", "equivalent")
 EFFECT = exp(2 * (minimum_detectable_effect(NOISES["normal"][0].score_sd(1), N_BLOCKS) or 0))
 
 
@@ -95,7 +92,7 @@ def cases() -> Iterator[Case]:
         for template in TEMPLATES:
             yield Case(f'"{template}" is false, noise {noise}', (0.0, 5.0), is_false(template, noise))
         yield Case(f"flat levels seem to differ, noise {noise}", (0.0, 5.0), levels(SHAPES["flat"], noise), 0.3)
-    for name, shape, template in (("gain", rise, "faster"), ("loss", drop, "falls to"), ("fall", fall, "falls back")):
+    for name, shape, template in (("gain", rise, "faster"), ("loss", drop, "slower"), ("fall", fall, "decline")):
         yield Case(f"a {name} of twice what can be seen is told", (80.0, 100.0), is_told(shape, template), 0.5)
     yield Case("levels that differ by as much are told to", (80.0, 100.0), levels(rise, "normal"), 0.3)
 

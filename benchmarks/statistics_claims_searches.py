@@ -124,7 +124,7 @@ def cliff_said(program: JumpingProgram, rng: np.random.Generator, noise: Noise) 
 
 def jumps(claim: Claim) -> bool:
     """Whether it tells of a cliff."""
-    return claim.answered and not claim.sentences[0].startswith("No jump")
+    return claim.answered and claim.cases[0].case != "none"
 
 
 def cliff_false(draw: Draw, noise: Noise) -> Measure:
@@ -135,7 +135,11 @@ def cliff_false(draw: Draw, noise: Noise) -> Measure:
             return False
         if program.place is None or not jumps(claim):
             return (program.place is None) == jumps(claim)
-        ends = [float(x) for row in claim.matrix.rows for x in row.label.split(" to ")] if claim.matrix else []
+        ends = (
+            [float(x) for row in claim.matrix.rows for x in row.label.split(" to ") if x[0].isdigit()]
+            if claim.matrix
+            else []
+        )
         return bool(ends) and not any(a - 1 <= exp(program.place) <= b + 1 for a, b in zip(ends[::2], ends[1::2]))  # noqa: B905
 
     return counting(lambda rng: is_false(program := draw(rng, TOP), cliff_said(program, rng, noise)))
@@ -195,7 +199,7 @@ def even_false(sd: float) -> Measure:
 
 def even_useful(sd: float) -> Measure:
     """Share of searches whose claim begins with a size."""
-    return counting(lambda rng: " from size " in even_searched(rng, sd)[0].sentences[0])
+    return counting(lambda rng: even_searched(rng, sd)[0].cases[0].case in ("from", "from each"))
 
 
 def surface_said(rng: np.random.Generator, excess: float, sd: float) -> Claim:
@@ -213,19 +217,19 @@ def surface_said(rng: np.random.Generator, excess: float, sd: float) -> Claim:
     return claim
 
 
-def surface_begins(words: str, excess: float, sd: float, least: float = 0.0) -> Measure:
-    """Share of claims that begin so; `least`: and promise at least this closeness, in percent."""
+def surface_case(case: str, excess: float, sd: float, least: float = 0.0) -> Measure:
+    """Share of claims that begin with this case and cost more, or are fair; `least`: to at least this closeness."""
 
     def said(rng: np.random.Generator) -> bool:
-        text = surface_said(rng, excess, sd).sentences[0]
-        close = float(text.partition("within ")[2].partition(" %")[0] or 0)
-        return text.startswith(words) and (not least or close < least)
+        first = surface_said(rng, excess, sd).cases[0]
+        is_dear = first.case != "unfair" or all(e.value > 1 for e in first.values["gain"])
+        return first.case == case and is_dear and (not least or first.values["most"] < least)
 
     return counting(said)
 
 
 def build_said(rng: np.random.Generator, typical: Sequence[float], n: int) -> Claim:
-    """The claim of builds in blocks that drift by 20 %; a build itself differs by 2 %."""
+    """The claim of builds in blocks that drift by 20%; a build itself differs by 2%."""
     configurations: list[Configuration] = [{"jobs": j} for j in (1, 2, 4, 8)]
     drift = np.exp(np.cumsum(0.2 * rng.standard_normal(n)))
     times = drift[:, None] * np.array(typical) * np.exp(0.02 * rng.standard_normal((n, 4)))
@@ -241,14 +245,14 @@ def build_false(typical: Sequence[float], n: int) -> Measure:
 
     def is_false(rng: np.random.Generator) -> bool:
         claim = build_said(rng, typical, n)
-        return claim.answered and "-j 2" not in claim.sentences[0]
+        return claim.answered and 2 not in claim.cases[0].values["best"]
 
     return counting(is_false)
 
 
 def build_useful(typical: Sequence[float], n: int) -> Measure:
     """Share of claims that name -j 2 alone."""
-    return counting(lambda rng: build_said(rng, typical, n).sentences[0].startswith("-j 2 builds fastest"))
+    return counting(lambda rng: build_said(rng, typical, n).cases[0].values.get("best") == [2])
 
 
 def counting(holds: Callable[[np.random.Generator], bool]) -> Measure:
@@ -274,15 +278,13 @@ def cases() -> Iterator[Case]:
         yield Case(f"pairs of {sd}: a line, or that there is none, is false", FALSE, even_false(sd), 0.2)
         yield Case(f"pairs of {sd}: from which size it pays is told", USEFUL, even_useful(sd), 0.2)
     for sd in (0.02, 0.05):
-        words = "CPUs are shared as theory says"
-        yield Case(f"surface, {sd}, 20 % dearer: as theory says, closer", FALSE, surface_begins(words, 1.2, sd, 20))
-        dearer = "Sharing CPUs costs more"
-        yield Case(f"surface, {sd}, as theory says: told to be dearer", FALSE, surface_begins(dearer, 1.0, sd))
-        yield Case(f"surface, {sd}, as theory says: told so", USEFUL, surface_begins(words, 1.0, sd))
-        yield Case(f"surface, {sd}, 50 % dearer: told so", USEFUL, surface_begins(dearer, 1.5, sd))
+        yield Case(f"surface, {sd}, 20% dearer: fair, closer", FALSE, surface_case("fair", 1.2, sd, 0.2))
+        yield Case(f"surface, {sd}, fair: told to be dearer", FALSE, surface_case("unfair", 1.0, sd))
+        yield Case(f"surface, {sd}, fair: told so", USEFUL, surface_case("fair", 1.0, sd))
+        yield Case(f"surface, {sd}, 50% dearer: told so", USEFUL, surface_case("unfair", 1.5, sd))
     for n in (3, 5, 10):
         yield Case(f"builds, {n} blocks, alike: the best is left out", FALSE, build_false([1, 1, 1, 1], n))
-        yield Case(f"builds, {n} blocks, best by 3 %: left out", FALSE, build_false([1.8, 1, 1.03, 1.06], n))
+        yield Case(f"builds, {n} blocks, best by 3%: left out", FALSE, build_false([1.8, 1, 1.03, 1.06], n))
         clear = {3: 1.6, 5: 1.15, 10: 1.08}[n]
         yield Case(f"builds, {n} blocks, best by {clear}: named", USEFUL, build_useful([1.8, 1, clear, clear], n))
 

@@ -1,7 +1,7 @@
 """How many runs until a cliff is found, and is it where it is? Beside a grid, bisection, and a knee finder.
 
 Programs over 1 to 512 threads, with a trend of their own; noise as `simulate.noise` has it. A place counts as found
-within 5 %, or between the same two levels. False cliffs are counted on lines, bends and smooth curves.
+within 5%, or between the same two levels. False cliffs are counted on lines, bends and smooth curves.
 """
 
 import time
@@ -153,7 +153,7 @@ def mean(values: list[int]) -> float:
 
 
 def p95(values: list[int]) -> float:
-    """The 95 % quantile."""
+    """The 95% quantile."""
     return float(np.percentile(values, 95))
 
 
@@ -162,7 +162,7 @@ def cases() -> Iterator[Case]:
     for name, noise in NOISES.items():
         for size, draw in (("x2", TWICE), ("x1.3", THIRD)):
             yield Case(f"{name}, {size}: runs on average (not a share)", (0.0, 23.0), runs(draw, noise, mean))
-            yield Case(f"{name}, {size}: runs, 95 % quantile (not a share)", (0.0, 36.0), runs(draw, noise, p95))
+            yield Case(f"{name}, {size}: runs, 95% quantile (not a share)", (0.0, 36.0), runs(draw, noise, p95))
             yield Case(f"{name}, {size}: found", (95.0, 100.0), answers(ours, draw, noise))
         for shape, draw in (("line", line), ("bend", bend), ("curve", curve)):
             yield Case(f"{name}, {shape}: false cliffs", (0.0, 5.0), false(draw, noise))

@@ -98,8 +98,8 @@ def _show(figure: Figure, as_json: bool) -> None:
     if as_json:
         print(json.dumps({**asdict(figure), "verdict": figure.verdict}), flush=True)
         return
-    target = "" if figure.target is None else "{:g}-{:g} %".format(*figure.target)
-    measured = f"{figure.value:5.1f} +-{figure.error:.1f} %"
+    target = "" if figure.target is None else "{:g}-{:g}%".format(*figure.target)
+    measured = f"{figure.value:5.1f} +-{figure.error:.1f}%"
     print(f"{figure.name:66} {measured:>14}  {target:>9}  {figure.verdict:8}  {figure.note}", flush=True)
 
 

@@ -37,7 +37,7 @@ def source(label: str, scores: FloatArray, lost: FloatArray | None = None) -> Me
     factors = {"threads": FactorDoc(name="threads", title="threads", levels=list(SIZES))}
     busy = f"{int(gone.sum())} of {gone.size} runs were disturbed" if 2 * gone.sum() > gone.size else ""
     made = [_configuration(n, scores[:, i], gone[:, i]) for i, n in enumerate(SIZES)]
-    trust = Trust(level="believe", sentence="Simulated.")
+    trust = Trust(level="reliable", sentence="Simulated.")
     return MeasuredSource(
         label=label, name="simulated", factors=factors, along="threads", response=response, configurations=tuple(made),
         refused=busy, trust=trust,
@@ -126,14 +126,14 @@ def busy(share_disturbed: float) -> Measure:
 
 
 def _shares(told: Sequence[str]) -> str:
-    return ", ".join(f"{100 * told.count(word) / len(told):.0f} % {word}" for word in sorted(set(told)))
+    return ", ".join(f"{100 * told.count(word) / len(told):.0f}% {word}" for word in sorted(set(told)))
 
 
 def cases() -> Iterator[Case]:
     """False ones, found ones, the same that is not, shapes, and busy studies."""
     for name, noise in QUIET.items():
         for margin in (None, 0.05):
-            told = "margin 2 %" if margin is None else f"margin {100 * margin:g} %"
+            told = "margin 2%" if margin is None else f"margin {100 * margin:g}%"
             yield Case(f"{name}, {told}: alike, called slower", FALSE, false(noise, margin))
             yield Case(
                 f"{name}, {told}, a third disturbed: alike, called slower", FALSE, false(noise, margin, disturbed=0.33)
@@ -141,9 +141,9 @@ def cases() -> Iterator[Case]:
             for place in get_args(Place):
                 for effect in (0.02, 0.05, 0.10):
                     target = FOUND if effect >= 0.05 and name == "low" else None
-                    text = f"{name}, {told}: {100 * effect:g} % in {place}, called slower"
+                    text = f"{name}, {told}: {100 * effect:g}% in {place}, called slower"
                     yield Case(text, target, found(noise, effect, place, margin))
-    yield Case("low, a third disturbed: 5 % in level, called slower", FOUND, found(LOW, 0.05, "level", None, 0.33))
+    yield Case("low, a third disturbed: 5% in level, called slower", FOUND, found(LOW, 0.05, "level", None, 0.33))
     for n in (3, 5, 20):
         yield Case(f"low, {n} runs: alike, called slower", FALSE, false(LOW, None, n))
     for kind in KINDS:
@@ -153,11 +153,11 @@ def cases() -> Iterator[Case]:
             target = None if kind in ("step", "autocorrelated") else FALSE
             yield Case(f"{kind}, {n} runs: alike, called slower", target, false(kind, None, n))
     for place in get_args(Place):
-        yield Case(f"low: 10 % in {place}, called the same within 5 %", FALSE, same_though_not(LOW, 0.10, place, 0.05))
-    yield Case("low: 10 % in level, same shape at another level", None, shape(0.10, "level", True))
-    yield Case("low: 10 % in kappa, not the same shape", (94.0, 100.0), shape(0.10, "kappa", False))
+        yield Case(f"low: 10% in {place}, called the same within 5%", FALSE, same_though_not(LOW, 0.10, place, 0.05))
+    yield Case("low: 10% in level, same shape at another level", None, shape(0.10, "level", True))
+    yield Case("low: 10% in kappa, not the same shape", (94.0, 100.0), shape(0.10, "kappa", False))
     for busy_share in (0.55, 0.8):
-        yield Case(f"low: {100 * busy_share:g} % disturbed, inconclusive", ALL, busy(busy_share))
+        yield Case(f"low: {100 * busy_share:g}% disturbed, inconclusive", ALL, busy(busy_share))
 
 
 if __name__ == "__main__":

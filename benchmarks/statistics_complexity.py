@@ -45,7 +45,7 @@ def counted(times: FloatArray, noise: float, is_hit: Callable[[list[str]], bool]
 def cases() -> Iterator[Case]:
     """The true class kept, the true class alone, other growth refused."""
     for noise in NOISES:
-        told = f"runs differ by {100 * noise:g} %"
+        told = f"runs differ by {100 * noise:g}%"
         for name in CLASSES:
             yield Case(
                 f"{told}: {name}, not refuted", KEPT, counted(exact(name), noise, lambda left, n=name: n in left)

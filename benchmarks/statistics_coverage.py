@@ -1,6 +1,6 @@
-"""Does a 95 % interval hold the truth 95 times in 100? Ours, and the ways that are often used instead.
+"""Does a 95% interval hold the truth 95 times in 100? Ours, and the ways that are often used instead.
 
-Noise `low`: 2 % between the iterations of a run, 3 % between runs. `high`: 5 %, 3 %, and 3 % of the runs are
+Noise `low`: 2% between the iterations of a run, 3% between runs. `high`: 5%, 3%, and 3% of the runs are
 slowed 1.5 times. A score is the median of 20 iterations. The truth is named with each figure: the median, the
 geometric or the arithmetic mean of the scores of all runs there could be.
 """
@@ -31,7 +31,7 @@ def of_one(noise: Noise, n: int, truth: Truth, interval: Callable[[FloatArray], 
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         found = coverage(map(interval, run_scores(rng, (n_cases, n), noise)), noise.truth(truth))
-        return 100 * found.share, 100 * found.error, f"+-{100 * found.half_width:.2f} %"
+        return 100 * found.share, 100 * found.error, f"+-{100 * found.half_width:.2f}%"
 
     return measure
 
@@ -42,7 +42,7 @@ def of_two(noise: Noise, n: int, interval: Callable[[FloatArray, FloatArray], Es
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         a, b = 1.25 * run_scores(rng, (n_cases, n), noise), run_scores(rng, (n_cases, n), noise)
         found = coverage(map(interval, a, b), 1.25)
-        return 100 * found.share, 100 * found.error, f"+-{100 * found.half_width:.2f} %"
+        return 100 * found.share, 100 * found.error, f"+-{100 * found.half_width:.2f}%"
 
     return measure
 
@@ -53,7 +53,7 @@ def pooled_iterations(noise: Noise, n: int) -> Measure:
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         pools = (run_iterations(rng, 1.0, n, 20, noise).ravel() for _ in range(n_cases))
         found = coverage(map(summarize, pools), noise.truth("median"))
-        return 100 * found.share, 100 * found.error, f"+-{100 * found.half_width:.2f} %"
+        return 100 * found.share, 100 * found.error, f"+-{100 * found.half_width:.2f}%"
 
     return measure
 
@@ -90,14 +90,14 @@ def table(noise: Noise, n: int, pair: bool, simultaneous: bool) -> Measure:
 
 
 def power(n: int) -> Measure:
-    """How often an effect of the stated minimum detectable size is found (two samples, 3 % noise)."""
+    """How often an effect of the stated minimum detectable size is found (two samples, 3% noise)."""
     effect = minimum_detectable_effect(0.03, n) or 0.0
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         a = np.exp(effect + 0.03 * rng.standard_normal((n_cases, n)))
         b = np.exp(0.03 * rng.standard_normal((n_cases, n)))
         p = stats.ttest_ind(np.log(a), np.log(b), axis=1).pvalue
-        return share(int((p < 0.05).sum()), n_cases, f"effect {100 * effect:.1f} %")
+        return share(int((p < 0.05).sum()), n_cases, f"effect {100 * effect:.1f}%")
 
     return measure
 
@@ -133,7 +133,7 @@ def cases() -> Iterator[Case]:
 def trimmed(name: str, noise: Noise) -> Iterator[Case]:
     """The option for studies with rare slow runs."""
     for n in (10, 20):
-        at = f"{name}, {n} runs, 10 % trimmed"
+        at = f"{name}, {n} runs, 10% trimmed"
         one = of_one(noise, n, "median", lambda x: summarize(x, trim=0.1))
         two = of_two(noise, n, lambda a, b: ratio(a, b, trim=0.1))
         yield Case(f"{at}: typical (median)", TARGET, one)

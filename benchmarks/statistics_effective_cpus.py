@@ -50,7 +50,7 @@ def collapse(rng: np.random.Generator) -> FloatArray:
 
 
 def near(times: FloatArray, answer: int | None) -> bool:
-    """Whether the answer costs no more than 7 %: the margin of 5 %, and what noise adds to it."""
+    """Whether the answer costs no more than 7%: the margin of 5%, and what noise adds to it."""
     return answer is not None and bool(times[answer - 1] <= 1.07 * times.min())
 
 
@@ -75,7 +75,7 @@ def right(
             times = program(rng)
             answer = method(times, rng, noise)[0]
             hits, open_ = hits + is_right(times, answer), open_ + (answer is None)
-        return share(hits, n_cases, f"{100 * open_ / n_cases:.1f} % not decided")
+        return share(hits, n_cases, f"{100 * open_ / n_cases:.1f}% not decided")
 
     return measure
 
@@ -115,20 +115,20 @@ def calibration(n_cpus: int, low: float, high: float) -> Measure:
             return 0.0, 0.0, "none stated"
         p, was = float(said[inside].mean()), float(right[inside].mean())
         error = 100 * (p * (1 - p) / int(inside.sum())) ** 0.5
-        return 100 * (was - p), error, f"stated {100 * p:.1f} %, right {100 * was:.1f} % of {int(inside.sum())}"
+        return 100 * (was - p), error, f"stated {100 * p:.1f}%, right {100 * was:.1f}% of {int(inside.sum())}"
 
     return measure
 
 
 def serial_but_sure(n_cpus: int, serial: float) -> Measure:
-    """Share of almost serial programs without a cap whose answer is stated with 95 % and wrong."""
+    """Share of almost serial programs without a cap whose answer is stated with 95% and wrong."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         times = amdahl_times(n_cpus, serial, range(1, n_cpus + 1))
         told = [model_result(times, rng, NOISES["low"]) for _ in range(n_cases)]
         sure = [one.k_eff for one in told if one.probability >= 0.95 and not one.misfit]
         wrong = sum(not is_least_level(times, answer) for answer in sure)
-        return share(wrong, n_cases, f"{len(sure)} of {n_cases} stated with 95 %")
+        return share(wrong, n_cases, f"{len(sure)} of {n_cases} stated with 95%")
 
     return measure
 
@@ -147,7 +147,7 @@ def cases() -> Iterator[Case]:
             runs(search_bisection, capped_here, noise),
         )
         yield Case(
-            f"{name}: model-free, answers within 7 % of the best",
+            f"{name}: model-free, answers within 7% of the best",
             (93.0, 100.0),
             right(search_bisection, capped_here, noise, near),
         )
@@ -156,17 +156,15 @@ def cases() -> Iterator[Case]:
             yield Case(
                 f"{name}: {other}, runs on average (not a share)", None, runs(search_model, program, noise), 0.25
             )
-            yield Case(
-                f"{name}: {other}, within 7 % of the best", None, right(search_model, program, noise, near), 0.25
-            )
+            yield Case(f"{name}: {other}, within 7% of the best", None, right(search_model, program, noise, near), 0.25)
 
     for n_cpus, part in {2: 0.4, 4: 0.4, 8: 0.4, 16: 0.4, 32: 0.1, 64: 0.02}.items():
         for low, high in ((0.0, 0.75), (0.75, 0.95), (0.95, 1.01)):
             # A bin of a few programs tells nothing within 5 points.
-            name = f"calibration, {n_cpus} CPUs, stated {100 * low:.0f} to {min(100, 100 * high):.0f} % (points)"
+            name = f"calibration, {n_cpus} CPUs, stated {100 * low:.0f} to {min(100, 100 * high):.0f}% (points)"
             yield Case(name, (-5.0, 5.0), calibration(n_cpus, low, high), part)
         for serial in (0.9, 0.95):
-            name = f"{100 * serial:.0f} % serial, {n_cpus} CPUs: stated with 95 % and wrong"
+            name = f"{100 * serial:.0f}% serial, {n_cpus} CPUs: stated with 95% and wrong"
             yield Case(name, (0.0, 5.0), serial_but_sure(n_cpus, serial), part / 4)
 
 

@@ -31,12 +31,12 @@ class Truth(NamedTuple):
 
 TRUTHS = {
     "no effect": Truth((0,) * 6, (0,) * 4, 1.0),
-    "all 1 %": Truth((1,) * 6, (1,) * 4, 1.0),
-    "all 4 %": Truth((4,) * 6, (4,) * 4, 1.0),
-    "one of six 9 %, each of four 1.5 %": Truth((9, 0, 0, 0, 0, 0), (1.5,) * 4, 1.0),
-    "each of six 1.5 %, one of four 6 %": Truth((1.5,) * 6, (6, 0, 0, 0), 1.0),
-    "each of six 4 %, each of four 2 %": Truth((4,) * 6, (2,) * 4, 2.0),
-    "one of six 9 %, one of four 3 %": Truth((9, 0, 0, 0, 0, 0), (3, 0, 0, 0), 2.0),
+    "all 1%": Truth((1,) * 6, (1,) * 4, 1.0),
+    "all 4%": Truth((4,) * 6, (4,) * 4, 1.0),
+    "one of six 9%, each of four 1.5%": Truth((9, 0, 0, 0, 0, 0), (1.5,) * 4, 1.0),
+    "each of six 1.5%, one of four 6%": Truth((1.5,) * 6, (6, 0, 0, 0), 1.0),
+    "each of six 4%, each of four 2%": Truth((4,) * 6, (2,) * 4, 2.0),
+    "one of six 9%, one of four 3%": Truth((9, 0, 0, 0, 0, 0), (3, 0, 0, 0), 2.0),
 }
 
 

@@ -113,20 +113,20 @@ def ended(d: int, noise: str, of: Callable[[list[SearchOutcome]], float]) -> Mea
 def cases() -> Iterator[Case]:
     """Ours against its targets, on its own ground and off it, then the contrasts."""
     for name, noise in NOISES.items():
-        yield Case(f"{name}, 3 axes, 60 pairs: error, 90 %", (0.0, 10.0), error(search, 3, 60, noise, 0.9))
+        yield Case(f"{name}, 3 axes, 60 pairs: error, 90%", (0.0, 10.0), error(search, 3, 60, noise, 0.9))
         yield Case(
-            f"{name}, 3 axes, 60 pairs, crowds and memory: error, 90 %", None, error(search, 3, 60, noise, 0.9, True)
+            f"{name}, 3 axes, 60 pairs, crowds and memory: error, 90%", None, error(search, 3, 60, noise, 0.9, True)
         )
         n = {"low": 80, "high": 160}[name]
         yield Case(f"{name}, 4 axes, {n} pairs: error, median", (0.0, 5.0), error(search, 4, n, noise, 0.5), 0.4)
         yield Case(
-            f"{name}, 4 axes, 160 pairs: error, 90 % (a stretch)", (0.0, 10.0), error(search, 4, 160, noise, 0.9), 0.4
+            f"{name}, 4 axes, 160 pairs: error, 90% (a stretch)", (0.0, 10.0), error(search, 4, 160, noise, 0.9), 0.4
         )
         for other, method in {"axes unknown": blind, "at random": at_random, "a grid": grid}.items():
-            yield Case(f"{name}, 3 axes, 60 pairs, {other}: error, 90 %", None, error(method, 3, 60, noise, 0.9))
-        yield Case(f"{name}, 3 axes, 120 pairs, axes unknown: error, 90 %", None, error(blind, 3, 120, noise, 0.9), 0.5)
+            yield Case(f"{name}, 3 axes, 60 pairs, {other}: error, 90%", None, error(method, 3, 60, noise, 0.9))
+        yield Case(f"{name}, 3 axes, 120 pairs, axes unknown: error, 90%", None, error(blind, 3, 120, noise, 0.9), 0.5)
         whole = partial(errors_of_whole_grid, noise=noise)
-        yield Case(f"{name}, 3 axes, whole grid of {N_PAIRS} pairs: error, 90 %", None, error_of(whole, 0.9))
+        yield Case(f"{name}, 3 axes, whole grid of {N_PAIRS} pairs: error, 90%", None, error_of(whole, 0.9))
         for d in (1, 2, 3, 4):
             few = 0.4 if d == 4 else 1.0
             on = f"{name}, {d} ax{'i' if d == 1 else 'e'}s, until it ends"

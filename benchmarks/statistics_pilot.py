@@ -75,7 +75,7 @@ def cheap(noise: Noise, start: float) -> Measure:
             known = piloted(rng, noise)
             told += known.differ
             hits += price(noise, start, iterations(known, start)) <= 2 * best
-        return share(hits, n_cases, f"noise between runs told in {100 * told / n_cases:.0f} %")
+        return share(hits, n_cases, f"noise between runs told in {100 * told / n_cases:.0f}%")
 
     return measure
 
@@ -89,8 +89,8 @@ def falsely_told(rng: np.random.Generator, n_cases: int) -> tuple[float, float, 
 def cases() -> Iterator[Case]:
     """Ours first, then the contrasts."""
     for name, noise in NOISES.items():
-        yield Case(f"{name}: +-2 %, configurations that reach it", (80.0, 100.0), reached(noise, None))
-        yield Case(f"{name}: +-2 %, all of 4 configurations reach it", None, reached(noise, None, 4))
+        yield Case(f"{name}: +-2%, configurations that reach it", (80.0, 100.0), reached(noise, None))
+        yield Case(f"{name}: +-2%, all of 4 configurations reach it", None, reached(noise, None, 4))
         yield Case(f"{name}: the same, planned from the pilot's plain value", None, reached(noise, 0.5))
         for start in STARTS:
             title = f"{name}: a start costs {start:g} iterations, within twice the best"

@@ -14,7 +14,7 @@ from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decide_claim
 
 RUNS = (3, 5)
-# Of both errors at the end of the range: 5 %, and what 400 cases may show of it by chance, two standard errors.
+# Of both errors at the end of the range: 5%, and what 400 cases may show of it by chance, two standard errors.
 TARGET = (0.0, 7.2)
 
 

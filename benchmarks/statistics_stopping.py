@@ -1,4 +1,4 @@
-"""How many runs until +-1 %, and does the interval still hold the truth? Our rule, and the impatient one."""
+"""How many runs until +-1%, and does the interval still hold the truth? Our rule, and the impatient one."""
 
 from collections.abc import Iterator
 
@@ -63,8 +63,8 @@ def cases() -> Iterator[Case]:
     """Ours first, then the contrast."""
     for name, noise in NOISES.items():
         rule = Stopping(0.01, PLANNED[name])
-        yield Case(f"{name}: +-1 %, runs on average (not a share)", RUNS[name], runs(noise, rule))
-        yield Case(f"{name}: +-1 %, intervals that hold the truth", (94.0, 97.0), covers(noise, rule))
+        yield Case(f"{name}: +-1%, runs on average (not a share)", RUNS[name], runs(noise, rule))
+        yield Case(f"{name}: +-1%, intervals that hold the truth", (94.0, 97.0), covers(noise, rule))
         yield Case(f"{name}: stopped as soon as it is narrow", None, impatient(noise))
 
 

@@ -93,7 +93,7 @@ def doubted(machine: Machine, n: int, runs: int) -> Measure:
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         n_studies = max(20, n_cases // n)
         found = [study(rng, machine, n, runs).trust for _ in range(n_studies)]
-        whys = [trust.sentence for trust in found if trust.level != "believe"]
+        whys = [trust.sentence for trust in found if trust.level != "reliable"]
         return share(len(whys), n_studies, whys[0] if whys else "")
 
     return measure
@@ -114,7 +114,7 @@ def off(machine: Machine, n: int, runs: int) -> Measure:
                 low, high = (getattr(point.responses["wall"].estimate, end) for end in ("low", "high"))
                 every += not point.doubt
                 wrong += not point.doubt and not low / (1 + percent / 100) <= 1 <= high * (1 + percent / 100)
-        told = f"+-{np.mean(stated):.2g} % stated" if stated else "never stated"
+        told = f"+-{np.mean(stated):.2g}% stated" if stated else "never stated"
         return share(wrong, max(every, 1), f"{told}, {every} figures")
 
     return measure
@@ -125,15 +125,15 @@ def cases() -> Iterator[Case]:
     for stolen in (0.005, 0.02):
         for n in SIZES:
             for runs in (3, 5, 10):
-                name = f"false doubt: {100 * stolen:g} % stolen, {n} configurations, {runs} runs"
+                name = f"false doubt: {100 * stolen:g}% stolen, {n} configurations, {runs} runs"
                 yield Case(name, (0, 5), doubted(Machine(stolen=stolen), n, runs))
     for n in SIZES:
         slow = Machine(slowed=0.5, by=float(np.log(1.3)), noise=0.02)
-        yield Case(f"doubt: half of the runs slowed by 30 %, {n} configurations", (80, 100), doubted(slow, n, 10))
+        yield Case(f"doubt: half of the runs slowed by 30%, {n} configurations", (80, 100), doubted(slow, n, 10))
     for stolen in (0.002, 0.005, 0.02):
         for costs in (1.0, 2.4, 6.0):
             machine = Machine(stolen=stolen, costs=costs)
-            yield Case(f"off by more: {100 * stolen:g} % stolen at {costs:g} times", (0, 5), off(machine, 20, 5))
+            yield Case(f"off by more: {100 * stolen:g}% stolen at {costs:g} times", (0, 5), off(machine, 20, 5))
 
 
 if __name__ == "__main__":

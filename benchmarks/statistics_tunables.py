@@ -1,6 +1,6 @@
 """Which settings matter? Searches among eleven factors of which it is known what each does.
 
-Of an active factor one level gains 6 to 9 %; of the other ones each gains half of that or loses as much. Beside it
+Of an active factor one level gains 6 to 9%; of the other ones each gains half of that or loses as much. Beside it
 the published protocol, every setting alone: 33 settings three times, and ten runs of the default. And searches that
 end after a block of 30 runs, 9 of which fail because of a level.
 """

@@ -1,6 +1,6 @@
 """Up to which level is a limit met? Searches of fifteen runs on queues that are known: how far off, and how sure?
 
-Queues are flat or steep, of one server or several, with a response without load of 2 to 60 % of the limit. Runs near
+Queues are flat or steep, of one server or several, with a response without load of 2 to 60% of the limit. Runs near
 the limit, and beyond it, are three times as noisy as those without load.
 """
 
@@ -12,7 +12,7 @@ from statistics_common import Case, Measure, main, share
 from scalograph.questions.within_limit.truth import queue, search
 from scalograph.simulate.noise import Noise
 
-NOISES = {"1 %": Noise(0.0, 0.01), "3 %": Noise(0.0, 0.03), "8 %": Noise(0.0, 0.08), "slowed": Noise(0.0, 0.03, 0.05)}
+NOISES = {"1%": Noise(0.0, 0.01), "3%": Noise(0.0, 0.03), "8%": Noise(0.0, 0.08), "slowed": Noise(0.0, 0.03, 0.05)}
 RANGES: dict[str, Sequence[int]] = {"10 to 1000": range(10, 1001), "1 to 64": range(1, 65)}
 
 
@@ -42,7 +42,7 @@ def held(noise: Noise, levels: Sequence[int]) -> Measure:
             found, _ = search(over, levels, rng, noise)
             assert found is not None
             hits, n_known = hits + (found.low <= place <= found.high), n_known + found.is_known
-        return share(hits, n, f"decided in {100 * n_known / n:.0f} %")
+        return share(hits, n, f"decided in {100 * n_known / n:.0f}%")
 
     return measure
 
@@ -51,7 +51,7 @@ def cases() -> Iterator[Case]:
     for name, noise in NOISES.items():
         for span, levels in RANGES.items():
             text = f"runs differ by {name}, {span}" if name[0].isdigit() else f"1 in 20 runs slowed, {span}"
-            yield Case(f"{text}: within 5 %, or one level", (95.0, 100.0), within(noise, levels, 0.05))
+            yield Case(f"{text}: within 5%, or one level", (95.0, 100.0), within(noise, levels, 0.05))
             yield Case(f"{text}: the interval holds it", (95.0, 100.0), held(noise, levels))
 
 

@@ -65,8 +65,8 @@ def named(kind: str, noise: Noise, carried: Rates) -> Measure:
 
     def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
         found = [one for _, _, one in asked(rng, kind, noise, n, carried)]
-        wrong = sum(one.ends not in ("not resolved", "not known") and not is_named(kind, one) for one in found)
-        return share(sum(is_named(kind, one) for one in found), n, f"another one named: {100 * wrong / n:.1f} %")
+        wrong = sum(one.ends not in ("inconclusive", "not known") and not is_named(kind, one) for one in found)
+        return share(sum(is_named(kind, one) for one in found), n, f"another one named: {100 * wrong / n:.1f}%")
 
     return measure
 
@@ -86,7 +86,7 @@ def held(kind: str, noise: Noise, carried: Rates, one_level: bool) -> Measure:
 
 
 def uneven(n_runs: int, one_level: bool) -> Measure:
-    """The same of runs that differ by 1 to 6 %, more at some levels than at others, over any number of levels."""
+    """The same of runs that differ by 1 to 6%, more at some levels than at others, over any number of levels."""
 
     def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
         told = []
@@ -109,7 +109,7 @@ def uneven(n_runs: int, one_level: bool) -> Measure:
 
 
 def rising(noise: Noise) -> Measure:
-    """Share of rates without a plateau, each level carrying 6 to 100 % more than the one before, that are told one."""
+    """Share of rates without a plateau, each level carrying 6 to 100% more than the one before, that are told one."""
 
     def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
         wrong = 0
@@ -123,7 +123,7 @@ def rising(noise: Noise) -> Measure:
 
 
 def knees(kind: str, noise: Noise) -> Measure:
-    """Share of knees whose interval holds where the asymptotes meet, within 2 %."""
+    """Share of knees whose interval holds where the asymptotes meet, within 2%."""
 
     def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
         told = [(net, one.knee) for net, _, one in asked(rng, kind, noise, n, exact) if one.knee]
@@ -132,7 +132,7 @@ def knees(kind: str, noise: Noise) -> Measure:
         hits = sum(
             (knee.low or 0) * 0.98 <= x <= (knee.high or 0) * 1.02 for (_, knee), x in zip(told, true, strict=True)
         )
-        note = f"off by {100 * np.median(off):+.1f} %, at most {100 * np.max(np.abs(off)):.1f} %, of {len(told)}"
+        note = f"off by {100 * np.median(off):+.1f}%, at most {100 * np.max(np.abs(off)):.1f}%, of {len(told)}"
         return share(hits, max(1, len(told)), note)
 
     return measure

@@ -119,7 +119,7 @@ def coming_and_going(draw: random.Random, busy: float) -> Scene:
 
 
 def typical(values: Sequence[float]) -> Estimate:
-    """The median, with the ends of its 95 % interval: order statistics, at least six of them."""
+    """The median, with the ends of its 95% interval: order statistics, at least six of them."""
     ordered, n = sorted(values), len(values)
     k = int(binom.ppf(0.025, n, 0.5)) if n else 0
     ends = (ordered[k - 1], ordered[n - k]) if k else (None, None)
@@ -132,7 +132,7 @@ def percent(flags: Sequence[float]) -> float | None:
 
 
 def wilson(hits: int, n: int, z: float = 1.96) -> tuple[float, float]:
-    """Ends of the 95 % interval of a share of n >= 1 cases, in percent.
+    """Ends of the 95% interval of a share of n >= 1 cases, in percent.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
     """

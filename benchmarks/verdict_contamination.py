@@ -1,9 +1,9 @@
 """Is a run with a neighbor flagged, and a quiet one left alone? Fixed work at 1 and 2 threads on 2 CPUs.
 
-The neighbor is ours: busy on one CPU or on both for 10, 25, 50 or 100 % of every 40 ms, started at a random moment. The
-truth is the median of the quiet runs: those without a neighbor of ours that lost less than 1 % of their time, half
+The neighbor is ours: busy on one CPU or on both for 10, 25, 50 or 100% of every 40 ms, started at a random moment. The
+truth is the median of the quiet runs: those without a neighbor of ours that lost less than 1% of their time, half
 of what flags a run, to others and to the hypervisor, by an independent witness (verdict_witness.py). A disturbance
-counts where it moved the wall time by 2 % or more against it. Needs a machine that is quiet but for us.
+counts where it moved the wall time by 2% or more against it. Needs a machine that is quiet but for us.
 """
 
 import random
@@ -77,20 +77,20 @@ def _of(found: Round, length: float) -> list[Figure]:
     moved = disturbances(found, length)
     hit = [flag for by, flag in moved if by >= MOVED]
     least = smallest(moved)
-    decided, what = None if least is None else 100 * least, f"{length} s: from this disturbance on 95 % are flagged"
+    decided, what = None if least is None else 100 * least, f"{length} s: from this disturbance on 95% are flagged"
     return [
         Figure(f"{length} s: quiet runs flagged", percent(quiet), "%", falsely, _with(quiet, aside), len(quiet)),
-        Figure(f"{length} s: runs 2 % longer or more, flagged", percent(hit), "%", flagged, _with(hit), len(hit)),
+        Figure(f"{length} s: runs 2% longer or more, flagged", percent(hit), "%", flagged, _with(hit), len(hit)),
         Figure(what, decided, "%", None, "of the wall time", len(moved)),
     ]
 
 
 def _with(flags: list[float], more: str = "") -> str:
-    """The 95 % interval of the share, and one thing more."""
+    """The 95% interval of the share, and one thing more."""
     if not flags:
         return more
     low, high = wilson(flags.count(1.0), len(flags))
-    return f"95 %: {low:.1f} to {high:.1f} %" + (f"; {more}" if more else "")
+    return f"95%: {low:.1f} to {high:.1f}%" + (f"; {more}" if more else "")
 
 
 def _still(found: Round, key: str, length: float, threads: int) -> list[float]:
@@ -112,9 +112,9 @@ def disturbances(found: Round, length: float) -> list[tuple[float, float]]:
 
 
 def smallest(moved: list[tuple[float, float]], least: int = 10) -> float | None:
-    """The smallest step from which on 95 % of the runs are flagged, in this step too; None where none is.
+    """The smallest step from which on 95% of the runs are flagged, in this step too; None where none is.
 
-    Each stretch between two steps must reach 95 % by itself, where it has enough runs: large disturbances, which are
+    Each stretch between two steps must reach 95% by itself, where it has enough runs: large disturbances, which are
     easily seen, would otherwise speak for small ones.
     """
     found = None

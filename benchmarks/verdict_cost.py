@@ -60,7 +60,7 @@ def figures(found: Round) -> list[Figure]:
 def _cost(found: Round, name: str, way: str) -> Figure:
     costs = found[f"cost {name}, {way}"]
     usual = name.endswith(next(iter(THREADS))) and not WAYS[way]
-    target, note = ("<=", COST) if usual else None, f"largest {max(costs):.3f} %"
+    target, note = ("<=", COST) if usual else None, f"largest {max(costs):.3f}%"
     return Figure(f"{name}, {way}: CPU time of the probe", median(costs), "%", target, note, len(costs))
 
 
@@ -70,7 +70,7 @@ def _longer(found: Round, name: str, way: str) -> Figure:
     ratio = paired_ratio(watched, bare, trim=0.1 if len(bare) >= 10 else 0.0)
     if ratio.value is None or ratio.low is None or ratio.high is None:
         return Figure(f"{name}, {way}: longer than bare", None, "%", None, "; ".join(ratio.warnings), len(bare))
-    note = f"95 %: {100 * (ratio.low - 1):+.2f} to {100 * (ratio.high - 1):+.2f} %"
+    note = f"95%: {100 * (ratio.low - 1):+.2f} to {100 * (ratio.high - 1):+.2f}%"
     return Figure(f"{name}, {way}: longer than bare", 100 * (ratio.value - 1), "%", None, note, len(bare))
 
 

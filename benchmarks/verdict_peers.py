@@ -27,7 +27,7 @@ from scalograph.machine.ceiling.compare_ceiling import ratio
 SECONDS = 0.5
 ROUNDS, OF_PEERS = 200, 40
 PRESENT = (0.0, 0.25, 0.5, 0.75)
-# Intervals of 95 % may miss 18 of 200: 9 %, of however many answers there are.
+# Intervals of 95% may miss 18 of 200: 9%, of however many answers there are.
 OFF, MISSES, TRUTHS = 0.10, 9.0, 30
 # Where the host takes a tick from most runs, one a round would leave too few.
 TRUTHS_A_ROUND = 3
@@ -100,7 +100,7 @@ def _against(answers: list[Answer], true: Estimate, name: str, judged: bool, not
     sides = f"{above} lie above it, {below} below; {apart} miss its interval too"
     off, misses = (("<=", 0), ("<=", MISSES)) if judged else (None, None)
     return [
-        Figure(f"speedups off by more than 10 %, {name}", wrong, "", off, note, n),
+        Figure(f"speedups off by more than 10%, {name}", wrong, "", off, note, n),
         Figure(f"intervals that miss the truth, {name}", 100 * (above + below) / max(1, n), "%", misses, sides, n),
     ]
 
@@ -114,11 +114,11 @@ def _contrasts(found: Round, true: float) -> list[Figure]:
         errors = [abs(value / true - 1) for value in values if value != NOT_KNOWN]
         if errors:
             warned = found.get(f"{name} warned")
-            note = f"largest error {100 * max(errors):.0f} %" + (
+            note = f"largest error {100 * max(errors):.0f}%" + (
                 f", it warns in {sum(warned):.0f} rounds" if warned else ""
             )
             off = 100 * sum(error > OFF for error in errors) / len(errors)
-            table.append(Figure(f"speedup off by more than 10 %: {name}", off, "%", None, note, len(errors)))
+            table.append(Figure(f"speedup off by more than 10%: {name}", off, "%", None, note, len(errors)))
     return table
 
 

@@ -53,12 +53,12 @@ class Seen:
 
     @property
     def alone(self) -> bool:
-        """Whether nobody else ran, but for that and 0.5 % of the time, whatever the hypervisor did."""
+        """Whether nobody else ran, but for that and 0.5% of the time, whatever the hypervisor did."""
         return self.others_s <= QUIET * self.lasted_s + KERNEL_S
 
     @property
     def undisturbed(self) -> bool:
-        """Whether that was less than 0.5 % of the time."""
+        """Whether that was less than 0.5% of the time."""
         return self.lost_s <= QUIET * self.lasted_s
 
 
@@ -74,7 +74,7 @@ def witnessed(folder: Path, measure: Callable[[], T]) -> tuple[T, Seen]:
     text = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
     found = switches(text.splitlines())
     begin, end = _window(found)
-    # A tick of steal is 2 % of half a second: where one shows, nobody knows how much there was.
+    # A tick of steal is 2% of half a second: where one shows, nobody knows how much there was.
     return value, Seen(others(found), _ticks()[1] - stolen, end - begin, "perf")
 
 

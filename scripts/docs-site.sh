@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 pages=$(mktemp -d)
 trap 'rm -rf "$pages" "$pages.yml"' EXIT
 
-git ls-files -z '*.md' 'docs/*.ipynb' 'docs/*.yml' LICENSE | grep -zv '^tests/' | xargs -0 cp --parents -t "$pages"
+git ls-files -z '*.md' 'docs/*.ipynb' 'docs/*.yml' 'studies/reproduced/*.html' LICENSE | grep -zv '^tests/' | xargs -0 cp --parents -t "$pages"
 "$(dirname "$mkdocs")/python" scripts/api_page.py >"$pages/docs/api.md"
 # It is made here, so that no page of the repository can link to it.
 # shellcheck disable=SC2016 # these are backquotes of Markdown
@@ -19,7 +19,7 @@ sed -i 's#`docs/api.html`#[Python interface](../api.md)#' "$pages/docs/howto/not
 
 cat >"$pages.yml" <<CONFIG
 site_name: Scalograph
-site_description: A scalability laboratory for Linux
+site_description: A scalability lab for Linux
 docs_dir: $pages
 site_dir: $out
 use_directory_urls: false

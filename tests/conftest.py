@@ -18,7 +18,7 @@ from tests.rerun_alone import pytest_addoption, pytest_configure  # noqa: F401 -
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Maven compiles more of itself than it would take to end.
 os.environ.setdefault("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-# To look for garbage every 700 objects, among all tests that were collected, takes 4 to 15 % of the CPU time of tests;
+# To look for garbage every 700 objects, among all tests that were collected, takes 4 to 15% of the CPU time of tests;
 # what is collected stays, and is not looked at at all.
 gc.set_threshold(20_000, 20, 50)
 gc.disable()

@@ -1,4 +1,4 @@
-"""Scalograph: a scalability laboratory for Linux.
+"""Scalograph: a scalability lab for Linux.
 
 >>> import scalograph
 >>> r = scalograph.open("scalograph-results/first/latest")  # doctest: +SKIP

@@ -1,5 +1,6 @@
 """Exceptions and exit codes: each failure says where it is, what was observed and expected, and how to fix it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -21,6 +22,13 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
+# The value of an option as it was given, and what is said about it.
+_VALUE = re.compile(r"""(?:"([^"]*)"|'([^']*)'|(-?[0-9.]+)$)(.*)""", re.DOTALL)
+_BLANK = re.compile(r"\s")
+# Of an error and its hint.
+MOST_WORDS = 25
+
+
 @dataclass(frozen=True)
 class Problem:
     """A mistake: where it is, what was found and expected there, and how to fix it."""
@@ -35,6 +43,31 @@ class Problem:
         if self.expected:
             text += f", expected {self.expected}"
         return f"{text}; {self.fix}" if self.fix else text
+
+    def error_and_hint(self) -> tuple[str, str]:
+        """Return what a person reads: what is wrong, and what to do about it.
+
+        >>> Problem("--runs", "found 0", "a number from 1").error_and_hint()
+        ('--runs 0 is not valid', 'use a number from 1')
+        """
+        what, _, expected = (self.found, "", self.expected) if self.expected else self.found.partition(", expected ")
+        what, fix = what.removeprefix("found "), self.fix
+        value = _VALUE.fullmatch(what)
+        if value and self.where.startswith("--"):
+            text = value[1] or value[2] or value[3] or ""
+            given = text if text and not _BLANK.search(text) else f"'{text}'"
+            error = f"{self.where} {given}{value[4] or ' is not valid'}"
+        else:
+            what += " is not valid" * bool(value and not value[4])
+            error = f"{self.where}: {what}" if self.where else what
+        if fix.startswith("did you mean") or not expected:
+            return error, fix
+        if not fix or fix.startswith(("such as", "or ")) or (value and not value[4]):
+            joint = ", " if fix.startswith("such as") else "; "
+            a_value = "a value " * expected.startswith(("less", "greater", "above"))
+            return error, f"use {a_value}{joint.join(filter(None, (expected, fix)))}"
+        longer = f"{error}, expected {expected}"
+        return longer if len(f"{longer} {fix}".split()) <= MOST_WORDS else error, fix
 
 
 class ScalographError(Exception):

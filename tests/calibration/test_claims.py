@@ -38,7 +38,7 @@ def test_no_template_is_often_false(noise: str) -> None:
     for shapes in studies * 3:
         said = check_sentences(simulate_study(rng, shapes, *NOISES[noise]), shapes)
         told.update(name for name, is_false in said.items() if is_false)
-    # Of 30 studies 5 % are 1.5; a template that errs in a quarter of them would be false in 8.
+    # Of 30 studies 5% are 1.5; a template that errs in a quarter of them would be false in 8.
     assert max(told.values(), default=0) <= 5, told
 
 

@@ -20,7 +20,7 @@ def bench(b: Benchmarks) -> ModuleType:
 
 def is_short(claim: Claim) -> bool:
     """At most three sentences and 55 words, of which the first answers, or says that it cannot be said."""
-    said = claim.sentences[0].startswith("Cannot be said: ")
+    said = claim.sentences[0].startswith(("Inconclusive: ", "Inconclusive", "No answer"))
     return len(" ".join(claim.sentences).split()) <= 55 and claim.answered != said
 
 
@@ -47,13 +47,10 @@ def test_break_even_is_told_where_it_is(bench: ModuleType) -> None:
     assert all(one.location == pytest.approx(truth(one.level), rel=0.25) for one in told)
 
 
-@pytest.mark.parametrize(
-    ("excess", "begins"),
-    [(1.0, "CPUs are shared as theory says, within "), (1.5, "Sharing CPUs costs more than theory")],
-)
-def test_cpus_are_shared_as_theory_says_where_they_are(bench: ModuleType, excess: float, begins: str) -> None:
+@pytest.mark.parametrize(("excess", "case"), [(1.0, "fair"), (1.5, "unfair")])
+def test_cpus_are_shared_fairly_where_they_are(bench: ModuleType, excess: float, case: str) -> None:
     claims = [bench.surface_said(np.random.default_rng(seed), excess, 0.02) for seed in range(5)]
-    assert all(is_short(claim) and claim.sentences[0].startswith(begins) for claim in claims)
+    assert all(is_short(claim) and claim.cases[0].case == case for claim in claims)
 
 
 @pytest.mark.parametrize(("typical", "share"), [([1, 1, 1, 1], 0.05), ([1.8, 1, 1.03, 1.06], 0.05)])

@@ -25,7 +25,7 @@ TOP = 512
 
 
 def is_right(program: JumpingProgram, place: float | None) -> bool:
-    """Whether it is within 5 % or between the same levels; none where there is none."""
+    """Whether it is within 5% or between the same levels; none where there is none."""
     if program.place is None or place is None:
         return program.place is None and place is None
     return abs(log(place) - program.place) <= 0.05 or int(place) == int(exp(program.place))

@@ -1,8 +1,8 @@
-"""The short version of benchmarks/statistics_coverage.py: nominal 95 % intervals must cover 93-97 %.
+"""The short version of benchmarks/statistics_coverage.py: nominal 95% intervals must cover 93-97%.
 
 Each share comes from a fixed seed and a few thousand samples, so it is allowed twice its own standard
-error beyond the target. Known and not hidden: under high noise the Welch ratio covers 97.1 % at 3 runs and
-97.3 % at 10, the paired one 97.2 % at 10 (too wide, by less than half a point; trimmed, they are on target
+error beyond the target. Known and not hidden: under high noise the Welch ratio covers 97.1% at 3 runs and
+97.3% at 10, the paired one 97.2% at 10 (too wide, by less than half a point; trimmed, they are on target
 at 10), and no interval for the arithmetic mean reaches the target there.
 """
 

@@ -11,7 +11,7 @@ from tests.kit.scripts import Benchmarks
 
 
 def quiet_and_moved(b: Benchmarks, flag_from: float) -> dict[str, list[float]]:
-    """Quiet runs of pace 1, one of six disturbed as the witness saw; 0.4 % longer for each percent of duty."""
+    """Quiet runs of pace 1, one of six disturbed as the witness saw; 0.4% longer for each percent of duty."""
     found: dict[str, list[float]] = {}
     for length in b.verdict_contamination.LENGTHS:
         for threads in (1, 2):
@@ -27,18 +27,18 @@ def quiet_and_moved(b: Benchmarks, flag_from: float) -> dict[str, list[float]]:
 
 def test_contamination_counts_what_moved_and_leaves_out_what_the_witness_saw(b: Benchmarks) -> None:
     figures = {f.name: f for f in b.verdict_contamination.figures(quiet_and_moved(b, 0.03))}
-    quiet, hit = figures["1.5 s: quiet runs flagged"], figures["1.5 s: runs 2 % longer or more, flagged"]
+    quiet, hit = figures["1.5 s: quiet runs flagged"], figures["1.5 s: runs 2% longer or more, flagged"]
     assert (quiet.value, quiet.n, quiet.verdict) == (0.0, 10, "reached")
     assert "2 undecided, 2 set aside" in quiet.note
     assert (hit.value, hit.n) == (100.0, 96)
-    assert figures["1.0 s: runs 2 % longer or more, flagged"].value == pytest.approx(100 * 96 / 120)
-    assert figures["1.0 s: from this disturbance on 95 % are flagged"].value == pytest.approx(3.0)
+    assert figures["1.0 s: runs 2% longer or more, flagged"].value == pytest.approx(100 * 96 / 120)
+    assert figures["1.0 s: from this disturbance on 95% are flagged"].value == pytest.approx(3.0)
 
 
 def test_a_missed_disturbance_is_missed(b: Benchmarks) -> None:
     figures = {f.name: f for f in b.verdict_contamination.figures(quiet_and_moved(b, 0.15))}
-    assert figures["1.5 s: runs 2 % longer or more, flagged"].verdict == "MISSED"
-    assert figures["1.5 s: from this disturbance on 95 % are flagged"].value == pytest.approx(20.0)
+    assert figures["1.5 s: runs 2% longer or more, flagged"].verdict == "MISSED"
+    assert figures["1.5 s: from this disturbance on 95% are flagged"].value == pytest.approx(20.0)
 
 
 def test_large_disturbances_do_not_speak_for_small_ones(b: Benchmarks) -> None:
@@ -89,7 +89,7 @@ def test_the_truth_is_a_median_whatever_a_few_runs_took(b: Benchmarks) -> None:
     found = b.verdict_common.typical([1.0] * 20 + [1.5] * 3)
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
     ordered = b.verdict_common.typical([float(i) for i in range(1, 11)])
-    assert (ordered.value, ordered.low, ordered.high) == (5.5, 2.0, 9.0), "97.9 %, the next pair has 89.1 %"
+    assert (ordered.value, ordered.low, ordered.high) == (5.5, 2.0, 9.0), "97.9%, the next pair has 89.1%"
     assert b.verdict_common.typical([1.0, 2.0]).low is None and b.verdict_common.typical([]).value is None
 
 
@@ -100,14 +100,14 @@ def test_peers_are_held_against_the_witnessed_truth(b: Benchmarks) -> None:
     found |= {"hyperfine value": [2.0, 2.5, 1.7, 2.1], "hyperfine warned": [0.0, 1.0, 0.0, 0.0]}
     figures = {f.name: f for f in b.verdict_peers.figures(found)}
     assert figures["true speedup"].value == pytest.approx(2.0)
-    off = figures["speedups off by more than 10 %, not flagged"]
+    off = figures["speedups off by more than 10%, not flagged"]
     assert (off.value, off.n, off.verdict, off.note) == (1, 19, "MISSED", "1 rounds without an answer")
     missing = figures["intervals that miss the truth, not flagged"]
     assert (missing.value, missing.verdict) == (pytest.approx(100 / 19), "reached")
     assert missing.note == "1 lie above it, 0 below; 1 miss its interval too"
-    assert figures["speedups off by more than 10 %, not flagged, all clean runs made"].verdict == "reached"
-    peer = figures["speedup off by more than 10 %: hyperfine"]
-    assert (peer.value, peer.note) == (50.0, "largest error 25 %, it warns in 1 rounds")
+    assert figures["speedups off by more than 10%, not flagged, all clean runs made"].verdict == "reached"
+    peer = figures["speedup off by more than 10%: hyperfine"]
+    assert (peer.value, peer.note) == (50.0, "largest error 25%, it warns in 1 rounds")
     few = b.verdict_peers.figures({**found, "truth 2": [2.0] * 29})
     assert [f.target for f in few] == [None] * len(few)
 
@@ -158,7 +158,7 @@ def test_a_label_differs_where_its_runs_do_and_flagged_runs_can_hide_it(b: Bench
     found = {"clean": [0.01] * 5 + [0.5] * 95, "all": [0.01] * 10 + [0.5] * 90, "flagged": [0.0] * 99 + [3.0]}
     clean, every = aa.figures(found)
     assert (clean.value, clean.verdict, every.value, every.target) == (5.0, "reached", 10.0, None)
-    assert clean.note.startswith("95 %: 2.2 to 11.2 %; 3 of 2000 runs flagged")
+    assert clean.note.startswith("95%: 2.2 to 11.2%; 3 of 2000 runs flagged")
 
 
 def test_cost_and_wakeups(b: Benchmarks) -> None:
@@ -173,7 +173,7 @@ def test_cost_and_wakeups(b: Benchmarks) -> None:
                 found |= {f"switches {name}": [100 + 50 * length] * 3, f"lasted {name}": [length] * 3}
     figures = {f.name: f for f in cost.figures(found)}
     usual = figures["1 s, a thread a CPU, no timeline: CPU time of the probe"]
-    assert (usual.value, usual.verdict, usual.note) == (0.06, "reached", "largest 0.200 %")
+    assert (usual.value, usual.verdict, usual.note) == (0.06, "reached", "largest 0.200%")
     assert figures["3 s, a thread a CPU, timeline: longer than bare"].value == pytest.approx(2.0, abs=0.01)
     assert figures["32 threads a CPU, timeline: wake-ups a second"].value == pytest.approx(50)
 
@@ -217,15 +217,15 @@ def test_a_tool_that_gives_a_ratio_is_judged_by_each_threshold(b: Benchmarks) ->
     found |= {"hyperfine same ratio": [1.0, 1.03, 0.9], "hyperfine more ratio": [1.049, 1.051, 1.2]}
     found |= {f"hyperfine {case} took": [1.0] * 3 for case in ("same", "more")}
     figures = {figure.name: figure for figure in b.gate_peers.figures(found)}
-    assert figures["hyperfine, threshold 5 %: same build, called slower"].value == 0.0
-    assert figures["hyperfine, threshold 2 %: same build, called slower"].value == pytest.approx(100 / 3)
-    assert figures["hyperfine, threshold 5 %: 5 % more work, found"].value == pytest.approx(200 / 3)
-    assert figures["hyperfine, threshold 2 %: 5 % more work, found"].value == 100.0
-    assert not figures["hyperfine, threshold 5 %: same build, called slower"].verdict
+    assert figures["hyperfine, threshold 5%: same build, called slower"].value == 0.0
+    assert figures["hyperfine, threshold 2%: same build, called slower"].value == pytest.approx(100 / 3)
+    assert figures["hyperfine, threshold 5%: 5% more work, found"].value == pytest.approx(200 / 3)
+    assert figures["hyperfine, threshold 2%: 5% more work, found"].value == 100.0
+    assert not figures["hyperfine, threshold 5%: same build, called slower"].verdict
 
 
 def test_what_pyperf_prints_is_read(b: Benchmarks) -> None:
-    line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05x {}"
+    line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05× {}"
     assert b.gate_tools.pyperf_said(line.format("slower")) == "slower"
     assert b.gate_tools.pyperf_said(line.format("faster")) == "faster"
     assert b.gate_tools.pyperf_said("Benchmark hidden because not significant (1): command") == "passed"

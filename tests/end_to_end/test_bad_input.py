@@ -28,7 +28,7 @@ def test_every_mistake_of_a_study_at_once(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{N}"]', more=more)
     file.write_text(file.read_text().replace("runs = 2", 'runs = "2"').replace("seed = 1", ""))
     done = complete("check", file, cwd=tmp_path, codes=(2,))
-    places = [line.split(": ")[1] for line in done.stderr.splitlines()]
+    places = [line.split(": ")[2] for line in done.stderr.splitlines() if line.startswith("error: ")]
     wrong = ["seed", "workload.command", "factors.n", "protocol.runs", "protocol.colour", "exclude[0].m"]
     assert places == [*wrong, "quick.factors.n"]
 
@@ -96,7 +96,7 @@ def test_a_workload_that_fails_is_a_record(
     assert all(reason in run["reason"] for run in bad)
     found = findings_in(tmp_path / "results")
     assert found["runs"]["n_failed"] == 2 and found["runs"]["n_empty"] == 1
-    assert found["trust"]["level"] != "believe"
+    assert found["trust"]["level"] != "reliable"
 
 
 def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_results_are_never_overwritten_and_a_link_in_the_place_of_a_file_of_ours
         (tmp_path / name).symlink_to(victim)
     complete("export", "results", "--to", "out.csv", cwd=tmp_path, codes=(0,))
     done = complete("run", "study.toml", "-o", "taken", cwd=tmp_path, codes=(3,))
-    assert "taken/journal.jsonl: cannot be written: it is a link, expected a plain file; remove it" in done.stderr
+    assert "taken/journal.jsonl: cannot be written: it is a link, expected a plain file\nhint: remove it" in done.stderr
     assert not victim.exists()
 
 
@@ -222,7 +222,7 @@ def test_a_mistyped_path_is_not_the_folder_that_it_would_be_in(finished: Path, t
     for command in ("analyze", "report", "profile", ["export", "--to", "x.csv"], ["plan", "study.toml", "--earlier"]):
         words = [command] if isinstance(command, str) else command
         done = complete(*words, "results/typo", cwd=tmp_path, codes=(6,))
-        assert done.stderr.startswith("results/typo: no such file, expected a results folder or a journal")
+        assert done.stderr.startswith("error: results/typo: no such file, expected a results folder or a journal")
     assert not (finished / "findings.json").exists()
 
 

@@ -257,7 +257,7 @@ def claims(folder: Path, swapping: float, caches: float, *words: str) -> list[di
     [
         (1.2, 1.02, ["holds", "does not hold"]),
         (1.02, 1.2, ["does not hold", "holds"]),
-        (1.0, 1.0, ["not resolved", "not resolved"]),
+        (1.0, 1.0, ["inconclusive", "inconclusive"]),
     ],
 )
 def test_a_claim_about_groups_is_decided_by_their_contrast(

@@ -158,7 +158,7 @@ def test_claims_that_are_not_resolved_get_further_runs(tmp_path: Path) -> None:
     command = f"scalograph reproduce --resume -o results --catalogue {begun.file} --more 5min"
     assert first.stdout.splitlines()[-1].split() == ["further", *command.split()]
     before = begun.runs()
-    assert [claim["outcome"] for claim in begun.claims().values()][:2] == ["not resolved", "not resolved"]
+    assert [claim["outcome"] for claim in begun.claims().values()][:2] == ["inconclusive", "inconclusive"]
     done = begun.run("--resume", "--more", "1s")
     assert "one: goes on for P0-1; " in done.stderr, done.stderr
     assert set(begun.states().values()) == {"done"}
@@ -176,7 +176,7 @@ def test_a_part_that_cannot_run_is_told_and_the_others_go_on(tmp_path: Path) -> 
     begun = Reproduction(tmp_path, '["no-such-program-here", "{n}"]')
     done = begun.run()
     assert begun.states() == {"one": "skipped", "two": "done"}
-    assert 'one: skipped: workload: no program "no-such-program-here"' in done.stderr
+    assert 'one: skipped: workload: no program "no-such-program-here" on PATH' in done.stderr
     claim = begun.claims()["P0-1"]
     assert claim["outcome"] == "not measured" and "no-such-program-here" in claim["why"]
     assert "no-such-program-here" in done.stdout
@@ -186,7 +186,7 @@ def test_a_part_all_of_whose_runs_fail_is_told_and_the_others_go_on(tmp_path: Pa
     begun = Reproduction(tmp_path, '["false", "{n}"]')
     begun.run(codes=(4,))
     one, two = begun.document()["parts"]
-    assert one["code"] == 4 and one["trust"]["level"] == "reject" and two["state"] == "done"
+    assert one["code"] == 4 and one["trust"]["level"] == "unusable" and two["state"] == "done"
 
 
 def test_a_part_that_a_busy_machine_ended_goes_on_and_a_damaged_journal_is_told(tmp_path: Path) -> None:

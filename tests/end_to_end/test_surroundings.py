@@ -47,13 +47,14 @@ def test_a_folder_that_was_removed_under_us(
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert execute(["study", "--list"]) == 3
-    assert capsys.readouterr().err == "the current folder: was removed, expected one that exists; cd to another one\n"
+    problem = "error: the current folder: was removed, expected one that exists\nhint: cd to another one\n"
+    assert capsys.readouterr().err == problem
     monkeypatch.chdir(tmp_path)
 
 
 def test_arguments_that_are_no_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["measure", "--", "echo", "caf\udce9"]) == 2
-    said = "argument 4: 'caf\\udce9', bytes that are no UTF-8, expected text; give it another name\n"
+    said = "error: argument 4: 'caf\\udce9', bytes that are no UTF-8, expected text\nhint: give it another name\n"
     assert capsys.readouterr().err == said
 
 
@@ -88,7 +89,7 @@ here = Path.cwd()
 Store.locate = classmethod(lambda _: Store(here / "state", None, shared=here / "lock"))
 main()
 """
-FEW_FILES = "open files: at most {}, expected room for 20 at least; raise the limit: ulimit -n 1024\n"
+FEW_FILES = "error: open files: at most {}, expected room for 20 at least\nhint: raise the limit: ulimit -n 1024\n"
 
 
 @pytest.mark.parametrize(("limit", "code"), [(20, {0, 5}), (19, {3}), (7, {3})])

@@ -117,7 +117,7 @@ def test_wrong_arguments_are_named_in_one_line(builds: Path, name: str, values: 
 @pytest.mark.parametrize(
     ("name", "word"),
     [
-        *(("affinity", word) for word in ("who=me", "threads=0", "units=-1", "units=1x", "units=", "nonsense")),
+        *(("affinity", word) for word in ("who=me", "threads=0", "units=-1", "units=1×", "units=", "nonsense")),
         *(("ceiling", word) for word in ("kind=none", "threads=x", "units=-1", "threads=5000", "iterations=0", "x")),
     ],
 )

@@ -60,5 +60,5 @@ def test_a_golden_broken_line_is_refused_where_it_is(line: str, tmp_path: Path) 
     before = LINES[: broken["number"] - 1]
     (tmp_path / "journal.jsonl").write_text("\n".join([*before, broken["line"]]) + "\n", encoding="utf-8")
     done = scalograph(["analyze", "journal.jsonl"], tmp_path)
-    assert done.code == 6 and done.printed.startswith(f"journal.jsonl:{broken['number']}: {broken['found']}")
+    assert done.code == 6 and done.printed.startswith(f"error: journal.jsonl:{broken['number']}: {broken['found']}")
     assert not (tmp_path / "findings.json").exists()

@@ -100,7 +100,7 @@ def test_one_table_is_asked_for_by_its_name(kept: Example) -> None:
     assert printed.startswith(tables[-1].title[:40]) and printed.endswith(kept.answer)
     unknown = report(kept, "--table", "nothing")
     assert unknown.code == 2 and unknown.printed.startswith(kept.answer)
-    assert '--table: "nothing", expected' in unknown.printed and tables[0].id in unknown.printed.splitlines()[-1]
+    assert "error: --table nothing is not valid" in unknown.printed and tables[0].id in unknown.printed.splitlines()[-1]
 
 
 def test_documents_hold_the_claim_and_whether_to_believe_it(kept: Example) -> None:

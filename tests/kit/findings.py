@@ -95,7 +95,7 @@ def claim_of(found: Findings) -> Claim:
 
 def check_claim(claim: Claim) -> None:
     """See that a claim answers or says why not, in few sentences, above a matrix whose rows are whole."""
-    assert claim.answered != claim.sentences[0].startswith("Cannot be said")
+    assert claim.answered != claim.sentences[0].startswith(("Inconclusive", "No answer"))
     assert 1 <= len(claim.sentences) <= 3
     assert all(text.endswith(".") and text[0].upper() == text[0] for text in claim.sentences)
     if claim.matrix:

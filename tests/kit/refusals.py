@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, ParamSpec
 import pytest
 from _pytest.mark import ParameterSet
 
-from scalograph.errors import StudyError
+from scalograph.errors import MOST_WORDS, StudyError
 from tests.kit.command import in_process
 
 P = ParamSpec("P")
@@ -51,8 +51,14 @@ def check(refusal: Refusal, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
     done = in_process(*shlex.split(refusal.line), cwd=folder, env={"COLUMNS": "10000"})
     message = " ".join(done.stderr.split())
+    assert [text for text in done.stderr.split("error: ")[1:] if is_wordy(text)] == [], "at most 25 words, and a hint"
     missing = [word for word in refusal.words if word not in message]
     assert (done.returncode, missing, "Traceback" in message) == (refusal.code, [], False), done.stderr or done.stdout
+
+
+def is_wordy(message: str) -> bool:
+    """Tell whether a message breaks the rule: what is wrong, a hint, and no more words than a person reads."""
+    return "hint: " not in message or len(message.replace("hint: ", "").split()) > MOST_WORDS
 
 
 def mistakes(call: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:

@@ -130,7 +130,7 @@ def _table(curves: Sequence[Curve]) -> TableDoc:
         for curve in curves for point in curve.points
     ]  # fmt: skip
     return TableDoc(
-        id="configurations", title="Time and speedup", note="Mean of run scores with 95 % interval.",
+        id="configurations", title="Time and speedup", note="Mean of run scores with 95% interval.",
         columns=[*labels, *times, *ratios, Column(name="flags", kind="text")], rows=rows,
     )  # fmt: skip
 
@@ -165,8 +165,8 @@ def full(n: int = 10, levels: Sequence[int] = (1, 2, 8, 32, 128, 220, 250, 512),
                 started="2024-06-11T09:14:02Z", ended="2024-06-11T10:12:44Z", end_reason="complete",
             ),
             "trust": Trust(
-                level="doubt", sentence="60 of 2,240 runs were disturbed by other programs.",
-                causes=["56 runs: another program ran for more than 1 % of the window", "4 runs: CPU steal"],
+                level="caution", sentence="60 of 2,240 runs were disturbed by other programs.",
+                causes=["56 runs: another program ran for more than 1% of the window", "4 runs: CPU steal"],
             ),
             "answer": [
                 "On two CPUs, unlocked threads do 1.93 [1.91, 1.95] times the work of one; more threads add nothing.",
@@ -205,7 +205,7 @@ def small() -> Findings:
     findings = full(n=1, levels=[1], n_timelines=0)
     findings.curves, findings.tables = curves, [_table(curves), _published()]
     findings.runs = RunsDoc(n_asked=18, n_done=18, n_failed=0, configurations=6, verdicts={"clean": 18})
-    findings.trust = Trust(level="believe", sentence="18 of 18 runs were clean.")
+    findings.trust = Trust(level="reliable", sentence="18 of 18 runs were clean.")
     timeline = _timeline(8, 2, 0.3, rng)
     findings.timelines = [TimelineDoc(run="r3", configuration={"threads": 8, "cpus": 2}, timeline=timeline)]
     return findings
@@ -253,7 +253,7 @@ def bare(levels: Sequence[int] = (1,)) -> Findings:
     study = _study("sweep", factors, ("threads", 1), name="thread-scaling", title=title, seed=20240611)
     study.responses.append(ResponseDoc(name="cpu", title="CPU time", unit="s"))
     runs = RunsDoc(n_asked=0, n_done=0, n_failed=0, configurations=0)
-    return Findings(study=study, runs=runs, trust=Trust(level="reject", sentence="No run was done."))
+    return Findings(study=study, runs=runs, trust=Trust(level="unusable", sentence="No run was done."))
 
 
 def one_point() -> Findings:
@@ -369,7 +369,7 @@ def with_maps(maps: Sequence[BreakEvenMap], title: str = "size", other: str = "p
 def _with_part(study: StudyDoc, name: str, part: Part) -> Findings:
     return Findings(
         study=study, runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, configurations=104),
-        trust=Trust(level="believe", sentence="An example."),
+        trust=Trust(level="reliable", sentence="An example."),
         parts={name: part},
         tables=[TableDoc(id="one", title="One", columns=[Column(name="x")], rows=[[1]])],
     )  # fmt: skip

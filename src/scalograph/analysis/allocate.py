@@ -21,7 +21,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Noise within and between runs, as standard deviations of logs (0.03 is 3 %).
+    """Noise within and between runs, as standard deviations of logs (0.03 is 3%).
 
     Attributes:
         within: between iterations of a run.

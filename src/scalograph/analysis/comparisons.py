@@ -26,8 +26,8 @@ class Comparison:
         ratio: a over b, with its interval.
         p_value: two-sided, of no difference; None if there are too few runs.
         label: faster or slower if the interval lies beyond the margin, equivalent if within it.
-        margin: the smallest relative difference that matters; 0.01 is 1 %.
-        minimum_detectable_effect: log ratio that these runs detect with 80 % power; None as for p.
+        margin: the smallest relative difference that matters; 0.01 is 1%.
+        minimum_detectable_effect: log ratio that these runs detect with 80% power; None as for p.
     """
 
     ratio: Estimate
@@ -68,7 +68,7 @@ def compare(
     if better not in ("lower", "higher"):
         raise ValueError(f'better: found "{better}", expected lower or higher')
     if not margin >= 0:
-        raise ValueError(f"margin: found {margin}, expected 0 or more (0.01 is 1 %)")
+        raise ValueError(f"margin: found {margin}, expected 0 or more (0.01 is 1%)")
     estimate = _guard_bimodal(paired_ratio(a, b, confidence) if paired else ratio(a, b, confidence), a, b)
     c = _contrast(a, b, paired)
     p_value = None if c is None else c.p_value()
@@ -104,8 +104,8 @@ def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confide
     """Return the smallest log ratio of two configurations that n runs of each detect; None below 2 runs.
 
     (t(1 - alpha/2) + t(power)) sd sqrt(2/n) with 2n - 2 degrees of freedom. The true power at this effect is
-    79 % at n = 3 and within half a point of 80 % from 5 on. `sd_log` is the standard deviation of log scores between
-    runs (0.03 is 3 %). Raises ValueError if an argument is out of range.
+    79% at n = 3 and within half a point of 80% from 5 on. `sd_log` is the standard deviation of log scores between
+    runs (0.03 is 3%). Raises ValueError if an argument is out of range.
 
     Source: J. Cohen, Statistical power analysis for the behavioral sciences, 1988, two-sample t.
 

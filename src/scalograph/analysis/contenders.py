@@ -30,7 +30,7 @@ class Contender:
         over_best: its typical score over that of the best of the others; an interval that begins at 1 means that this
             level is not the best, one that ends at 1 that it is the only best, one that holds 1 that it may be.
         may_be_best: whether it cannot be distinguished from the best.
-        visible: share by which it must be slower than the best to be detected with 80 % power.
+        visible: share by which it must be slower than the best to be detected with 80% power.
     """
 
     level: float

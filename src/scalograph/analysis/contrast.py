@@ -84,7 +84,7 @@ def paired_contrast(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast
 def _df(x: Center, y: Center) -> float:
     """Return Satterthwaite's degrees of freedom, bounded for a sample of two or three runs beside many.
 
-    Without this rule the interval of 2 against 20 runs covers 88 %, of 3 against 10 93 %; with it 95 % and more.
+    Without this rule the interval of 2 against 20 runs covers 88%, of 3 against 10 93%; with it 95% and more.
     """
     df, (least, most) = satterthwaite(x, y), sorted((x.df, y.df))
     return min(df, least + 1) if least <= _FEW_DF and most >= 4 * least else df

@@ -5,7 +5,7 @@ slower than the rest, the two differ: the interval then covers the median up to 
 geometric mean beyond that; `trim=0.1` keeps it on the median and makes it narrower.
 
 `mean` is the arithmetic mean, the one that adds up to a cost. No interval accounts for slow runs rarer than the sample
-can show: if 3 % of the runs take 1.5 times as long, a nominal 95 % covers 93, 89 and 81 % at 3, 5 and 10 runs.
+can show: if 3% of the runs take 1.5 times as long, a nominal 95% covers 93, 89 and 81% at 3, 5 and 10 runs.
 No method does better without assuming how slow an unseen run may be.
 
 Source: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013 (the run is the unit);

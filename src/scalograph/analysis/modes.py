@@ -18,7 +18,7 @@ from scalograph.analysis.estimate import MOST_LOG, Estimate
 
 EXACT = 1e-9  # numbers this near to a multiple of a step, as a share of the largest, are multiples
 MATTERS = 1e-4  # smaller shares are not reported
-# Scores that spread by so many steps blur them: rounding then moves their mean by less than 1 % of one.
+# Scores that spread by so many steps blur them: rounding then moves their mean by less than 1% of one.
 BLURRED = 0.5
 IDENTICAL_RUNS = "all runs have one score: the clock or counter is too coarse to tell a difference"
 
@@ -59,11 +59,26 @@ def widen_for_rounding(estimate: Estimate, *samples: Scores) -> Estimate:
     step = common_step(*samples)
     if step is None:
         return replace(estimate, low=None, high=None).add_warnings(IDENTICAL_RUNS)
+    return widen_by_step(estimate, step, *samples)
+
+
+def visible_step(samples: Sequence[FloatArray]) -> float | None:
+    """Return the common step of samples where runs of one sample differ by it; None where none shows it.
+
+    >>> visible_step([np.array([120.0, 130.0]), np.array([60.0, 60.0])])
+    10.0
+    >>> visible_step([np.array([2.0]), np.array([1.0])])
+    """
+    return common_step(*samples) if any(x.size and x.min() < x.max() for x in samples) else None
+
+
+def widen_by_step(estimate: Estimate, step: float | None, *samples: Scores) -> Estimate:
+    """Widen the interval of a ratio by the rounding of its scores to a step; as it is without one."""
     hidden = min(sum(rounding(scores, step) for scores in samples), MOST_LOG)
-    if hidden < MATTERS:
+    if hidden < MATTERS or step is None or estimate.low is None or estimate.high is None:
         return estimate
     low, high = estimate.low * math.exp(-hidden), estimate.high * math.exp(hidden)
-    warning = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g} %"
+    warning = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g}%"
     return replace(estimate, low=low, high=high).add_warnings(warning)
 
 
@@ -71,7 +86,7 @@ def widen_for_rounding(estimate: Estimate, *samples: Scores) -> Estimate:
 FEWEST, LEAST_SHARE, LEAST_RUNS = 8, 0.2, 3
 MODES_OF_FEW = f"runs have two modes: an interval takes {FEWEST} runs or more, there are {{}}"
 # Empty space between modes over the mean deviation within them: so much over the count of runs, but at least 2. Of
-# normal, lognormal, slowed and drifting runs 4 to 5 % have more (benchmarks/statistics_ab.py).
+# normal, lognormal, slowed and drifting runs 4 to 5% have more (benchmarks/statistics_ab.py).
 EMPTY, LEAST_EMPTY = 44.0, 2.0
 CHANGES = 3  # fewer changes between the levels are one change of the machine, no modes
 STEPS_APART = 1.5  # values on a grid are apart by more than their spread: modes by more steps than this

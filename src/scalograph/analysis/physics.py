@@ -117,7 +117,7 @@ def _flag_idle_baseline(base: ObservedLevel) -> Iterator[PhysicsFlag]:
     if wall is None or cpu is None or cpu >= BUSY * wall * base.usable_cpus:
         return
     share = 100 * cpu / (wall * base.usable_cpus)
-    text = f"the baseline was on a CPU for at most {share:.3g} % of its time: speedup over it contains its waiting"
+    text = f"the baseline was on a CPU for at most {share:.3g}% of its time: speedup over it contains its waiting"
     yield PhysicsFlag("baseline off the CPU", base.n, text)
 
 

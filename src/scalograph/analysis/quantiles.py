@@ -142,7 +142,7 @@ class Histogram:
         return sum(self.counts)
 
     def quantile(self, share: float) -> float:
-        """Return the quantile of a share above 0 and at most 1, within 0.5 %."""
+        """Return the quantile of a share above 0 and at most 1, within 0.5%."""
         if share >= 1:
             return self.largest
         at = bisect_left([*accumulate(self.counts)], share * self.n)

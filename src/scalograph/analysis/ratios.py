@@ -15,8 +15,8 @@ FIELLER = "ratio of means, Fieller interval"
 def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
     """Return the typical score of `a` over that of `b`, from independent runs: Welch t on logs.
 
-    Nominal 95 % covers 95-96 %, and up to 97.3 % if a few runs are much slower than the rest (too wide, on
-    the safe side); from 10 runs on, `trim=0.1` then covers 95-96 % and is narrower.
+    Nominal 95% covers 95-96%, and up to 97.3% if a few runs are much slower than the rest (too wide, on
+    the safe side); from 10 runs on, `trim=0.1` then covers 95-96% and is narrower.
 
     If a score <= 0 has no log: ratio of means with a Fieller interval.
 

@@ -19,6 +19,7 @@ from scalograph.analysis.baseline import (
 from scalograph.analysis.center import FloatArray, Scores, finite_scores, has_logs
 from scalograph.analysis.comparisons import Better
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown_estimate
+from scalograph.analysis.modes import widen_by_step
 from scalograph.analysis.ratios import ratio
 
 
@@ -88,6 +89,7 @@ def speedup(
     cpus: int | None = None,
     blocks: Blocks | None = None,
     confidence: float = 0.95,
+    step: float | None = None,
 ) -> list[SpeedupPoint]:
     """Return the speedup of each level over the baseline, in ascending order of levels; the module gives the formula.
 
@@ -99,6 +101,7 @@ def speedup(
         cpus: CPUs the program may use; n above it adds no capacity.
         blocks: level -> block of each of its runs, one for each score; a level may run several times in a block.
         confidence: nominal coverage, of each interval and of the simultaneous ones together.
+        step: of which all scores are multiples; intervals are wider by what that may hide.
 
     Raises:
         ValueError: an argument is out of range (never for lack of data).
@@ -114,15 +117,19 @@ def speedup(
     if samples[baseline].size and has_logs(*samples.values()):
         means = None if blocks is None else {n: block_logs(n, x, blocks) for n, x in scores.items()}
         reasons = {} if means is None else missing_pairs(means, baseline)
-        if means is None:
-            columns = unpaired_columns(samples, baseline, confidence)
-        else:
-            columns = blocked_columns(means, baseline, confidence)
+        of = (baseline, confidence)
+        columns = unpaired_columns(samples, *of) if means is None else blocked_columns(means, *of)
         columns = columns.invert() if better == "higher" else columns
-        paired, bands = columns.singles(), columns.bands()
+        paired, bands = (_widen(each, step, samples, baseline) for each in (columns.singles(), columns.bands()))
     alone = {n: _single(samples, n, baseline, better, confidence) for n in samples if n not in paired}
     singles = paired | {n: e.add_warnings(reasons[n]) if n in reasons else e for n, e in alone.items()}
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]
+
+
+def _widen(
+    estimates: Mapping[int, Estimate], step: float | None, samples: Mapping[int, FloatArray], baseline: int
+) -> dict[int, Estimate]:
+    return {n: widen_by_step(e, step, samples[baseline], samples[n]) for n, e in estimates.items()}
 
 
 def _check(levels: list[int], work: str, better: str, cpus: int | None, confidence: float) -> None:

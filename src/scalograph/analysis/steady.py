@@ -1,7 +1,7 @@
 """Steady state of a run: change points on the logs of its iterations.
 
 Outliers are first clipped to the running median, unless there are too many (iterations on two levels, as with and
-without a garbage collection). Stretches that differ by less than 1 %, or by less than the noise within them, are the
+without a garbage collection). Stretches that differ by less than 1%, or by less than the noise within them, are the
 same state. The last state must hold for the last quarter of the iterations. Iterations are assumed to be independent:
 if each resembles the one before, half of the steady runs seem to change.
 
@@ -23,7 +23,7 @@ NEED = 30
 MOST = 1000  # longer runs are reduced to medians of blocks: the search is quadratic
 SAME = 0.01
 LAST = 0.25
-# False alarms on 30, 100 and 1000 steady iterations: 0.8 %, 0.1 % and none of 2,000 (benchmarks/statistics_steady.py).
+# False alarms on 30, 100 and 1000 steady iterations: 0.8%, 0.1% and none of 2,000 (benchmarks/statistics_steady.py).
 PENALTY = 4.0
 SHORTEST = 5
 OUTLIERS = 0.1  # of the iterations; more are no outliers
@@ -109,4 +109,4 @@ def _classify(logs: FloatArray, states: list[tuple[int, int, float]], size: int)
         return Steady("no steady state", None, need if size == 1 else f"{need} (blocks of {size})")
     apart = 100 * math.expm1(max(earlier, key=lambda level: abs(level - last)) - last)
     kind: Kind = "slowdown" if min(earlier) < last - play else "warm-up"
-    return Steady(kind, begin * size, f"an earlier state took {apart:+.3g} % of the last one's time")
+    return Steady(kind, begin * size, f"an earlier state took {apart:+.3g}% of the last one's time")

@@ -1,10 +1,10 @@
 """Sequential stopping: a rule that looks at the data after each run and still gives a valid interval.
 
-Stopping as soon as an interval is narrow favors samples that happen to spread too little: from three runs on, a 95 %
-interval then covers 91.6 %. So the rule waits for half of the planned runs, at least eight, and must pass twice in a
-row (from a quarter on it covers 93.8 % under the noise `low`, from half on 94.0 %, for 0.2 runs more). A twentieth of
-the runs is trimmed at each end; otherwise the 3 % of runs that something slowed down would decide how many are needed:
-176 instead of 59 for +-1 % under the noise `high` of `scalograph.simulate`.
+Stopping as soon as an interval is narrow favors samples that happen to spread too little: from three runs on, a 95%
+interval then covers 91.6%. So the rule waits for half of the planned runs, at least eight, and must pass twice in a
+row (from a quarter on it covers 93.8% under the noise `low`, from half on 94.0%, for 0.2 runs more). A twentieth of
+the runs is trimmed at each end; otherwise the 3% of runs that something slowed down would decide how many are needed:
+176 instead of 59 for +-1% under the noise `high` of `scalograph.simulate`.
 
 Source: Y. S. Chow and H. Robbins, On the asymptotic theory of fixed-width sequential confidence intervals for the mean,
 Ann. Math. Statist. 36 (1965), with a late first look; benchmarks/statistics_stopping.py prints the coverage reached.
@@ -66,12 +66,12 @@ class Stopping:
         return half_width(values, self.confidence) is not None and not self._narrow(values)
 
     def _not_ended(self, scores: Scores, n: int) -> str:
-        reached, asked = half_width(scores, self.confidence), f"+-{100 * self.precision:.2g} %"
+        reached, asked = half_width(scores, self.confidence), f"+-{100 * self.precision:.2g}%"
         if reached is None:
             return f"{asked} was asked for after {n} runs"
         if reached <= self.precision:
-            return f"+-{100 * reached:.2g} % reached after {n} runs, as narrow as asked ({asked}); no rule ended them"
-        return f"{asked} was asked for, +-{100 * reached:.2g} % reached after {n} runs"
+            return f"+-{100 * reached:.2g}% reached after {n} runs, as narrow as asked ({asked}); no rule ended them"
+        return f"{asked} was asked for, +-{100 * reached:.2g}% reached after {n} runs"
 
 
 def half_width(scores: Scores, confidence: float = 0.95) -> float | None:
@@ -85,3 +85,21 @@ def half_width(scores: Scores, confidence: float = 0.95) -> float | None:
         return None
     middle = center(np.log(values), TRIM)
     return t_quantile(confidence, middle.df) * middle.se
+
+
+def narrow(half: float, n: float, more: float) -> float:
+    """Return the half-width after `more` runs beside `n`, if they vary alike: it falls with the square root.
+
+    >>> narrow(0.04, 10, 30)
+    0.02
+    """
+    return float(half * np.sqrt(n / (n + more)))
+
+
+def runs_to(half: float, n: float, goal: float) -> float:
+    """Return the runs beside `n` after which a half-width is as narrow as `goal`; 0 where it is already.
+
+    >>> runs_to(0.04, 10, 0.02), runs_to(0.04, 10, 0.05)
+    (30.0, 0.0)
+    """
+    return max(0.0, n * ((half / goal) ** 2 - 1))

@@ -12,7 +12,7 @@ from scalograph.analysis.quantiles import student_t, t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs
 
 # Share of pairs trimmed at each end, also where runs have two modes: chosen among Student's t, trimmed t and signed
-# ranks for the most effects found at 5 % false ones (benchmarks/statistics_ab.py).
+# ranks for the most effects found at 5% false ones (benchmarks/statistics_ab.py).
 TRIM, TRIM_OF_MODES = 0.1, 0.25
 SAME = 0.02  # distance from 1 within which the interval of a ratio of equals lies
 
@@ -64,6 +64,26 @@ def detectable_effect(ratio: Estimate, power: float = 0.8) -> float | None:
         return None
     half, df = math.log(ratio.high / ratio.low) / 2, ratio.n - 1
     return math.expm1(half * (1 + student_t(power, df) / t_quantile(ratio.confidence, df)))
+
+
+def pairs_needed(ratio: Estimate, margin: float = SAME) -> int | None:
+    """Return how many pairs decide whether a ratio lies within the margin, a share; None without an interval.
+
+    They make the interval of the log as wide as the margin: it then excludes 1, or lies within the margin, whatever the
+    ratio is. The spread of the pairs is taken to stay as it is.
+
+    >>> pairs_needed(Estimate(1.01, 0.98, 1.04, 0.95, 40), 0.02), pairs_needed(Estimate(1.3, 1.28, 1.32, 0.95, 9), 0.1)
+    (364, 9)
+    """
+    if ratio.low is None or ratio.high is None or ratio.low <= 0 or ratio.n < 2 or margin <= 0:
+        return None
+    half, wanted, n = math.log(ratio.high / ratio.low) / 2, math.log1p(margin) / 2, ratio.n
+    if half <= wanted:
+        return n
+    spread = half * math.sqrt(n) / t_quantile(ratio.confidence, n - 1)
+    for _ in range(3):  # the quantile depends on the number of pairs, but little
+        n = math.ceil((spread * t_quantile(ratio.confidence, n - 1) / wanted) ** 2)
+    return n
 
 
 def _bimodal(x: FloatArray, y: FloatArray) -> bool:

@@ -18,39 +18,49 @@ if TYPE_CHECKING:
     from scalograph.run.session import Session
 
 
+FORMS = {
+    "unpaired": "No answer: {reason}.",
+    "no time": "Inconclusive: for wall time, {reason}.",
+    "time unknown": "Wall time is inconclusive: {reason}.",
+    "CPU time": "By CPU time only, {first!s}",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class AbOptions:
     """Options of `ab`: the two versions and the precision of their ratio."""
 
-    a: Annotated[str, typer.Option("--a", metavar="TEXT", help="{version} of the reference: a path, a tag, a flag.")]
-    b: Annotated[str, typer.Option("--b", metavar="TEXT", help="{version} of what is compared with it.")]
+    a: Annotated[str, typer.Option("--a", metavar="TEXT", help="Value of {version} for the baseline: a path or a tag")]
+    b: Annotated[str, typer.Option("--b", metavar="TEXT", help="Value of {version} for the new build")]
     margin: Annotated[
-        str | None, typer.Option("--margin", help="Largest difference to ignore, such as 1% (default 2%).")
+        str | None, typer.Option("--margin", help="Ignore differences smaller than this (default 2%)")
     ] = None
     build: Annotated[
         str | None,
-        typer.Option(
-            "--build", help="--a and --b are git revisions: this builds each in a folder, which is {version}."
-        ),
+        typer.Option("--build", help="Treat --a and --b as git revisions; build each in its folder, {version}"),
     ] = None
-    threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
+    threads: Annotated[str | None, typer.Option(help=f"Values to substitute for {{threads}}: {LEVELS}")] = None
     summary: SummaryFile = None
     # The least that a precision can end (`scalograph.study.check_question.FEWEST`).
     pairs: Annotated[
         int,
         typer.Option(
-            "--pairs", "--runs", "-r", min=9, help="At most so many; from half of them on the precision ends it."
+            "--pairs",
+            "--runs",
+            "-r",
+            min=9,
+            help="Maximum pairs; may stop after half, at the precision",
         ),
     ] = 40
-    precision: Annotated[str, typer.Option(help="Pairs are run until the interval of the ratio is that narrow.")] = "1%"
+    precision: Annotated[str, typer.Option(help="Stop once the interval of the ratio is this narrow")] = "1%"
 
 
 def _ab(versions: AbOptions, options: CommandOptions) -> int:
-    """Is B faster than A? Two builds, run in pairs in random order, until their ratio is known precisely enough.
+    """Compare two builds in pairs, in random order, until their ratio is precise enough.
 
     \b
     scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100
-    scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         two revisions, each built apart
+    scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         # two git revisions
     scalograph ab --a Serial --b G1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
     """
     from scalograph.cli.command_line_study.declaration import study_text
@@ -67,6 +77,9 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     )
 
 
+_PLAIN = "use texts without commas, colons or blanks at their ends"
+
+
 def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
     from scalograph.cli.command_line_study.built_revisions import require_placeholder
     from scalograph.cli.command_line_study.option_texts import sweep_study
@@ -78,9 +91,9 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
     try:
         parsed = parse_levels(levels)
     except LevelsError as error:
-        raise StudyError.one("--a, --b", str(error), "two texts that differ") from error
+        raise StudyError.one("", "--a and --b are the same, or no text", "", "name two versions that differ") from error
     if [str(level) for level in parsed] != [versions.a, versions.b]:
-        raise StudyError.one("--a, --b", f'"{levels}"', "two texts without commas, colons or blanks at their ends")
+        raise StudyError.one("", f"--a {versions.a} --b {versions.b}: not two plain texts", "", _PLAIN)
     sweep = SweepOptions(
         factor=[f"{VERSION}={levels}"], threads=versions.threads, runs=versions.pairs, precision=versions.precision
     )
@@ -115,27 +128,29 @@ def _make_answer(
     findings: "Findings", versions: AbOptions, margin: float | None
 ) -> tuple[str, "Claim", dict[str, Any], int]:
     from scalograph.cli.compare_command import exit_code
-    from scalograph.cli.comparing import labels
+    from scalograph.cli.comparing import labels, share_of
     from scalograph.exchange.compare.compare_claim import compare_claim
     from scalograph.exchange.compare.findings_source import counts_disturbed, findings_source
-    from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions
-    from scalograph.protocol.findings import Claim
+    from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions, pairs_remedy
+    from scalograph.protocol.plain import AnswerCase
+    from scalograph.questions.claims import state
     from scalograph.study.levels import parse_levels
 
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
     source = findings_source(findings, findings.study.name)
-    # With `--when-busy cpu-time` a study that was too busy for times is told by its CPU times.
+    # With `--when-busy cpu-time` a study that was too busy for times is compared by its CPU times.
     refused = source.refused if counts_disturbed(findings, "cpu") else ""
     if refused:
         source = findings_source(findings, findings.study.name, "cpu")
     reference, other = names.values()
     title = f"Is {other} faster than {reference}?"
     if reason := explain_unpaired(source, VERSION, names):
-        claim = Claim(sentences=[f"Cannot be said: {reason}."], answered=False)
+        claim = state(FORMS, [AnswerCase(case="unpaired", values={"reason": reason})])
         document = {"reference": reference, "other": other, "answer": "inconclusive", "why": reason}
         return title, claim, document, Exit.CONFIGURATION_FAILED
     comparisons = paired_versions(source, VERSION, names, margin)
-    claim = compare_claim(comparisons)
+    remedy = pairs_remedy(comparisons.results[0], share_of("--precision", versions.precision) or 0.0)
+    claim = compare_claim(comparisons, remedy)
     if refused:
         comparisons, claim = _limit_to_cpu_time(comparisons, claim, refused)
     return title, claim, comparisons.results[0].model_dump(mode="json"), exit_code(comparisons)
@@ -144,12 +159,18 @@ def _make_answer(
 def _limit_to_cpu_time(
     comparisons: "ResultComparisons", claim: "Claim", refused: str
 ) -> "tuple[ResultComparisons, Claim]":
-    (result,), (first, *more) = comparisons.results, claim.sentences
-    sentences = [f"Of CPU time alone: {first}", f"Of time nothing can be said: {refused}.", *more][:3]
-    if comparisons.answer != "slower":
-        result = result.model_copy(update={"answer": "inconclusive", "why": f"time: {refused}"})
+    """Answer by CPU times: more CPU time is slower, less or as much leaves the time open."""
+    from scalograph.protocol.plain import AnswerCase
+    from scalograph.questions.claims import state
+
+    (result,), is_slower = comparisons.results, comparisons.answer == "slower"
+    if not is_slower:
+        result = result.model_copy(update={"answer": "inconclusive", "case": "refused", "why": f"time: {refused}"})
+    values = {"reason": refused, "first": claim.sentences[0]}
+    names = ("CPU time", "time unknown") if is_slower else ("no time", "CPU time")
+    stated = state(FORMS, [AnswerCase(case=name, values=values) for name in names], claim.matrix)
     comparisons = comparisons.model_copy(update={"answer": result.answer, "results": [result]})
-    return comparisons, claim.model_copy(update={"sentences": sentences, "answered": comparisons.answer == "slower"})
+    return comparisons, stated
 
 
 command = group_options(_ab, AbOptions, CommandOptions)

@@ -10,29 +10,10 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from scalograph import __version__
+from scalograph.cli.help_layout import COMMAND_GROUPS, GroupedCommand
 from scalograph.errors import Exit, HostError, Terminated
 
-COMMANDS = {
-    "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
-    "find": "Search one figure of a command: CPUs it uses, where its time jumps, from which size a version pays off",
-    "load": "How much does a server carry? `scalograph load --get http://127.0.0.1:8080/ --clients 1:64:*2`",
-    "study": "Run a study that ships, all five stops: `scalograph study thread-scaling --quick`",
-    "reproduce": "What five published studies claim, each claim decided, on one page: `scalograph reproduce --quick`",
-    "check": "Stop 1: read a study file, report every mistake at once",
-    "plan": "Stop 2: which runs, how many, how long, what effect they can detect",
-    "run": "Stop 3: run a study; `--resume` goes on where one ended",
-    "analyze": "Stop 4: from a journal to findings",
-    "report": "Stop 5: tables on the terminal and one HTML file",
-    "compare": "Is B slower than A, faster, or equivalent? `scalograph compare results-before results-after`",
-    "ab": "Is the new build faster? Both run in pairs: `scalograph ab --a ./old --b ./new -- {version}`",
-    "history": "The results of a study over time: where does a new level begin? `scalograph history first`",
-    "gate": "Fail a build that is slower than a kept result: `scalograph gate results --against kept`",
-    "profile": "A study's configurations once more, apart, with a recorder: stacks, and of Java parks and waits",
-    "export": "A journal for other tools: CSV, Parquet, Markdown, SVG, Extra-P",
-    "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",
-    "import": "What another instrument measured, alone or beside a study: `scalograph import jmh jmh.json`",
-    "doctor": "What this machine grants and refuses, and what to do about it",
-}
+COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in group.items()}
 # Those that need nothing but files: they work on any system.
 READING = ("compare", "history", "gate", "check", "analyze", "report", "export", "fit", "import")
 # Commands that share a module, in which each is called by its name; any other is `command` in one of its own.
@@ -61,7 +42,7 @@ class Commands(LateCommands):
             raise typer.Exit(Exit.TERMINATED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the commands in the order of the steps."""
+        """List the commands by group."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -76,13 +57,14 @@ class Commands(LateCommands):
             return get_command(module.group)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         function = getattr(module, cmd_name if cmd_name in TOGETHER else "command")
-        single.command(name=cmd_name, help=function.__doc__)(function)
+        single.command(name=cmd_name, cls=GroupedCommand, help=function.__doc__)(function)
         return get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the table of commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Write the commands by group, without importing any."""
+        for title, commands in COMMAND_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
 
 
 def _version(wanted: bool) -> None:
@@ -104,15 +86,15 @@ _root = typer.Typer(cls=Commands, rich_markup_mode=None, no_args_is_help=True)
 
 @_root.callback()
 def _callback(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the release."),
-    man: bool = typer.Option(False, "--man", callback=_man, is_eager=True, help="Print the manual page, for man -l -."),
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version"),
+    man: bool = typer.Option(False, "--man", callback=_man, is_eager=True, help="Print the manual page, for man -l -"),
 ) -> None:
-    """Scalograph: how does this program behave as it gets more CPUs, threads, processes or JVMs?
+    """Measure how a program scales with CPUs, threads, processes, or JVMs.
 
     \b
-    scalograph study thread-scaling --quick     a study that ships, in four minutes
-    scalograph check my-study.toml              then plan, run, analyze, report
-    scalograph doctor                           what this machine can measure
+    scalograph doctor                                           check this machine
+    scalograph measure --threads 1,2,4 -- ./prog -t {threads}   measure a command
+    scalograph study thread-scaling --quick                     run a built-in study (4 minutes)
     """
 
 

@@ -13,11 +13,11 @@ MOST_LISTED = 40
 
 
 def command(
-    file: Annotated[Path | None, typer.Argument(help="A study.toml, or a folder that holds one.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="The study as one JSON document.")] = False,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of study.toml and stop.")] = False,
+    file: Annotated[Path | None, typer.Argument(help="A study.toml, or its folder")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the study as JSON")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of study.toml")] = False,
 ) -> None:
-    """Stop 1: read a study file and report every mistake at once. Touches no machine.
+    """Step 1 (check): report every mistake in a study file.
 
     \b
     scalograph check my-study.toml
@@ -32,7 +32,7 @@ def command(
         emit_json(study_schema())
         return
     if file is None:
-        raise StudyError.one("check", "no study file", "a path", "for example: scalograph check study.toml")
+        raise StudyError.one("", "no study file is named", "", "name one: scalograph check study.toml")
     study = check(file)
     if json:
         emit_json(dump_study(study))

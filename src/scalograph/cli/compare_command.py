@@ -16,15 +16,15 @@ SourcesToCompare = Annotated[
     list[str],
     typer.Argument(
         metavar="A B...",
-        help="Results, journals, findings, published tables (published:15), or files of hyperfine, JMH and others.",
+        help="Results, journals, findings, published tables (published:15), or files of hyperfine, JMH, and others",
     ),
 ]
 Margin = Annotated[
     str | None,
-    typer.Option("--margin", help="Largest difference to ignore, such as 5% (default 2%)."),
+    typer.Option("--margin", help="Ignore differences smaller than this (default 2%)"),
 ]
 ComparedResponse = Annotated[
-    str | None, typer.Option("--response", metavar="NAME", help="The figure that is compared; default the study's own.")
+    str | None, typer.Option("--response", metavar="NAME", help="Response to compare (default: the primary one)")
 ]
 
 AllowMissing = Annotated[
@@ -32,7 +32,7 @@ AllowMissing = Annotated[
     typer.Option(
         "--allow-missing",
         metavar="NAME",
-        help="Let a configuration fail or be missing in the new results; repeat for several.",
+        help="Permit this configuration to fail or be missing; repeatable",
     ),
 ]
 
@@ -42,28 +42,28 @@ def command(
     margin: Margin = None,
     response: ComparedResponse = None,
     per: Annotated[
-        str | None, typer.Option("--per", help="clock or cpu: cycles in place of times, or CPU seconds given.")
+        str | None, typer.Option("--per", help="Compare clock cycles (clock) or CPU seconds (cpu) instead of time")
     ] = None,
     mhz: Annotated[
-        str | None, typer.Option("--mhz", help="With --per clock: the clock of each source, such as 2000,2330.")
+        str | None, typer.Option("--mhz", help="With --per clock, the clock of each source, such as 2000,2330")
     ] = None,
     where: Where = None,
     allow_missing: AllowMissing = None,
     page: Annotated[
         Path | None,
-        typer.Option("--page", metavar="FILE", help="Both curves and their ratio, of two sources: an .html file."),
+        typer.Option("--page", metavar="FILE", help="Write an HTML page with both curves and their ratio"),
     ] = None,
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,
 ) -> int:
-    """Is B faster than A, slower, or equivalent? Whole curves, configuration by configuration. Executes nothing.
+    """Compare results, configuration by configuration: slower, faster, equivalent, or inconclusive.
 
     \b
     scalograph compare results-before results-after
     scalograph compare results-before results-after --margin 5%
     scalograph compare published:8 published:15
-    scalograph compare old.json new.json                     files of hyperfine, pyperf, JMH .. : the format is found
+    scalograph compare old.json new.json                     # hyperfine, pyperf, JMH, ...
     scalograph compare gobench:a1.txt,a2.txt,a3.txt gobench:b1.txt,b2.txt,b3.txt
     """
     from scalograph.cli.comparing import compare_sources, comparison_screen

@@ -34,7 +34,7 @@ def compare_sources(
 
     Args:
         sources: as `compare` takes them.
-        margin: such as "5%"; None is 2 %.
+        margin: such as "5%"; None is 2%.
         response: that is compared; None for the primary one.
         per: clock or cpu.
         mhz: with per clock, such as "2000,2330".
@@ -108,13 +108,13 @@ def _clocks(mhz: str | None, n: int, per: str | None) -> list[float | None]:
     if mhz is None:
         return [None] * n
     if per != "clock":
-        raise StudyError.one("--mhz", f'"{mhz}"', "--per clock beside it")
+        raise StudyError.one("", "--mhz is for --per clock only", "", "add --per clock")
     try:
         clocks = [float(part) for part in mhz.split(",")]
     except ValueError:
         clocks = []
     if len(clocks) != n or not all(0 < clock < 1e9 for clock in clocks):
-        raise StudyError.one("--mhz", f'"{mhz}"', f"{n} clocks above 0, such as 2000,2330")
+        raise StudyError.one("--mhz", f'"{mhz}"', f"{n} clocks in MHz, such as 2000,2330")
     return [*clocks]
 
 

@@ -58,9 +58,12 @@ def emit_json(document: Any) -> None:
 
 
 def complain(error: "ScalographError") -> None:
-    """Print every problem on a line of its own."""
+    """Print what is wrong, and what to do about it, on a line each."""
     for problem in error.problems:
-        say(shorten(str(problem), MAX_MESSAGE), "red")
+        wrong, hint = problem.error_and_hint()
+        say(shorten(f"error: {wrong}", MAX_MESSAGE), "red")
+        if hint:
+            say(shorten(f"hint: {hint}", MAX_MESSAGE))
 
 
 def printable(text: str) -> str:

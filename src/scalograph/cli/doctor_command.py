@@ -4,17 +4,20 @@ import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scalograph.cli.console import emit_json, out, printable, say, tell
-from scalograph.cli.options import Json
+from scalograph.cli.options import TIME_LIMIT, Json
 from scalograph.errors import Exit, HostError, StudyError
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
+    from scalograph.machine.doctor_summary import Summary
+    from scalograph.machine.examine import Report
     from scalograph.machine.proofs.proof import Proof
     from scalograph.protocol.findings import Findings
     from scalograph.protocol.noise_floor import Floor
@@ -22,58 +25,83 @@ if TYPE_CHECKING:
 
 
 _STYLES = {"granted": "green", "refused": "yellow", "warning": "yellow", "info": ""}
+# A terminal may be narrower; a command is never broken.
+_FIRST_WIDTH = 76
 
 
 def command(
-    noise: Annotated[bool, typer.Option("--noise", help="Measure the noise floor, about 80 s, and keep it.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="With --noise: fewer runs, about 30 s.")] = False,
-    sanity: Annotated[bool, typer.Option("--sanity", help="Prove by fake workloads that measuring works.")] = False,
+    all_checks: Annotated[bool, typer.Option("--all", help="Print every check")] = False,
+    noise: Annotated[bool, typer.Option("--noise", help="Measure the noise floor and save it (80 s)")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="With --noise: fewer runs (30 s)")] = False,
+    budget: Annotated[str | None, typer.Option("--budget", metavar="TIME", help=f"With --noise: {TIME_LIMIT}")] = None,
+    sanity: Annotated[bool, typer.Option("--sanity", help="Prove with test programs that measuring works")] = False,
     json: Json = False,
 ) -> int:
-    """What this machine grants and refuses, what it is, and what to do about it. Takes about 8 s, changes nothing.
+    """Check what this machine can measure, with the three most useful fixes. Takes 5 s and changes nothing.
 
     \b
-    scalograph doctor
+    scalograph doctor                    can this machine measure, and what should I fix first?
+    scalograph doctor --all              every check, with reasons and fixes
+    scalograph doctor --noise --quick    how much do runs of the same work differ, and which effects can be detected?
     scalograph doctor --sanity           do pinning, the gate, accounting, containment work here? exit 3 if one does not
-    scalograph doctor --noise --quick    how much do runs of the same work differ, and which effects can be seen?
     scalograph doctor --json | jq '.checks[] | select(.status == "refused")'
     """
-    if noise and sanity:
-        raise StudyError.one("doctor", "--noise and --sanity", "one of them", "call it twice")
-    if quick and not noise:
-        raise StudyError.one("doctor", "--quick without --noise", "both", "add --noise")
+    modes = [name for name, is_on in {"--all": all_checks, "--noise": noise, "--sanity": sanity}.items() if is_on]
+    if len(modes) > 1:
+        raise StudyError.one("", f"{modes[0]} and {modes[1]} exclude each other", "", "run two commands")
+    for name, is_given in {"--quick": quick, "--budget": budget is not None}.items():
+        if is_given and not noise:
+            raise StudyError.one("", f"{name} shortens --noise only", "", f"use --noise {name}")
     if noise:
-        return measure_noise(json, quick)
-    return prove_sanity(json) if sanity else _examine(json)
+        return measure_noise(json, quick, budget)
+    return prove_sanity(json) if sanity else _examine(all_checks, json)
 
 
-def _examine(json: bool) -> int:
+def _examine(all_checks: bool, json: bool) -> int:
     from dataclasses import asdict
 
     from scalograph.machine.cpu_speed import time_slices
     from scalograph.machine.doctor import examine
+    from scalograph.machine.doctor_summary import summarize
     from scalograph.run.hosts.host_names import open_host
     from scalograph.run.hosts.local.probe import read_capabilities
 
     with open_host() as host:
-        probe, slices = host.probe, time_slices(os.sched_getaffinity(0))
-        report = examine(host.facts(), read_capabilities(probe.argv), slices=slices)
+        probe, slices, facts = host.probe, time_slices(os.sched_getaffinity(0)), host.facts()
+        capabilities = read_capabilities(probe.argv)
+        report = examine(facts, capabilities, slices=slices, has_probe=probe.warning is None)
+    summary = summarize(report, facts)
     if json:
-        emit_json(asdict(report))
-        return 0
-    if probe.warning:
-        tell(probe.warning, "yellow")
-    _print(report)
+        emit_json({**asdict(report), **asdict(summary)})
+    elif all_checks:
+        _print_checks(report)
+    else:
+        print_summary(summary, len(report.checks))
     return 0
 
 
-def _print(report: object) -> None:
+def print_summary(summary: "Summary", n_checks: int) -> None:
+    """Print the five lines, the remedies with their commands, and where the rest is."""
+    for line in summary.summary:
+        tell(f"{line.name:<12}  {line.state:<8}  {line.text}", "" if line.is_good else "yellow")
+    tell()
+    tell("Do first:" if summary.first else "Nothing to fix. Start with: scalograph measure --cpus 1:all -- ./prog")
+    for number, remedy in enumerate(summary.first, 1):
+        what = ". ".join(f"{text[:1].upper()}{text[1:]}" for text in (remedy.what, remedy.gain)) + "."
+        tell(fill(printable(what), _FIRST_WIDTH, initial_indent=f"{number}. ", subsequent_indent="   "))
+        tell(f"   $ {remedy.command}")
+    tell()
+    tell(f"All {n_checks} checks: scalograph doctor --all")
+
+
+def _print_checks(report: "Report") -> None:
     from rich.table import Table
     from rich.text import Text
 
     grid = Table.grid(padding=(0, 2))
-    for check in report.checks:  # type: ignore[attr-defined]
-        details = printable("; ".join(part for part in (check.found, check.why, check.fix) if part))
+    for check in report.checks:
+        fix = f"{check.fix}: {check.command}" if check.command else check.fix
+        details = printable("; ".join(part for part in (check.found, check.why, fix) if part))
         grid.add_row(Text(printable(check.name)), Text(check.status, style=_STYLES[check.status]), Text(details))
     out().print(grid)
 
@@ -82,18 +110,19 @@ def _print(report: object) -> None:
 _NOISE_RUNS = 10
 
 
-def measure_noise(json: bool, quick: bool) -> int:
+def measure_noise(json: bool, quick: bool, budget: str | None = None) -> int:
     """Run the study `noise-floor` (80 s, `quick` 30 s), print the floor and save it for later studies.
 
     Returns 5 where too few runs count: then nothing is saved.
     """
     from scalograph.cli.analyze_steps import analyze
+    from scalograph.cli.overrides import override_protocol
     from scalograph.cli.pipeline import StudyStart, run_declared
     from scalograph.findings import table
     from scalograph.machine.floor.floor import STUDY, noise_floor
     from scalograph.study.declare import declare_shipped
 
-    conducted = run_declared(declare_shipped(STUDY, quick), StudyStart())
+    conducted = run_declared(override_protocol(declare_shipped(STUDY, quick), budget), StudyStart())
     if conducted.reason == "interrupted":
         say("interrupted: nothing is kept", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED

@@ -3,11 +3,12 @@
 import errno
 import io
 import os
+import re
 import select
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -112,18 +113,27 @@ def execute(arguments: list[str]) -> int:
     except Exception as error:
         if not isinstance(error, _UsageError):
             raise
-        if type(error).__name__ != _HELP:
-            error.message = shorten(error.message) + _separator_hint(error, arguments)  # type: ignore[attr-defined]
-        error.show()  # type: ignore[attr-defined]
-        return int(Exit.STUDY)
+        if type(error).__name__ == _HELP:
+            error.show()  # type: ignore[attr-defined]
+            return int(Exit.STUDY)
+        return _report_error(_usage_error(error, arguments))
 
 
-def _separator_hint(error: Exception, arguments: list[str]) -> str:
-    """Suggest -- where an unknown option may belong to the measured command."""
-    if type(error).__name__ != "NoSuchOption" or "--" in arguments:
-        return ""
-    takes_one = any(parameter.name == "command" for parameter in error.ctx.command.params)  # type: ignore[attr-defined]
-    return ". If it belongs to the command that is measured: write -- before that command" if takes_one else ""
+def _usage_error(error: Any, arguments: list[str]) -> StudyError:
+    """Return a usage error with a hint: the name that was meant, -- before the measured command, or the help."""
+    is_unknown = type(error).__name__ == "NoSuchOption"
+    what, _, hint = shorten(error.message if is_unknown else error.format_message()).partition(". ")
+    if wrong := re.match("Invalid value for '(.*?)'.*?: Input should be (.*)", what):
+        return StudyError.one(wrong[1], "the value is out of range", "", f"use a value {wrong[2]}")
+    what = re.sub("^Invalid value for '(.*?)'.*?: ", r"\1: ", what).rstrip(".")
+    if is_unknown:
+        takes_command = any(parameter.name == "command" for parameter in error.ctx.command.params)
+        if takes_command and "--" not in arguments:
+            hint = "if it belongs to the measured command, write -- before that command"
+        elif error.possibilities:
+            hint = f"did you mean {error.possibilities[0]}?"
+    hint = hint or f"see {error.ctx.command_path if error.ctx else 'scalograph'} --help"
+    return StudyError.one("", f"{what[:1].lower()}{what[1:]}", "", f"{hint[:1].lower()}{hint[1:]}")
 
 
 def _report_error(error: ScalographError) -> int:

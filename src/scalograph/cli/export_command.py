@@ -27,14 +27,14 @@ COLUMNS = ("runs", "points")
 
 def command(
     source: Source,
-    to: Annotated[Path, typer.Option("--to", help="A .csv, .parquet, .md, .adoc, .svg or .jsonl (Extra-P) file.")],
+    to: Annotated[Path, typer.Option("--to", help="File to write: .csv, .parquet, .md, .adoc, .svg, or .jsonl")],
     form: Annotated[
         str | None,
-        typer.Option("--as", help="observations, runs, points (size and throughput), extra-p, tables or figure."),
+        typer.Option("--as", help="Content: observations, runs, points, extra-p, tables, or figure"),
     ] = None,
-    figure: Annotated[str, typer.Option("--figure", help="Name of a figure, in place of the first of the page.")] = "",
+    figure: Annotated[str, typer.Option("--figure", help="Name of the chart to write (default: the first)")] = "",
 ) -> None:
-    """A journal for other tools: observations with all factors, or what was made of them. Executes nothing.
+    """Write results for other tools: observations, runs, points, tables, or a chart.
 
     \b
     scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.csv
@@ -46,13 +46,15 @@ def command(
 
     form = form or FORMS.get(to.suffix, "")
     if form not in CHOICES:
-        given = f'ending "{to.suffix}"' if not form else f'"{form}"'
+        given = f'no format ends with "{to.suffix}"' if not form else f'"{form}"'
         raise unknown_name_error("--as" if form else str(to), given, form or to.suffix, CHOICES if form else FORMS)
     endings = [ending for ending, own in FORMS.items() if own == ("observations" if form in COLUMNS else form)]
     if to.suffix in FORMS and to.suffix not in endings:
-        raise StudyError.one(str(to), f'ending "{to.suffix}" of --as {form}', f"one of {', '.join(endings)}")
+        raise StudyError.one(str(to), f'--as {form} cannot be written as "{to.suffix}"', f"one of {', '.join(endings)}")
     if figure and form != "figure":
-        raise StudyError.one("--figure", f'beside the form "{form}"', "--as figure, or a file that ends with .svg")
+        raise StudyError.one(
+            "--figure", f"no chart is written by --as {form}", "", "use --as figure, or a file that ends with .svg"
+        )
     tell(f"{to}: {_export_runs(source, form, to) if form in OF_RUNS else _export_findings(source, form, to, figure)}")
 
 

@@ -8,6 +8,7 @@ import typer
 from typer.main import get_command
 
 from scalograph.cli.app import LateCommands
+from scalograph.cli.help_layout import GroupedCommand
 from scalograph.cli.options import SearchOptions, group_options
 from scalograph.questions.asked import QuestionOptions
 from scalograph.questions.registry import role, roles_present
@@ -28,7 +29,7 @@ class Searches(LateCommands):
         if cmd_name not in roles_present("find"):
             return None
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=cmd_name)(_search(cmd_name))
+        single.command(name=cmd_name, cls=GroupedCommand)(_search(cmd_name))
         return get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -43,15 +44,13 @@ group = typer.Typer(cls=Searches, add_completion=False, rich_markup_mode=None, n
 
 @group.callback()
 def _find() -> None:
-    """Search for one figure of a command: each run is made where it tells most.
+    """Find one property of a command; each run goes where it is most informative.
 
     \b
-    scalograph find effective-cpus -- ./prog                         how many CPUs does it really use?
-    scalograph find cliff --range 1:512 -- ./prog -t {threads}       where does its time jump?
+    scalograph find effective-cpus -- ./prog
+    scalograph find cliff --range 1:512 -- ./prog -t {threads}
     scalograph find break-even --size 16:65536 -- ./prog {version} {size}
-                                                                     from which size does parallel pay?
     scalograph find tunables --env MALLOC_ARENA_MAX=8,1,2 --option -O0,-O2 -- ./prog
-                                                                     which settings matter, and which only seem to?
     """
 
 

@@ -14,35 +14,31 @@ from scalograph.protocol.plain import load_object
 from scalograph.study.scalars import unknown_name_error
 
 LawName = Annotated[
-    str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
+    str, typer.Option("--law", help="Law to fit: usl (throughput over workers) or complexity (time over input size)")
 ]
-Predicted = Annotated[list[float] | None, typer.Option("--predict", help="A size to predict; may be repeated.")]
+Predicted = Annotated[list[float] | None, typer.Option("--predict", help="Predict this size; repeatable")]
 
 # Names of columns of times, beside those that end with a unit of time.
 _TIMES = ("time", "wall time", "elapsed", "duration")
 
 
 def command(
-    file: Annotated[
-        Path, typer.Argument(help="A CSV file with a header; a size may stand in several rows. - is standard input.")
-    ] = Path("-"),
+    file: Annotated[Path, typer.Argument(help="A CSV file with a header; - for standard input")] = Path("-"),
     law: LawName = "usl",
-    x: Annotated[str, typer.Option("--x", help="Column of the sizes: CPUs, threads, users.")] = "n",
+    x: Annotated[str, typer.Option("--x", help="Column of sizes: CPUs, threads, users")] = "n",
     y: Annotated[
-        str, typer.Option("--y", help="Column of the throughputs, in any unit; default throughput, or seconds.")
+        str, typer.Option("--y", help="Column of throughputs, in any unit (default throughput, or seconds)")
     ] = "",
-    times: Annotated[
-        bool, typer.Option("--times", help="The column holds times of the same work; throughput is one over them.")
-    ] = False,
+    times: Annotated[bool, typer.Option("--times", help="Treat the column as times of the same work")] = False,
     weights: Annotated[
-        str, typer.Option("--weights", help="relative: errors are a share of a point; none.")
+        str, typer.Option("--weights", help="Error model: relative (to each point), or none (equal errors)")
     ] = "relative",
     predict: Predicted = None,
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,
 ) -> None:
-    """A law for numbers measured elsewhere: up to which size more workers help, or how time grows with the input.
+    """Fit a scaling law to a CSV file, or find how time grows with the input.
 
     \b
     scalograph fit data.csv
@@ -87,6 +83,6 @@ def _column(y: str, times: bool, row: LawRow) -> str:
 
     column = y or ("seconds" if times else row.column)
     if not (times or row.of_times) and (column_unit(column) or column.lower() in _TIMES):
-        fix = "give --times if each is a time of the same work, or --law complexity if n is the size of the input"
-        raise StudyError.one("--y", f'"{column}", which holds times', "a column of throughputs", fix)
+        fix = "add --times for the same work, or --law complexity for input sizes"
+        raise StudyError.one("--y", f'"{column}" holds times, not throughputs', "", fix)
     return column

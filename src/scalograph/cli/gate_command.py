@@ -13,35 +13,32 @@ from scalograph.study.scalars import unknown_name_error
 if TYPE_CHECKING:
     from scalograph.protocol.compared_results import ResultComparisons
 
-SummaryFile = Annotated[
-    Path | None, typer.Option("--summary", metavar="FILE", help="Append the answer there, as Markdown.")
-]
+SummaryFile = Annotated[Path | None, typer.Option("--summary", metavar="FILE", help="Append the answer as Markdown")]
 FORMATS = ("text", "md", "json")
-# What became of the build, by the exit code of what is not let pass.
-_PASSED, _FAILED = "passed", "failed (exit code {})"
 
 
 def command(
-    results: Annotated[str, typer.Argument(help="What was measured now: a source as of `compare`.")],
-    against: Annotated[str, typer.Option("--against", metavar="KEPT", help="What it is compared with.")],
+    results: Annotated[str, typer.Argument(help="New results (anything `compare` accepts)")],
+    against: Annotated[str, typer.Option("--against", metavar="BASELINE", help="Baseline to compare with")],
     margin: Margin = None,
     response: ComparedResponse = None,
     where: Where = None,
     allow_missing: AllowMissing = None,
-    form: Annotated[str, typer.Option("--format", metavar="NAME", help="text, md (Markdown) or json.")] = "text",
+    form: Annotated[str, typer.Option("--format", metavar="NAME", help="Output format: text, md, or json")] = "text",
     summary: SummaryFile = None,
     allow_inconclusive: Annotated[
-        bool, typer.Option("--allow-inconclusive", "--allow-unmeasurable", help="Exit with 0, not 8, if inconclusive.")
+        bool,
+        typer.Option("--allow-inconclusive", "--allow-unmeasurable", help="Exit with 0 if inconclusive"),
     ] = False,
 ) -> int:
-    """Compare results with kept ones, for a build that is to fail if they are slower. Executes nothing.
+    """Fail CI on a regression: compare new results with a baseline.
 
-    A configuration of the kept results that failed, or is missing, in the new ones fails the build with exit code 4.
+    A configuration of the baseline that failed or is missing in the new results exits with 4.
 
     \b
-    scalograph gate scalograph-results/first/latest --against kept/first --margin 5%
-    scalograph gate results --against kept --format md
-    scalograph gate results --against kept --summary "$GITHUB_STEP_SUMMARY"
+    scalograph gate scalograph-results/first/latest --against baseline --margin 5%
+    scalograph gate results --against baseline --format md
+    scalograph gate results --against baseline --summary "$GITHUB_STEP_SUMMARY"
     """
     from scalograph.cli.comparing import compare_sources, comparison_screen
     from scalograph.exchange.markdown import summary as markdown
@@ -58,7 +55,9 @@ def command(
         append_summary(summary, markdown_text)
     if allow_inconclusive and code == Exit.INCONCLUSIVE:
         code = Exit.DONE
-    _print(comparisons, sources, form, markdown_text, f"{sign}: {_FAILED.format(int(code)) if code else _PASSED}")
+    _print(
+        comparisons, sources, form, markdown_text, f"FAIL: {sign} (exit code {int(code)})" if code else f"PASS: {sign}"
+    )
     return code
 
 

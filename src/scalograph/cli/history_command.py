@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.answer_output import answer, tables_place
-from scalograph.cli.compare_command import ComparedResponse
+from scalograph.cli.compare_command import ComparedResponse, Margin
 from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.study.scalars import unknown_name_error
@@ -19,29 +19,32 @@ MOST_RESULTS = 200
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="Of a study with results here, or a folder of results folders.")],
+    name: Annotated[str, typer.Argument(help="Name of a study with results here, or a folder of results")],
+    margin: Margin = None,
     response: ComparedResponse = None,
     where: Where = None,
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,
 ) -> None:
-    """The results of a study over time: at which of them does a new level begin? Executes nothing.
+    """Find when a series of results became slower or faster.
 
     \b
     scalograph history first
-    scalograph history kept/first --where threads=8 --tables
+    scalograph history baseline/first --where threads=8 --tables
     """
+    from scalograph.cli.comparing import share_of
     from scalograph.exchange.compare.series import series, series_claim, series_tables, series_trust
     from scalograph.report.screen import Screen
     from scalograph.text.quantities import count_noun
 
     every, left_out = _read(_folder(name), response, where or ())
-    history = series(every, left_out)
-    lost = f"{len(history.left_out)} left out" if history.left_out else ""
+    history = series(every, left_out, share_of("--margin", margin))
+    n, used = len(history.results), f"margin {100 * history.margin:g}%"
+    lost = f"{len(history.left_out)} excluded" if history.left_out else ""
     shown = Screen(
         title=history.title or name,
-        machine=", ".join(filter(None, [count_noun(len(history.results), "result"), lost])),
+        machine=", ".join(filter(None, [count_noun(n, "result"), lost, used])),
         claim=series_claim(history),
         trust=series_trust(history),
         tables=series_tables(history),

@@ -25,22 +25,20 @@ class ImportOptions:
         str,
         typer.Argument(
             metavar="FORMAT",
-            help=f"What wrote the file: {', '.join(READERS)}.",
+            help=f"Tool that wrote the file: {', '.join(READERS)}",
             autocompletion=lambda incomplete: [name for name in READERS if name.startswith(incomplete)],
         ),
     ]
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE...", help="What it wrote; of one process each, or of several.")
+        list[Path] | None, typer.Argument(metavar="FILE...", help="Files of the tool, one or more processes each")
     ] = None
-    beside: Annotated[
-        Path | None, typer.Option("--beside", help="A results folder or a journal that measured the same.")
-    ] = None
+    beside: Annotated[Path | None, typer.Option("--beside", help="Results to compare with")] = None
     over: Annotated[
-        str | None, typer.Option("--over", metavar="PARAM", help="The scaling law over a param: threads, clients.")
+        str | None, typer.Option("--over", metavar="PARAM", help="Fit a scaling law over a param, such as threads")
     ] = None
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", metavar="NAME=LEVEL", help="With --beside a factor of the study, with --over a param."),
+        typer.Option("--where", metavar="NAME=LEVEL", help="A factor (with --beside) or a param (with --over)"),
     ] = None
     tables: Tables = False
     table: TableName = None
@@ -48,7 +46,7 @@ class ImportOptions:
 
 
 def _import(options: ImportOptions) -> int:
-    """What another instrument measured, with intervals, and whether a study agrees with it. Executes nothing.
+    """Read results of another tool, with intervals; compare them with a study.
 
     \b
     scalograph import jmh jmh.json
@@ -87,9 +85,9 @@ def _refuse(o: ImportOptions) -> None:
         fix = f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
         raise StudyError.one("import", "no file", "what the instrument wrote", fix)
     if o.over and o.beside:
-        raise StudyError.one("--over", "--beside with it", "one of the two")
+        raise StudyError.one("", "--over and --beside exclude each other", "", "leave one out")
     if o.where and o.beside is None and o.over is None:
-        raise StudyError.one("--where", "neither --beside nor --over", "one of them", "it chooses a level of either")
+        raise StudyError.one("", "--where is for --beside or --over", "", "add one of them")
 
 
 def _summarize(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":
@@ -134,7 +132,7 @@ def _compare_with_study(
     ]
     shown = Screen(
         title=f"Does {name} agree with the study?",
-        claim=agreement_claim(comparisons, answers),
+        claim=agreement_claim(comparisons),
         tables=tables(comparisons, table.view.title(response)),
         remarks={"Answer": answers},
     )

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def _load(options: LoadOptions) -> int:
-    """How much does a server carry, with more clients, CPUs and copies? With --serve it is started anew for each run.
+    """Load a server: maximum throughput, and the bottleneck. --serve starts it for each run.
 
     \b
     scalograph load --serve './app --port {port}' --get http://127.0.0.1:{port}/ --clients 1:64:*2
     scalograph load --serve './app {port}' --get http://127.0.0.1:{port}/ --clients 32 --cpus 1:all --ready line:started
-    scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    a server that runs already
+    scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    # a running server
     """
     from scalograph.cli.command_line_study.load_study import load_study, load_study_text, map_load_error
     from scalograph.cli.measure_output import print_findings, run_command_study

@@ -8,9 +8,6 @@ import atexit
 import gc
 import sys
 
-from scalograph.run.caller_environment import limit_to_one_thread
-
-limit_to_one_thread()  # before the first import of numpy
 # Modules are made of objects that stay, and a table of 100,000 runs too: Python would look through them for cycles each
 # time that there are 700 more, for an eighth of a start. Cycles that are dropped are found a little later.
 _MORE_OBJECTS = 200_000
@@ -28,6 +25,9 @@ def main() -> None:
 
 def _code(arguments: list[str]) -> int:
     try:
+        from scalograph.run.caller_environment import limit_to_one_thread
+
+        limit_to_one_thread()  # before the first import of numpy
         from scalograph.cli.ending import run_guarded
 
         return run_guarded(arguments)

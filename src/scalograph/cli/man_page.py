@@ -10,9 +10,9 @@ from scalograph.text.escape import one_line
 _EXITS = {
     "0": "done", "1": "a bug", "2": "the study or the command line is wrong", "3": "the host refused",
     "4": "a configuration without a successful run",
-    "5": "no answer, or, where strict, fewer clean runs than requested",
-    "6": "a journal that cannot be read", "7": "slower than what it was compared with", "8": "inconclusive",
-    "130, 143": "interrupted by Ctrl-C, by SIGTERM or a closed terminal",
+    "5": "no answer, or with --strict fewer clean runs than requested",
+    "6": "a journal that cannot be read", "7": "slower", "8": "inconclusive",
+    "130, 143": "interrupted by Ctrl-C, or by SIGTERM or a closed terminal",
 }  # fmt: skip
 
 
@@ -24,12 +24,12 @@ def man_page(app: Any, summaries: Mapping[str, str]) -> str:
 
 def _head() -> Iterator[str]:
     yield f'.TH SCALOGRAPH 1 "" "scalograph {__version__}" "User Commands"'
-    yield from (".SH NAME", "scalograph \\- a scalability laboratory for Linux", ".SH SYNOPSIS")
+    yield from (".SH NAME", "scalograph \\- a scalability lab for Linux", ".SH SYNOPSIS")
     yield from (".B scalograph", ".I COMMAND", "[OPTIONS] [ARGUMENTS]", ".SH DESCRIPTION")
     yield roff(
-        "How does a program behave as it gets more CPUs, threads, processes or JVMs: how far does it scale, where does"
+        "Measure how a program scales with CPUs, threads, processes, or JVMs, with a confidence interval for every"
     )
-    yield roff("it stop, and can the figure be believed at all? Every number has an interval, every run a verdict.")
+    yield roff("value and a verdict on whether to rely on it.")
     yield ".SH COMMANDS"
 
 
@@ -58,7 +58,7 @@ def _end() -> Iterator[str]:
     yield ".SH EXIT STATUS"
     for code, meaning in _EXITS.items():
         yield from (".TP", f".B {code}", roff(meaning))
-    yield from (".SH FILES", ".TP", ".I scalograph\\-results/NAME/latest", "results of the last start of a study")
+    yield from (".SH FILES", ".TP", ".I scalograph\\-results/NAME/latest", "latest results of a study")
 
 
 def roff(text: str) -> str:

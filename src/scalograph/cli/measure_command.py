@@ -5,15 +5,15 @@ from scalograph.cli.sweep_options import SweepOptions
 
 
 def _measure(sweep: SweepOptions, options: CommandOptions) -> int:
-    """Measure a command, over levels of CPUs, threads or whatever it takes; keeps a study.toml of what was done.
+    """Measure a command over CPUs, threads, or other factors; the results include a study.toml.
 
     \b
-    scalograph measure -- ./prog                              how long does it take?
-    scalograph measure --cpus 1:all -- ./prog                 does it use more CPUs?
+    scalograph measure -- ./prog                               # how long does it take?
+    scalograph measure --cpus 1:all -- ./prog                  # does it scale?
     scalograph measure --threads 1,2,4 -- ./prog -t {threads}
     scalograph measure --jobs 1:8 --prepare 'make clean' -- make -j{jobs}
-    scalograph measure --copies 1:4 -- ./prog                 copies at once
-    scalograph measure -v version=old,new -- ./prog-{version} is new faster than old?
+    scalograph measure --copies 1:4 -- ./prog                  # identical copies at once
+    scalograph measure -v version=old,new -- ./prog-{version}  # is new faster?
     scalograph measure --revisions v1..main --build make -- {version}/prog
     """
     from scalograph.system import quiet

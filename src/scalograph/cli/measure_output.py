@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from scalograph.cli.command_line_study.declaration import CommandStudy, map_error, study_text
 from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.cli.overrides import option_words, parse_option
-from scalograph.cli.start import print_resume_command, report_interruption
+from scalograph.cli.start import end_early, print_resume_command
 from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
 from scalograph.questions.registry import role
 from scalograph.run.scratch import scratch
+from scalograph.text.short_names import shorten
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 # A command line that a person still reads.
 _LONGEST = 1000
+LONGEST_NAME = 40  # of a command in a sentence
 
 
 def run_measurement(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) -> int:
@@ -47,7 +49,7 @@ def run_command_study(
     map_error: Callable[[ScalographError], ScalographError] = map_error,
     consent: Consent = NO_CONSENT,
 ) -> int:
-    """Run a command's study (`text` is study.toml) as `scalograph run` would; print its answer unless interrupted.
+    """Run a command's study (`text` is study.toml) as `scalograph run` would; print its answer.
 
     `answer` prints the answer and returns the exit code. `ceiling` first measures what the machine itself scales to.
     """
@@ -64,7 +66,7 @@ def run_command_study(
     # With the copy of the study: its file is no more.
     again = ["scalograph", "run", str(saved.study), *words, "--resume", "-o", str(saved.folder), *consent.words()]
     if session.reason == "interrupted":
-        return report_interruption(session, again)
+        return end_early(session, again, partial(answer, session))
     print_resume_command(session.reason, again)
     return answer(session)
 
@@ -92,9 +94,14 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
     sentences = [text for curve in findings.curves if (text := sentence(findings.study, curve, target))]
     asked = [text for curve in findings.curves if (text := ask_if_unused(findings.study, curve))]
     shown = screen(findings)
-    is_curve = findings.study.baseline is not None or len(findings.curves[0].points) == 1
-    more = asked or (sentences if is_curve and len(findings.curves) == 1 and shown.claim.answered else [])
-    claim = shown.claim.model_copy(update={"sentences": [*shown.claim.sentences, *more][:3]})
+    command = shorten(shlex.join(options.command or []), LONGEST_NAME)
+    claim = show.alone_claim(findings, command) or shown.claim
+    is_curve = findings.study.baseline is not None and len(findings.curves) == 1 and claim.answered
+    more = asked or (sentences if is_curve else [])
+    if is_curve and claim.matrix and len(claim.matrix.rows) == 1:
+        rows = [*claim.matrix.rows, *show.usage_rows(findings, claim.matrix.columns)]
+        claim = claim.model_copy(update={"matrix": claim.matrix.model_copy(update={"rows": rows})})
+    claim = claim.model_copy(update={"sentences": [*claim.sentences, *more][:3]})
     screen_shown = replace(shown, claim=claim, tables=[show.steps_table(findings, cost), *shown.tables])
     return print_results(session, findings, screen_shown, options, show.document(findings, sentences, cost))
 

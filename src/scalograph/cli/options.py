@@ -15,84 +15,87 @@ if TYPE_CHECKING:
     from scalograph.control.consent import Consent
 
 
-StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or a folder that holds one.")]
-Quick = Annotated[bool, typer.Option("--quick", help="The quick form, which the study declares in [quick].")]
+StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or its folder")]
+Quick = Annotated[bool, typer.Option("--quick", help="Use the quick form of the study ([quick])")]
 OutDir = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Results folder; default scalograph-results/NAME/TIME-ID.")
+    Path | None, typer.Option("-o", "--output", help="Results folder (default scalograph-results/NAME/TIME-ID)")
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, for machines.")]
-Tables = Annotated[bool, typer.Option("--tables", help="All tables above the answer.")]
-TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="One table above the answer.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON")]
+Tables = Annotated[bool, typer.Option("--tables", help="Print all tables above the answer")]
+TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Print one table above the answer")]
 # `--gate` is its name of earlier releases.
 Strict = Annotated[
-    bool, typer.Option("--strict", "--gate", help="Exit with 4 for a failed configuration, 5 for one short of runs.")
+    bool,
+    typer.Option("--strict", "--gate", help="Exit with 4 if a configuration failed, 5 if runs are missing"),
 ]
-StrictAnswer = Annotated[bool, typer.Option("--strict", help="Exit with 5 if a configuration is short of runs.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the latest results of this study (or those of -o).")]
+StrictAnswer = Annotated[bool, typer.Option("--strict", help="Exit with 5 if a configuration has too few clean runs")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue the latest results of this study, or those of -o")]
 Accept = Annotated[
     list[str] | None,
-    typer.Option("--accept-difference", help="Resume although this differs (kernel, study_hash, ...); is recorded."),
+    typer.Option("--accept-difference", help="Resume despite this change; the change is recorded"),
 ]
-Budget = Annotated[str | None, typer.Option("--budget", help='Time budget such as "10min"; no block begins past it.')]
+# The one limit of time, of every command that measures.
+TIME_LIMIT = "Time limit, such as 90s, 2min, or 1h; no new block starts after it"
+Budget = Annotated[str | None, typer.Option("--budget", metavar="TIME", help=TIME_LIMIT)]
+UsualBudget = Annotated[str, typer.Option("--budget", metavar="TIME", help=TIME_LIMIT)]
 Pilot = Annotated[
     bool,
     typer.Option(
         "--pilot",
-        help="A few short runs at the ends of the study, in results of their own; then runs and iterations proposed.",
+        help="Make a few short runs, and propose the number of runs and iterations",
     ),
 ]
 Ceiling = Annotated[
-    bool, typer.Option("--ceiling", help="Beside each curve, what this machine itself scales to: 20 s, then kept.")
+    bool, typer.Option("--ceiling", help="Compare each curve with what the machine itself scales to; takes 20 s once")
 ]
-MaxRuns = Annotated[
-    int | None, typer.Option("--max-runs", min=1, help="No block is begun that would take the study past so many runs.")
-]
+MaxRuns = Annotated[int | None, typer.Option("--max-runs", min=1, help="Maximum runs; no new block starts beyond it")]
 Runs = Annotated[
     int | None,
     typer.Option(
-        "--runs", min=1, max=10_000, help="Runs of each configuration, not the study's; with --resume, further ones."
+        "--runs",
+        min=1,
+        max=10_000,
+        help="Runs per configuration; with --resume, further ones",
     ),
 ]
 WaitQuiet = Annotated[
-    str | None, typer.Option("--wait-quiet", help='Wait for a quiet machine before blocks, at most "10m" in all.')
+    str | None, typer.Option("--wait-quiet", help="Wait for a quiet machine before each block, such as 10m in total")
 ]
 WhenBusy = Annotated[
     str | None,
-    typer.Option("--when-busy", help="On a machine that stays busy: report (go on), cpu-time (go by it), or stop."),
+    typer.Option("--when-busy", help="If the machine stays busy: report (continue), cpu-time (use CPU time), or stop"),
 ]
-MachineWide = Annotated[
-    bool, typer.Option("--machine-wide", help="Settings of the whole machine that the study names may be changed.")
-]
+MachineWide = Annotated[bool, typer.Option("--machine-wide", help="Allow the study to change system-wide settings")]
 Dangerous = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="With --machine-wide: this setting too, although its levels may harm others."),
+    typer.Option(metavar="NAME", help="With --machine-wide, allow this setting too, whose levels may harm others"),
 ]
 WaitLock = Annotated[
-    str | None, typer.Option("--wait-lock", help='Wait so long for another start on this machine: "10m"; default 10s.')
+    str | None, typer.Option("--wait-lock", help="How long to wait if another measurement is running (default 10s)")
 ]
 Env = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME[=VALUE]", help="Beside PATH, HOME, LANG, TMPDIR; NAME alone: as it is set here."),
+    typer.Option(metavar="NAME[=VALUE]", help="Pass a variable; NAME alone passes its current value"),
 ]
-HostName = Annotated[str, typer.Option("--host", help="Where runs are made: local, guest, ssh:NAME, or reboot:NAME.")]
-Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
+HostName = Annotated[str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, or reboot:NAME")]
+Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz)")]
 Where = Annotated[
     list[str] | None,
     typer.Option(
         "--where",
         metavar="FACTOR=LEVEL",
-        help="Only configurations with this level; of one factor named again, with either.",
+        help="Use only configurations with this level; repeat to allow more levels of the same factor",
     ),
 ]
 NoHost = Annotated[
     bool,
     typer.Option(
         "--no-host",
-        help="Look at no machine: plan for an assumed one, which grants everything and has the study's JVMs.",
+        help="Plan for an assumed machine that supports everything, with the study's JVMs",
     ),
 ]
 Cpus = Annotated[
-    int | None, typer.Option("--cpus", min=1, max=4096, help="With --no-host: CPUs of the assumed machine; default 1.")
+    int | None, typer.Option("--cpus", min=1, max=4096, help="With --no-host, CPUs of the assumed machine (default 1)")
 ]
 
 
@@ -124,22 +127,22 @@ class StartOptions:
 class CommandOptions:
     """Options of `measure` and every search: the command, its steps, and time limits."""
 
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --.")]
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]
     response: Annotated[
         list[str] | None,
-        typer.Option(help="A figure it prints: 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'."),
+        typer.Option(help="Measure a value it prints: 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"),
     ] = None
-    max_reruns: Annotated[int, typer.Option(min=0, max=10, help="How often a disturbed run is made again.")] = 1
-    budget: Annotated[str, typer.Option(help="No block of runs begins past it.")] = "10min"
-    timeout: Annotated[str, typer.Option(help="Of one run.")] = "10min"
-    shell: Annotated[bool, typer.Option("--shell", help="COMMAND and steps go to sh -c, one text each.")] = False
-    setup: Annotated[str | None, typer.Option("-s", "--setup", help="Once, before all runs.")] = None
-    prepare: Annotated[str | None, typer.Option("-p", "--prepare", help="Before each run, outside its window.")] = None
-    cleanup: Annotated[str | None, typer.Option("-c", "--cleanup", help="After each run, outside its window.")] = None
+    max_reruns: Annotated[int, typer.Option(min=0, max=10, help="Maximum repeats of a disturbed run")] = 1
+    budget: UsualBudget = "10min"
+    timeout: Annotated[str, typer.Option(help="Time limit per run")] = "10min"
+    shell: Annotated[bool, typer.Option("--shell", help="Pass COMMAND and the steps to sh -c")] = False
+    setup: Annotated[str | None, typer.Option("-s", "--setup", help="Command to run once, before all runs")] = None
+    prepare: Annotated[str | None, typer.Option("-p", "--prepare", help="Command to run before each run")] = None
+    cleanup: Annotated[str | None, typer.Option("-c", "--cleanup", help="Command to run after each run")] = None
     env: Env = None
-    env_all: Annotated[bool, typer.Option("--env-all", help="Your whole environment; its values are not kept.")] = False
-    input: Annotated[Path | None, typer.Option("--input", help="A file that each run reads as standard input.")] = None
-    ok_exit: Annotated[str, typer.Option("--ok-exit", help="Exit codes that are no failure: 0,1.")] = "0"
+    env_all: Annotated[bool, typer.Option("--env-all", help="Pass all variables; values are not saved")] = False
+    input: Annotated[Path | None, typer.Option("--input", help="Standard input of each run, a file")] = None
+    ok_exit: Annotated[str, typer.Option("--ok-exit", help="Exit codes to treat as success, such as 0,1")] = "0"
     output: OutDir = None
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None

@@ -66,10 +66,10 @@ def refuse_unused(
     }
     names = [name for name, is_given in beside.items() if is_given]
     if pilot and names:
-        fix = "leave it out: a pilot starts anew, with a number of runs of its own"
-        raise StudyError.one("--pilot", f"{names[0]} with it", "a pilot without", fix)
+        fix = f"leave out {names[0]}: a pilot chooses its own runs"
+        raise StudyError.one("", f"--pilot and {names[0]} exclude each other", "", fix)
     if accepted and not resume:
-        raise StudyError.one("--accept-difference", "no --resume", "both", "add --resume, or leave it out")
+        raise StudyError.one("", "--accept-difference is for --resume only", "", "add --resume, or leave it out")
 
 
 def warn_no_quick_form(declared: Declared, quick: bool) -> None:

@@ -22,20 +22,16 @@ ASSUMED_SD = 0.03
 def command(
     file: StudyFile,
     quick: Quick = False,
-    earlier: Annotated[
-        Path | None, typer.Option("--earlier", help="Results of an earlier run, for time and noise.")
-    ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write design.jsonl into this folder.")] = None,
+    earlier: Annotated[Path | None, typer.Option("--earlier", help="Earlier results, for time and noise")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder for design.jsonl")] = None,
     host: HostName = LOCAL,
     no_host: NoHost = False,
     cpus: Cpus = None,
     json: Json = False,
 ) -> None:
-    """Stop 2: which runs, how many, how long, what effect they can detect. Starts no run.
+    """Step 2 (plan): print the number of runs, the time, and the detectable effect. Starts no run.
 
-    What a level means depends on the machine ("1:all", a JVM's name), so the host is looked at: its CPUs, what it
-    grants, which JVMs it has (each is asked for its version). One that a level gives by its path is not started, but
-    taken for the latest release. With --no-host nothing is looked at and nothing started.
+    The plan depends on the CPUs, rights, and JVMs of the host ("1:all"). With --no-host no machine is examined.
 
     \b
     scalograph plan my-study.toml
@@ -74,7 +70,7 @@ def _facts(study: "Study", name: str, no_host: bool, cpus: int | None) -> "HostF
 
         return assumed_host(study, cpus or 1)
     if cpus is not None:
-        raise StudyError.one("--cpus", "a count for this machine", "--no-host with it", "this machine is looked at")
+        raise StudyError.one("", "--cpus is for --no-host only", "", "add --no-host, or leave it out")
     from scalograph.run.hosts.host_names import open_host
 
     with open_host(name) as host:
@@ -176,9 +172,9 @@ def _print(document: dict[str, object]) -> None:
 
 def _detectable(document: dict[str, object], effect: object) -> None:
     if isinstance(effect, float):
-        noise = f"if runs vary by {100 * float(str(document['sd_log'])):.2g} % ({document['sd_from']})"
-        confidence = f"{100 * float(str(document['confidence'])):g} % confidence and 80 % power"
-        tell(f"  detectable: differences from {effect:.2g} % at {confidence}, {noise}")
+        noise = f"if runs vary by {100 * float(str(document['sd_log'])):.2g}% ({document['sd_from']})"
+        confidence = f"{100 * float(str(document['confidence'])):g}% confidence and 80% power"
+        tell(f"  detectable: differences from {effect:.2g}% at {confidence}, {noise}")
     else:
         tell("  detectable: nothing; one run of a configuration carries no interval, ask for at least 2 runs")
 

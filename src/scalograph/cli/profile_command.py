@@ -19,31 +19,28 @@ if TYPE_CHECKING:
 
 # What the recorder of a JVM can be asked for.
 LEAST_S, MOST_S, PERIOD_S = 0.001, 1.0, 0.01
-Study = Annotated[
-    Path | None, typer.Option("--study", help="The study's file, where it has a workload of its own beside it.")
-]
+Study = Annotated[Path | None, typer.Option("--study", help="Study file, if it has its own workload beside it")]
 Iterations = Annotated[
     int | None,
-    typer.Option(min=1, max=1_000_000, help="Tasks of a run, instead of the study's: more of them, more samples."),
+    typer.Option(min=1, max=1_000_000, help="Iterations per run (default: as in the study)"),
 ]
 
 
 def command(
-    source: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results folder of a study.")],
+    source: Annotated[Path, typer.Argument(metavar="RESULTS", help="Results folder of a study")],
     where: Where = None,
     study: Study = None,
-    period: Annotated[str, typer.Option("--period", help="A thread is sampled so often: 1ms to 1s.")] = "10ms",
+    period: Annotated[str, typer.Option("--period", help="Sampling period, from 1ms to 1s")] = "10ms",
     iterations: Iterations = None,
     machine_wide: MachineWide = False,
     dangerous: Dangerous = None,
     json: Json = False,
 ) -> int:
-    """A study's configurations once more, with a recorder on: where its threads are, and of Java how often they park.
+    """Profile configurations of a finished study, in separate runs.
 
-    Java is recorded by its flight recorder, any other program by perf (apt install linux-perf).
+    Java is recorded by Flight Recorder, any other program by perf (apt install linux-perf).
 
-    At most 8 configurations. These runs are disturbed by the recorder and never count: journal and findings stay as
-    they are, and profile.json comes beside them.
+    At most 8 configurations run. Journal and findings do not change; profile.json is written beside them.
 
     \b
     scalograph profile scalograph-results/fork-join/latest

@@ -28,19 +28,21 @@ class ReproduceOptions:
     quick: Quick = False
     study: Annotated[
         list[str] | None,
-        typer.Option("--study", metavar="NAME", help="Only this published study, by name or id; may be repeated."),
+        typer.Option("--study", metavar="NAME", help="Run only this published study, by name or id; repeatable"),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest reproduction, or that of -o.")] = False
-    again: Annotated[
-        bool, typer.Option("--again", help="With --resume: parts that were run on a busy machine are run once more.")
-    ] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the latest reproduction, or that of -o")] = False
+    again: Annotated[bool, typer.Option("--again", help="With --resume, repeat parts that ran on a busy machine")] = (
+        False
+    )
     more: Annotated[
         str | None,
-        typer.Option(metavar="DURATION", help="With --resume: so much longer for each part with unresolved claims."),
+        typer.Option(metavar="DURATION", help="With --resume, more time for each part with inconclusive claims"),
     ] = None
     budget: Annotated[
         str | None,
-        typer.Option("--budget", help='For all parts together, such as "40min"; none begins that may take longer.'),
+        typer.Option(
+            "--budget", metavar="TIME", help="Time limit for all parts together; no part starts that may end after it"
+        ),
     ] = None
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
@@ -49,21 +51,21 @@ class ReproduceOptions:
     output: OutDir = None
     catalogue: Annotated[
         Path | None,
-        typer.Option("--catalogue", metavar="FILE", help="Other published studies; their parts lie beside it."),
+        typer.Option("--catalogue", metavar="FILE", help="Catalogue of other published studies"),
     ] = None
-    list_: Annotated[bool, typer.Option("--list", help="List the published studies and their parts, and stop.")] = False
+    list_: Annotated[bool, typer.Option("--list", help="List the published studies and their parts")] = False
     json: Json = False
 
 
 def _reproduce(options: ReproduceOptions) -> int:
-    """What published studies claim, on this machine: every part is run, every claim decided, on one page.
+    """Reproduce five published studies and check every claim, on one page.
 
     \b
     scalograph reproduce --quick                 all five, each part in its quick form
     scalograph reproduce --study cpu-surface     one of them
     scalograph reproduce --resume                go on after Ctrl-C, a crash or a reboot
     scalograph reproduce --resume --again        what the machine was too busy for, once more
-    scalograph reproduce --resume --more 5min    further runs for claims that are not resolved
+    scalograph reproduce --resume --more 5min    further runs for claims that are inconclusive
     scalograph reproduce --list
     """
     from scalograph.cli.overrides import seconds_of
@@ -74,7 +76,7 @@ def _reproduce(options: ReproduceOptions) -> int:
         return _list(open_catalogue(options.catalogue, options.quick, names), options.json)
     for name, is_given in {"--again": options.again, "--more": options.more}.items():
         if is_given and not options.resume:
-            raise StudyError.one(name, "no --resume", "a reproduction to go on with", "add --resume")
+            raise StudyError.one("", f"{name} is for --resume only", "", "add --resume")
     budget_s, more_s = seconds_of("--budget", options.budget), seconds_of("--more", options.more)
     reproduction = _resume(options, names) if options.resume else _start_new(options, names)
     _plan(reproduction, budget_s, options.again, more_s)
@@ -204,7 +206,7 @@ def _run(reproduction: "ReproductionRun", options: ReproduceOptions, budget_s: f
     except KeyboardInterrupt as error:
         reproduction.save()
         again += ["--again"] * options.again
-        say(f"interrupted; nothing finished is lost. Go on with: {shlex.join(again)}", "yellow")
+        say(f"interrupted: nothing finished is lost. Resume with: {shlex.join(again)}", "yellow")
         return Exit.TERMINATED if isinstance(error, Terminated) else Exit.INTERRUPTED
     document = reproduction.save()
     if options.json:

@@ -13,14 +13,14 @@ class RunOptions(StartOptions):
 
 
 def _run(options: RunOptions) -> int:
-    """Stop 3: run a study; every finished run is on the disk before the next begins.
+    """Step 3 (run): make the runs of a study; each finished run is saved before the next begins.
 
     \b
     scalograph run my-study.toml
-    scalograph run my-study.toml --resume        goes on after Ctrl-C, a crash, a reboot
+    scalograph run my-study.toml --resume        # continue after Ctrl-C, a crash, or a reboot
     scalograph run my-study.toml --budget 10min
     scalograph run my-study.toml --wait-quiet 10m
-    scalograph run my-study.toml --pilot         how many runs and iterations does it need?
+    scalograph run my-study.toml --pilot         # how many runs and iterations does it need?
     """
     from scalograph.cli.start import start
     from scalograph.study.declare import declare

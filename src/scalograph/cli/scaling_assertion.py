@@ -67,13 +67,13 @@ def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
     `at_least`, or the runs are unusable.
     """
     document = measured["speedup"]
-    if measured["verdict"] == "reject" or not document or document["low"] is None:
+    if measured["verdict"] == "unusable" or not document or document["low"] is None:
         raise SkipTest(f"inconclusive: {measured['sentence']}")
     speedup = Estimate(**{**document, "warnings": tuple(document["warnings"])})
     if speedup.high is not None and speedup.high < at_least:
         raise AssertionError(f"speedup {times(speedup)}, expected at least {at_least:g}")
     if speedup.low is not None and speedup.low < at_least:
-        raise SkipTest(f"not resolved: speedup {times(speedup)}, at least {at_least:g} asked; more runs may tell")
+        raise SkipTest(f"inconclusive: speedup {times(speedup)}, at least {at_least:g} asked; more runs may tell")
     return speedup
 
 

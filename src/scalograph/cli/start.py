@@ -2,15 +2,17 @@
 
 import shlex
 import signal
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.cli.console import complain, emit_json, out, say, tell
 from scalograph.cli.options import StartOptions
 from scalograph.cli.overrides import option_words, override_protocol, refuse_unused, seconds_of, warn_no_quick_form
-from scalograph.errors import Exit, StudyError
+from scalograph.errors import Exit, ScalographError, StudyError
 from scalograph.questions.registry import is_search
+from scalograph.text.quantities import count_noun
 
 if TYPE_CHECKING:
     from scalograph.control.consent import Consent
@@ -26,9 +28,9 @@ def run_pilot(
 ) -> int:  # fmt: skip
     """Run a pilot in a results folder of its own, and propose a protocol."""
     if resume:
-        raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
+        raise StudyError.one("", "--pilot and --resume exclude each other", "", "start the pilot again: it is short")
     if is_search(declared.study.question):
-        raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
+        raise StudyError.one("--pilot", "a search plans its own runs", "", "run the study without --pilot")
     from scalograph.cli.analyze_steps import analyze
     from scalograph.cli.pipeline import StudyStart, run_declared
     from scalograph.questions.pilot.plan import pilot_study, takes_iterations
@@ -86,15 +88,15 @@ def show(proposed: "Proposal", budget_s: float | None) -> None:
         tell("  runs of each configuration after which nineteen of twenty are as precise as asked:")
         _table(proposed)
         over = budget_s is not None and (chosen.expected_s or 0.0) > budget_s
-        beyond = f" (more than its budget, {format_duration(budget_s or 0.0)})" if over else ""
-        tell(f"For +-{100 * chosen.precision:g} %, put into the study{beyond}:\n\n{toml(chosen)}")
+        beyond = f" (more than its time limit, {format_duration(budget_s or 0.0)})" if over else ""
+        tell(f"For +-{100 * chosen.precision:g}%, put into the study{beyond}:\n\n{toml(chosen)}")
     for text in proposed.warnings:
         say(f"warning: {text}", "yellow")
 
 
 def _noise(proposed: "Proposal") -> str:
     parts = [("scores", proposed.sd_score), ("iterations of a run", proposed.sd_within), ("runs", proposed.sd_between)]
-    return ", ".join(f"{what} vary by {100 * sd:.2g} %" for what, sd in parts if sd is not None)
+    return ", ".join(f"{what} vary by {100 * sd:.2g}%" for what, sd in parts if sd is not None)
 
 
 def _table(proposed: "Proposal") -> None:
@@ -107,7 +109,7 @@ def _table(proposed: "Proposal") -> None:
         column.justify = "right"
     for o in proposed.offers:
         time = "unknown" if o.expected_s is None else format_duration(o.expected_s)
-        widths = f"+-{100 * o.precision:g} %", f"+-{100 * o.half_width:.2g} %"
+        widths = f"+-{100 * o.precision:g}%", f"+-{100 * o.half_width:.2g}%"
         table.add_row(widths[0], str(o.runs), str(o.iterations), widths[1], time)
     out().print(table)
 
@@ -117,10 +119,15 @@ _LIMITS = ("--budget", "--max-runs")
 
 def conclude(session: "Session", options: "StartOptions", command: list[str], report: bool) -> int:
     """Print the outcome; with `report` make the page too. `command` starts the study again."""
-    folder = session.results.folder
-    resume = [*command, "--resume", "-o", str(folder)]
+    resume = [*command, "--resume", "-o", str(session.results.folder)]
     if session.reason == "interrupted":
-        return report_interruption(session, resume)
+        return end_early(session, resume, lambda: _answer(session, options, command, report))
+    print_resume_command(session.reason, resume)
+    return _answer(session, options, command, report)
+
+
+def _answer(session: "Session", options: "StartOptions", command: list[str], report: bool) -> int:
+    folder = session.results.folder
     from scalograph.cli import analyze_steps
     from scalograph.cli.answer_output import answer, study_places
     from scalograph.report.screen import screen
@@ -129,17 +136,32 @@ def conclude(session: "Session", options: "StartOptions", command: list[str], re
     findings, _ = analyze_steps.analyze(folder)
     if report:
         findings, _ = analyze_steps.report(folder)
-    print_resume_command(session.reason, resume)
     document = findings.model_dump(mode="json") if options.json else None
     places = study_places(folder, findings, shlex.join(command))
     answer(screen(findings), places, options.tables, options.table, document)
     return analyze_steps.exit_code(findings)
 
 
-def report_interruption(session: "Session", resume: list[str]) -> int:
+def end_early(session: "Session", resume: list[str], answer: Callable[[], int]) -> int:
+    """Print how to resume after a signal, and after a single Ctrl-C the answer from the runs so far.
+
+    Returns the exit code of the signal. Whoever sends another signal, or SIGTERM, does not wait for an answer.
+    """
+    n_runs = session.n_before + session.n_made
+    if not n_runs or session.is_hurried or session.signal == signal.SIGTERM:
+        return report_interruption(session, resume)
+    code = report_interruption(session, resume, f"answer from {count_noun(n_runs, 'run')}, Ctrl-C again leaves at once")
+    try:
+        answer()
+    except ScalographError as error:
+        complain(error)
+    return code
+
+
+def report_interruption(session: "Session", resume: list[str], more: str = "nothing finished is lost") -> int:
     """Print how to resume after a signal; return the exit code."""
-    again = f"Go on with: {shlex.join(resume)}" if resume else "Start it anew"
-    say(f"interrupted; nothing finished is lost. {again}", "yellow")
+    again = f"Resume with: {shlex.join(resume)}" if resume else "Start it anew"
+    say(f"interrupted: {more}. {again}", "yellow")
     return Exit.TERMINATED if session.signal == signal.SIGTERM else Exit.INTERRUPTED
 
 
@@ -150,7 +172,10 @@ def print_resume_command(reason: str, command: list[str]) -> None:
     if reason == "budget":
         limits = {at for at, word in enumerate(command) if word in _LIMITS}
         words = [word for at, word in enumerate(command) if not {at, at - 1} & limits]
-        say(f"the budget is used up; go on with a larger --budget or --max-runs: {shlex.join(words)}", "yellow")
+        say(
+            f"the time limit ended the study; resume with a larger --budget or --max-runs: {shlex.join(words)}",
+            "yellow",
+        )
 
 
 def start(declared: "Declared", options: StartOptions, command: list[str], report: bool) -> int:

@@ -10,12 +10,13 @@ from scalograph.cli.options import Json, Source, Strict, TableName, Tables
 from scalograph.errors import StudyError
 
 To = Annotated[
-    Path | None, typer.Option("--to", metavar="FILE", help="Write there, not into the results: a .json or .html file.")
+    Path | None,
+    typer.Option("--to", metavar="FILE", help="File to write (.json or .html; default: in the results)"),
 ]
 
 
 def analyze(source: Source, to: To = None, json: Json = False, strict: Strict = False) -> int:
-    """Stop 4: from a journal to findings.json beside it. Executes nothing from its input.
+    """Step 4 (analyze): write findings.json from the journal.
 
     \b
     scalograph analyze scalograph-results/thread-scaling/latest
@@ -43,7 +44,7 @@ def report(
     json: Json = False,
     strict: Strict = False,
 ) -> int:
-    """Stop 5: the answer on the terminal, and one HTML file that opens without a network. Executes nothing.
+    """Step 5 (report): print the answer, and write one HTML page.
 
     \b
     scalograph report scalograph-results/thread-scaling/latest

@@ -20,13 +20,13 @@ def complete_study(incomplete: str) -> list[str]:
 class StudyOptions(StartOptions):
     """Options of `study`: the name of a built-in study, or --list."""
 
-    name: Annotated[str | None, typer.Argument(help="A study that ships.", autocompletion=complete_study)] = None
-    list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False
-    show: Annotated[bool, typer.Option("--show", help="Print the study's declaration, and stop.")] = False
+    name: Annotated[str | None, typer.Argument(help="Name of a built-in study", autocompletion=complete_study)] = None
+    list_: Annotated[bool, typer.Option("--list", help="List the built-in studies")] = False
+    show: Annotated[bool, typer.Option("--show", help="Print the study's declaration")] = False
 
 
 def _study(options: StudyOptions) -> int:
-    """A study that ships, all five stops: declare, plan, run, analyze, report.
+    """Run a built-in study, all five steps: check, plan, run, analyze, report.
 
     \b
     scalograph study --list
@@ -40,7 +40,7 @@ def _study(options: StudyOptions) -> int:
     if options.list_:
         return _list(options.json)
     if options.name is None:
-        raise StudyError.one("study", "no name", "a study that ships", "list them with: scalograph study --list")
+        raise StudyError.one("study", "no name", "a built-in study", "list them with: scalograph study --list")
     declared = declare_shipped(options.name, options.quick)
     if options.show:
         tell(declared.file.read_text(encoding="utf-8").rstrip())

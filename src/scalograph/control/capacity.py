@@ -64,7 +64,7 @@ class CgroupControl(Control, ABC):
             raise LevelError(f"{self.name} {level!r}", f'{expected}, or "{NO_LIMIT}"', "correct it")
         if self.name in facts.refused:
             refusal = f"{self.name} {level} is refused here ({facts.refused[self.name]})"
-            raise LevelError(refusal, NO_LIMIT, "leave it out; `scalograph doctor` says what would help")
+            raise LevelError(refusal, NO_LIMIT, "leave it out; for the reason: scalograph doctor --all")
         self.refuse_beyond(number, facts)
 
 

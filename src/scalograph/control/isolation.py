@@ -125,7 +125,7 @@ class IsolationControl(Control):
             raise unknown_level(f"isolation {level!r}", level, ISOLATIONS)
         if level == "exclusive" and ISOLATION in facts.refused:
             refusal = f"isolation exclusive is refused here ({facts.refused[ISOLATION]})"
-            raise LevelError(refusal, "shared", "leave it out; `scalograph doctor` says what would help")
+            raise LevelError(refusal, "shared", "leave it out; for the reason: scalograph doctor --all")
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         return replace(launch, exclusive=level == "exclusive")

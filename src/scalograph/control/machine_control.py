@@ -98,6 +98,6 @@ class MachineControl(Control, ABC):
             expected = f"a value of at most {MAX_VALUE} characters, or false to leave it as it is"
             raise LevelError(f"{self.label} = {str(level)[:60]!r}", expected, "correct it")
         if reason := facts.refused.get(MACHINE_SETTINGS):
-            fix = "leave it out; `scalograph doctor` says what would help"
+            fix = "leave it out; for the reason: scalograph doctor --all"
             raise LevelError(f"{self.label} {text} is refused here ({reason})", "false", fix)
         self.check(normalize_value(text), facts)

@@ -60,6 +60,9 @@ class CpusControl(Control):
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the counts, with "all" resolved. Raises LevelError for what is no count, or beyond the host."""
         counts = [self._count(level, facts) for level in levels]
+        if (most := max(counts, default=0)) > facts.n_cpus:
+            problem = f"needs {most} CPUs; this host has {facts.n_cpus}"
+            raise LevelError(problem, "", f"use at most {facts.n_cpus}, or all")
         # "1,2,all" is fine on a host of two CPUs.
         return list(dict.fromkeys(counts)) if "all" in levels else list(counts)
 
@@ -68,9 +71,6 @@ class CpusControl(Control):
             return facts.n_cpus
         if isinstance(level, bool) or not isinstance(level, int) or level < 1:
             raise LevelError(f"level {level!r}", "a count of CPUs from 1", "correct it")
-        if level > facts.n_cpus:
-            problem = f"level {level} exceeds the {facts.n_cpus} CPUs of this host"
-            raise LevelError(problem, "", "lower it or choose another host")
         return level
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:

@@ -26,6 +26,7 @@ CHANGES = "changes.json"
 _DEATH_S = 1.0
 _LOOK = "look at the machine's cgroups, then remove the file"
 _BY_HAND = "put it right by hand"
+_SEE = "see scalograph doctor --all"
 
 
 class Changes(BaseModel):
@@ -78,11 +79,15 @@ _lock_counts: dict[Path, int] = {}
 
 @contextmanager
 def lock_machine(
-    wait_s: float = 0.0, store: Store | None = None, tell: Callable[[str], object] = str
+    wait_s: float = 0.0,
+    store: Store | None = None,
+    tell: Callable[[str], object] = str,
+    check: Callable[[], object] = lambda: None,
 ) -> Iterator[list[str]]:
     """Lock the machine against other sessions of this user. First undo what a dead one left, and yield a list of it.
 
     It waits `wait_s` for another session to end; `tell` gets messages about that, or about the lock of the machine.
+    `check` is called before it waits, unless that session has changed settings: the machine is another one then.
 
     Raises:
         HostError: another session of this user holds the machine, or what it left cannot be undone.
@@ -95,7 +100,7 @@ def lock_machine(
     with PrivateDir(path) as folder, ExitStack() as locks:
         first = not _lock_counts.get(path)
         if first:
-            lease = LockLease(wait_s, tell)
+            lease = LockLease(wait_s, tell, lambda: check() if folder.read(CHANGES) is None else None)
             locks.callback(os.close, take_user_lock(folder, lease))
             if (shared := take_shared_lock(store.shared, lease)) is not None:
                 locks.callback(os.close, shared)
@@ -206,7 +211,7 @@ def _forget(folder: PrivateDir, change: SettingChange) -> None:
 
 
 @contextmanager
-def _kernel_errors(change: SettingChange, expected: str = "", fix: str = "see `scalograph doctor`") -> Iterator[None]:
+def _kernel_errors(change: SettingChange, expected: str = "", fix: str = _SEE) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -10,9 +10,11 @@ from scalograph.errors import StudyError
 from scalograph.protocol.record import Record
 from scalograph.study.levels import Configuration, Run
 from scalograph.study.scalars import Level
+from scalograph.text.warning_catalog import warning_text
 from scalograph.verdict.cause import REPEATED
 
-_CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"
+# What is done about a block that was disturbed -> the warning.
+_TOO_BUSY = {"report": "block busy", "cpu-time": "block busy cpu-time", "stop": "block busy stop"}
 
 
 class GridPlanner:
@@ -83,25 +85,18 @@ class GridPlanner:
 
     def _repeat(self, block: int) -> str | None:
         disturbed, n = self._disturbed.pop(block, []), self._design.block_size
-        n_invalid, of = self._n_invalid.pop(block, 0), f"of {n} runs of block {block + 1}"
+        n_invalid = self._n_invalid.pop(block, 0)
         n_taken = len(disturbed) - n_invalid
         if 2 * n_invalid > n:
-            return f"not measurable: {n_invalid} {of} cannot be as recorded; not repeated"
+            return warning_text("block invalid", block=block + 1, n=n_invalid, of=n)
         if 2 * n_taken > n and not self._design.study.protocol.wait_quiet_s:
-            return self._too_busy(f"{n_taken} {of} were disturbed")
+            choice = self._design.study.protocol.when_busy
+            self.stop_reason = "busy" if choice == "stop" else ""
+            return warning_text(_TOO_BUSY[choice], block=block + 1, n=n_taken, of=n)
         for run in sorted(disturbed, key=lambda run: run.run):
             if again := self._again(run):
                 self._left[block][again.run] = again
         return None
-
-    def _too_busy(self, finding: str) -> str:
-        choice = self._design.study.protocol.when_busy
-        if choice == "stop":
-            self.stop_reason = "busy"
-            return f"machine busy: {finding}; stopped, as asked"
-        if choice == "cpu-time":
-            return f"machine busy: {finding}; not repeated, going on by CPU time"
-        return f"machine busy, not measurable now: {finding}; not repeated ({_CHOICES})"
 
     def _again(self, run: Run) -> Run | None:
         """Return the repeat of a run; its name and replicate follow from the run, as a replay needs."""

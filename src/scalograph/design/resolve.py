@@ -14,7 +14,7 @@ from scalograph.protocol.facts import LATEST, CpuFact, HostFacts, Jvm
 from scalograph.questions.registry import is_search, role, roles_present
 from scalograph.study.levels import Configuration, LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
-from scalograph.study.scalars import Level, list_words, truncate
+from scalograph.study.scalars import Level, format_value, list_words, truncate
 
 
 class Exclusions:
@@ -143,15 +143,26 @@ def _resolve_levels(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
             factors[name] = factor.model_copy(update={"levels": levels})
             left_out += [f"{name}: left out, {reason}" for reason in reasons]
         except LevelError as error:
-            problems.append(Problem(f'factor "{name}"', error.found, error.expected, error.fix))
+            given = f'"{_spell_levels(factor.levels)}" ' if error.found.startswith("needs ") else ""
+            problems.append(Problem(f"factors.{name}", given + error.found, error.expected, error.fix))
         except LevelsError as error:
-            problems.append(Problem(f'factor "{name}"', str(error)))
+            problems.append(Problem(f"factors.{name}", str(error)))
     if problems:
         raise StudyError(problems)
     size = math.prod(len(factor.levels) for factor in factors.values())
     if size > MAX_CONFIGURATIONS and _planned_first(study) is None:
         raise StudyError.one("factors", f"{size} configurations", f"at most {MAX_CONFIGURATIONS}", "use fewer levels")
     return study.model_copy(update={"factors": factors}), left_out
+
+
+def _spell_levels(levels: str | Sequence[Level]) -> str:
+    """Return levels as people write them: a range where they are one."""
+    if isinstance(levels, str):
+        return levels
+    first, n = levels[0], len(levels)
+    if n > 2 and type(first) is int and list(levels) == list(range(first, first + n)):
+        return f"{levels[0]}:{levels[-1]}"
+    return truncate(",".join(map(format_value, levels)), 60)
 
 
 def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:

@@ -12,6 +12,7 @@ from scalograph.protocol.record import Record
 from scalograph.study.levels import Run
 from scalograph.study.scalars import Level
 from scalograph.text.quantities import count_noun
+from scalograph.text.warning_catalog import warning_text
 from scalograph.verdict.cause import COUNTED, REPEATED
 
 BUSY_FROM = 8  # least number of runs before a machine is called busy
@@ -121,16 +122,11 @@ class SearchPlanner:
         n = len(self._told) - self._n_before
         busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
         if busy and not self._waits:
-            self.stop_reason, message = self._too_many()
-            in_a_row = f", the last {self._n_in_a_row} of them one after the other" if self._n_in_a_row < n else ""
-            return message.format(f"{self._n_disturbed} of {n} runs", in_a_row)
+            # Waiting helps only if the machine is busy.
+            self.stop_reason = "invalid" if 2 * self._n_invalid > self._n_disturbed else "busy"
+            row = self._n_in_a_row if self._n_in_a_row < n else None
+            return warning_text(f"search {self.stop_reason}", n=self._n_disturbed, of=n, row=row)
         return None
-
-    def _too_many(self) -> tuple[str, str]:
-        """Return the stop reason and its message: waiting helps only if the machine is busy."""
-        if 2 * self._n_invalid > self._n_disturbed:
-            return "invalid", "not measurable: {} cannot be as recorded{}"
-        return "busy", "machine busy, not measurable now: {} were disturbed{} (wait for quiet: --wait-quiet 10m)"
 
 
 class SearchPlan:

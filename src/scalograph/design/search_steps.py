@@ -149,6 +149,6 @@ def count_levels(configurations: Sequence[Configuration], factor: str, least: in
         problem = ", ".join(map(str, levels[:8]))
         raise StudyError.one(f"factors.{factor}.levels", problem, "at least two counts from 1 on", 'such as "1:all"')
     if len(levels) < least:
-        expected = f"at least {least}: fewer are compared by a sweep"
-        raise StudyError.one(f"factors.{factor}.levels", f"{len(levels)} levels", expected, "such as 1:512")
+        problem = f"{len(levels)} levels are too few for a search"
+        raise StudyError.one(f"factors.{factor}.levels", problem, f"at least {least}", "such as 1:512")
     return {int(configuration[factor]): configuration for configuration in configurations}

@@ -1,6 +1,6 @@
 """The answer of `import`: which benchmark is the fastest and by how much, or how all agree with a study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -23,14 +23,30 @@ from scalograph.findings.sample import Sample, sample_flags, samples_by_configur
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_unsteady
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
-from scalograph.protocol.plain import Level, Model
-from scalograph.text.cell_numbers import cell_number
-from scalograph.text.format import estimate
-from scalograph.text.quantities import change, percent_at_most
-from scalograph.text.scale import scale_for
+from scalograph.protocol.plain import AnswerCase, Level, Model
+from scalograph.questions.claims import state
+from scalograph.text.answer_form import Quantity, fill
+from scalograph.text.cell_numbers import cell_number, matrix_scale
 from scalograph.text.units import unit_of
 
 ROWS = 12
+FORMS = {
+    "fastest": "{best!s} is the fastest. The next one, {next}, {verb} {gain:change} {noun}{gain:change_ci}.",
+    "alone": "{best!s} takes {value:measured} per iteration.",
+    "rate alone": "{best!s} reaches {value:measured}.",
+    "one run": "Inconclusive: {best} has one process, so no interval. Import the files of several.",
+    "no intervals": "Inconclusive: one process has no interval, however many iterations it made."
+    " Import the files of several.",
+    "alike": "Inconclusive: {n} benchmarks are not significantly different: {alike:names}. Add processes.",
+    "zero": "No answer: a score of 0 has no ratio ({zero:names}).",
+    "failed": "No answer: no run succeeded.",
+    "agreement": "{n} of {all} benchmarks agree with the study.",
+    "agree": "{benchmark!s}: {tool} agrees with the study within {most:at_most}.",
+    "differs": "{benchmark!s}: {tool} is {word} than the study, {gain:change} {noun}{gain:change_ci}.",
+    "few": "{benchmark!s}: inconclusive, {reason}. Add {what}.",
+    "not compared": "{benchmark!s}: not compared, {reason}.",
+}
+MOST_NAMED = 4
 
 
 def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Claim:
@@ -40,47 +56,50 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
     """
     names, measured = short_names(each.name for each in every), [each for each in every if each.forks]
     if not measured:
-        return Claim(sentences=["Cannot be said: no run succeeded."], answered=False)
+        return state(FORMS, [AnswerCase(case="failed")])
     same = [each for each in measured if (each.mode, each.unit) == (measured[0].mode, measured[0].unit)]
     values = [summarize_benchmark(each, confidence).estimate for each in same]
     pairs = sorted(zip(same, values, strict=True), key=lambda pair: pair[1].value or 0, reverse=same[0].unit == "1/s")
     best, *others = [benchmark for benchmark, _ in pairs]
     level = 1 - (1 - confidence) / max(1, len(others))
     ratios = [ratio(scores(benchmark), scores(best), level) for benchmark in others]
-    first, is_answered = _first(names, best, others, ratios)
-    return Claim(sentences=[first], answered=is_answered, matrix=_matrix(names, pairs, ratios))
+    shown = _matrix(names, pairs, ratios)
+    labels = [_name(names, benchmark) for benchmark in (best, *others)]
+    first = _compare_others(labels, [best, *others], ratios) if others else _single(labels[0], pairs[0], shown)
+    return state(FORMS, [first], shown)
 
 
-def agreement_claim(every: Sequence["BenchmarkComparison"], texts: Sequence[str]) -> Claim:
+def agreement_claim(every: Sequence["BenchmarkComparison"]) -> Claim:
     """Count the benchmarks that agree with the study; name those that do not."""
-    compared = [comparison for comparison in every if comparison.label != "unknown"]
-    apart = [text for comparison, text in zip(every, texts, strict=True) if comparison.label != "agree"]
-    if len(every) == 1:
-        return Claim(sentences=list(texts), answered=bool(compared))
-    n_agree = sum(comparison.label == "agree" for comparison in compared)
-    return Claim(sentences=[f"{n_agree} of {len(every)} benchmarks agree with the study.", *apart[:2]])
+    cases = [*_agreement_cases(every)]
+    apart = [case for comparison, case in zip(every, cases, strict=True) if comparison.label != "agree"]
+    is_answered = any(comparison.label != "unknown" for comparison in every)
+    if len(every) > 1:
+        n = sum(comparison.label == "agree" for comparison in every)
+        cases = [AnswerCase(case="agreement", values={"n": n, "all": len(every)}), *apart[:2]]
+    return state(FORMS, cases).model_copy(update={"answered": is_answered or len(every) > 1})
 
 
-def _first(
-    names: Mapping[str, str], best: Benchmark, others: Sequence[Benchmark], ratios: Sequence[Estimate]
-) -> tuple[str, bool]:
-    is_time = best.unit == "s"
-    if not others:
-        value = summarize_benchmark(best, 0.95).estimate
-        scale = scale_for(best.unit, [value.value])
-        return f"{_name(names, best)}: {estimate(value, scale)} {scale.unit} a shot.", value.low is not None
-    if none := [benchmark for benchmark in (best, *others) if min(scores(benchmark)) <= 0]:
-        labels = ", ".join(_name(names, benchmark) for benchmark in none[:4])
-        return f"Cannot be said which is the fastest: a score of 0 has no ratio ({labels}).", False
+def _single(label: str, pair: tuple[Benchmark, Estimate], shown: Matrix) -> AnswerCase:
+    benchmark, value = pair
+    if value.low is None:
+        return AnswerCase(case="one run", values={"best": label})
+    values = {"best": label, "value": Quantity(value, matrix_scale(shown))}
+    return AnswerCase(case="alone" if benchmark.unit == "s" else "rate alone", values=values)
+
+
+def _compare_others(labels: Sequence[str], every: Sequence[Benchmark], ratios: Sequence[Estimate]) -> AnswerCase:
+    zero = [label for label, benchmark in zip(labels, every, strict=True) if min(scores(benchmark)) <= 0]
+    alike = [label for label, ratio in zip(labels[1:], ratios, strict=True) if ratio.contains(1.0)]
+    if zero:
+        return AnswerCase(case="zero", values={"zero": zero[:MOST_NAMED]})
     if any(ratio.low is None or ratio.high is None for ratio in ratios):
-        reason = "one fork has no interval, however many shots it made; import the files of several"
-        return f"Cannot be said which is the fastest: {reason}.", False
-    if alike := [other for other, ratio in zip(others, ratios, strict=True) if ratio.contains(1.0)]:
-        labels = ", ".join(_name(names, benchmark) for benchmark in (best, *alike)[:4])
-        several = f"{len(alike) + 1}, not resolved over their forks: {labels}"
-        return f"Cannot be said which is the fastest of {several}.", False
-    by, verb = change(ratios[0], "time" if is_time else "throughput"), "takes" if is_time else "has"
-    return f"The fastest is {_name(names, best)}; the next, {_name(names, others[0])}, {verb} {by}.", True
+        return AnswerCase(case="no intervals")
+    if alike:
+        return AnswerCase(case="alike", values={"n": len(alike) + 1, "alike": [labels[0], *alike][:MOST_NAMED]})
+    verb, noun = ("takes", "time") if every[0].unit == "s" else ("has", "throughput")
+    values = {"best": labels[0], "next": labels[1], "gain": ratios[0], "verb": verb, "noun": noun}
+    return AnswerCase(case="fastest", values=values)
 
 
 def _name(names: Mapping[str, str], benchmark: Benchmark) -> str:
@@ -113,7 +132,7 @@ WIDEST = 0.25
 def label(ratio: Estimate, n_forks: int, n_runs: int, unit: str) -> tuple[Label, str]:
     """Return how a tool compares with the study, and the reason where that is unknown.
 
-    Agree: the whole interval lies within the margin, or it contains 1 and allows at most 25 %.
+    Agree: the whole interval lies within the margin, or it contains 1 and allows at most 25%.
     Slower, faster: it excludes 1, and is not within the margin.
     """
     low, high = ratio.low, ratio.high
@@ -139,24 +158,25 @@ def largest_difference(low: float, high: float) -> float:
 
 def sentences(every: Sequence["BenchmarkComparison"]) -> list[str]:
     """Return a sentence for each benchmark."""
-    values = [held.figures for held in every]
-    names = short_names(each.benchmark for each in values)
-    heads = [" ".join(filter(None, (names[each.benchmark], params_text(each.params)))) for each in values]
-    return [f"{head}: {_agreement_text(held)}." for head, held in zip(heads, every, strict=True)]
+    return [fill(FORMS[case.case], case.values) for case in _agreement_cases(every)]
 
 
-def _agreement_text(held: "BenchmarkComparison") -> str:
-    if held.configuration is None or held.ratio is None:
-        return f"not compared: {held.why}"
-    low, high = held.ratio.low, held.ratio.high
-    if held.label == "unknown" or low is None or high is None:
-        return f"too few {'forks' if held.figures.n_forks <= held.n_runs else 'runs'} to say: {held.why}"
-    if held.label == "agree":
-        return f"agree within {percent_at_most(largest_difference(low, high))}"
-    times = held.ratio  # as a number above 1, whichever way it points
-    if times.value is not None and low <= 1:
-        times = Estimate(value=1 / times.value, low=1 / high, high=1 / low)
-    return f"{held.instrument} is {estimate(times)} times {held.label}"
+def _agreement_cases(every: Sequence["BenchmarkComparison"]) -> Iterator[AnswerCase]:
+    names = short_names(each.figures.benchmark for each in every)
+    for held in every:
+        name = " ".join(filter(None, (names[held.figures.benchmark], params_text(held.figures.params))))
+        values = {"benchmark": name, "tool": held.instrument, "gain": held.ratio, "word": held.label,
+                  "noun": "time" if held.figures.unit == "s" else "throughput", "reason": held.why,
+                  "what": "processes" if held.figures.n_forks <= held.n_runs else "runs"}  # fmt: skip
+        e = held.ratio
+        if held.configuration is None or e is None:
+            yield AnswerCase(case="not compared", values=values)
+        elif held.label == "unknown" or e.low is None or e.high is None:
+            yield AnswerCase(case="few", values=values)
+        elif held.label == "agree":
+            yield AnswerCase(case="agree", values={**values, "most": largest_difference(e.low, e.high)})
+        else:
+            yield AnswerCase(case="differs", values=values)
 
 
 _NOTE = (

@@ -15,10 +15,12 @@ from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.csv_points import Points
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
-from scalograph.text.cell_numbers import WIDEST
-from scalograph.text.format import estimate, number, significant
-from scalograph.text.quantities import percent_at_most
-from scalograph.text.scale import Scale, scale_for
+from scalograph.protocol.plain import AnswerCase
+from scalograph.questions.claims import state
+from scalograph.text.answer_form import Quantity
+from scalograph.text.cell_numbers import WIDEST, cell_number
+from scalograph.text.format import number
+from scalograph.text.scale import PLAIN, scale_for
 
 COLUMNS = 6
 # Up to this possible growth, as a share, time counts as constant.
@@ -70,79 +72,103 @@ def _points(fit: Complexity) -> Iterator[dict[str, Any]]:
         yield {"size": n, "time": asdict(time), "fitted": {growth.name: growth.time(n) for growth in fit.possible}}
 
 
+FORMS = {
+    "class": "Time grows as {class}.",
+    "constant": "Time does not grow from {x} = {first} to {last}, or by {most:at_most} at most.",
+    "falls": "Time does not grow: it falls as {x}^{exponent:measured} from {x} = {first} to {last}.",
+    "power": "Time grows as {x}^{exponent:measured} from {x} = {first} to {last}. It fits none of {classes}.",
+    "open constant": "Inconclusive: from {x} = {first} to {last} time grows by at most {most:at_most}, or not at all."
+    " Add runs or larger sizes.",
+    "open class": "Inconclusive: time grows as {some:or}. Add runs or sizes farther apart.",
+    "no class": "Inconclusive: time grows as none of {classes} alone."
+    " From {x} = {first} to {last} its mean exponent is {exponent:measured}.",
+    "cost": "Each {class}[[ ({base})]] takes {cost:measured}.",
+    "prediction": "At {x} = {size}, the model predicts {time:measured}.",
+    "no prediction": "No prediction at {x} = {size}: {reason}.",
+}
+
+
 def complexity_claim(document: dict[str, Any], x: str) -> Claim:
-    """Return how time grows; the document is that of `complexities`, with the times' `unit` where known."""
-    first, is_answered = _growth_sentence(document, x)
-    more = [*_cost(document, x), *_predictions(document)] if document["possible"] else []
-    return Claim(sentences=[first, *more[:2]], answered=is_answered, matrix=_matrix(document, x))
+    """State how time grows; the document is that of `complexities`, with the times' `unit` where known."""
+    first = AnswerCase(case=_growth(document), values=_growth_values(document, x))
+    more = [*_cost(document, x), *_predictions(document, x)] if document["possible"] else []
+    return state(FORMS, [first, *more[:2]], _matrix(document, x))
 
 
-def _growth_sentence(document: dict[str, Any], x: str) -> tuple[str, bool]:
-    names, ends = document["possible"], [number(document["points"][i]["size"]) for i in (0, -1)]
-    range_ = f"from {x} = {ends[0]} to {ends[1]}"
+def _growth(document: dict[str, Any]) -> str:
+    """Decide the first case."""
+    names, exponent = document["possible"], document["power"]["exponent"]
+    low, high = exponent["low"] or 0.0, exponent["high"] or 0.0
     if not names:
-        return _power_sentence(document, x, range_)
+        is_none = document["power"]["refuted"] or low <= 0 <= high
+        return "no class" if is_none else "falls" if high < 0 else "power"
     if names[0] == CONSTANT:
-        most = percent_at_most(document["most_growth"])
-        if document["most_growth"] <= _STAYS:
-            return f"Time does not grow {range_}, or by {most} at most.", True
-        return f"Cannot be said: {range_} time grows by {most} at most, or not at all.", False
-    if len(names) == 1:
-        return f"Time grows as {_class_name(names[0], x)}.", True
-    *others, last = [_class_name(name, x) for name in names]
-    return f"Time grows as {', '.join(others)} or {last}: the points do not tell which.", False
+        return "constant" if document["most_growth"] <= _STAYS else "open constant"
+    return "class" if len(names) == 1 else "open class"
 
 
-def _power_sentence(document: dict[str, Any], x: str, range_: str) -> tuple[str, bool]:
-    exponent = Estimate(**document["power"]["exponent"])
-    every = ", ".join(_class_name(growth["name"], x) for growth in document["classes"])
-    low, high = exponent.low or 0.0, exponent.high or 0.0
-    if document["power"]["refuted"] or low <= 0 <= high:
-        reason = f"time grows as none of {every} alone; {range_} its mean exponent is {estimate(exponent)}"
-        return f"Cannot be said: {reason}.", False
-    if high < 0:
-        return f"Time does not grow: {range_} it falls as {x}^{estimate(exponent)}.", True
-    return f"Time grows as {x}^{estimate(exponent)} {range_}, as none of {every}.", True
+def _growth_values(document: dict[str, Any], x: str) -> dict[str, Any]:
+    possible = [_class_name(name, x) for name in document["possible"]]
+    first, last = (number(document["points"][i]["size"]) for i in (0, -1))
+    return {
+        "x": x, "first": first, "last": last, "class": possible[0] if possible else "", "some": possible,
+        "most": document["most_growth"],
+        "classes": ", ".join(_class_name(growth["name"], x) for growth in document["classes"]),
+        "exponent": Quantity(Estimate(**document["power"]["exponent"]), PLAIN),
+    }  # fmt: skip
 
 
 def _class_name(name: str, x: str) -> str:
     return re.sub(r"\bn\b", lambda _: x, name)
 
 
-def _unit_scale(document: dict[str, Any], values: Sequence[float | None]) -> tuple[Scale, str]:
-    scale = scale_for(document.get("unit", ""), values)
-    return scale, f" {scale.unit}" if scale.unit else ""
+def _time(document: dict[str, Any], e: Estimate) -> Quantity:
+    return Quantity(e, scale_for(document.get("unit", ""), [e.value]))
 
 
-def _cost(document: dict[str, Any], x: str) -> Iterator[str]:
+def _cost(document: dict[str, Any], x: str) -> Iterator[AnswerCase]:
     if document["possible"][0] != CONSTANT and len(document["possible"]) == 1:
         (growth,) = (growth for growth in document["classes"] if growth["name"] == document["possible"][0])
-        base = " (log to base 2)" if "log" in growth["name"] else ""
-        scale, unit = _unit_scale(document, [growth["cost"]["value"]])
-        shown = estimate(Estimate(**growth["cost"]), scale)
-        yield f"Each {_class_name(growth['name'], x)}{base} takes {f'{shown.value}{unit} {shown.interval}'.rstrip()}."
+        base, cost = "log to base 2" if "log" in growth["name"] else "", Estimate(**growth["cost"])
+        values = {"class": _class_name(growth["name"], x), "base": base, "cost": _time(document, cost)}
+        yield AnswerCase(case="cost", values=values)
 
 
-def _predictions(document: dict[str, Any]) -> Iterator[str]:
+def _predictions(document: dict[str, Any], x: str) -> Iterator[AnswerCase]:
     for prediction in document["predictions"]:
-        if prediction["low"] is None:
-            yield f"At {number(prediction['size'])} nothing is predicted: {'; '.join(prediction['warnings'])}."
-        elif prediction["high"] <= WIDEST * prediction["low"]:
-            scale, unit = _unit_scale(document, [prediction["value"]])
-            ends = dict.fromkeys(significant(prediction[end] * scale.factor) for end in ("low", "high"))
-            yield f"At {number(prediction['size'])} it would be {' to '.join(ends)}{unit}, if it grows on like this."
+        e, values = _estimate(prediction), {"x": x, "size": number(prediction["size"])}
+        if e.low is None or e.high is None:
+            yield AnswerCase(case="no prediction", values={**values, "reason": "; ".join(e.warnings)})
+        elif e.high <= WIDEST * e.low:
+            yield AnswerCase(case="prediction", values={**values, "time": _time(document, e)})
+
+
+def _estimate(prediction: dict[str, Any]) -> Estimate:
+    return Estimate(**{key: value for key, value in prediction.items() if key != "size"})
 
 
 def _matrix(document: dict[str, Any], x: str) -> Matrix:
     points, last = document["points"], len(document["points"]) - 1
-    spread = sorted({round(i * last / (COLUMNS - 1)) for i in range(COLUMNS)})
-    shown = [points[i] for i in spread]
+    asked = document["predictions"][: COLUMNS // 2] if document["possible"] else []
+    predicted, is_single = [_estimate(prediction) for prediction in asked], len(document["possible"]) == 1
+    room = COLUMNS - len(asked)
+    shown = [points[i] for i in sorted({round(i * last / (room - 1)) for i in range(room)})]
     measured = [MatrixCell(estimate=Estimate(**point["time"])) for point in shown]
-    rows = [MatrixRow(label="measured", cells=measured)]
+    rows = [MatrixRow(label="measured", cells=[*measured, *(MatrixCell() for _ in asked)])]
     for name in document["possible"]:
         cells = [MatrixCell(estimate=Estimate(point["fitted"][name])) for point in shown]
+        cells += [MatrixCell(estimate=e if is_single else None) for e in predicted]
         rows.append(MatrixRow(label=f"as {_class_name(name, x)}", cells=cells))
-    columns = [number(point["size"]) for point in shown]
+    if asked and not is_single:
+        cells = [*(MatrixCell() for _ in shown), *(MatrixCell(estimate=e) for e in predicted)]
+        rows.append(MatrixRow(label="any of these", cells=cells))
+    values = [case.values["cost"] for case in _cost(document, x)] if document["possible"] else []
+    blank = [MatrixCell() for _ in (*shown[1:], *asked)]
+    texts = [("cost of each", f"{cell_number(*value)} {value.scale.unit}") for value in values]
+    if not document["possible"]:
+        texts = [("exponent", cell_number(Estimate(**document["power"]["exponent"])))]
+    rows += [MatrixRow(label=label, cells=[MatrixCell(text=text), *blank]) for label, text in texts]
+    columns = [number(point["size"]) for point in (*shown, *asked)]
     return Matrix(title=f"time, by {x}", unit=document.get("unit", ""), better="lower", columns=columns, rows=rows)
 
 

@@ -105,8 +105,8 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     having = [benchmark for benchmark in every if param in benchmark.params]
     if not having:
         params = dict.fromkeys(name for benchmark in every for name in benchmark.params)
-        expected = f"one of these params: {(', '.join(params) or 'none')[:200]}"
-        raise StudyError.one("--over", f'no benchmark with the param "{param}"', expected, suggest(param, params))
+        fix = suggest(param, params) or f"its parameters are: {(', '.join(params) or 'none')[:200]}"
+        raise StudyError.one("--over", f'no benchmark with the param "{param}"', "", fix)
     chosen = [benchmark for benchmark in having if where.items() <= benchmark.params.items()]
     if not chosen:
         descriptions = "; ".join(dict.fromkeys(_rest(benchmark, param) for benchmark in having))

@@ -72,7 +72,7 @@ def write(columns: Columns, file: Path) -> None:
         HostError: the disk refuses, or polars, which writes Parquet, is not there.
     """
     if file.suffix not in (".csv", ".parquet"):
-        raise StudyError.one(str(file), f'ending "{file.suffix}"', "one of .csv, .parquet")
+        raise StudyError.one(str(file), f'no format ends with "{file.suffix}"', "one of .csv, .parquet")
     if file.suffix == ".csv":
         return write_text(csv_text(columns), file)
     buffer = io.BytesIO()

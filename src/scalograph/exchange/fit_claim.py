@@ -1,65 +1,92 @@
-"""The answer of `fit`: the size of the maximum, the serial share, predictions."""
+"""The answer of `fit`: the size of the maximum, the serial share, predictions, as cases and their values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalograph.analysis.estimate import NO_LAW, Estimate
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
-from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST, cell_number
-from scalograph.text.format import estimate, number, significant
-from scalograph.text.quantities import percents, two_digits
+from scalograph.protocol.plain import AnswerCase
+from scalograph.questions.claims import state
+from scalograph.text.answer_form import Quantity
+from scalograph.text.cell_numbers import WIDEST, cell_number
+from scalograph.text.format import number
+from scalograph.text.scale import PLAIN, Scale
 
+FORMS = {
+    "peak": "Throughput is highest at {x} = {optimum:measured}.",
+    "end": "Throughput is highest at {x} = {best}, the largest size measured. Larger sizes may gain more.",
+    "grows": "Throughput still grows at {x} = {best}, the largest size measured.",
+    "falls": "Throughput does not grow: it falls with more {x}.",
+    "serial": "Throughput does not grow: all of the work is serial.",
+    "open": "Inconclusive: the location of the maximum. Highest throughput measured: {most:value} at {x} = {best}.",
+    "no law": "Inconclusive: no scaling law holds ({reason})."
+    " Highest throughput measured: {most:value} at {x} = {best}.",
+    "few": "Inconclusive: too few points for an interval. Add a size or a run.",
+    "share": "[[The serial share is {share:measured}]][[the serial share is at least {least:percent}]]"
+    "[[the serial share is at most {most:percent}]].",
+    "prediction": "The model predicts {throughput:measured} at {x} = {size}.",
+    "open prediction": "The prediction at {x} = {size} is inconclusive.",
+    "no prediction": "No prediction at {x} = {size}: {reason}.",
+    "remark": "{remark}.",
+}
 _SAME = 1e-9  # rounding: closer numbers are equal
 COLUMNS = 6
+_PERCENT = Scale(100.0, "%")
 # Flags that belong to the answer; the others stand beside the tables.
 _TOLD = ("perhaps superlinear", "few sizes", "not checked", "gamma")
 _MEANINGS = {
-    "sigma": "share that is serial",
+    "sigma": "serial share",
     "kappa": "cost of coherency",
     "gamma": "throughput of one",
-    "optimum": "size with the largest throughput",
+    "optimum": "size with the highest throughput",
 }
 
 
 def fit_claim(document: dict[str, Any], x: str) -> Claim:
-    """Return up to which size throughput grows; the document is that of `exchange.fit.laws`, `x` names the sizes."""
-    first, is_answered = _growth_sentence(document, "" if x == "n" else f" {x}")
+    """State up to which size throughput grows; the document is that of `exchange.fit.laws`, `x` names the sizes."""
+    first = AnswerCase(case=_growth(document), values=_growth_values(document, x))
     # Where the points contradict the law, or its maximum, none of its values is reported.
-    more = [*_serial(document), *_predictions(document)] if document["holds"] and not _is_contradicted(document) else []
+    is_law = document["holds"] and not _is_contradicted(document)
+    more = [*_serial(document), *_predictions(document, x)] if is_law else []
     flags = zip(document["codes"], document["flags"], strict=True)
-    remarks = [f"{text[0].upper()}{text[1:]}." for code, text in flags if code in _TOLD][: 1 if more else 2]
-    sentences = [first, *more[: 2 - len(remarks)], *remarks]
-    return Claim(sentences=sentences, answered=is_answered, matrix=_matrix(document, x))
+    remarks = [AnswerCase(case="remark", values={"remark": text}) for code, text in flags if code in _TOLD]
+    remarks = remarks[: 1 if more else 2]
+    return state(FORMS, [first, *more[: 2 - len(remarks)], *remarks], _matrix(document, x))
 
 
-def _growth_sentence(document: dict[str, Any], of: str) -> tuple[str, bool]:
-    """Name the maximum only where the largest measurement agrees and its interval ends within the data."""
+def _growth(document: dict[str, Any]) -> str:
+    """Decide the first case: a maximum only where the largest measurement agrees and its interval ends in the data."""
     low, high = document["optimum"]["low"], document["optimum"]["high"]
-    sizes, best = [point["size"] for point in document["points"]], _best(document)
-    measured = f"of the sizes measured, {number(best)} has the largest throughput"
+    last, sigma = document["points"][-1]["size"], document["sigma"]["low"]
     if not document["holds"]:
-        reason = next(text for code, text in zip(document["codes"], document["flags"], strict=True) if code in NO_LAW)
-        return f"Cannot be said from a scaling law ({reason}); {measured}.", False
-    if document["sigma"]["low"] is None:
-        return "Cannot be said: too few points for an interval; one more size or run makes it.", False
-    if document["sigma"]["low"] > 1 + _SAME:
-        return "Throughput does not grow: more make it slower than one alone.", True
-    if document["sigma"]["low"] > 1 - _SAME:
-        return "Throughput does not grow: all of the work is serial, more do not help.", True
-    if document["kappa"]["high"] == 0 or (low is not None and low >= sizes[-1] and not _is_contradicted(document)):
-        return f"Throughput still grows at {number(sizes[-1])}{of}, the most that were measured.", True
-    if low is None or _is_contradicted(document):
-        return f"Cannot be said: the points do not carry where throughput is largest; {measured}.", False
-    if high is not None and high <= min(sizes[-1], WIDEST * low):
-        return f"Throughput is largest near {estimate(Estimate(**document['optimum']))}{of}.", True
-    if best == sizes[-1]:
-        most = f"Throughput is largest at {number(best)}{of}, the most that were measured"
-        return f"{most}; whether more would help is {NOT_RESOLVED}.", True
-    return f"Cannot be said: the place of the maximum is {NOT_RESOLVED}; {measured}.", False
+        return "no law"
+    if sigma is None:
+        return "few"
+    if sigma > 1 - _SAME:
+        return "falls" if sigma > 1 + _SAME else "serial"
+    if document["kappa"]["high"] == 0 or (low is not None and low >= last and not _is_contradicted(document)):
+        return "grows"
+    if low is not None and not _is_contradicted(document):
+        if high is not None and high <= min(last, WIDEST * low):
+            return "peak"
+        if _best(document)["size"] == last:
+            return "end"
+    return "open"
 
 
-def _best(document: dict[str, Any]) -> float:
-    best: float = max(document["points"], key=lambda point: point["throughput"]["value"])["size"]
+def _growth_values(document: dict[str, Any], x: str) -> Mapping[str, Any]:
+    best, every = _best(document), zip(document["codes"], document["flags"], strict=True)
+    is_last = _growth(document) == "grows"
+    return {
+        "x": x, "optimum": Quantity(Estimate(**document["optimum"]), PLAIN),
+        "best": number(document["points"][-1]["size"] if is_last else best["size"]),
+        "most": Quantity(Estimate(**best["throughput"]), PLAIN),
+        "reason": next((text for code, text in every if code in NO_LAW), ""),
+    }  # fmt: skip
+
+
+def _best(document: dict[str, Any]) -> dict[str, Any]:
+    best: dict[str, Any] = max(document["points"], key=lambda point: point["throughput"]["value"])
     return best
 
 
@@ -67,40 +94,52 @@ def _is_contradicted(document: dict[str, Any]) -> bool:
     return not {"gamma", "peak elsewhere"}.isdisjoint(document["codes"])
 
 
-def _serial(document: dict[str, Any]) -> Iterator[str]:
+def _serial(document: dict[str, Any]) -> Iterator[AnswerCase]:
+    """State the serial share, or its bound where the interval reaches one end."""
     low, high = document["sigma"]["low"], document["sigma"]["high"]
     if low is None or low > 1 - _SAME or (high is not None and high < _SAME):
         return
     if high is None or high >= 1:
-        if low:
-            yield f"Of the work {two_digits(100 * low)} % or more is serial."
-    elif low:
-        yield f"Of the work {percents(low, high)} is serial."
+        values = {"least": low or None}
     else:
-        yield f"Of the work at most {two_digits(100 * high)} % is serial."
+        values = {"share": Quantity(Estimate(**document["sigma"]), _PERCENT)} if low else {"most": high}
+    if any(values.values()):
+        yield AnswerCase(case="share", values=values)
 
 
-def _predictions(document: dict[str, Any]) -> Iterator[str]:
+def _predictions(document: dict[str, Any], x: str) -> Iterator[AnswerCase]:
     for prediction in document["predictions"]:
-        if prediction["low"] is None:
-            yield f"At {number(prediction['size'])} nothing is predicted: {'; '.join(prediction['warnings'])}."
-        elif prediction["high"] is None or prediction["high"] > WIDEST * prediction["low"]:
-            yield f"At {number(prediction['size'])} the throughput is {NOT_RESOLVED}."
+        e, values = _estimate(prediction), {"x": x, "size": number(prediction["size"])}
+        if e.low is None:
+            yield AnswerCase(case="no prediction", values={**values, "reason": "; ".join(e.warnings)})
+        elif e.high is None or e.high > WIDEST * e.low:
+            yield AnswerCase(case="open prediction", values=values)
         else:
-            ends = dict.fromkeys(significant(prediction[end]) for end in ("low", "high"))
-            yield f"At {number(prediction['size'])} it would be {' to '.join(ends)}, if nothing else fills up."
+            yield AnswerCase(case="prediction", values={**values, "throughput": Quantity(e, PLAIN)})
+
+
+def _estimate(prediction: Mapping[str, Any]) -> Estimate:
+    return Estimate(**{key: value for key, value in prediction.items() if key != "size"})
 
 
 def _matrix(document: dict[str, Any], x: str) -> Matrix:
     points, asked = document["points"], document["predictions"][: COLUMNS // 2] if document["holds"] else []
     room, last = COLUMNS - 1 - len(asked), len(points) - 1
     spread = {round(i * last / (room - 1)) for i in range(room)}
-    shown = [point for i, point in enumerate(points) if i in spread or point["size"] == _best(document)]
+    shown = [point for i, point in enumerate(points) if i in spread or point is _best(document)]
     measured = [MatrixCell(estimate=Estimate(**point["throughput"])) for point in shown]
     fitted = [MatrixCell(estimate=Estimate(point["fitted"])) for point in shown]
-    fitted += [MatrixCell(text=cell_number(Estimate(**{k: v for k, v in p.items() if k != "size"}))) for p in asked]
+    fitted += [MatrixCell(text=cell_number(_estimate(prediction))) for prediction in asked]
+    blank = [MatrixCell() for _ in fitted[1:]]
     rows = [MatrixRow(label="measured", cells=[*measured, *(MatrixCell() for _ in asked)])]
-    rows += [MatrixRow(label="by the law", cells=fitted)] if document["holds"] else []
+    rows += [MatrixRow(label="model", cells=fitted)] if document["holds"] else []
+    is_law = document["holds"] and not _is_contradicted(document)
+    named = [case.case for case in _serial(document)] if is_law else []
+    own = [("serial share, %", "sigma", _PERCENT)] if "share" in named else []
+    own += [(f"maximum at {x}", "optimum", PLAIN)] if _growth(document) == "peak" else []
+    for label, name, scale in own:
+        cells = [MatrixCell(text=cell_number(Estimate(**document[name]), scale)), *blank]
+        rows.append(MatrixRow(label=label, cells=cells))
     columns = [number(point["size"]) for point in (*shown, *asked)]
     return Matrix(title=f"throughput, by {x}", better="higher", columns=columns, rows=rows)
 
@@ -115,6 +154,6 @@ def fit_tables(document: dict[str, Any]) -> list[TableDoc]:
         [number(point["size"]), point["fitted"], *(Estimate(**point[name]) if point[name] else None for name in names)]
         for point in document["points"]
     ]
-    columns = [Column(name="size", kind="label"), Column(name="by the law")]
+    columns = [Column(name="size", kind="label"), Column(name="model")]
     columns += [Column(name=name.replace("_", " "), kind="estimate") for name in names]
     return [law, TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=rows)]

@@ -1,14 +1,13 @@
 """The answer of a question to a study: its document, claim, tables, caveats, and curves."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from scalograph.findings.published.published_quantities import Lookup
 from scalograph.findings.sample import Sample
 from scalograph.protocol.findings import Claim, Curve, Part, TableDoc
 from scalograph.protocol.plain import Level, Model
+from scalograph.text.warning_catalog import Caveat
 
 SampleMap = Mapping[tuple[Level, ...], Sample]
 
@@ -33,7 +32,7 @@ class Answer:
     sentences: Sequence[str] = ()
     tables: Sequence[TableDoc] = ()
     below: Sequence[TableDoc] = ()
-    doubts: Sequence[str] = ()
+    doubts: Sequence[Caveat] = ()
     warnings: Sequence[str] = ()
     curves: Sequence[Curve] | None = None
     at_levels: Lookup | None = None
@@ -44,44 +43,11 @@ class Answer:
         return Part(decided=self.decided, data=data)
 
 
-MAX_WORDS = 20  # of the verdict's sentence
+def format_sentence(text: str) -> str:
+    """Capitalize the text and end it with a period.
 
-
-class Caveat(NamedTuple):
-    """A reason to doubt a study.
-
-    Attributes:
-        reason: what was seen, in at most twenty words.
-        effect: on the result; may be empty.
-        whole: whether it doubts the study; else it is listed among the causes only.
+    >>> format_sentence("1 of 3 runs  failed"), format_sentence("Rerun.")
+    ('1 of 3 runs failed.', 'Rerun.')
     """
-
-    reason: str
-    effect: str = ""
-    whole: bool = True
-
-    @property
-    def text(self) -> str:
-        """Return reason and effect as one text."""
-        return f"{self.reason}: {self.effect}" if self.effect else self.reason
-
-
-def parse_caveat(text: str) -> Caveat:
-    """Split a caveat of a question at its first colon or semicolon.
-
-    >>> parse_caveat("not decided at 2 points; 8 more pairs would do").effect
-    '8 more pairs would do'
-    """
-    reason, *effect = re.split(r"[:;] ", text, maxsplit=1)
-    return Caveat(reason, "".join(effect))
-
-
-def format_sentence(text: str, most: int | None = None) -> str:
-    """Capitalize the text and end it with a period, cut after `most` words.
-
-    >>> format_sentence("1 of 3 runs failed"), format_sentence("one two three", 2)
-    ('1 of 3 runs failed.', 'One two ..')
-    """
-    words = text.split()
-    cut = " ".join([*words[:most], ".."]) if most and len(words) > most else " ".join(words) + "."
-    return cut[:1].upper() + cut[1:]
+    words = " ".join(text.split()).removesuffix(".")
+    return f"{words[:1].upper()}{words[1:]}."

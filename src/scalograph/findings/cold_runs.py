@@ -12,12 +12,12 @@ from scalograph.analysis.cold_start import ColdStart, find_cold_start
 from scalograph.analysis.drift import FEWEST_BLOCKS, Drift, drift
 from scalograph.analysis.estimate import Flag
 from scalograph.analysis.quantiles import t_quantile
-from scalograph.findings.answer import Caveat
 from scalograph.findings.curves import point_key
 from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
+from scalograph.text.warning_catalog import Caveat
 
 # What a run must have read to count: a megabyte, or so many pages that it waited for (1 to 2 ms on a fast disk).
 MIN_BYTES, MIN_PAGES = 1_000_000, 16
@@ -31,14 +31,12 @@ class ColdRuns:
     seen: ColdStart
     in_bytes: bool
 
-    def describe(self, of: str = "") -> str:
-        """Describe what the first runs read and how far their scores differ."""
-        is_single = self.seen.n == 1
-        runs, scores = ("run", "its score differs") if is_single else (f"{self.seen.n} runs", "their scores differ")
-        verb = "read" if self.in_bytes else "waited for"
-        later = self._amount(self.seen.later) if self.seen.later else "none"
-        read = f"{verb} {self._amount(self.seen.read)} from disk, the later ones {later}"
-        return f"the first {runs}{of} {read}, and {scores} by {100 * self.seen.change:+.2g} %"
+    def caveat(self, **more: object) -> Caveat:
+        """Return what the first runs read and how far their scores differ."""
+        seen, verb = self.seen, "read" if self.in_bytes else "waited for"
+        read, later = (self._amount(amount) if amount else "none" for amount in (seen.read, seen.later))
+        values = {"n": seen.n, "verb": verb, "read": read, "later": later, "change": seen.change}
+        return Caveat("cold runs", {**values, **more})
 
     def _amount(self, amount: float) -> str:
         return f"{amount / 1e6:.3g} MB" if self.in_bytes else f"{amount:.0f} pages"
@@ -55,12 +53,10 @@ def flag_cold_runs(table: Table, curves: Sequence[Curve], samples: Mapping[Key, 
     for curve in curves:
         for point in curve.points:
             if (start := starts.get(point_key(table, curve, point))) is not None:
-                point.flags.append(Flag("cold start", start.describe()))
+                point.flags.append(Flag("cold start", start.caveat().text))
     whole = _find_study_start(table, samples, name)
-    if not whole:
-        return []
-    cure = f"discard them with warmup_runs = {table.study.protocol.warmup_runs + whole.seen.n} (or more)"
-    return [Caveat(whole.describe(" of the study"), cure)]
+    n_warmup = table.study.protocol.warmup_runs
+    return [whole.caveat(whole="study", warmup=n_warmup + whole.seen.n)] if whole else []
 
 
 def _find_study_start(table: Table, samples: Mapping[Key, Sample], name: str) -> ColdRuns | None:
@@ -94,15 +90,12 @@ def drift_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
     if drift is None:
         n = len({row.block for sample in samples for row in sample.succeeded})
         if 1 < n < FEWEST_BLOCKS:
-            enough = f"from {FEWEST_BLOCKS} on they are enough"
-            yield Caveat(f"{n} blocks are too few to check for drift", enough, whole=False)
+            yield Caveat("drift unchecked", {"n": n, "enough": FEWEST_BLOCKS}, whole=False)
     elif drift.p < RARE and drift.interval_factor > NARROW:
         factor, confidence = drift.interval_factor, table.view.confidence
         half = factor * _typical_half_width(samples, table.view.primary, confidence)
         if half > WIDE:
-            wide = f"{factor:.2g} times or more (\N{PLUS-MINUS SIGN}{100 * (exp(half) - 1):.2g} % or more)"
-            effect = f"intervals of single configurations are too narrow, by {wide}; comparisons within blocks hold"
-            yield Caveat(f"the machine drifted from block to block (p = {drift.p:.2g})", effect)
+            yield Caveat("drift", {"p": drift.p, "factor": factor, "half": 100 * (exp(half) - 1)})
 
 
 def find_drift(table: Table, samples: Sequence[Sample]) -> Drift | None:

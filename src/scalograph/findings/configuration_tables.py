@@ -152,7 +152,7 @@ MARGIN = 0.01
 _WORDS = {
     "faster": "faster on more CPUs",
     "slower": "slower on more CPUs",
-    "equivalent": "equal within 1 %",
+    "equivalent": "equal within 1%",
     "uncertain": "undecided",
 }
 

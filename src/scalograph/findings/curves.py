@@ -8,22 +8,23 @@ import numpy as np
 
 from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.modes import Bimodality, common_step, find_modes, widen_for_rounding
+from scalograph.analysis.modes import Bimodality, common_step, find_modes, visible_step, widen_for_rounding
 from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings import whole_run
-from scalograph.findings.answer import Caveat, SampleMap
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, group_samples, sample_flags
-from scalograph.findings.speedup_rule import curve_speedups, step_gains
+from scalograph.findings.speedup_rule import curve_speedups, find_speedup_rule, step_gains
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING
 from scalograph.protocol.findings import Curve, Point, PointResponse
 from scalograph.protocol.plain import Level
 from scalograph.study.model import Response
 from scalograph.text.format import significant
-from scalograph.text.quantities import count_noun, percent
+from scalograph.text.quantities import percent
 from scalograph.text.scale import scale_for
+from scalograph.text.warning_catalog import Caveat, flag_text
 
 
 def is_count(response: Response) -> bool:
@@ -62,8 +63,7 @@ def identical_score_caveats(samples: Iterable[Sample], name: str) -> Iterator[Ca
     """Yield a caveat if all runs of some configurations have the same score."""
     read = [scores for sample in samples if len(scores := sample.values(name)) >= MIN_IDENTICAL]
     if n := sum(bool(scores.min() == scores.max() != 0) for scores in read):
-        reason = f"all runs of {n} of {count_noun(len(read), 'configuration')} have one score"
-        yield Caveat(reason, "the clock may be too coarse", whole=2 * n >= len(read))
+        yield Caveat("identical", {"n": n, "of": len(read)}, whole=2 * n >= len(read))
 
 
 def _modes_text(bimodality: Bimodality, unit: str) -> str:
@@ -87,18 +87,20 @@ def make_curves(table: Table, samples: SampleMap) -> list[Curve]:
     """Make one curve for each combination of levels of the other factors."""
     factor = table.view.curve_factor
     groups = group_samples(samples.values(), factor)
-    return [_curve(table, factor, dict(group), members) for group, members in groups.items()]
+    how = find_speedup_rule(table, factor)
+    step = visible_step([sample.values(how.response) for sample in samples.values()]) if how and samples else None
+    return [_curve(table, factor, dict(group), members, step) for group, members in groups.items()]
 
 
-def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample]) -> Curve:
-    speedups, steps = curve_speedups(table, factor, members), step_gains(table, factor, members)
+def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample], step: float | None) -> Curve:
+    speedups, steps = curve_speedups(table, factor, members, step), step_gains(table, factor, members)
     levels = [sample.configuration[factor] for sample in members]
     points = [_point(table, s, n, speedups.get(n), steps.get(n)) for s, n in zip(members, levels, strict=True)]
     baseline = next((s for s in members if s.configuration[factor] == table.study.baseline.get(factor)), None)
     if speedups and baseline is not None and baseline.falls_back:
         for point in points:
             if point.level != baseline.configuration[factor]:
-                point.flags.append(Flag("disturbed baseline", "its baseline rests on disturbed runs"))
+                point.flags.append(Flag("disturbed baseline", flag_text("baseline")))
     return Curve(group=group, factor=factor, points=points)
 
 

@@ -1,6 +1,6 @@
 """Bias bounds: how far disturbance that passed the verdict may have moved an estimate.
 
-Counted runs are not free of disturbance: a clean one lost less than 2 % to interference, an unverified one perhaps
+Counted runs are not free of disturbance: a clean one lost less than 2% to interference, an unverified one perhaps
 more. On a virtual machine such runs are longer by much more than was taken, because the host is busy then. So the study
 itself shows the cost: its runs that lost something against its quiet ones, within configurations. Where these do not
 differ by more than chance, each run counts with the upper bound of what it lost, and its cost.
@@ -22,9 +22,9 @@ from scalograph.findings.sample import is_mostly_unverified
 from scalograph.findings.table import Table
 
 QUIET = 0.005  # the share of its time that was taken from a quiet run: quiet machines show as much
-COST = 2.4  # runs from which 2 % was taken were 4.8 % longer
+COST = 2.4  # runs from which 2% was taken were 4.8% longer
 MIN_RUNS = 8  # of either kind, beside one of the other: fewer tell little of what it costs
-_Z = 2.58  # 99 %: noise alone is to widen no bound
+_Z = 2.58  # 99%: noise alone is to widen no bound
 
 Numbers = NDArray[np.float64]
 

@@ -7,13 +7,12 @@ from statistics import median
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
-from scalograph.findings.answer import Caveat
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
-from scalograph.text.quantities import count_noun
+from scalograph.text.warning_catalog import Caveat, warning_text
 from scalograph.verdict.cause import REPEATED
 
 # Chance brings about less than this once in a hundred studies; and shares this far apart change a comparison.
@@ -43,19 +42,12 @@ def _typical_seconds(rows: Sequence[Row]) -> float:
 
 def balance_sentence(fair: Fairness) -> str:
     """Describe how evenly runs were lost, in one sentence."""
-    low, high = fair.spread
-    if low == high:
-        return f"each configuration lost {100 * low:.0f} % of its runs"
-    text = f"configurations lost {100 * low:.0f} % to {100 * high:.0f} % of their runs"
-    if fair.p_trend < RARE:
-        short, long = (f"{100 * share:.0f} % of the" for share in fair.by_length)
-        lengths = f"{short} third that runs shortest, {long} one that runs longest"
-        return f"{text}, and it depends on how long they run: {lengths} (p = {fair.p_trend:.2g})"
-    if fair.p_equal < RARE:
-        return f"{text}, which is more than chance (p = {fair.p_equal:.2g})"
-    if fair.p_least >= RARE:
-        return f"{text}: too few outside of busy blocks to tell whether they lost them alike"
-    return f"{text}, no more unlike than chance makes them (p = {min(1.0, 2 * min(fair.p_equal, fair.p_trend)):.2g})"
+    (low, high), (short, long) = fair.spread, fair.by_length
+    by_length, uneven, few = fair.p_trend < RARE, fair.p_equal < RARE, fair.p_least >= RARE
+    rules = (("even", low == high), ("by length", by_length), ("uneven", uneven), ("few", few), ("chance", True))
+    code = next(code for code, holds in rules if holds)
+    p = {"by length": fair.p_trend, "uneven": fair.p_equal}.get(code, min(1.0, 2 * min(fair.p_equal, fair.p_trend)))
+    return warning_text(code, low=low, high=high, short=short, long=long, p=p)
 
 
 def imbalance_caveats(table: Table, fair: Fairness | None) -> Iterable[Caveat]:
@@ -63,17 +55,12 @@ def imbalance_caveats(table: Table, fair: Fairness | None) -> Iterable[Caveat]:
     if fair is None:
         return
     (short, long), (low, high) = fair.by_length, fair.spread
+    at, share, overall = _worst_level(table)
     if fair.p_trend < RARE and abs(long - short) > APART:
-        longer = "longer" if long > short else "shorter"
-        least, most = sorted((short, long))
-        lost = f"{longer} runs were lost more often ({100 * most:.0f} % against {100 * least:.0f} %)"
-        at = _worst_level(table)[0]
-        yield Caveat(lost, f"read those at {at} as optimistic" if at else "")
-    elif fair.p_equal < RARE and high - low > APART:
-        at, share, overall = _worst_level(table)
-        lost = f"runs at {at} were lost most often ({100 * share:.0f} % against {100 * overall:.0f} % of all)"
-        if at:
-            yield Caveat(lost, "read them as optimistic")
+        which = "Longer" if long > short else "Shorter"
+        yield Caveat("length excluded", {"which": which, "most": max(short, long), "least": min(short, long), "at": at})
+    elif fair.p_equal < RARE and high - low > APART and at:
+        yield Caveat("level excluded", {"at": at, "share": share, "overall": overall})
 
 
 def _worst_level(table: Table) -> tuple[str, float, float]:
@@ -136,7 +123,7 @@ def exclusion_table(table: Table, samples: Sequence[Sample], fair: Fairness | No
     changes.sort(key=lambda change: -abs(change.percent or 0.0))
     shown = table.view.varying
     columns = table.view.factor_columns(shown)
-    columns += [Column(name="runs counted"), Column(name="left out, by cause", kind="text")]
+    columns += [Column(name="runs counted"), Column(name="excluded, by cause", kind="text")]
     unit = table.view.response.unit
     names = (f"{table.view.title(response)} {runs}" for runs in ("without them", "of all runs"))
     columns += [Column(name=name, unit=unit, kind="estimate") for name in names]
@@ -162,9 +149,7 @@ def _exclusion_effect(table: Table, sample: Sample, response: str) -> ExclusionE
 
 def _table_note(changes: Sequence[ExclusionEffect], fair: Fairness | None) -> str:
     n = sum(change.outside_interval == "yes" for change in changes)
-    with_them = f"with them, {n} of {count_noun(len(changes), 'configuration')} would leave the interval"
-    parts = [f"all other tables are without these runs; {with_them}"]
+    parts = ["All other tables exclude these runs", f"Including them moves {n} of {len(changes)} beyond the interval"]
     if left := changes[MAX_ROWS:]:
-        more = f"{len(left)} more configuration{'s change' if len(left) > 1 else ' changes'}"
-        parts.append(f"{more} by at most {abs(left[0].percent or 0.0):.2g} %")
-    return "; ".join([*parts, *([balance_sentence(fair)] if fair else [])])
+        parts.append(f"Configurations not listed: {len(left)}, changed by at most {abs(left[0].percent or 0.0):.2g}%")
+    return ". ".join([*parts, *([balance_sentence(fair)] if fair else [])])

@@ -14,7 +14,7 @@ from scalograph.study.cross_checks import DeclaredLevels
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level, list_words, refuse, short_repr
 from scalograph.text.format import format_cpu_list, named_cpus
-from scalograph.text.quantities import count_noun
+from scalograph.text.warning_catalog import warning_text
 
 if TYPE_CHECKING:
     from scalograph.findings.row import Row
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 # How a block began, in the words of releases whose notes do not say what they are about.
 _EARLIER = {"busy": " began on a busy machine", "quiet": " began on a quiet machine"}
-# What many notes have in common.
-MANY = {
-    "busy": "blocks and rounds of repeats began on a busy machine",
-    "disturbed": "blocks had mostly disturbed runs",
-}
 
 
 class Note(NamedTuple):
@@ -48,10 +43,10 @@ def parse_note(event: Mapping[str, Any]) -> Note:
 
 def summarize_notes(every: list[Note], noise: Recheck | None) -> Iterator[str]:
     """Yield the notes in order, busy blocks summarized, then the sentence on the noise floor."""
-    by = {about: [note.text for note in every if note.about == about] for about in MANY}
-    for about, texts in by.items():
-        if len(texts) > 1:
-            yield f"{len(texts)} {MANY[about]}; first: {texts[0]}"
+    by = {about: [note.text for note in every if note.about == about] for about in ("busy", "disturbed")}
+    for first, *more in filter(None, by.values()):
+        if more:
+            yield warning_text("many", first=first, more=len(more))
     # That a quiet machine was waited for is no news any more.
     yield from (note.text for note in every if note.about != "quiet" and len(by.get(note.about, ())) < 2)
     if noise and (noise.changed in ("higher", "lower") or noise.moved in ("slower", "faster")):
@@ -163,12 +158,11 @@ def settings_sentences(rows: Sequence["Row"]) -> Iterator[str]:
         return
     left = [(row.run, *change) for row in changing for change in row.settings if change[1] != change[2]]
     for run, name, before, after in left[:MAX_NAMED]:
-        yield f"after run {run} the setting {name} was {after}, and {before} before it"
+        yield warning_text("setting left", run=run, name=name, after=after, before=before)
     if not left:
         values = {name: before for row in changing for name, before, _ in row.settings}
         named = ", ".join(f"{name} {value}" for name, value in [*values.items()][:MAX_NAMED])
-        n = count_noun(len(changing), "run")
-        yield f"settings of the machine were changed for {n} and restored after each, as read back: {named}"
+        yield warning_text("settings restored", n=len(changing), named=named)
 
 
 def degradations(record: Record) -> tuple[tuple[str, str, str], ...]:

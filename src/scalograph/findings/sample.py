@@ -19,6 +19,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
+from scalograph.text.warning_catalog import flag_text
 from scalograph.verdict.cause import COUNTED, REPEATED
 
 MAX_CHANGES = 3  # of its settings by a program that a flag names
@@ -197,11 +198,11 @@ def sample_flags(sample: Sample) -> Iterator[Flag]:
     """Yield the flags of a configuration's runs."""
     rows, of = sample.succeeded, len(sample.succeeded)
     if n := sample.n_disturbed:
-        text = f"{n} of {of} runs disturbed, left out" + " of all but CPU times" * bool(sample.cpu_responses)
-        rests = f"rests on disturbed runs: {n} of {of}"
+        text = f"{n} of {of} runs disturbed, excluded" + " from all but CPU times" * bool(sample.cpu_responses)
+        rests = f"{flag_text('disturbed')}: {n} of {of}"
         yield Flag("falls back", rests, n) if sample.falls_back else Flag("disturbed", text, n)
     if is_mostly_unverified(sample):
-        text = f"{sample.n_unverified} of {of} runs unverified: they count"
+        text = flag_text("unverified", unverified=sample.n_unverified, runs=of)
         yield Flag(
             "unverified", "functional, not timing" if all(map(is_functional, rows)) else text, sample.n_unverified
         )

@@ -47,24 +47,34 @@ def find_speedup_rule(table: Table, factor: str) -> SpeedupRule | None:
     return SpeedupRule(table.view.primary, kind, per_worker and study.factors[factor].control is None)
 
 
-def curve_speedups(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, SpeedupPoint]:
-    """Compute the speedup at each level of one curve; empty where it has no meaning."""
+def curve_speedups(
+    table: Table, factor: str, members: Sequence[Sample], step: float | None = None
+) -> dict[Level, SpeedupPoint]:
+    """Compute the speedup at each level of one curve; empty where it has no meaning.
+
+    `step`: of the clock, where the runs of the study show one.
+    """
     how = find_speedup_rule(table, factor)
     if how is None:
         return {}
     n_cpus = None if outgrows_cpus(table, factor, members) else _usable_cpus(table, factor, members)
-    return {point.n: point for point in _speedups(table, how, factor, members, n_cpus)}
+    return {point.n: point for point in _speedups(table, how, factor, members, n_cpus, step)}
 
 
 def _speedups(
-    table: Table, how: SpeedupRule, factor: str, members: Sequence[Sample], n_cpus: int | None
+    table: Table,
+    how: SpeedupRule,
+    factor: str,
+    members: Sequence[Sample],
+    n_cpus: int | None,
+    step: float | None = None,
 ) -> list[SpeedupPoint]:
     return speedup(
         {int(s.configuration[factor]): s.values(how.response) for s in members},
         baseline=int(table.study.baseline[factor]), work="per-worker" if how.per_worker else "total",
         better="lower" if how.kind == "time" else "higher", cpus=n_cpus,
         blocks={int(s.configuration[factor]): s.blocks(how.response) for s in members},
-        confidence=table.view.confidence,
+        confidence=table.view.confidence, step=step,
     )  # fmt: skip
 
 
@@ -80,7 +90,7 @@ def outgrows_cpus(table: Table, factor: str, members: Sequence[Sample]) -> bool:
 
 
 def waiting_share(table: Table, factor: str, members: Sequence[Sample]) -> float | None:
-    """Return the share of its CPU time that the baseline of a curve waited; None if it used its CPUs, or none told."""
+    """Return the share of its CPU time that the baseline of a curve waited; None if it used its CPUs, or none timed."""
     undisturbed = (s for s in members if not s.falls_back)  # what others took is no waiting of the program
     base = next((s for s in undisturbed if s.configuration[factor] == table.study.baseline.get(factor)), None)
     n = int(table.study.baseline[factor]) if base is not None else 1

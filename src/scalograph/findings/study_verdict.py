@@ -3,26 +3,30 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import expm1, log
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from scalograph.analysis.modes import find_common_modes
 from scalograph.design.stopping_rule import block_ratios, pair_stopping, reference_key, stopping
-from scalograph.findings.answer import MAX_WORDS, Caveat, format_sentence
+from scalograph.findings.answer import format_sentence
 from scalograph.findings.curves import identical_score_caveats, is_count
+from scalograph.findings.more_time import more_time
 from scalograph.findings.quality_flags import QualityFlags
 from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample, is_functional
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import BLIND
 from scalograph.protocol.findings import StudyNoise, Trust
-from scalograph.text.quantities import count_noun, two_digits
+from scalograph.text.quantities import two_digits
+from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import shorten
+from scalograph.text.warning_catalog import NAMES, REASONS, Caveat
 from scalograph.verdict.cause import COUNTED, Cause
 
 # Shares of failed and of unverified runs past which a study is doubted.
 FAILED, UNVERIFIED = 0.10, 0.50
+Verdict = Literal["reliable", "caution", "unusable"]
 FAR_APART = 100  # farther apart no percentage tells more
 
 
@@ -34,11 +38,7 @@ def study_caveats(
     yield from _run_caveats(table, runs, [row for row in runs if row.status == "ok"])
     yield from _design_caveats(table, residue)
     if noise and noise.minimum_detectable_percent >= BLIND:
-        sd = two_digits(noise.sd_log_percent)
-        if len(samples) > 1:
-            yield Caveat("too noisy to compare", f"runs of one configuration differ by {sd} %")
-        else:
-            yield Caveat(f"runs differ by {sd} %", "what is typical of them is known only roughly")
+        yield Caveat("noisy" if len(samples) > 1 else "noisy alone", {"sd": noise.sd_log_percent})
     if table.view.basis == "configurations":
         yield from _bimodality_caveats(table, samples)
         if not is_count(table.view.response):
@@ -63,50 +63,44 @@ def worst_cause(runs: Iterable[Row]) -> str:
 def _run_caveats(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterable[Caveat]:
     verdicts, failed = Counter(row.verdict for row in ok), len(runs) - len(ok)
     if n := verdicts["invalid"]:
-        effect = "they are left out, but a clock or a counter is wrong"
-        yield Caveat(f"{n} of {count_noun(len(ok), 'run')} cannot be as recorded", effect)
+        yield Caveat("invalid", {"n": n, "of": len(ok)})
     # Of an array failures are an answer.
     if failed > FAILED * len(runs) and table.view.basis != "array":
-        yield Caveat(f"{failed} of {count_noun(len(runs), 'run')} failed", "the others may not be typical")
+        yield Caveat("failed", {"n": failed, "of": len(runs)})
     n = verdicts["unverified"]
     # Where configurations stand for themselves, those that rest on such runs are flagged.
     if table.view.basis != "configurations" and n and n >= UNVERIFIED * len(ok):
-        yield Caveat(f"{n} of {count_noun(len(ok), 'run')} are unverified", "they count, and may have been disturbed")
+        yield Caveat("mostly unchecked", {"n": n, "of": len(ok)})
 
 
 def _design_caveats(table: Table, residue: Sequence[str]) -> Iterable[Caveat]:
     if table.study.protocol.order == "declared":
-        yield Caveat("runs were made in declared order", "a drift of the machine looks like an effect")
+        yield Caveat("declared order")
     if keys := [str(key) for key, *_ in table.accepted]:
-        yield Caveat(f"the set-up changed at a resume ({shorten(', '.join(keys), 60)})", "earlier runs may differ")
+        yield Caveat("accepted", {"keys": shorten(", ".join(keys), 60)})
     if residue:
-        more = f" (and {len(residue) - 1} more)" if residue[1:] else ""
-        yield Caveat("something varied that no factor declares", f"{shorten(residue[0])}{more}")
+        yield Caveat("undeclared", {"first": shorten(residue[0]), "more": len(residue) - 1 or None})
 
 
 def _bimodality_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
     every = (sample.values(table.view.primary) for sample in samples)
     logs = [np.log(values[values > 0]).tolist() for values in every]
     if common := find_common_modes(logs, table.study.seed % 2**32):
-        far = common.apart > log(FAR_APART)
-        apart = f"more than {FAR_APART}-fold" if far else f"{two_digits(100 * expm1(common.apart))} %"
-        high = two_digits(100 * common.share_high)
-        yield Caveat(f"runs have two modes, {apart} apart", f"{high} % are in the higher one; an average is neither")
+        percent = two_digits(100 * expm1(common.apart))
+        apart = f"more than {FAR_APART}-fold" if common.apart > log(FAR_APART) else f"{percent}%"
+        what = "Run times" if table.view.response.unit in SECONDS else "Values"
+        yield Caveat("bimodal", {"what": what, "apart": apart})
 
 
 REJECT = 0.50  # past this share of disturbed or failed runs a study is unusable
+ROUTINE = 0.10  # up to this share, runs that could not be checked are no news
 # Why a study ended, where it did before its first run.
 _NO_RUNS = {
-    "budget": "the first block would be past the budget",
-    "busy": "the machine was busy, and the study ends there",
-    "invalid": "its runs could not be as recorded, and the study ends there",
-    "interrupted": "the study was interrupted before",
+    "budget": "the first block would end after the time limit",
+    "busy": "the machine was busy",
+    "invalid": "earlier runs had impossible values",
+    "interrupted": "the study was interrupted",
     "complete": "nothing was left to run",
-}
-# Who had the CPUs of most disturbed runs -> what to do about it.
-_REMEDIES = {
-    "steal": "mostly the hypervisor took the CPUs: wait for a quiet host (--wait-quiet 10m)",
-    "neighbor": "mostly other programs had the CPUs: end them, or wait (--wait-quiet 10m)",
 }
 MAX_POINTS = 3
 MAX_EFFECT = 1000.0  # percent: a larger effect is no measure of what can be seen
@@ -121,87 +115,81 @@ def judge_study(
 ) -> Trust:
     """Judge the study as a whole."""
     ok, caveats = table.successful_rows(), [*flags.reasons, *reasons]
-    bad = [row for row in ok if row.verdict in ("disturbed", "invalid")]
     kept = _fallback_runs(table, samples)
-    lost = [row for row in bad if row.run not in kept]
-    causes = [*(caveat.text for caveat in caveats), *_summarize_causes(lost, "left out")]
-    causes += _summarize_causes((row for row in bad if row.run in kept), "disturbed, and counted")
-    open_runs = (row for row in _verifiable_runs(ok) if row.verdict == "unverified")
-    if short := count_short(table, samples):
-        have = "has" if short == 1 else "have"
-        causes.append(f"{short} of {count_noun(len(samples), 'configuration')} {have} fewer clean runs than asked")
-    causes += _summarize_causes(open_runs, "unverified, and counted")
-    if reason := _why_rejected(table, ok):
-        points = [format_sentence(text) for text in _remedies(ok)]
-        return Trust(level="reject", sentence=format_sentence(reason, MAX_WORDS), points=points, causes=causes)
-    busy = [*_busy_caveats(ok)]
+    bad = [row for row in ok if row.verdict in ("disturbed", "invalid")]
+    lost, included = ([row for row in bad if (row.run in kept) is is_kept] for is_kept in (False, True))
+    # Functional runs show no times.
+    unchecked = [row for row in ok if row.verdict == "unverified" and not is_functional(row)]
+    short = count_short(table, samples)
+    causes = [*caveats, *_summarize_causes("excluded", lost), *_summarize_causes("included", included)]
+    causes += [Caveat("short", {"n": short, "of": len(samples)})] * bool(short)
+    causes += _summarize_causes("not checked", unchecked)
+    n_failed = sum(not row.warmup for row in table.rows) - len(ok)
+    if reason := why_unusable(table, ok, n_failed, bool(table.view.cpu_responses)):
+        reason = reason._replace(values={**reason.values, "cause": _main_culprit(ok)})
+        return _make_trust("unusable", [reason], causes)
+    # Interference takes CPU from a run and leaves its CPU time nearly as it was: caches are shared.
+    busy = [Caveat("busy", {"n": count_disturbed(ok), "of": len(ok)})] if _is_busy(ok) else []
     against = [*busy, *(caveat for caveat in caveats if caveat.whole)]
-    grave = [flags.grave_caveat] if flags.grave_caveat else []
-    others = against or grave or flags.reasons[:1]
+    more = [caveat for caveat in flags.grave if caveat not in against]
+    lead, early = against[:1] or flags.grave or flags.reasons[:1], [*_early_end(table)]
+    others = [*lead, *early, *(more + against[1:] if against else [])]
+    facts = more_time(table, samples, (flags.percent or 0) / 100)
+    used = [_usage(ok, lost, len(included))] if lost or not against else []
+    if len(unchecked) > ROUTINE * len(ok) and not any("checked for interference" in caveat.text for caveat in others):
+        facts.append(Caveat("unchecked", {"n": len(unchecked)}))
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
-    seen = None if table.study.reference or len(table.configurations) == 1 else noise
-    is_reported = any("unverified" in caveat.reason for caveat in others)
-    facts = [*([flags.accuracy_text] if flags.accuracy_text else []), *_facts(ok, lost, seen, is_reported)]
-    if against:
-        rest = [*(caveat for caveat in grave if caveat not in against), *against[1:]]
-        lines = [against[0].effect, *(caveat.text for caveat in rest)]
-        level, sentence = "doubt", against[0].reason
-    else:
-        lines = [caveat.text for caveat in others]
-        level, sentence = "believe", facts.pop(0) if flags.accuracy_text else _usable_text(ok, len(lost))
-    return Trust(
-        level=level, sentence=format_sentence(sentence, MAX_WORDS),
-        points=[format_sentence(text) for text in (*lines, *facts) if text][:MAX_POINTS],
-        error_percent=flags.percent, responses=_response_verdicts(table) if busy else {},
-        causes=list(dict.fromkeys([*(caveat.text for caveat in busy), *causes])),
+    if noise and not table.study.reference and len(table.configurations) > 1:
+        facts.append(_detectable(noise))
+    ends = [*used, *flags.accuracy]
+    return _make_trust(
+        "caution" if against else "reliable", [*others, *ends, *facts] if against else [*ends, *others, *facts],
+        [*busy, *causes], error_percent=flags.percent, responses=_response_verdicts(table) if busy else {},
     )  # fmt: skip
 
 
-def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -> tuple[str, str]:
-    """Return what happened to most runs if too few are left, and the reason; else empty texts.
+def _make_trust(level: Verdict, stated: Sequence[Caveat], causes: Sequence[Caveat], **more: Any) -> Trust:
+    """State the first caveat, what to do about it, and what else there is room for."""
+    first, *rest = stated
+    points = [text for text in (first.remedy, *(caveat.text for caveat in rest)) if text]
+    return Trust(
+        level=level, sentence=format_sentence(first.text),
+        points=[format_sentence(text) for text in points[:MAX_POINTS]],
+        causes=list(dict.fromkeys(caveat.text for caveat in causes)),
+        codes=list(dict.fromkeys(caveat.code for caveat in (*stated, *causes))), **more,
+    )  # fmt: skip
+
+
+def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -> Caveat | None:
+    """Return what happened to most runs if too few are left.
 
     `by_cpu`: whether CPU times are asked about: interference leaves them nearly as they were.
     """
     if not ok:
         no_runs = _NO_RUNS.get(table.end_reason or "", "the study did not come to its end")
-        return ("no run succeeded", "") if n_failed else ("no run was made", no_runs)
+        return Caveat("no success") if n_failed else Caveat("no run", {"why": no_runs})
     if n_failed > REJECT * (n_made := n_failed + len(ok)):
-        return f"{n_failed:,} of {count_noun(n_made, 'run')} failed", ""
+        return Caveat("mostly failed", {"n": n_failed, "of": n_made})
     if (n := sum(row.verdict == "invalid" for row in ok)) > REJECT * len(ok):
-        return f"{n:,} of {count_noun(len(ok), 'run')} cannot be as recorded", ""
-    return (_disturbance_text(ok), "the machine was too busy to measure") if _is_busy(ok) and not by_cpu else ("", "")
-
-
-def _why_rejected(table: Table, ok: Sequence[Row]) -> str:
-    n_failed = sum(not row.warmup for row in table.rows) - len(ok)
-    return ": ".join(text for text in why_unusable(table, ok, n_failed, bool(table.view.cpu_responses)) if text)
+        return Caveat("mostly invalid", {"n": n, "of": len(ok)})
+    is_too_busy = _is_busy(ok) and not by_cpu
+    return Caveat("mostly disturbed", {"n": count_disturbed(ok), "of": len(ok)}) if is_too_busy else None
 
 
 def _is_busy(ok: Sequence[Row]) -> bool:
     return count_disturbed(ok) > REJECT * len(ok)
 
 
-def _remedies(ok: Sequence[Row]) -> Iterable[str]:
-    if _is_busy(ok):
-        causes = Counter(row.main_cause for row in ok if row.verdict == "disturbed")
-        yield from (_REMEDIES[cause] for cause, n in causes.items() if cause in _REMEDIES and 2 * n > causes.total())
+def _main_culprit(ok: Sequence[Row]) -> str:
+    """Name what disturbed more than half of the disturbed runs; empty if unknown."""
+    causes = Counter(row.main_cause for row in ok if row.verdict == "disturbed")
+    return next((NAMES[cause] for cause, n in causes.items() if cause in NAMES and 2 * n > causes.total()), "")
 
 
-def _disturbance_text(ok: Sequence[Row]) -> str:
-    return f"{count_disturbed(ok):,} of {count_noun(len(ok), 'run')} were disturbed"
-
-
-def _busy_caveats(ok: Sequence[Row]) -> Iterable[Caveat]:
-    """Interference takes CPU from a run and leaves its CPU time nearly as it was: caches are shared."""
-    if _is_busy(ok):
-        effect = "CPU times count disturbed runs too, and are a little too long where neighbors used the caches"
-        yield Caveat(f"{_disturbance_text(ok)}: believe CPU times, but no wall times and no speedups", effect)
-
-
-def _response_verdicts(table: Table) -> dict[str, Literal["believe", "doubt", "reject"]]:
+def _response_verdicts(table: Table) -> dict[str, Verdict]:
     """CPU times share the doubt of the study; all other responses are rejected."""
     by_cpu = table.view.cpu_responses
-    return {name: "believe" if name in by_cpu else "reject" for name in table.study.responses} if by_cpu else {}
+    return {name: "reliable" if name in by_cpu else "unusable" for name in table.study.responses} if by_cpu else {}
 
 
 def _fallback_runs(table: Table, samples: Sequence[Sample]) -> set[str]:
@@ -211,41 +199,38 @@ def _fallback_runs(table: Table, samples: Sequence[Sample]) -> set[str]:
     return {row.run for sample in samples if sample.falls_back for row in sample.succeeded}
 
 
-def _usable_text(ok: Sequence[Row], n_lost: int) -> str:
-    n = count_noun(len(ok), "run")
-    if count_disturbed(ok) > n_lost:
-        return f"{n}, {count_disturbed(ok)} of them disturbed, {n_lost or 'none'} left out"
-    return f"{n}, {f'{n_lost} of them disturbed and left out' if n_lost else 'none found disturbed'}"
+def _usage(ok: Sequence[Row], lost: Sequence[Row], n_included: int) -> Caveat:
+    """Return how many runs the estimates use, and why the others are excluded."""
+    causes = [name for name, _ in Counter(row.main_cause for row in lost).most_common()]
+    named = f"({', '.join(NAMES.get(name, name) for name in causes)})"
+    cause = REASONS.get(causes[0], named) if len(causes) == 1 else named
+    values = {"used": len(ok) - len(lost), "of": len(ok), "lost": len(lost) or None, "included": n_included or None}
+    return Caveat("used", {**values, "cause": cause})
 
 
-def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_reported: bool) -> Iterable[str]:
-    """Yield what became of the runs, and the detectable effect; unverified runs if no reason names them."""
-    if lost:
-        causes = " and ".join(name for name, _ in Counter(row.main_cause for row in lost).most_common(2))
-        yield f"{len(lost)} of {count_noun(len(ok), 'run')} left out ({causes}): intervals are wider"
-    if not is_reported and (n := sum(row.verdict == "unverified" for row in _verifiable_runs(ok))):
-        yield f"{count_noun(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
-    if noise and noise.sd_log_percent == 0:
-        yield "runs of a typical configuration do not differ at all"
-    elif noise and noise.minimum_detectable_percent > MAX_EFFECT:
-        yield "runs differ too much to see any effect"
-    elif noise:
-        yield f"effects between two configurations from {two_digits(noise.minimum_detectable_percent)} % are visible"
+def _detectable(noise: StudyNoise) -> Caveat:
+    if noise.sd_log_percent == 0:
+        return Caveat("no noise")
+    percent = noise.minimum_detectable_percent
+    return Caveat("all noise") if percent > MAX_EFFECT else Caveat("detectable", {"percent": percent})
 
 
-def _verifiable_runs(ok: Sequence[Row]) -> list[Row]:
-    """Skip functional runs, which show no times."""
-    return [row for row in ok if row.verdict != "unverified" or not is_functional(row)]
+def _early_end(table: Table) -> Iterable[Caveat]:
+    """Say that a study was interrupted, and after how many of its runs."""
+    if table.end_reason == "interrupted":
+        is_search = table.view.is_search
+        n = sum(not row.warmup and (row.is_planned or is_search) for row in table.rows)
+        yield Caveat("interrupted", {"n": n, "of": None if is_search else sum(table.n_asked)})
 
 
-def _summarize_causes(runs: Iterable[Row], fate: str) -> Iterable[str]:
+def _summarize_causes(code: str, runs: Iterable[Row]) -> Iterable[Caveat]:
     by_name: dict[str, list[Cause]] = {}
     for row in runs:
         for cause in row.causes:
             by_name.setdefault(cause.cause, []).append(cause)
     for name, causes in sorted(by_name.items()):
         worst = max(causes, key=lambda cause: cause.amount or 0.0)
-        yield f"{name}: {count_noun(len(causes), 'run')} {fate}, the worst {worst.text}"
+        yield Caveat(code, {"cause": NAMES.get(name, name), "n": len(causes), "worst": worst.text})
 
 
 def count_short(table: Table, samples: Sequence[Sample]) -> int:

@@ -115,6 +115,18 @@ class StudyView:
         """Return levels in short form: "2 CPUs, lock method, 512 threads"."""
         return ", ".join(short_setting(self.title(n), x, self.unit(n)) for n, x in levels.items())
 
+    def typed_levels(self, levels: Mapping[str, Level]) -> str:
+        """Return levels as people type them: "-O2", "order=g"; in short form where a study gives titles."""
+        return ", ".join(self._typed_level(name, level) for name, level in levels.items())
+
+    def _typed_level(self, name: str, level: Level) -> str:
+        factor, short = self.study.factors[name], self.short_levels({name: level})
+        if isinstance(level, str) and level.startswith("-"):
+            return level
+        is_set = (factor.control or "").startswith(("env:", "sysctl:"))
+        is_named = factor.title in ("", name) and short != level and not short[:1].isdigit()
+        return f"{factor.title or name}={level_text(level).replace(',', '')}" if is_set or is_named else short
+
     def group_prefix(self, group: Mapping[str, Level]) -> str:
         """Return the varying levels of a group and a colon; empty if there is only one group."""
         named = self.levels_text(self.varying_levels(group))

@@ -14,7 +14,7 @@ from scalograph.findings.answer import SampleMap
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, StudyNoise, TableDoc
-from scalograph.text.quantities import two_digits
+from scalograph.text.warning_catalog import Caveat, warning_text
 
 BLIND = 50.0  # percent: a study that cannot see smaller effects has little to compare
 
@@ -58,7 +58,7 @@ class EffectNotes:
         if not sentence or sentence in self._added:
             return doc
         self._added.add(sentence)
-        return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), sentence) if part)})
+        return doc.model_copy(update={"note": ". ".join(part for part in (doc.note.rstrip(" ."), sentence) if part)})
 
     def _sentence(self, samples: Sequence[Sample], response: str) -> str:
         # A search weighs all its runs together: those of one level are too few to show anything.
@@ -68,9 +68,9 @@ class EffectNotes:
         # Values that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:
             return ""
-        least = two_digits(floor.minimum_detectable_percent)
-        effect = f"effects on {self._table.view.title(response)} between two configurations from {least} % are visible"
-        return f"n = {floor.n} runs: {effect}" if floor.minimum_detectable_percent < BLIND else "too noisy to compare"
+        if (least := floor.minimum_detectable_percent) >= BLIND:
+            return Caveat("noisy", {"sd": floor.sd_log_percent}).text
+        return warning_text("detectable", response=self._table.view.title(response), percent=least, n=floor.n)
 
 
 # A quantile needs so many iterations beyond it: of fewer it is the slowest by another name.

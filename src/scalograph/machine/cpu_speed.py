@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 
-from scalograph.machine.examine import Check
+from scalograph.machine.examine import MORE_RUNS, Check
 from scalograph.text.format import format_cpu_list
 
 # Slices of some 5 ms, over three seconds: phases last from 10 ms to minutes.
@@ -68,14 +68,10 @@ def check_speed(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check
     if not changing:
         return Check(name, "info", f"steady: CPU {format_cpu_list(shares)} did the same work in the same time")
     parts = [
-        f"{times:.1f} times as long in {100 * share:.0f} % of {len(slices[cpu])} slices on CPU {cpu}"
+        f"{times:.1f} times as long in {100 * share:.0f}% of {len(slices[cpu])} slices on CPU {cpu}"
         for cpu, (share, times) in changing.items()
     ]
-    who = (
-        "another guest has the other hardware thread of the core"
-        if is_guest
-        else "its clock, or its core's other thread"
-    )
-    reason = f"most likely {who}; no counter tells, and clean runs differ by as much"
-    fix = "make more runs over a longer time, or take a machine that shares no core"
-    return Check(name, "warning", f"the same work takes {', '.join(parts)}", reason, fix)
+    cause = "another guest on the same core" if is_guest else "the clock, or the core's other thread"
+    reason = f"no counter shows it, so clean runs differ by as much; probable cause: {cause}"
+    fix = "make more runs, or use a machine that shares no core"
+    return Check(name, "warning", f"the same work takes {', '.join(parts)}", reason, fix, MORE_RUNS)

@@ -1,6 +1,7 @@
 """Check what this machine supports, what it does not, and what to do about it. Reads and attempts; changes nothing."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,7 +21,7 @@ from scalograph.control.scheduler import EXT, EXT_FIX, NEGATIVE_NICE, REAL_TIME,
 from scalograph.errors import HostError
 from scalograph.machine import cpu_speed
 from scalograph.machine.cpu_speed import Slices
-from scalograph.machine.examine import Check, Report, check_disk, check_machine
+from scalograph.machine.examine import Check, Report, Status, check_disk, check_machine, root_command
 from scalograph.machine.floor.saved_noise import SavedNoise, read_noise
 from scalograph.protocol.facts import HostFacts
 from scalograph.system.build_cache import cache_folder
@@ -28,7 +29,7 @@ from scalograph.system.cgroups import CPU_TIME
 from scalograph.text.format import format_cpu_list, named_cpus
 from scalograph.text.quantities import two_digits
 
-_PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave such levels out"
+_PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave out such levels"
 
 
 def check_controls(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str) -> Iterator[Check]:
@@ -42,7 +43,7 @@ def check_controls(facts: HostFacts, isolation: Refusal | None, quota: Refusal |
     yield _cgroup("isolation", isolation, "shared only", granted)
     period = f"periods of {PERIOD_US / 1000:g} ms"
     granted = f"{MIN_QUOTA_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}"
-    yield _cgroup("quota", quota if isinstance(quota, Refusal) else None, "none to be had", granted)
+    yield _cgroup("quota", quota if isinstance(quota, Refusal) else None, "none", granted)
     yield _batch_and_idle()
     yield _ext(facts)
     yield _scheduler(facts)
@@ -54,8 +55,9 @@ def _cpus(facts: HostFacts) -> Check:
     reasons = {cpu.cpu: attempt(partial(os.sched_setaffinity, 0, (cpu.cpu,))) for cpu in facts.cpus}
     name = "control: cpus"
     if refused := {cpu: reason for cpu, reason in reasons.items() if reason}:
-        missing, reason = f"CPUs {format_cpu_list(refused)} not to be had", "; ".join(sorted(set(refused.values())))
-        return Check(name, "refused", missing, reason, "start scalograph with a mask of other CPUs (taskset)")
+        missing, reason = f"CPUs {format_cpu_list(refused)} not usable", "; ".join(sorted(set(refused.values())))
+        command = f"taskset -c {format_cpu_list(reasons.keys() - refused)} scalograph doctor"
+        return Check(name, "refused", missing, reason, "start scalograph on the other CPUs", command)
     return Check(name, "granted", f"1 to {facts.n_cpus}, each CPU alone")
 
 
@@ -82,26 +84,26 @@ def _batch_and_idle() -> Check:
     name = "control: policy batch and idle"
     for policy in (os.SCHED_BATCH, os.SCHED_IDLE):
         if reason := attempt(partial(switch_and_return, policy)):
-            return Check(name, "refused", "not to be had", reason, "allow sched_setscheduler where seccomp filters it")
+            return Check(name, "refused", "not available", reason, "allow sched_setscheduler where seccomp filters it")
     return Check(name, "granted", "batch, idle")
 
 
 def _ext(facts: HostFacts) -> Check:
     if reason := facts.refused.get(EXT):
-        return Check("control: policy ext", "refused", "no scheduler but the kernel's own", reason, EXT_FIX)
-    return Check("control: policy ext", "granted", "a sched_ext scheduler is at work")
+        return Check("control: policy ext", "refused", "only the kernel's own scheduler", reason, EXT_FIX)
+    return Check("control: policy ext", "granted", "a sched_ext scheduler is running")
 
 
 def _scheduler(facts: HostFacts) -> Check:
     name = "control: scheduler"
     if reason := facts.refused.get(SCHEDULER):
-        return Check(name, "refused", "the kernel's own alone", reason, NO_EXT)
+        return Check(name, "refused", "only the kernel's own", reason, NO_EXT)
     if reason := facts.refused.get(OTHER):
-        return Check(name, "refused", "what is at work alone", reason, END_IT)
+        return Check(name, "refused", "only the one that is running", reason, END_IT)
     if not facts.schedulers:
         return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
     programs = f"the kernel has sched_ext; programs: {', '.join(facts.schedulers)}"
-    return Check(name, "info", programs, "none was started: it would be that of the whole machine")
+    return Check(name, "info", programs, "not started, since it would change the whole machine")
 
 
 def _real_time(facts: HostFacts) -> Check:
@@ -124,7 +126,7 @@ _SYSCTLS = (
 )  # fmt: skip
 # Of an idle machine there are many, and none is a disk.
 _NO_DISKS = ("loop", "ram", "zram")
-_FIX = "run as root and outside of containers, or leave such factors out"
+_FIX = "run as root outside containers, or leave out such factors"
 
 
 def check_machine_settings(root: Path = Path("/")) -> Iterator[Check]:
@@ -153,7 +155,7 @@ def _check_files(name: str, files: Mapping[str, Path]) -> Check:
     granted = [what for what, reason in there.items() if reason is None]
     refused = {what: reason for what, reason in there.items() if reason is not None}
     if not there:
-        return Check(name, "info", "nothing to set: this kernel or machine has none")
+        return Check(name, "info", "this kernel or machine has none")
     if not granted:
         return Check(name, "refused", ", ".join(there), "; ".join(sorted(set(refused.values()))), _FIX)
     reason = "; ".join(f"not {what}: {reason}" for what, reason in refused.items())
@@ -169,8 +171,8 @@ def _refusal(file: Path) -> str | None:
 
 
 _PROGRAMS = {
-    "cc": ("C workloads need a compiler", "apt install gcc"),
-    "javac": ("Java workloads need a compiler", "apt install openjdk-17-jdk-headless"),
+    "cc": ("C workloads need a compiler", "gcc"),
+    "javac": ("Java workloads need a compiler", "openjdk-17-jdk-headless"),
 }
 
 
@@ -181,6 +183,7 @@ def examine(
     environ: Mapping[str, str] = os.environ,
     folder: Path = Path(),
     slices: Slices | None = None,
+    has_probe: bool = True,
 ) -> Report:
     """Examine a machine, or a recorded tree of one.
 
@@ -191,6 +194,7 @@ def examine(
         environ: PATH and the XDG folders.
         folder: where results will be written.
         slices: of known work on some CPUs, by `cpu_speed.time_slices`; None skips that check.
+        has_probe: the compiled probe was found, and no Python stands for it.
     """
     are_alike = len({cpu.max_khz for cpu in facts.cpus}) == 1
     quota = capacity.find_quota_refusal(root) or cgroup_version(CPU_TIME, root)
@@ -199,9 +203,9 @@ def examine(
         *check_machine(facts, root),
         *([cpu_speed.check_speed(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
         *check_controls(facts, isolation.find_isolation_refusal(root), quota),
-        _cgroup("tasks", tasks.find_tasks_refusal(root), "none to be had", granted),
+        _cgroup("tasks", tasks.find_tasks_refusal(root), "none", granted),
         *check_machine_settings(root),
-        *_probe(probe_capabilities),
+        *_probe(probe_capabilities, has_probe),
         _jvms(facts),
         *_programs(facts, environ),
         _noise(facts, environ),
@@ -212,28 +216,45 @@ def examine(
     return Report(checks)
 
 
-def _probe(capabilities: Mapping[str, Any]) -> Iterator[Check]:
+PROGRAM = "scalograph-probe"
+# The level of kernel.perf_event_paranoid at which anybody is granted these.
+_PARANOID = {"kernel records": 2, "switch records": 2, "names of neighbors": 0}
+_PARANOID_FILE = Path("/proc/sys/kernel/perf_event_paranoid")
+
+
+def _probe(capabilities: Mapping[str, Any], has_probe: bool) -> Iterator[Check]:
+    if has_probe:
+        yield Check("probe", "granted", f"{PROGRAM} {capabilities.get('probe', '')}".rstrip())
+    else:
+        reason, fix = "Python cannot detect interference", "install Rust 1.85 or later, then Scalograph again"
+        state = f"{PROGRAM} is missing; Python takes the times"
+        yield Check("probe", "warning", state, reason, fix, "pip install --force-reinstall --no-deps .")
     for capability in capabilities["capabilities"]:
         name, reason, fix = f"probe: {capability['name']}", capability.get("why") or "", capability.get("fix") or ""
-        is_granted = capability["granted"]
-        yield Check(name, "granted" if is_granted else "refused", "" if is_granted else "not granted", reason, fix)
+        is_granted, least = capability["granted"], _PARANOID.get(capability["name"])
+        command = ""
+        if least is not None and (level := re.search(r"perf_event_paranoid=(\d+)", reason)) and int(level[1]) > least:
+            command = root_command(f"sysctl kernel.perf_event_paranoid={least}", _PARANOID_FILE)
+        status: Status = "granted" if is_granted else "refused"
+        yield Check(name, status, "" if is_granted else "not granted", reason, fix, command)
 
 
 def _jvms(facts: HostFacts) -> Check:
     if not facts.jvms:
-        fix = "apt install openjdk-17-jdk-headless"
-        return Check("JVMs", "warning", "none", "studies of Java programs cannot run", fix)
+        command = root_command("apt install openjdk-17-jdk-headless")
+        return Check("JVMs", "warning", "none", "studies of Java programs cannot run", "install a JDK", command)
     names = (f"{jvm.name} ({jvm.build}{', javac' if jvm.javac else ''})" for jvm in facts.jvms)
     return Check("JVMs", "info", ", ".join(names))
 
 
 def _programs(facts: HostFacts, environ: Mapping[str, str]) -> Iterator[Check]:
-    for program, (reason, fix) in _PROGRAMS.items():
+    for program, (reason, package) in _PROGRAMS.items():
         by_jvm = program == "javac" and any(jvm.javac for jvm in facts.jvms)
         if by_jvm or shutil.which(program, path=environ.get("PATH", os.defpath)):
             yield Check(f"compiler: {program}", "info", "found")
         else:
-            yield Check(f"compiler: {program}", "warning", "not found", reason, fix)
+            command = root_command(f"apt install {package}")
+            yield Check(f"compiler: {program}", "warning", "not found", reason, f"install {package}", command)
 
 
 def _builds(environ: Mapping[str, str]) -> Check:
@@ -241,26 +262,27 @@ def _builds(environ: Mapping[str, str]) -> Check:
     try:
         return check_disk(name, cache_folder(environ))
     except HostError:
-        reason = "workloads that are compiled have no place"
-        return Check(name, "warning", "this user has no home folder", reason, "set XDG_CACHE_HOME")
+        reason, command = "compiled workloads have no place", "export XDG_CACHE_HOME=/var/tmp/$USER"
+        return Check(name, "warning", "this user has no home folder", reason, "set XDG_CACHE_HOME", command)
 
 
 def _noise(facts: HostFacts, environ: Mapping[str, str]) -> Check:
     kept = read_noise(environ)
-    fix = "measure it (about 80 s): scalograph doctor --noise"
+    reason = "it shows which differences runs here can detect"
+    remedy = "measure the noise floor (80 s)", "scalograph doctor --noise"
     if kept is None:
-        return Check("noise", "info", "not measured yet", "", fix)
+        return Check("noise", "info", "not measured yet", reason, *remedy)
     if not kept.is_of(facts):
-        return Check("noise", "info", "measured on another machine only", "", fix)
+        return Check("noise", "info", "measured on another machine only", reason, *remedy)
     if kept.floor and kept.floor.warnings:
-        return Check("noise", "warning", _describe_noise(kept), kept.floor.warnings[0], fix)
+        return Check("noise", "warning", _describe_noise(kept), kept.floor.warnings[0], *remedy)
     return Check("noise", "info", _describe_noise(kept))
 
 
 def _describe_noise(kept: SavedNoise) -> str:
     parts = kept.floor.parts if kept.floor else ()
     spreads = [(part.n_cpus, part.spread.sd_log_percent) for part in parts if part.spread]
-    values = [f"{two_digits(sd)} % on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
-    differ = ", ".join(values) or f"{two_digits(kept.sd_log_percent)} %"
+    values = [f"{two_digits(sd)}% on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
+    differ = ", ".join(values) or f"{two_digits(kept.sd_log_percent)}%"
     smallest = two_digits(kept.minimum_detectable_percent)
-    return f"runs differ by {differ}: {kept.n} runs show effects from {smallest} % ({kept.study}, {kept.at})"
+    return f"runs differ by {differ}: {kept.n} runs detect effects from {smallest}% ({kept.study}, {kept.at})"

@@ -1,6 +1,8 @@
 """Checks of what this machine is and does at the moment, with what it means for a measurement."""
 
+import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,13 +21,14 @@ Status = Literal["granted", "refused", "warning", "info"]
 
 @dataclass(frozen=True)
 class Check:
-    """One result; for a refusal or a warning why it matters and what to do about it."""
+    """One result; for a refusal or a warning why it matters, what to do about it, and the command that does it."""
 
     name: str
     status: Status
     found: str
     why: str = ""
     fix: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,18 +38,27 @@ class Report:
     checks: tuple[Check, ...]
 
 
+# What answers in place of a machine that cannot be made better: more runs average over what changes.
+MORE_RUNS = "scalograph measure --runs 30 -- ./prog"
 _CPUS = "sys/devices/system/cpu"
 _LAYOUTS = {"0": "off", "1": "without the heap", "2": "on"}
 # What moves interrupts between CPUs.
 _BALANCER = "irqbalance"
 
 
+def root_command(command: str, file: Path | None = None) -> str:
+    """Return a command as this user may call it; empty where even root may not write to the file it sets."""
+    if os.geteuid() == 0:
+        return command if file is None or os.access(file, os.W_OK) else ""
+    return f"sudo sh -c '{command}'" if " > " in command or "&&" in command else f"sudo {command}"
+
+
 def check_tuning(facts: HostFacts, root: Path) -> Iterator[Check]:
     """Yield a check for each setting that this machine has."""
     yield from _smt(facts, root)
-    yield _governor(facts)
+    yield _governor(facts, root)
     yield from _turbo(root)
-    yield _autogroup(facts)
+    yield _autogroup(facts, root)
     yield from _huge_pages(root)
     yield from _layout(root)
     yield from _balancer(root)
@@ -54,21 +66,22 @@ def check_tuning(facts: HostFacts, root: Path) -> Iterator[Check]:
 
 def _smt(facts: HostFacts, root: Path) -> Iterator[Check]:
     if len({cpu.core for cpu in facts.cpus}) < len(facts.cpus):
-        reason = "two CPUs of one core share it: beyond the cores, a CPU more is worth a fraction"
+        reason = "two CPUs of one core share it, so a CPU beyond the cores adds only a fraction"
         fix = "make placement a factor: one-per-core against siblings"
         if (root / _CPUS / "smt/control").exists():
             fix += f"; off: echo off > /{_CPUS}/smt/control"
         yield Check("SMT", "info", "on", reason, fix)
 
 
-def _governor(facts: HostFacts) -> Check:
+def _governor(facts: HostFacts, root: Path) -> Check:
     if facts.governor is None:
         return Check("governor", "info", "not visible", "no frequency control here, as in most guests")
     if facts.governor == "performance":
         return Check("governor", "info", "performance")
-    reason = "the clock follows the load: the first moments of a run are slower"
-    fix = "cpupower frequency-set -g performance; for a study alone: a factor of control governor"
-    return Check("governor", "warning", facts.governor, reason, fix)
+    reason = "the clock follows the load, so the start of a run is slower"
+    fix = 'set the governor to performance (for one study: control = "governor")'
+    command = root_command("cpupower frequency-set -g performance", root / _CPUS / "cpu0/cpufreq/scaling_governor")
+    return Check("governor", "warning", facts.governor, reason, fix, command)
 
 
 def _turbo(root: Path) -> Iterator[Check]:
@@ -79,17 +92,19 @@ def _turbo(root: Path) -> Iterator[Check]:
     except OSError:
         return
     if value == "on":
-        reason = "few busy cores run faster than many: one thread looks too good, and scaling too bad"
+        reason = "few busy cores run faster than many, so scaling looks worse than it is"
         off = "1" if switch.path.name == "no_turbo" else "0"
-        fix = f"echo {off} > /{switch.path.relative_to(root)}; for a study alone: a factor of control turbo"
-        yield Check("turbo", "warning", "on", reason, fix)
+        fix = 'turn off turbo (for one study: control = "turbo")'
+        command = root_command(f"echo {off} > /{switch.path.relative_to(root)}", switch.path)
+        yield Check("turbo", "warning", "on", reason, fix, command)
 
 
-def _autogroup(facts: HostFacts) -> Check:
+def _autogroup(facts: HostFacts, root: Path) -> Check:
     if not facts.autogroup:
         return Check("autogroup", "info", "not visible" if facts.autogroup is None else "off")
-    reason = "each session is one scheduling group: beside a busy one, many threads get no larger share than one"
-    return Check("autogroup", "warning", "on", reason, "sysctl kernel.sched_autogroup_enabled=0, or no neighbors")
+    reason = "beside another busy session, many threads get no more CPU time than one"
+    command = root_command("sysctl kernel.sched_autogroup_enabled=0", root / "proc/sys/kernel/sched_autogroup_enabled")
+    return Check("autogroup", "warning", "on", reason, "turn off autogroup scheduling, or end other sessions", command)
 
 
 def _huge_pages(root: Path) -> Iterator[Check]:
@@ -97,9 +112,10 @@ def _huge_pages(root: Path) -> Iterator[Check]:
         mode = KERNEL["thp"].place(root, "").value()
     except OSError:
         return
-    reason = "which memory gets them depends on what is free at the moment: runs of one program may differ"
-    fix = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; for a study alone: a factor of control thp"
-    yield Check("huge pages", "info", mode, *((reason, fix) if mode == "always" else ()))
+    reason = "which memory gets them depends on what is free, so runs of one program may differ"
+    fix = 'set huge pages to madvise (for one study: control = "thp")'
+    command = root_command("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled")
+    yield Check("huge pages", "info", mode, *((reason, fix, command) if mode == "always" else ()))
 
 
 def _layout(root: Path) -> Iterator[Check]:
@@ -107,17 +123,17 @@ def _layout(root: Path) -> Iterator[Check]:
     if held == "2":
         yield Check("memory layout", "info", "random in each run")
     elif held in _LAYOUTS:
-        reason = "all runs have one layout of memory: what it does to them looks like what the program does"
-        state = f"randomization {_LAYOUTS[held]}"
-        yield Check("memory layout", "warning", state, reason, "sysctl kernel.randomize_va_space=2")
+        reason = "all runs share one memory layout, so its effect looks like the program's"
+        state, command = f"randomization {_LAYOUTS[held]}", "sysctl kernel.randomize_va_space=2"
+        command = root_command(command, root / "proc/sys/kernel/randomize_va_space")
+        yield Check("memory layout", "warning", state, reason, "randomize the memory layout", command)
 
 
 def _balancer(root: Path) -> Iterator[Check]:
     """Yield a check if irqbalance runs, by process names, which any user may read."""
     if any(read(file) == _BALANCER for file in root.glob("proc/[0-9]*/comm")):
-        reason = "it moves interrupts from one CPU to another while runs are made"
-        fix = f"systemctl stop {_BALANCER}, and start it afterwards"
-        yield Check("interrupts", "info", f"{_BALANCER} runs", reason, fix)
+        reason, fix = "it moves interrupts between CPUs during runs", f"stop {_BALANCER}, and start it afterwards"
+        yield Check("interrupts", "info", f"{_BALANCER} runs", reason, fix, root_command(f"systemctl stop {_BALANCER}"))
 
 
 _GIB = 1 << 30
@@ -168,12 +184,11 @@ def _allowed_cpus(facts: HostFacts, root: Path) -> Check:
         online = []
     others = sorted(set(online) - {cpu.cpu for cpu in facts.cpus})
     if not others:
-        return Check("CPUs", "info", "all that are online" if online else "how many are online is not visible")
-    state = f"{facts.n_cpus} of {len(online)} that are online; not ours: {format_cpu_list(others)}"
-    reason = "all means ours; what runs on the others still shares caches, memory and clock with us"
-    return Check(
-        "CPUs", "info", state, reason, "start without the mask (taskset, cpuset, container) to measure them all"
-    )
+        n = _count(facts.n_cpus, "CPU")
+        return Check("CPUs", "info", f"{n} usable, all that are online" if online else f"{n} usable")
+    state = f"{facts.n_cpus} of {len(online)} online CPUs usable; not usable: {format_cpu_list(others)}"
+    reason = '"all" means the usable CPUs; programs on the others share caches and memory with them'
+    return Check("CPUs", "info", state, reason, "start without the mask (taskset, cpuset, container) to use them all")
 
 
 def _speeds(facts: HostFacts) -> Iterator[Check]:
@@ -181,23 +196,23 @@ def _speeds(facts: HostFacts) -> Iterator[Check]:
     if len(speeds) > 1:
         clocks = " and ".join(f"{khz / 1e6:.1f} GHz" for khz in speeds)
         reason = "a step from one kind of core to another looks like bad scaling"
-        yield Check(
-            "core speeds", "warning", clocks, reason, "make placement a factor, or start with a mask of one kind"
-        )
+        fastest = format_cpu_list(cpu.cpu for cpu in facts.cpus if cpu.max_khz == speeds[-1])
+        fix, command = "use cores of one kind, or make placement a factor", f"taskset -c {fastest} {MORE_RUNS}"
+        yield Check("core speeds", "warning", clocks, reason, fix, command)
 
 
 def _clock(facts: HostFacts) -> Check:
     if facts.clocksource is None or facts.clocksource in _READ_WITHOUT_A_CALL:
         return Check("clock", "info", facts.clocksource or "not visible")
     reason = "reading this clock takes a system call, which a workload pays for each iteration"
-    return Check("clock", "warning", str(facts.clocksource), reason, "see why the kernel rejected tsc (dmesg)")
+    fix = "find out why the kernel rejected the clock tsc"
+    return Check("clock", "warning", str(facts.clocksource), reason, fix, root_command("dmesg | grep -i tsc"))
 
 
 def _guest(facts: HostFacts) -> Iterator[Check]:
     if facts.hypervisor:
-        reason = "neighbors on the host are seen only as steal time, which each run records"
-        fix = "ask for CPUs that are not shared, or make more runs"
-        yield Check("hypervisor", "info", facts.hypervisor, reason, fix)
+        reason = "other guests are visible only as CPU steal, which each run records"
+        yield Check("hypervisor", "info", facts.hypervisor, reason, "use CPUs that are not shared, or make more runs")
 
 
 def _steal(facts: HostFacts, root: Path) -> Iterator[Check]:
@@ -207,30 +222,35 @@ def _steal(facts: HostFacts, root: Path) -> Iterator[Check]:
         return
     user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[1:9])
     percent = 100 * steal / max(1, user + nice + system + irq + softirq + steal)
-    share = f"{percent:.1f} % of the busy time since boot"
+    share = f"{percent:.1f}% of the busy time since boot"
     if percent > _STOLEN_PERCENT:
-        reason = "neighbors on the host take CPUs away in the middle of a run"
-        yield Check("steal", "warning", share, reason, "ask for CPUs that are not shared, or make more runs")
+        reason, fix = "other guests take CPU time during runs", "make more runs, or use CPUs that are not shared"
+        yield Check("steal", "warning", share, reason, fix, MORE_RUNS)
     elif facts.hypervisor:
-        yield Check("steal", "info", share, "" if steal else "not every hypervisor tells")
+        yield Check("steal", "info", share, "" if steal else "not every hypervisor reports it")
 
 
 def _quota(facts: HostFacts, root: Path) -> Iterator[Check]:
     quota = cpu_quota(root)
     if quota is not None and quota < facts.n_cpus:
-        limit, reason = f"{quota:g} of {facts.n_cpus} CPUs", "more threads than that are throttled, not scaled"
-        yield Check("CPU quota", "warning", limit, reason, "lift cpu.max of the cgroup, or start outside the container")
+        limit, reason = f"{quota:g} of {facts.n_cpus} CPUs", "threads beyond it are throttled"
+        fix = "measure no more CPUs than the quota, or lift it"
+        command = f"scalograph measure --cpus 1:{max(1, int(quota))} -- ./prog"
+        yield Check("CPU quota", "warning", limit, reason, fix, command)
 
 
 def _load(facts: HostFacts, root: Path) -> Check:
     waiting = re.search(r"^some avg10=([\d.]+)", read(root / "proc/pressure/cpu") or "", re.MULTILINE)
     load = (read(root / "proc/loadavg") or "").split()
-    pressure = f"tasks waited for a CPU in {float(waiting[1]):.0f} % of the last 10 s" if waiting else "PSI is off"
+    pressure = f"tasks waited for a CPU {float(waiting[1]):.0f}% of the last 10 s" if waiting else "PSI is off"
     state = f"{pressure}, load {load[0]}" if load else pressure
     busy = float(waiting[1]) > _BUSY_PERCENT if waiting else bool(load) and float(load[0]) > facts.n_cpus / 2
     if not busy:
         return Check("load now", "info", state, "", "" if waiting else "boot with psi=1 to see what waits")
-    return Check("load now", "warning", state, "neighbors make runs longer and disturbed", "end them first")
+    return Check(
+        "load now", "warning", state, "other programs lengthen runs, which are then excluded", "stop other programs",
+        "ps -eo pcpu,pid,user,args --sort=-pcpu | head",
+    )  # fmt: skip
 
 
 def _memory(root: Path) -> Check:
@@ -242,9 +262,11 @@ def _memory(root: Path) -> Check:
     state = f"{size['MemAvailable'] / _GIB:.1f} of {size['MemTotal'] / _GIB:.1f} GiB free"
     state += f", {swapped / _GIB:.1f} GiB swapped out" if swapped else ", nothing swapped out"
     if size["MemAvailable"] < size["MemTotal"] / 10:
-        return Check("memory", "warning", state, "runs may swap or be killed", "end what takes it")
+        command = "ps -eo rss,pid,user,args --sort=-rss | head"
+        return Check("memory", "warning", state, "runs may swap or be killed", "stop what uses the memory", command)
     if swapped > _GIB // 10:
-        return Check("memory", "warning", state, "pages that come back stretch a run", "swapoff -a; swapon -a")
+        fix, command = "bring swapped memory back", root_command("swapoff -a && swapon -a")
+        return Check("memory", "warning", state, "pages that come back lengthen a run", fix, command)
     return Check("memory", "info", state)
 
 
@@ -257,8 +279,9 @@ def check_disk(name: str, folder: Path) -> Check:
         folder = next((path for path in (folder, *folder.parents) if path.exists()), folder)
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        return Check(name, "warning", f"cannot be read: {error.strerror}", "nothing can be written", "use another")
+        return Check(name, "warning", f"cannot be read: {error.strerror}", "nothing can be written", "use another disk")
     space = f"{free / _GIB:.1f} GiB free"
     if free < _GIB:
-        return Check(name, "warning", space, "a full disk ends a study at the run that it cannot write", "make room")
+        reason, fix = "a study ends when the disk is full", "free some space"
+        return Check(name, "warning", space, reason, fix, f"df -h {shlex.quote(str(folder))}")
     return Check(name, "info", space)

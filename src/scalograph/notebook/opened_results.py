@@ -210,7 +210,7 @@ def compare_results(
         reference: a results folder, a journal, a file of findings, a published table such as "published:15", or a file
             of another instrument, whose format is found or named before it: "hyperfine:old.json".
         other: the same.
-        margin: the largest difference to ignore, such as "5%"; None for 2 %.
+        margin: the largest difference to ignore, such as "5%"; None for 2%.
         response: that is compared; None for the one that the studies are about.
         where: texts such as "lock=none", of the configurations that are compared; none for all.
         allow_missing: names of configurations of the reference that may have failed, or be missing, in the other.

@@ -10,6 +10,8 @@ from scalograph.protocol.plain import Level, Model, Text, is_number
 
 ComparisonAnswer = Literal["faster", "slower", "equivalent", "inconclusive"]
 ShownAs = Literal["faster", "slower", "equivalent", "inconclusive"]
+# Why nothing is decided: both could not be compared; something was lost; no intervals; too few runs count; too wide.
+OpenCase = Literal["", "refused", "lost", "few runs", "disturbed", "open"]
 
 
 class SourceDifference(Model):
@@ -69,6 +71,7 @@ class ResultComparison(Model):
     units: dict[str, str] = Field(default_factory=dict)
     answer: ComparisonAnswer
     why: Text = Field(default="", description="why it is inconclusive; empty where it is not")
+    case: OpenCase = Field(default="", description="the kind of reason in `why`")
     margin: float = Field(default=0.02, ge=0, description="the largest difference to ignore, as a share")
     noise_floor: float | None = Field(default=None, description="a larger difference would be shown, as a share")
     n_inconclusive: int = Field(default=0, description="configurations that show neither a difference nor equivalence")
@@ -162,6 +165,7 @@ class ResultSeries(Model):
     response_title: Text = ""
     unit: str = ""
     better: str = "lower"
+    margin: float = Field(default=0.02, ge=0, description="the largest difference to ignore, as a share")
     results: list[SeriesResult]
     steps: list[SeriesStep] = Field(default_factory=list)
     newest: Text = Field(default="", description="what of the newest result the levels do not hold; empty for nothing")

@@ -3,7 +3,7 @@
 Traces and layouts are plotly's, with four additions that the script of the page resolves:
 
 - colors are roles, so that another scheme or paper can redraw them: `ink`, `paper`, `muted`, `rule`, `wait` and
-  `line-0` to `line-7` are those of the style sheet, `line-0/0.3` lets 30 % of one through, `line-0~0.3` mixes 30 % of
+  `line-0` to `line-7` are those of the style sheet, `line-0/0.3` lets 30% of one through, `line-0~0.3` mixes 30% of
   it into the paper;
 - titles and tick labels of axes are shortened to fit, and escaped; all other text is escaped here;
 - of annotations with the same `name`, the first whose `room` (pixels) fits the plot is drawn;

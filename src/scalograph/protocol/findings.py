@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, field
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
 from scalograph.protocol.old_names import rename_in_document
-from scalograph.protocol.plain import FlagField, Level, M, Model, Text
+from scalograph.protocol.plain import AnswerCase, FlagField, Level, M, Model, Text
 from scalograph.protocol.published_claim import DecidedClaim, PublishedCurve
 
 
@@ -43,6 +43,7 @@ class Claim(Model):
     """What a study says: one claim, one exception, one limit.
 
     Attributes:
+        cases: of the sentences; empty where they come by no form.
         sentences: one to three; the first answers the title, or says why it cannot be said.
         answered: whether it does.
         matrix: None where the sentences hold all there is.
@@ -50,6 +51,7 @@ class Claim(Model):
     """
 
     sentences: list[Text] = Field(min_length=1, max_length=3)
+    cases: list[AnswerCase] = []
     answered: bool = True
     matrix: Matrix | None = None
     figure: str = ""
@@ -134,16 +136,17 @@ _VERDICTS = ("Believe it: ", "Be careful: ", "Do not believe it: ")
 class Trust(Model):
     """Whether to believe the study, in one sentence, and why."""
 
-    level: Literal["believe", "doubt", "reject"]
+    level: Literal["reliable", "caution", "unusable"]
     sentence: Text
     points: list[Text] = Field(default=[], max_length=3, description="what it does to the result, worst first")
     error_percent: float | None = Field(
         default=None, description="how far a figure that is not marked may be off beyond its interval"
     )
-    responses: dict[str, Literal["believe", "doubt", "reject"]] = Field(
+    responses: dict[str, Literal["reliable", "caution", "unusable"]] = Field(
         default={}, description="response -> whether to believe it, where that differs from the level"
     )
     causes: list[Text] = []
+    codes: list[Text] = Field(default=[], description="of the warnings, those that the sentence states first")
 
     @field_validator("sentence")
     @classmethod
@@ -250,7 +253,7 @@ class TaskTrace(Model):
 
 
 class StudyNoise(Model):
-    """Run-to-run noise of this study, and the smallest effect it can detect at 80 % power."""
+    """Run-to-run noise of this study, and the smallest effect it can detect at 80% power."""
 
     sd_log_percent: float
     minimum_detectable_percent: float
@@ -314,7 +317,7 @@ class Part(Model):
 class Findings(Model):
     """The whole document."""
 
-    protocol: Literal[1, 2, 3] = 3
+    protocol: Literal[1, 2, 3, 4] = 4
     study: StudyDoc
     machine: dict[str, Any] = {}
     runs: RunsDoc
@@ -342,8 +345,8 @@ class Findings(Model):
     @model_validator(mode="before")
     @classmethod
     def _read_earlier_protocol(cls, raw: Any) -> Any:
-        """Rename what protocols 1 and 2 called otherwise; give the questions of protocol 1 their parts."""
-        if not isinstance(raw, dict) or raw.get("protocol") not in (1, 2):
+        """Rename what protocols 1 to 3 called otherwise; give the questions of protocol 1 their parts."""
+        if not isinstance(raw, dict) or raw.get("protocol") not in (1, 2, 3):
             return raw
         if raw["protocol"] == 1 and "parts" not in raw:
             raw = {**raw, "parts": {name: part for name, part in map(partial(_part_1, raw), _PROTOCOL_1) if part}}

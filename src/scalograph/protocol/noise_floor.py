@@ -64,7 +64,7 @@ class FloorPart(Value):
     worst: str | None = Field(default=None, description="the largest disturbance, in words")
     median_s: float | None = None
     spread: FloorSpread | None = None
-    detectable_percent: dict[int, float] = Field(default={}, description="runs of each -> smallest effect, power 80 %")
+    detectable_percent: dict[int, float] = Field(default={}, description="runs of each -> smallest effect, power 80%")
     difference: FloorDifference | None = None
     reference: Reference | None = None
 

@@ -6,6 +6,10 @@ from typing import Any
 KEYS = {"treatment": "configuration", "treatments": "configurations"}
 # Verdicts on runs, the flag of that name, and why a search ended.
 VERDICTS = {"contaminated": "disturbed", "undecided": "unverified", "impossible": "invalid"}
+# The verdict on a study, and what is too wide to say.
+STUDY_VERDICTS = {"believe": "reliable", "doubt": "caution", "reject": "unusable"}
+OUTCOMES = {"not resolved": "inconclusive"}
+_HOLD_OUTCOMES = {"decision", "outcome", "outcomes", "state", "ends"}
 # Keys of which the value, or each value of the list, is such a word.
 _HOLD_VERDICTS = {"verdict", "verdicts", "code", "end_reason"}
 # Keys of objects whose own keys people chose: factors and responses may have any name.
@@ -58,10 +62,23 @@ def rename_in_document(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         if key == "id":
             return rename_table(value)
-        return VERDICTS.get(value, value) if key in _HOLD_VERDICTS else value
+        renamed = VERDICTS if key in _HOLD_VERDICTS else OUTCOMES if key in _HOLD_OUTCOMES else {}
+        return renamed.get(value, value)
     if not isinstance(value, dict):
         return value
+    if key == "trust":
+        return _rename_verdicts(value)
+    if key == "outcomes":
+        return {name: OUTCOMES.get(str(outcome), outcome) for name, outcome in value.items()}
     if key in _NAMED_BY_PEOPLE:
         return {name: rename_in_document(inner) for name, inner in value.items()} if key == "responses" else value
     names = VERDICTS if key in _HOLD_VERDICTS else KEYS
     return {names.get(name, name): rename_in_document(inner, name) for name, inner in value.items()}
+
+
+def _rename_verdicts(trust: dict[str, Any]) -> dict[str, Any]:
+    responses = trust.get("responses")
+    named = {"level": STUDY_VERDICTS.get(str(trust.get("level")), trust.get("level"))}
+    if isinstance(responses, dict):
+        named["responses"] = {name: STUDY_VERDICTS.get(str(level), level) for name, level in responses.items()}
+    return {**trust, **named}

@@ -60,3 +60,10 @@ def load_object(path: str) -> Any:
     """
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
+
+
+class AnswerCase(Model):
+    """One sentence of an answer: the name of its form, and the values that fill it."""
+
+    case: str
+    values: dict[str, Any] = {}

@@ -9,9 +9,9 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text
 
 # `not measured`: this form of the study left it out, or no run of it counts.
-Decision = Literal["holds", "does not hold", "not resolved", "cannot be seen here", "not comparable", "not measured"]
+Decision = Literal["holds", "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured"]
 DECISIONS: tuple[Decision, ...] = (
-    "holds", "does not hold", "not resolved", "cannot be seen here", "not comparable", "not measured",
+    "holds", "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured",
 )  # fmt: skip
 
 

@@ -12,11 +12,11 @@ from scalograph.protocol.published_claim import DecidedClaim
 
 # What became of a published claim. `not yet`: no study decides it so far.
 Outcome = Literal[
-    "holds", "does not hold", "not resolved", "cannot be seen here", "not comparable", "not yet", "not measured"
+    "holds", "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not yet", "not measured"
 ]
 # The first of these that any part of a claim came to is what the claim came to.
 OUTCOMES: tuple[Outcome, ...] = (
-    "does not hold", "not resolved", "not measured", "not yet", "cannot be seen here", "not comparable", "holds",
+    "does not hold", "inconclusive", "not measured", "not yet", "cannot be seen here", "not comparable", "holds",
 )  # fmt: skip
 # Of a part, beside the page: a document that somebody sent links nowhere else.
 PartPage = Annotated[str, StringConstraints(pattern=r"^([a-z][a-z0-9-]*/report\.html)?$", max_length=128)]
@@ -69,7 +69,7 @@ class ReproducedStudy(Model):
 class Reproduction(Model):
     """The whole document."""
 
-    protocol: Literal[1, 2] = 2
+    protocol: Literal[1, 2, 3] = 3
     quick: bool = Field(description="whether the parts were run in their quick forms")
     started: Text
     ended: Text | None = Field(default=None, description="when the last part ended; null where parts are left to run")
@@ -79,8 +79,8 @@ class Reproduction(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_protocol_1(cls, raw: Any) -> Any:
-        return rename_in_document(raw) if isinstance(raw, dict) and raw.get("protocol") == 1 else raw
+    def _read_earlier_protocol(cls, raw: Any) -> Any:
+        return rename_in_document(raw) if isinstance(raw, dict) and raw.get("protocol") in (1, 2) else raw
 
     def counts(self) -> Counter[Outcome]:
         """How many claims came to what."""

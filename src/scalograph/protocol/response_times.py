@@ -1,7 +1,7 @@
 """Response times as counts by bucket: added up over copies, operations and runs, and read as quantiles.
 
 Quantiles of runs cannot be averaged into that of all requests; counts can be added. Buckets are those of
-protocol/workload.md: none is wider than 0.8 % of its value.
+protocol/workload.md: none is wider than 0.8% of its value.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The folder of one study's results: five files, each what a stop left."""
+"""The folder of one study's results: five files, one for each step."""
 
 import os
 import secrets

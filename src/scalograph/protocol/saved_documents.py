@@ -1,4 +1,4 @@
-"""findings.json as it lies on a disk: written by stop 4, read by whoever shows or compares it."""
+"""findings.json as it lies on a disk: written by step 4, read by whoever shows or compares it."""
 
 from pathlib import Path
 

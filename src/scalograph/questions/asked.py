@@ -59,7 +59,7 @@ class QuestionOptions(Protocol):
         """Make the factors of the study. Raises StudyError where the options make none."""
 
 
-MOST = 1000  # a place is told within 5 %: of levels that lie closer than 0.5 % to each other, some are enough
+MOST = 1000  # a place is told within 5%: of levels that lie closer than 0.5% to each other, some are enough
 _RANGE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
 
@@ -96,7 +96,7 @@ def spread_range(text: str, most: int, option: str) -> str:
     match = _RANGE.fullmatch(text.strip())
     low, high = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= low < high:
-        raise StudyError.one(option, f"{text[:40]!r}", "LOW:HIGH, counts from 1 on", "such as 1:512")
+        raise StudyError.one(option, f"{text[:40]!r}", "LOW:HIGH with counts from 1", "such as 1:512")
     if high - low < most:
         return f"{low}:{high}"
     step = log(high / low) / (most - 1)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.findings import cold_runs, missing_balance, physics_flags
-from scalograph.findings.answer import Answer, SampleMap, parse_caveat
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.configuration_tables import baseline_table, configuration_tables, pivot_tables
 from scalograph.findings.curves import make_curves
 from scalograph.findings.error_bound import bias_bounds
@@ -63,7 +63,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     lookup = next((answer.at_levels for answer in answers.values() if answer.at_levels), None)
     published, missed = make_published_table(table, lookup or curve_lookup(drawn), folder) if folder else (None, [])
     reasons = [*study_caveats(table, every, floor, varying), *missing_balance.imbalance_caveats(table, fair), *cold]
-    reasons += [parse_caveat(text) for answer in answers.values() for text in answer.doubts]
+    reasons += _concatenate(answers.values(), lambda answer: answer.doubts)
     reasons += cold_runs.drift_caveats(table, every)
     decided = decide_claims(table, taken, partial(_find_offer, asked, answers, silent), lookup)
     below = [baseline_table(table, taken), exclusion_table(table, every, fair), claims_table(decided), published]

@@ -6,12 +6,14 @@ from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.sample import Sample
 from scalograph.findings.study_verdict import why_unusable, worst_cause
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim
-from scalograph.protocol.plain import Level
+from scalograph.protocol.findings import Claim, Matrix
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.text.answer_form import fill
 from scalograph.text.short_names import join_names
+from scalograph.text.warning_catalog import warning_text
 
-NOTHING = "Cannot be said: the study has no result yet."
-MOST_SENTENCES, MOST_WORDS = 3, 55
+NOTHING = "Inconclusive: the study has no result yet."
+MOST_SENTENCES, MOST_WORDS = 3, 60
 
 
 def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
@@ -22,7 +24,7 @@ def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
         sentences: sentences of all of them, which stand where none makes a claim.
 
     >>> first_claim([], []).sentences
-    ['Cannot be said: the study has no result yet.']
+    ['Inconclusive: the study has no result yet.']
     """
     claims = [answer.claim for answer in answers if answer.claim is not None]
     answering = [claim for claim in claims if claim.answered]
@@ -38,14 +40,16 @@ def why_unanswerable(table: Table, taken: SampleMap) -> str:
     """
     runs = [row for sample in taken.values() for row in sample.succeeded]
     n_failed = sum(sample.n_failed for sample in taken.values())
-    return why_unusable(table, runs, n_failed, table.view.primary in table.view.cpu_responses)[0]
+    reason = why_unusable(table, runs, n_failed, table.view.primary in table.view.cpu_responses)
+    text = warning_text(reason.code, **{**reason.values, "why": ""}) if reason else ""
+    return f"{text[:1].lower()}{text[1:]}"
 
 
 def missing_response(table: Table, taken: SampleMap, response: str) -> str:
-    """Say that no run reports a response, and what runs report instead."""
+    """Say that no run recorded a response, and what was recorded instead."""
     measured = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
-    instead = f"; runs tell {join_names([table.view.title(name) for name in measured])}" if measured else ""
-    return f"no run tells {table.view.title(response)}{instead}"
+    instead = f"; recorded: {join_names([table.view.title(name) for name in measured])}" if measured else ""
+    return f"{table.view.title(response)} was not recorded{instead}"
 
 
 def worst_disturbance(table: Table) -> str:
@@ -62,10 +66,21 @@ def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Le
     return f"no runs with {shown} and with another are alike in all else"
 
 
+def state(forms: Mapping[str, str], cases: Sequence[AnswerCase], matrix: Matrix | None = None) -> Claim:
+    """Make the claim of cases, the gravest first: as many sentences as have room.
+
+    A case whose form begins with `Inconclusive` or `No answer` does not answer.
+    """
+    kept = limit_sentences([fill(forms[case.case], case.values) for case in cases])
+    answered = not kept[0].startswith(("Inconclusive", "No answer"))
+    return Claim(sentences=kept, cases=list(cases[: len(kept)]), answered=answered, matrix=matrix)
+
+
 def limit_sentences(sentences: Iterable[str]) -> list[str]:
     """Keep as many sentences as a claim has room for, the first one in any case."""
     kept: list[str] = []
     for text in sentences:
-        if not kept or (len(kept) < MOST_SENTENCES and len(" ".join([*kept, text]).split()) <= MOST_WORDS):
-            kept.append(text)
+        if kept and (len(kept) == MOST_SENTENCES or len(" ".join([*kept, text]).split()) > MOST_WORDS):
+            break
+        kept.append(text)
     return kept

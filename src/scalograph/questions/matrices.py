@@ -1,7 +1,8 @@
 """Build the matrix of a claim: configurations that are alike share a row."""
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -10,13 +11,15 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
-from scalograph.text.short_names import short_setting, shorten_titles
+from scalograph.text.cell_numbers import is_resolved
+from scalograph.text.short_names import drop_repeats, short_setting, shorten_titles
 
-# Rows that are read at a glance, lines that are looked through to find them, and levels that a label has room for.
+# Rows that are read at a glance, lines that are compared to join them, and levels that a label has room for.
 MOST_ROWS, MOST_LINES, MOST_NAMED = 8, 60, 3
 MOST_COLUMNS = 4
 # Settings that a label names all of.
 MOST_SHORT = 2
+MARGIN = 1.1  # ratio within which rows are shown as one
 Settings = dict[str, tuple[Level, ...]]
 
 
@@ -25,6 +28,7 @@ class _Group(NamedTuple):
 
     levels: Settings
     cells: Sequence[Sequence[MatrixCell]]
+    kind: Hashable = None
 
 
 class Line(NamedTuple):
@@ -34,8 +38,17 @@ class Line(NamedTuple):
     cells: tuple[MatrixCell, ...]
 
 
-def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tuple[Sample, MatrixCell]]) -> list[Line]:
-    """Make the rows, joining those that are alike."""
+def rows(
+    table: Table,
+    along: str,
+    columns: Sequence[Level],
+    cells: Iterable[tuple[Sample, MatrixCell]],
+    apart: Callable[[Mapping[str, Level]], Hashable] = lambda levels: None,
+) -> list[Line]:
+    """Make the rows, joining those that are alike.
+
+    `apart`: what tells configurations apart that an answer names: those of two kinds never share a row.
+    """
     names = [name for name in table.view.varying if name != along]
     by_levels: dict[tuple[Level, ...], dict[Level, MatrixCell]] = {}
     for sample, cell in cells:
@@ -45,8 +58,11 @@ def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tup
     lines = []
     for key, row in by_levels.items():
         levels: Settings = {name: (level,) for name, level in zip(names, key, strict=True)}
-        lines.append(_Group(levels, [[row.get(column, MatrixCell())] for column in columns]))
-    return [Line(group.levels, tuple(map(_cell, group.cells))) for group in _merge_lines(lines[:MOST_LINES])]
+        kind = apart(dict(zip(names, key, strict=True)))
+        lines.append(_Group(levels, [[row.get(column, MatrixCell())] for column in columns], kind))
+    # What an answer names has a line, however many there are; to compare all of them would take too long.
+    groups = [*_merge_lines(lines[:MOST_LINES]), *lines[MOST_LINES:]]
+    return [Line(group.levels, tuple(map(_cell, group.cells))) for group in groups]
 
 
 def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts: str) -> Matrix:
@@ -97,13 +113,7 @@ def _labels(
 def _level_names(table: Table, name: str, first: str, levels: Sequence[Level]) -> str:
     unit, rest = table.view.unit(name), len(levels) - MOST_NAMED
     named = [short_setting(first, level, unit) for level in levels[:MOST_NAMED]]
-    return ", ".join([*_drop_repeats(named), *([f"{rest} more"] if rest > 0 else [])])
-
-
-def _drop_repeats(named: Sequence[str]) -> list[str]:
-    first, *rest = named
-    head = first.rpartition(" ")[0]
-    return [first, *(text.removeprefix(f"{head} ") if head and not head[0].isdigit() else text for text in rest)]
+    return ", ".join([*drop_repeats(named), *([f"{rest} more"] if rest > 0 else [])])
 
 
 def _merge_lines(lines: list[_Group]) -> list[_Group]:
@@ -119,40 +129,60 @@ def _joins(first: _Group, second: _Group) -> bool:
     """Tell whether one number stands for each pair of their cells: a chain of neighbors is not alike."""
     differ = [name for name in first.levels if first.levels[name] != second.levels[name]]
     columns = zip(first.cells, second.cells, strict=True)
-    return len(differ) == 1 and all(_alike(a, b) for ours, theirs in columns for a in ours for b in theirs)
+    may_join = first.kind == second.kind and len(differ) == 1
+    return may_join and all(_alike(a, b) for ours, theirs in columns for a in ours for b in theirs)
 
 
 def _alike(first: MatrixCell, second: MatrixCell) -> bool:
     if first.estimate is None or second.estimate is None:
         return first.estimate is second.estimate and first.text == second.text
-    return overlaps(first.estimate, second.estimate)
+    return bool(first.doubt) == bool(second.doubt) and are_equivalent(first.estimate, second.estimate)
 
 
-def overlaps(first: Estimate, second: Estimate) -> bool:
-    """Tell whether two intervals overlap."""
-    if first.low is None or first.high is None or second.low is None or second.high is None:
+def are_equivalent(first: Estimate, second: Estimate) -> bool:
+    """Tell whether the ratio of two independent estimates above zero is within MARGIN, with its interval.
+
+    >>> are_equivalent(Estimate(1.9, 1.85, 1.95), Estimate(1.92, 1.87, 1.97))
+    True
+    >>> are_equivalent(Estimate(1.9, 1.7, 2.1), Estimate(1.92, 1.7, 2.2))
+    False
+    """
+    if not (is_resolved(first) and is_resolved(second)):
         return False
-    return max(first.low, second.low) <= min(first.high, second.high)
+    (a, half), (b, other) = _log_interval(first), _log_interval(second)
+    return abs(a - b) + math.hypot(half, other) <= math.log(MARGIN)
+
+
+def _log_interval(e: Estimate) -> tuple[float, float]:
+    value, low, high = (math.log(x or 1.0) for x in (e.value, e.low, e.high))
+    return value, max(value - low, high - value)
 
 
 def _join(first: _Group, second: _Group) -> _Group:
     levels = {name: tuple(dict.fromkeys((*first.levels[name], *second.levels[name]))) for name in first.levels}
-    return _Group(levels, [[*ours, *theirs] for ours, theirs in zip(first.cells, second.cells, strict=True)])
+    cells = [[*ours, *theirs] for ours, theirs in zip(first.cells, second.cells, strict=True)]
+    return _Group(levels, cells, first.kind)
 
 
 def _cell(alike: Sequence[MatrixCell]) -> MatrixCell:
     estimates = [cell.estimate for cell in alike if cell.estimate is not None]
     if len(estimates) < 2:
         return alike[0]
-    return MatrixCell(estimate=envelope(estimates), doubt=next((cell.doubt for cell in alike if cell.doubt), ""))
+    return MatrixCell(estimate=mean_estimate(estimates), doubt=next((cell.doubt for cell in alike if cell.doubt), ""))
 
 
-def envelope(estimates: Sequence[Estimate]) -> Estimate:
-    """Return the middle of estimates above zero, with an interval that holds all of theirs."""
-    values = [e.value for e in estimates if e.value]
-    lows, highs = [e.low for e in estimates if e.low], [e.high for e in estimates if e.high]
-    middle = (min(values) * max(values)) ** 0.5
-    return Estimate(middle, min(lows), max(highs), estimates[0].confidence, min(e.n for e in estimates), "a group")
+def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the geometric mean of independent estimates above zero, with an interval of its own.
+
+    >>> mean = mean_estimate([Estimate(2.0, 1.9, 2.1), Estimate(2.0, 1.9, 2.1)])
+    >>> mean.value, round(mean.low, 3)
+    (2.0, 1.929)
+    """
+    logs, n = [_log_interval(e) for e in estimates], len(estimates)
+    middle, half = sum(log for log, _ in logs) / n, math.hypot(*(half for _, half in logs)) / n
+    value, low, high = (math.exp(x) for x in (middle, middle - half, middle + half))
+    first = estimates[0]
+    return Estimate(value, low, high, first.confidence, min(e.n for e in estimates), f"mean of {n} configurations")
 
 
 def choose_columns(levels: Sequence[Level], needed: Sequence[Level]) -> list[Level]:

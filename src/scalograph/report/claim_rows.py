@@ -47,6 +47,11 @@ class ClaimAxis:
     def __call__(self, value: float) -> float:
         return self.axis.inside(value * self.scale.factor)
 
+    def cuts(self, value: float) -> bool:
+        """Tell whether a value lies beyond the axis."""
+        number = value * self.scale.factor
+        return not self.axis.has(number) or abs(self.axis(number) - self.axis.inside(number)) > 1
+
 
 def claim_picture(claim: DecidedClaim) -> str:
     """Draw a claim, a row per value on one axis, as an unlabeled `svg`; empty where there is nothing to draw."""
@@ -113,23 +118,26 @@ def _ticks(axis: ClaimAxis) -> Iterator[str]:
 
 def _draw_published(axis: ClaimAxis, rows: Rows) -> Iterator[str]:
     errors = [(figure.published_low, figure.published_high, y - APART) for figure, y in rows]
-    pen = {**paint("stroke", "ink"), "stroke_width": RIM / 2}
-    yield _path(_interval_path(axis, errors), stroke_dasharray="1.5 2", **pen)
-    places = _places(axis, [(figure.published, y - APART) for figure, y in rows])
-    for color, width in (("ink", MARK), ("paper", MARK - RIM)):
-        yield _path(places, stroke_linecap="round", stroke_width=width, **paint("stroke", color))
+    pen = paint("stroke", "ink")
+    yield _path(_interval_path(axis, errors), stroke_dasharray="1.5 2", stroke_width=RIM / 2, **pen)
+    printed = [(figure.published, y - APART) for figure, y in rows if figure.published is not None]
+    yield _path("".join(f"M{axis(x):.1f} {y - MARK // 2}v{MARK}" for x, y in printed), stroke_width=RIM, **pen)
 
 
 def _draw_measured(axis: ClaimAxis, rows: Rows) -> Iterator[str]:
     estimates = [(figure.here, y + APART) for figure, y in rows if figure.here is not None]
+    hollow = [(f.here.value, y + APART) for f, y in rows if f.here is not None and f.decision == "inconclusive"]
     pen = {**paint("stroke", "line-0"), "stroke_linecap": "round"}
     yield _path(_interval_path(axis, [(here.low, here.high, y) for here, y in estimates]), stroke_width=1.8, **pen)
     yield _path(_places(axis, [(here.value, y) for here, y in estimates]), stroke_width=MARK, **pen)
+    yield _path(_places(axis, hollow), stroke_width=MARK - RIM, **{**pen, **paint("stroke", "paper")})
 
 
 def _interval_path(axis: ClaimAxis, spans: Iterable[tuple[float | None, float | None, int]]) -> str:
     closed = ((low, high, y) for low, high, y in spans if low is not None and high is not None)
-    return "".join(f"M{axis(low):.1f} {y}H{axis(high):.1f}" for low, high, y in closed)
+    left, right = "m3 -3l-3 3l3 3m-3 -3", "m-3 -3l3 3l-3 3"  # arrows
+    ends = ((f"{axis(low):.1f} {y}{left * axis.cuts(low)}", high) for low, high, y in closed)
+    return "".join(f"M{start}H{axis(high):.1f}{right * axis.cuts(high)}" for start, high in ends)
 
 
 def _places(axis: ClaimAxis, points: Iterable[tuple[float | None, int]]) -> str:

@@ -124,7 +124,7 @@ STYLES = ("base", "verdict", "tables", "evidence", "compared", "print")
 # Pixels; the browser scales them.
 WIDTH, HEIGHT = 560, 300
 # How the answer is colored, as the verdict of a study is.
-_TONES = {"slower": "reject", "inconclusive": "doubt", "equivalent": "believe", "faster": "believe"}
+_TONES = {"slower": "unusable", "inconclusive": "caution", "equivalent": "reliable", "faster": "reliable"}
 
 
 def write(comparison: ResultComparison, screen: Screen, file: Path) -> None:

@@ -13,7 +13,7 @@ from scalograph.report.share_chart import share_chart
 from scalograph.report.underlays import legend, papers, published_lines, published_points, reach, speedup_underlays
 from scalograph.report.underlays import paper_legend as published_legend
 from scalograph.text.axes import Factors, Levels, axis_position, level_key
-from scalograph.text.cell_numbers import matrix_scale
+from scalograph.text.cell_numbers import is_inconclusive, is_resolved, matrix_scale
 from scalograph.text.escape import escape_controls, one_line
 from scalograph.text.format import estimate
 from scalograph.text.plots import COLORS, mode
@@ -81,7 +81,7 @@ def _mark(
     low, high = (position(end) if end else None for end in (best.low, best.high))
     ends = {"low": _short(low), "high": _short(last if best.high and (high is None or high > last) else high)}
     nearest = min(range(len(at)), key=lambda i: (abs((at[i] or 0.0) - x), -i))
-    return {"at": _short(x), **ends, "value": fitted[nearest]}
+    return {"at": _short(x), **ends, "value": fitted[nearest], "open": not is_resolved(best)}
 
 
 def _misfit(law: LawDoc) -> str:
@@ -206,12 +206,14 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
         measures.append(_measure(name, title, PLAIN, [getattr(p, name) for p in points]) | {"better": better})
     first = findings.study.primary or next(iter(names), "")
     order = {f"response {first}": 0, "speedup": 1, "efficiency": 2, "serial_fraction": 4}
-    return sorted((m for m in measures if m.pop("any")), key=lambda m: order.get(m["id"], 3))
+    kept = sorted((m for m in measures if m.pop("any")), key=lambda m: order.get(m["id"], 3))
+    chosen = {*list(order)[:3], findings.claim.figure if findings.claim else ""}
+    return [measure | {"folded": measure["id"] not in chosen and len(kept) > 1} for measure in kept]
 
 
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
     present = [e for e in estimates if e is not None and e.value is not None]
-    confidence = f"{100 * present[0].confidence:.4g} %" if present else ""
+    confidence = f"{100 * present[0].confidence:.4g}%" if present else ""
     two = ", of two runs their range" if name not in DERIVED and any(e.n == 2 for e in present) else ""
     bars, unit = f"{confidence} intervals{two}", escape_controls(scale.unit)
     return {"id": name, "title": title, "unit": unit, "scale": scale, "bars": bars, "any": bool(present)}
@@ -242,13 +244,21 @@ def _point(
     point: Point, curve: Curve, ideal: float | None, measures: list[dict[str, Any]], factors: Factors, samples: Samples
 ) -> dict[str, Any]:
     values = {m["id"]: _value_fields(_estimate(point, m), point, m) for m in measures}
+    open_ = [m["id"] for m in measures if values[m["id"]] and is_inconclusive(_interval(point, m))]
     return {
         "level": factors[curve.factor].index(point.level),
         "ideal": ideal,
         "values": {name: value for name, value in values.items() if value},
         "rows": samples.add(curve, point),
         "flags": [one_line(flag.text) for flag in point.flags],
+        **({"open": open_} if open_ else {}),
     }
+
+
+def _interval(point: Point, measure: dict[str, Any]) -> Estimate | None:
+    """Return the estimate as it is, also of two runs, of which the chart draws the range."""
+    response = point.responses.get(measure.get("response", ""))
+    return response.estimate if response else _estimate(point, measure)
 
 
 def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:

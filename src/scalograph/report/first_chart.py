@@ -10,6 +10,7 @@ from typing import Any
 
 from scalograph.protocol.figure import Figure, Overlay, Plot
 from scalograph.protocol.findings import Claim, Findings
+from scalograph.report.distribution_chart import distribution
 from scalograph.report.static_picture import picture
 from scalograph.text.format import number, significant
 from scalograph.text.plots import (
@@ -18,11 +19,13 @@ from scalograph.text.plots import (
     decades,
     escape_markup,
     fade_color,
+    hover,
     line,
     log_range,
     outside_ticks,
     round_numbers,
     shorten_middle,
+    split_hollow,
 )
 from scalograph.text.short_names import short_setting, shorten_titles
 
@@ -34,13 +37,20 @@ ALIKE, GROUPED = math.log(1.05), math.log(1.15)  # lines that are one, and those
 
 @dataclass(frozen=True)
 class CurveLine:
-    """A curve as drawn: positions, values with both ends and text, ideals, and `published` lines of papers."""
+    """A curve as drawn: positions, values with both ends and text, ideals, and `published` lines of papers.
+
+    Attributes:
+        open: whether each point is inconclusive.
+        levels: the level of each point, as text.
+    """
 
     group: tuple[int, ...]
     xs: list[float]
     values: list[list[Any]]
     ideal: list[float | None]
     published: Sequence[tuple[list[float], list[float]]] = ()
+    open: Sequence[bool] = ()
+    levels: Sequence[str] = ()
 
     @property
     def ys(self) -> list[float]:
@@ -63,7 +73,9 @@ def lines(family: dict[str, Any], name: str) -> list[CurveLine]:
         xs, values = [at[p["level"]] for p in points], [p["values"][name] for p in points]
         beside = (layer for layer in curve["under"] if layer["of"] in shown and layer["measure"] == name)
         paper = [(trace["x"], trace["y"]) for layer in beside for trace in layer["traces"]]
-        curves.append(CurveLine(tuple(curve["group"]), xs, values, [p["ideal"] for p in points], paper))
+        ideal, labels = [p["ideal"] for p in points], [family["axis"]["labels"][p["level"]] for p in points]
+        open_ = [name in p.get("open", ()) for p in points]
+        curves.append(CurveLine(tuple(curve["group"]), xs, values, ideal, paper, open_, labels))
     return [line for line in curves if line.xs]
 
 
@@ -144,21 +156,21 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
         "xaxis": axis(title, (min(xs) - pad, max(xs) + pad), **_ticks(family)), "yaxis": upright,
         "annotations": _names(apart, labels, upright), "shapes": family["shapes"],
     }  # fmt: skip
-    xs_gray = [*chain.from_iterable([*curve.xs, None] for curve in gray)]
-    ys_gray = [*chain.from_iterable([*curve.ys, None] for curve in gray)]
-    dots = {} if is_ordered else {"mode": "markers", "marker": {"color": fade_color("muted", 0.5), "size": 4}}
     # A line of one point is the reference of the others.
     alone = [(i, curve) for i, curve in enumerate(named) if len(curve.xs) == 1 < len({*xs})]
     dashed = {"style": {"dash": "6px,4px"}}
     traces = [
-        line(xs_gray, ys_gray, fade_color("muted", 0.5), 1, **dots),
+        _gray(gray, is_ordered),
         *(line(curve.xs, curve.ideal, "muted", 1.2, **dashed) for curve in ideals),
         *(line([min(xs), max(xs)], [*curve.ys, *curve.ys], f"line-{COLORS[i]}", 1.2, **dashed) for i, curve in alone),
         *(_published_trace(xs, ys, i, is_ordered) for i, (xs, ys) in paper),
-        *(_trace(curve, i, is_ordered) for i, curve in enumerate(apart)),
+        *chain.from_iterable(_traces(*pair, is_ordered, labels, family, measure) for pair in enumerate(apart)),
+        *(arrows := _arrows(apart, upright)),
     ]  # fmt: skip
     note = [
         f"bars: {measure['bars']}", "dashed: ideal" if ideals else "", _paper_note(family) if paper else "",
+        "hollow: inconclusive" if any(any(curve.open) for curve in named) else "",
+        "arrow: the interval goes on beyond the chart" if arrows else "",
         f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
         *(f"{text[:1].lower()}{text[1:].rstrip('.')}" for text in measure["over"]),
         f"where nothing else is said: {common}" if common else family["fixed"] and f"all with {family['fixed']}",
@@ -176,26 +188,53 @@ def _mode(is_ordered: bool) -> str:
     return "lines+markers" if is_ordered else "markers"
 
 
-def _trace(curve: CurveLine, i: int, is_ordered: bool) -> dict[str, Any]:
-    color = f"line-{COLORS[i]}"
+def _gray(curves: Sequence[CurveLine], is_ordered: bool) -> dict[str, Any]:
+    xs = [*chain.from_iterable([*curve.xs, None] for curve in curves)]
+    ys = [*chain.from_iterable([*curve.ys, None] for curve in curves)]
+    dots = {} if is_ordered else {"mode": "markers", "marker": {"color": fade_color("muted", 0.5), "size": 4}}
+    return line(xs, ys, fade_color("muted", 0.5), 1, **dots)
+
+
+def _traces(
+    i: int, curve: CurveLine, is_ordered: bool, labels: Sequence[str], family: dict[str, Any], measure: dict[str, Any]
+) -> list[dict[str, Any]]:
+    color, factor, unit = f"line-{COLORS[i]}", family["title"], measure["unit"]
     above = [0 if v[2] is None else v[2] - v[0] for v in curve.values]
     below = [0 if v[1] is None else v[0] - v[1] for v in curve.values]
     bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": color}
-    return line(
-        curve.xs, curve.ys, color, 2, mode=_mode(is_ordered), hoverinfo="text", hovertext=[v[3] for v in curve.values],
+    pairs = zip(curve.levels, curve.values, strict=True)
+    texts = [hover([labels[i], f"{factor}: {level}", f"{v[3]} {unit}".rstrip()]) for level, v in pairs]
+    trace = line(
+        curve.xs, curve.ys, color, 2, mode=_mode(is_ordered), hoverinfo="text", hovertext=texts,
         marker={"color": color, "size": 6.5, "symbol": SYMBOLS[i]}, error_y=bars | {"thickness": 1.4, "width": 0},
     )  # fmt: skip
+    return split_hollow(trace, curve.open)
+
+
+def _arrows(curves: Sequence[CurveLine], upright: dict[str, Any]) -> list[dict[str, Any]]:
+    """Point to where an interval goes on beyond the frame, which would cut it silently."""
+    foot, top = (10.0**end if upright.get("type") == "log" else end for end in upright["range"])
+    named = [(f"line-{COLORS[i]}", curve) for i, curve in enumerate(curves)]
+    points = [(color, x, v) for color, curve in named for x, v in zip(curve.xs, curve.values, strict=True)]
+    ends = [(x, top, "arrow-up", color, v[3]) for color, x, v in points if v[2] is not None and v[2] > top]
+    ends += [(x, foot, "arrow-down", color, v[3]) for color, x, v in points if v[1] is not None and v[1] < foot]
+    if not ends:
+        return []
+    xs, ys, symbols, colors, texts = map(list, zip(*ends, strict=True))
+    look = {"mode": "markers", "marker": {"color": colors, "size": 7, "symbol": symbols}, "cliponaxis": False}
+    texts = [hover([f"interval beyond the chart: {text}"]) for text in texts]
+    return [line(xs, ys, "ink", 0, **look, hoverinfo="text", hovertext=texts)]
 
 
 def _paper_note(family: dict[str, Any]) -> str:
     names = ", ".join(layer["paper"] for layer in family["under"] if layer["shown"] and layer.get("paper"))
-    return f"dotted with rings: published{names and f' ({names})'}"
+    return f"dotted with bars: published{names and f' ({names})'}"
 
 
 def _published_trace(xs: Sequence[float], ys: Sequence[float], i: int, is_ordered: bool) -> dict[str, Any]:
     color = f"line-{COLORS[i]}"
-    ring = {"color": "paper", "size": 6.5, "line": {"color": color, "width": 1.3}}
-    return line(xs, ys, color, 1.3, mode=_mode(is_ordered), marker=ring, style={"dash": "1px,3px"})
+    bar = {"color": color, "symbol": "line-ew", "size": 9, "line": {"color": color, "width": 2}}
+    return line(xs, ys, color, 1.3, mode=_mode(is_ordered), marker=bar, style={"dash": "1px,3px"})
 
 
 def _upright(
@@ -311,7 +350,9 @@ def charts_by_name(
         **{name: partial(curve_picture, findings, *pair, shown["factors"]) for name, pair in measures.items()},
         **{name: partial(replace, plot) for name, plot in plots.items() if name not in flat},
     }
-    names = dict.fromkeys((wanted, f"response {wanted}", instead, *plots, primary, *measures))
+    if alone := distribution(findings):
+        every["distribution"] = partial(replace, alone)
+    names = dict.fromkeys((wanted, f"response {wanted}", "distribution", instead, *plots, primary, *measures))
     return {**{name: every[name] for name in names if name in every}, **{k: flat[k] for k in flat if k not in every}}
 
 

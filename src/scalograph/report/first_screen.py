@@ -13,7 +13,7 @@ from scalograph.report.terminal_first import matrix_legend, matrix_title
 from scalograph.text.cell_numbers import cell_number, matrix_scale
 from scalograph.text.scale import Scale
 
-WORDS = {"believe": "Believe it", "doubt": "Use with care", "reject": "Do not believe it"}
+WORDS = {"reliable": "RELIABLE", "caution": "CAUTION", "unusable": "UNUSABLE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +51,30 @@ def day(runs: RunsDoc) -> str:
 GLOSSARY = (
     ("run", "One launch of the program under one configuration."),
     ("configuration", "One level for each factor."),
-    ("factor, level", "A variable that was set on purpose, and one of its values."),
-    ("block", "A stretch of time in which every configuration runs once, in an order drawn anew."),
-    ("clean", "No measured cause disturbed the run."),
-    ("disturbed", "A measured cause, such as another guest on the same CPU, took more than a run can bear."),
+    ("factor, level", "A variable of the study, and one of its values."),
+    ("block", "A stretch of time in which every configuration runs once, in random order."),
+    ("clean", "No interference was measured."),
+    ("disturbed", "Interference, such as CPU steal, exceeded what a run may lose. Its mark is a cross."),
+    ("unverified", "The run could not be checked for interference. It is counted."),
+    ("counted", "The estimates include this run. Its mark is full, as is that of a conclusive estimate."),
+    ("excluded", "The estimates do not include this run. Its mark is a cross."),
     (
-        "unverified",
-        "Counted, though nothing could show that the run was clean. Drawn as a ring, like a disturbed run that counts.",
+        "inconclusive",
+        "Too wide an interval to say: its ends differ more than 2-fold. Its mark is hollow.",
     ),
-    ("counted", "The estimates rest on this run. Drawn as a dot."),
-    ("left out", "The estimates do not rest on this run. Drawn as an x."),
-    ("interval", "Covers the true value in 95 of 100 studies whose runs do not drift. In figures: the bars."),
-    ("band", "An interval that holds for all levels of a curve at once. In figures: the shading around a line."),
-    ("not resolved", "The interval is too wide to say which is larger."),
-    ("holds", "Of a published claim: the whole interval of each of its figures lies in the range that bears it out."),
-    ("does not hold", "The whole interval of one of its figures lies outside that range."),
-    ("published", "In figures: dotted with hollow marks, in the color of the line that was measured here."),
-    ("baseline", "The level that a speedup is taken over."),
-    ("cliff", "A place along a factor where the time jumps by a fifth or more."),
-    ("break-even", "The levels at which two versions take as long as each other."),
-    ("speedup", "Time at the baseline over time at this level; of work per worker, the ratio of the rates."),
-    ("ideal", "A speedup that grows with the CPUs in use. In figures: the dashed gray line."),
+    ("interval", "95% confidence interval (CI), unless a chart says otherwise. In charts: the bars."),
+    ("band", "An interval that holds for all levels of a curve at once. In charts: the shading around a line."),
+    ("holds", "Of a published claim: the interval of each of its values lies within the range that supports it."),
+    ("does not hold", "Of a published claim: the interval of one of its values lies outside that range."),
+    ("published", "A value that a paper reports. In charts: bars, on dotted lines in the color of our own."),
+    ("baseline", "The level that a speedup is relative to."),
+    ("cliff", "A place along a factor where the time jumps by 20% or more."),
+    ("break-even", "The levels at which two versions take equally long."),
+    ("speedup", "Time at the baseline over time at this level; for work per worker, the ratio of the rates."),
+    ("ideal", "A speedup proportional to the CPUs in use. In charts: the dashed gray line."),
     ("efficiency", "Speedup over the growth of the CPUs in use."),
-    ("serial fraction", "The share of the work that one worker does alone, as Karp and Flatt read it from a speedup."),
-    (
-        "scaling law",
-        "A thin line fitted to a speedup; dotted beyond the data. The diamond N* is the size at which it is largest.",
-    ),
+    ("serial fraction", "The share of the work that only one worker can do, after Karp and Flatt."),
+    ("scaling law", "A thin line fitted to a speedup, dotted beyond the data. The diamond N* is its maximum."),
 )
 
 

@@ -32,7 +32,7 @@ from scalograph.text.units import format_duration
 STRIP_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 84, 44, 8, 6, 18
 WIDTHS = {"wide": 1100, "middle": 640, "narrow": 368}
 LEAST, MOST = math.log(1.1), math.log(4)
-KINDS = {"clean": "clean", "unverified": "unverified, counted", "disturbed": "disturbed"}
+KINDS = {"clean": "counted", "unverified": "counted, unverified", "disturbed": "disturbed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def run_timeline(log: RunLog | None) -> RunTimeline | None:
     n = {kind: sum(_kind(log, i) == kind for i in range(len(log.run))) for kind in KINDS}
     n_excluded, failed = log.counted.count(False), "disturbed or failed" if {*log.status} - {"ok"} else "disturbed"
     # Where too few others are left, disturbed runs count.
-    some = f"{failed}, {n_excluded or 'none'} of them left out"
-    texts = KINDS | {"disturbed": "left out" if n_excluded == n["disturbed"] else some}
+    some = f"{failed}, {n_excluded or 'none'} of them excluded"
+    texts = KINDS | {"disturbed": "excluded" if n_excluded == n["disturbed"] else some}
     counts = [(kind, text, n[kind]) for kind, text in texts.items() if n[kind]]
     took = format_duration(max(mark.at for mark in marks) or 1.0)
     kinds = ", ".join(f"{count:,} {text}" for _, text, count in counts)
@@ -92,10 +92,10 @@ def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str
         places[mark.kind][round(x), round(y)] = None
     rule = element("path", d=f"M{LEFT} {middle:g}H{width - RIGHT}", **paint("stroke", "rule"))
     ends = [
-        text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end") for sign in (1, -1)
+        text_lines([f"{math.exp(sign * reach):.2g}×"], LEFT - 8, middle - sign * half + 4, "end") for sign in (1, -1)
     ]
     foot = [(["0"], LEFT, STRIP_HEIGHT - 3, "start"), ([took], width - RIGHT, STRIP_HEIGHT - 3, "end")]
-    parts = [rule, text_lines(["1x"], LEFT - 8, middle + 4, "end"), *ends, *(text_lines(*text) for text in foot)]
+    parts = [rule, text_lines(["1×"], LEFT - 8, middle + 4, "end"), *ends, *(text_lines(*text) for text in foot)]
     return element(
         "svg", *parts, *_signs(places), viewBox=f"0 0 {width} {STRIP_HEIGHT}", aria_hidden="true", focusable="false"
     )
@@ -103,7 +103,7 @@ def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str
 
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     pen = {"fill": "none", "stroke_linecap": "round"}
-    for kind, color, width in (("clean", "line-0", 4), ("unverified", "line-0", 6), ("unverified", "paper", 3.4)):
+    for kind, color, width in (("clean", "line-0", 4), ("unverified", "muted", 4)):
         if places[kind]:  # each point is relative to the one before: half the size
             steps = pairwise([(0, 0), *sorted(places[kind])])
             dots = "".join(f"m{x - a} {y - b}h0" for (a, b), (x, y) in steps)
@@ -167,8 +167,10 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
 
 def _first(findings: Findings, first: Plot | None) -> dict[str, Any]:
     claim, strip = findings.claim, run_timeline(findings.log)
+    sentences = claim.sentences if claim else findings.answer[:1]
     return {
-        "said": claim.sentences if claim else findings.answer[:1],
+        "said": sentences,
+        "rest": [sentence for sentence in findings.answer if sentence not in sentences],
         "trust_word": WORDS[findings.trust.level],
         "day": day(findings.runs),
         "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None,

@@ -75,7 +75,7 @@ def describe_trace(trace: TaskTrace) -> str:
     """Describe a trace for readers who do not see it.
 
     >>> describe_trace(TaskTrace(run="r", configuration={}, start_us=[0, 0, 6], end_us=[5, 10, 9], worker=[0, 1, 0]))
-    '3 subtasks of 6.00 µs on average by 2 workers, who were busy for 90 % of the 10.0 µs until the last one ended.'
+    '3 subtasks of 6.00 µs on average by 2 workers, who were busy for 90% of the 10.0 µs until the last one ended.'
     """
     n, end, workers = len(trace.worker), max(trace.end_us), set(trace.worker)
     mean = math.fsum(b - a for a, b in zip(trace.start_us, trace.end_us, strict=True)) / n
@@ -83,7 +83,7 @@ def describe_trace(trace: TaskTrace) -> str:
     who = f"{len(workers)} workers, who were" if len(workers) > 1 else "1 worker, who was"
     first = f" Only the first {n} are recorded." if n == MOST_SUBTASKS else ""
     subtasks = f"{n} subtask{'s' if n > 1 else ''} of {significant(mean)} {MICRO} on average"
-    return f"{subtasks} by {who} busy for {share} % of the {significant(end)} {MICRO} until the last one ended.{first}"
+    return f"{subtasks} by {who} busy for {share}% of the {significant(end)} {MICRO} until the last one ended.{first}"
 
 
 def busy(spans: Iterable[tuple[float, float]]) -> float:

@@ -3,20 +3,22 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from scalograph import __version__
-from scalograph.protocol.reproduction import ReproducedClaim, ReproducedPart, Reproduction
+from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedPart, Reproduction
 from scalograph.protocol.results import write_text
 from scalograph.report.claim_rows import ClaimRow, claim_rows
 from scalograph.report.first_screen import WORDS, nonce
 from scalograph.report.html import environment, join_files
 from scalograph.report.machine_facts import facts
+from scalograph.report.picture_marks import element
 from scalograph.text import reproduction_words, summaries
-from scalograph.text.reproduced import is_conclusive
+from scalograph.text.reproduced import SIGNS, is_conclusive
 
 STYLES = ("base", "verdict", "claims", "tables", "evidence", "reproduced", "print")
 SEVERAL = "What published studies claim, on this machine"
@@ -24,13 +26,16 @@ UNDECIDED = "\N{EN DASH}"
 # The whole is rejected above this share of rejected parts.
 MOST = 0.5
 GLOSSARY = (
-    ("holds", "The whole interval of each figure lies in the range that bears the claim out."),
-    ("does not hold", "The whole interval of a figure lies outside that range."),
-    ("not resolved", "The interval of a figure crosses an end of the range; how many more runs may decide is told."),
-    ("cannot be seen here", "This machine lacks what would show it; what that is stands at the claim."),
-    ("not comparable", "What is measured here is not what was published, or the publication contradicts itself."),
-    ("not yet", "No study that ships asks it."),
-    ("not measured", "A study that ships asks it, and has no runs here."),
+    ("holds", "The interval of each value lies within the range that supports the claim."),
+    ("does not hold", "The interval of a value lies outside that range."),
+    (
+        "inconclusive",
+        "Inconclusive: the interval of a value crosses an end of the range.",
+    ),
+    ("cannot be seen here", "Not testable here: the claim says what this machine lacks."),
+    ("not comparable", "The values here and in the paper differ in kind, or the paper contradicts itself."),
+    ("not yet", "No built-in study tests it."),
+    ("not measured", "A built-in study tests it, but has no runs here."),
 )
 
 
@@ -72,6 +77,7 @@ def page(reproduction: Reproduction) -> str:
         "trust_word": WORDS[level],
         "trust_words": WORDS,
         "run_words": summaries.runs,
+        "bars": [(study, *outcome_bar(Counter(study.outcomes.values()))) for study in reproduction.studies],
         "studies": [(study, [_row(claim, parts) for claim in study.claims]) for study in reproduction.studies],
         "machine": facts(reproduction.machine),
         "command": f"scalograph reproduce{' --quick' * reproduction.quick}",
@@ -83,20 +89,35 @@ def page(reproduction: Reproduction) -> str:
     return environment().get_template("reproduced.html").render(context)
 
 
+def outcome_bar(counts: Mapping[Outcome, int]) -> tuple[Markup, str]:
+    """Draw the outcomes of the claims of a study as one bar, and count them in words."""
+    signs = {str(kind): sign for kind, sign in SIGNS.items()}
+    kinds = [kind for kind in reproduction_words.COLUMNS if counts.get(kind)]
+    ends = [0, *accumulate(counts[kind] for kind in kinds)]
+    box = {"viewBox": f"0 0 {ends[-1] or 1} 1", "preserveAspectRatio": "none", "aria-hidden": "true"}
+    widths = [f"{counts[kind] - ends[-1] / 250:g}" for kind in kinds]
+    parts = [
+        element("rect", x=start, width=width, height=1, **{"class": kind.replace(" ", "-")})
+        for kind, start, width in zip(kinds, ends, widths, strict=False)
+    ]
+    words = ", ".join(f"{signs.get(kind, UNDECIDED)} {counts[kind]} {kind}" for kind in kinds)
+    return Markup(element("svg", *parts, **box)), words  # noqa: S704  drawn here
+
+
 def _level(reproduction: Reproduction) -> str:
     """Return the verdict on the whole: reject if most parts are rejected, doubt if any is in doubt."""
     levels = Counter(part.trust.level for part in reproduction.parts if part.trust)
     n = sum(levels.values())
-    if not n or levels["reject"] > MOST * n:
-        return "reject"
-    return "doubt" if levels["believe"] < n else "believe"
+    if not n or levels["unusable"] > MOST * n:
+        return "unusable"
+    return "caution" if levels["reliable"] < n else "reliable"
 
 
 def _row(claim: ReproducedClaim, parts: Mapping[str, ReproducedPart]) -> ReproducedRow:
     part, shown = parts.get(claim.part), claim_rows([claim.decided])[0] if claim.decided else None
     trust = part.trust if part and claim.decided and is_conclusive(claim.decided) else None
-    doubts = [(WORDS[trust.level], trust.sentence)] if trust and trust.level != "believe" else []
-    doubts += [(WORDS["doubt"], claim.decided.doubt)] if claim.decided and claim.decided.doubt else []
+    doubts = [(WORDS[trust.level], trust.sentence)] if trust and trust.level != "reliable" else []
+    doubts += [(WORDS["caution"], claim.decided.doubt)] if claim.decided and claim.decided.doubt else []
     return ReproducedRow(
         claim=claim, shown=shown, sign=shown.sign if shown else UNDECIDED, style=claim.outcome.replace(" ", "-"),
         doubts=doubts, page=part.page if part else "",

@@ -1,4 +1,4 @@
-"""Chart how CPU time was spread over the CPUs: stacked to 100 %, or as a map for many CPUs."""
+"""Chart how CPU time was spread over the CPUs: stacked to 100%, or as a map for many CPUs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -79,7 +79,7 @@ def _bars(labels: Sequence[str], shares: Shares, n_cpus: int) -> Drawn:
                 "color": fade_color("line-0", 0.85 - 0.6 * cpu / n_cpus),
                 "line": {"color": "paper", "width": 0 if is_crowded else 1},
             },
-            "hovertemplate": f"%{{text}}: %{{y:.1f}} % on CPU no. {cpu + 1} of {n_cpus}<extra></extra>",
+            "hovertemplate": f"%{{text}}: %{{y:.1f}}% on CPU no. {cpu + 1} of {n_cpus}<extra></extra>",
         }
         for cpu in range(n_cpus)
     ]  # fmt: skip
@@ -95,7 +95,7 @@ def _map(labels: Sequence[str], shares: Shares, n_cpus: int) -> Drawn:
         "type": "heatmap", "x0": 0, "dx": 1, "z": [[row[cpu] for row in shares] for cpu in range(n_cpus)], "zmin": 0,
         "colorscale": [[0, "paper"], [1, "line-0"]], "text": [[escape_markup(label) for label in labels]] * n_cpus,
         "colorbar": {"thickness": 8, "outlinewidth": 0, "ticksuffix": " %", "tickfont": {"color": "muted", "size": 11}},
-        "hovertemplate": f"%{{text}}: %{{z:.1f}} % on CPU no. %{{y}} of {n_cpus}<extra></extra>", "y0": 1, "dy": 1,
+        "hovertemplate": f"%{{text}}: %{{z:.1f}}% on CPU no. %{{y}} of {n_cpus}<extra></extra>", "y0": 1, "dy": 1,
     }  # fmt: skip
     return [colors], {"yaxis": {"title": {"text": "CPU"}, "showgrid": False}}
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from scalograph.protocol.findings import Matrix, MatrixCell, MatrixRow
 from scalograph.report.screen import PROSE_COLUMNS, Screen, words
-from scalograph.text.cell_numbers import NOT_RESOLVED, cell_number, matrix_scale
+from scalograph.text.cell_numbers import INCONCLUSIVE, cell_number, matrix_scale
 from scalograph.text.escape import encodable, one_line
 from scalograph.text.format import DASH
 from scalograph.text.quantities import count_noun
@@ -53,7 +53,7 @@ def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: boo
 
 
 def _is_resolved(cell: MatrixCell) -> bool:
-    return (cell.text or cell_number(cell.estimate)) not in (DASH, NOT_RESOLVED)
+    return (cell.text or cell_number(cell.estimate)) not in (DASH, INCONCLUSIVE)
 
 
 def matrix_title(matrix: Matrix, scale: Scale) -> str:
@@ -109,12 +109,12 @@ def _wrap_label(label: str, width: int, console: Console) -> list[str]:
 def matrix_legend(matrix: Matrix) -> str:
     """Return the legend: the level of the intervals, and the most frequent flag."""
     cells = [cell for row in matrix.rows for cell in row.cells]
-    estimates = [cell.estimate for cell in cells if cell.estimate]
+    estimates = [cell.estimate for cell in cells if cell.estimate and not cell.text]
     levels = {f"{100 * estimate.confidence:g}" for estimate in estimates if estimate.low is not None}
     reasons = Counter(cell.doubt for cell in cells if cell.doubt).most_common()
     more = f" (and {len(reasons) - 1} more reason{'s' * (len(reasons) > 2)})" if len(reasons) > 1 else ""
     parts = [
-        f"\N{PLUS-MINUS SIGN}: {levels.pop()} % interval" if len(levels) == 1 else "",
+        f"\N{PLUS-MINUS SIGN}: {levels.pop()}% interval" if len(levels) == 1 else "",
         f"!: {reasons[0][0]}{more}" if reasons else "",
         matrix.note,
     ]
@@ -123,8 +123,8 @@ def matrix_legend(matrix: Matrix) -> str:
 
 LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more lines
 LABEL = 8  # columns of what stands before verdict and places
-TRUST_STYLES = {"believe": "bold green", "doubt": "bold yellow", "reject": "bold red"}
-TRUST_WORDS = {"believe": "BELIEVE", "doubt": "? CARE", "reject": "REJECT"}
+TRUST_STYLES = {"reliable": "bold green", "caution": "bold yellow", "unusable": "bold red"}
+TRUST_WORDS = {"reliable": "RELIABLE", "caution": "CAUTION", "unusable": "UNUSABLE"}
 # No line breaks between a number and its percent sign: a placeholder stands for the blank while wrapping.
 _UNIT, _HELD = re.compile(r"(?<=\d) (?=%)"), "\uf8ff"
 # How many rows, points of the verdict and sentences stay, for answers that are too long.
@@ -151,7 +151,7 @@ def render_first(screen: Screen, console: Console, places: Places = ()) -> None:
 def _lines(
     screen: Screen, console: Console, places: Places, n_rows: int, n_points: int, n_sentences: int
 ) -> list[Text]:
-    claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
+    claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "unusable"
     # The verdict already says why a rejected study claims nothing.
     first, *more = [""] if _is_unsaid(screen) else claim.sentences[:n_sentences]
     # The machine is one line, if needed without the configuration count, else two.
@@ -172,7 +172,7 @@ def _lines(
 
 
 def _is_unsaid(screen: Screen) -> bool:
-    return screen.trust is not None and screen.trust.level == "reject" and not screen.claim.answered
+    return screen.trust is not None and screen.trust.level == "unusable" and not screen.claim.answered
 
 
 def _verdict_lines(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
@@ -195,8 +195,9 @@ def _wrap_text(console: Console, *parts: tuple[str, str], room: int = PROSE_COLU
 
 
 def _label_lines(console: Console, label: str, text: str, style: str) -> list[Text]:
-    lines = _wrap_text(console, (text, ""), room=min(console.width, PROSE_COLUMNS) - LABEL)
-    labels = [Text(f"{label:{LABEL}}", style), *(Text(" " * LABEL) for _ in lines)]
+    width = max(LABEL, len(label) + 2)
+    lines = _wrap_text(console, (text, ""), room=min(console.width, PROSE_COLUMNS) - width)
+    labels = [Text(f"{label:{width}}", style), *(Text(" " * width) for _ in lines)]
     return [head.append_text(line) for head, line in zip(labels, lines, strict=False)]
 
 

@@ -70,11 +70,11 @@ def describe_timeline(busy: list[list[float]], waiting: list[float]) -> str:
     `busy` is, for each CPU, the busy share of each bin; `waiting` the waiting tasks of each bin, empty where unknown.
 
     >>> describe_timeline([[1, 1, 1, 1], [0, 1, 1, 0]], [0, 2, 0, 0])
-    'On average 1.5 tasks are on a CPU; for 50 % of the time about one or none. On average 0.5 wait, at most 2.'
+    'On average 1.5 tasks are on a CPU; for 50% of the time about one or none. On average 0.5 wait, at most 2.'
     """
     running = [sum(column) for column in zip(*busy, strict=True)]
     alone = sum(x < ALONE for x in running) / len(running)
-    most = f"for {100 * alone:.0f} % of the time about one or none"
+    most = f"for {100 * alone:.0f}% of the time about one or none"
     running_text = f"On average {fmean(running):.3g} tasks are on a CPU; {most}."
     if not waiting:
         return f"{running_text} How many wait is not known: there were too many switches to record each."
@@ -196,7 +196,7 @@ def _steps(bins: Bins, values: list[Any], color: str, **more: Any) -> dict[str, 
 def _bands(bins: Bins) -> list[dict[str, Any]]:
     shades = [fade_color("line-0", 0.9 - 0.55 * i / len(bins.cpus)) for i in range(len(bins.cpus))]
     edge = {"line": {"width": 0.6, "color": "paper", "shape": "hv"}, "stackgroup": "cpus"}
-    tell = [f"CPU {escape_markup(cpu)} busy %{{y:d}} %<extra></extra>" for cpu in bins.cpus]
+    tell = [f"CPU {escape_markup(cpu)} busy %{{y:d}}%<extra></extra>" for cpu in bins.cpus]
     return [
         _steps(bins, row, "paper", **edge, fillcolor=shade, hovertemplate=text)
         for text, row, shade in zip(tell, bins.busy, shades, strict=True)
@@ -207,7 +207,7 @@ def _map(bins: Bins) -> dict[str, Any]:
     return {
         "type": "heatmap", "x0": bins.width / 2, "dx": bins.width, "z": bins.busy, "zmin": 0, "zmax": 100,
         "showscale": False, "colorscale": [[0, "paper"], [1, "line-0"]],
-        "hovertemplate": f"%{{x:.3~r}} {bins.unit}: %{{z}} %<extra></extra>",
+        "hovertemplate": f"%{{x:.3~r}} {bins.unit}: %{{z}}%<extra></extra>",
     }  # fmt: skip
 
 

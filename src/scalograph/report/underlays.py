@@ -13,7 +13,7 @@ from scalograph.protocol.published_claim import PublishedCurve
 from scalograph.text.axes import Factors, level_key
 from scalograph.text.escape import one_line
 from scalograph.text.format import significant
-from scalograph.text.plots import SYMBOLS, area, hover, line, nth_kind
+from scalograph.text.plots import area, hover, line
 
 OWN, NAME = "line-own", "{line}"
 # With more lines per panel, fitted laws are hidden at first.
@@ -93,8 +93,9 @@ def _optimum(law: dict[str, Any]) -> list[dict[str, Any]]:
     low, high = (best["at"] if best[end] is None else best[end] for end in ("low", "high"))
     return [
         {
-            "type": "scatter", "mode": "markers", "x": [best["at"]], "y": [best["value"]],
-            "marker": {"symbol": "diamond-open", "size": 9, "color": OWN}, "hoverinfo": "text", "hovertext": [words],
+            "type": "scatter", "mode": "markers", "x": [best["at"]], "y": [best["value"]], "hoverinfo": "text",
+            "hovertext": [words],
+            "marker": {"symbol": f"diamond{'-open' * best['open']}", "size": 9, "color": OWN},
             "error_x": {
                 "type": "data", "symmetric": False, "array": [high - best["at"]], "arrayminus": [best["at"] - low],
                 "color": OWN, "thickness": 1.2, "width": 4,
@@ -105,6 +106,7 @@ def _optimum(law: dict[str, Any]) -> list[dict[str, Any]]:
 
 # With more lines per panel, or further outside the measured range (as a share of it), they are hidden at first.
 MOST_SHOWN, SPARE = 4, 0.25
+PAPER_MARKS = ("line-ew", "line-ns", "line-ne", "line-nw")
 Printed = tuple[str, list[tuple[int, dict[str, float]]]]
 
 
@@ -134,7 +136,7 @@ def published_lines(
             name, scale = measure.get("response", measure["id"]), measure["scale"].factor
             values = [(level, float(f"{ys[name] * scale:.6g}")) for level, ys in points if name in ys]
             if placed := sorted((axis["at"][level], axis["labels"][level], y) for level, y in values):
-                paper, note = names.index(label), "dotted, hollow: published"
+                paper, note = names.index(label), "dotted, bars: published"
                 traces = [_paper_trace(placed, f"{title}: ", measure["unit"], paper, label, axis["mode"])]
                 layer = {"of": f"p{paper}", "measure": measure["id"], "traces": traces, "said": note}
                 layers.append(layer | {"reach": reach(y for _, _, y in placed)})
@@ -146,9 +148,14 @@ def _paper_trace(
 ) -> dict[str, Any]:
     head = _paper_label(label)
     hover_texts = [NAME + hover([head, f"{at}{text}", f"{y:g} {unit}".rstrip()]) for _, text, y in placed]
-    ring = {"color": "paper", "size": 6.5, "symbol": nth_kind(SYMBOLS, paper), "line": {"color": OWN, "width": 1.3}}
-    look = {"mode": mode, "marker": ring, "style": {"dash": "1px,3px"}, "hoverinfo": "text", "hovertext": hover_texts}
+    bar = {"color": OWN, "size": 9, "symbol": _bar(paper), "line": {"color": OWN, "width": 2}}
+    look = {"mode": mode, "marker": bar, "style": {"dash": "1px,3px"}, "hoverinfo": "text", "hovertext": hover_texts}
     return line([x for x, _, _ in placed], [y for *_, y in placed], OWN, 1.3, **look)
+
+
+def _bar(paper: int) -> str:
+    """Return the mark of a paper: a bar, since a disk is a measurement and a ring an inconclusive one."""
+    return PAPER_MARKS[paper % len(PAPER_MARKS)]
 
 
 def _paper_label(label: str) -> str:
@@ -165,7 +172,7 @@ def paper_legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Seque
     fits = [_n_lines(drawn, line, i) <= MOST_SHOWN and _fits(drawn, i) for i in range(len(names))]
     return [
         {"of": f"p{i}", "name": _paper_label(name), "paper": one_line(name), "dash": "1 3",
-         "symbol": nth_kind(SYMBOLS, i), "shown": fit}
+         "symbol": _bar(i), "shown": fit}
         for i, (name, fit) in enumerate(zip(names, fits, strict=True))
     ]  # fmt: skip
 

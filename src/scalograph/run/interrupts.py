@@ -45,10 +45,12 @@ class Interrupts:
 
     Attributes:
         number: the first signal that came, normalized; None before.
+        n_signals: how many came: who sends a second one does not want to wait.
     """
 
     def __init__(self) -> None:
         self.number: int | None = None
+        self.n_signals = 0
         self._previous: dict[int, object] = {}
 
     def __enter__(self) -> Self:
@@ -65,7 +67,8 @@ class Interrupts:
         _entered.remove(self)
 
     def record(self, number: int) -> None:
-        """Remember a signal if it is the first."""
+        """Count a signal, and remember it if it is the first."""
+        self.n_signals += 1
         if self.number is None:
             self.number = normalize_signal(number)
 

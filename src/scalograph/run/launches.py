@@ -1,9 +1,10 @@
 """Turn a configuration of a plan into the processes that it starts: arguments, environment, CPUs. Starts nothing."""
 
 import re
+import shutil
 import socket
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,52 @@ def fail_if_disk_full(record: Record, state: Path) -> Record:
 def is_named(launches: Sequence[Launch]) -> bool:
     """Tell whether the processes of a run were declared by name: their templates are filled when it starts."""
     return bool(launches[0].name)
+
+
+def is_on_path(name: str, path: str | None) -> bool:
+    """Tell whether this machine has a program, in the folders of a PATH or by its own path."""
+    return shutil.which(name, path=path) is not None
+
+
+def find_programs(planned: Plan, is_there: Callable[[str, str | None], bool] = is_on_path) -> Launch:
+    """Look for the program of each configuration, and return the first launch. Raises HostError: one is missing."""
+    programs = dict[tuple[str, str | None], Launch]()
+    for processes in (launches(planned, configuration) for configuration in planned.design.configurations):
+        for launch in processes:
+            programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
+    for name, path in programs:
+        if not is_there(name, path):
+            raise _missing_program("workload", name, "workload.command")
+    return next(iter(programs.values()))
+
+
+def check_programs(planned: Plan) -> None:
+    """Look for the programs that are named, before any is built. Raises HostError: one is missing."""
+    if not planned.program.used:
+        find_step_programs(planned.program.steps, find_programs(planned))
+        return
+    path = _environment(planned).get("PATH")
+    for process in planned.program.processes:
+        if "{" not in process.argv[0] and not is_on_path(process.argv[0], path):
+            raise _missing_program("workload", process.argv[0], "workload.command")
+
+
+def find_step_programs(
+    steps: Mapping[str, Sequence[str]], launch: Launch, is_there: Callable[[str, str | None], bool] = is_on_path
+) -> None:
+    """Look for the program of each step. Raises HostError: one is missing."""
+    for step, template in steps.items():
+        name = fill(template, launch.values)[0]
+        if not is_there(name, launch.env.get("PATH")):
+            raise _missing_program(f"workload.{step}", name, f"workload.{step}")
+
+
+def _missing_program(where: str, name: str, key: str) -> HostError:
+    with suppress(ValueError):
+        name = f"./{Path(name).relative_to(Path.cwd())}"
+    if "/" in name:
+        return HostError(where, f"{name} is not an executable file", "", f"correct the path, or chmod +x {name}")
+    return HostError(where, f'no program "{name}" on PATH', "", f"install it, or correct {key}")
 
 
 def program_of(launch: Launch) -> str:

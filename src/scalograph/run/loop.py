@@ -18,6 +18,8 @@ from scalograph.study.levels import Run
 from scalograph.text.load_words import bad_end
 from scalograph.verdict.judge import Judging, Judgment, judge
 
+# The phase of a study before a block that waits for a quiet machine.
+QUIET_WAIT = "quiet wait"
 # Returns how services kept up over runs ended since the last call; True (after the last run) ends them first.
 ServiceEnds = Callable[[bool], Sequence[ServicesEnded]]
 
@@ -47,6 +49,9 @@ class EventSink(Protocol):
 class Progress(Protocol):
     """Receives the progress of a study."""
 
+    def phase_began(self, name: str) -> None:
+        """Report what goes on between two runs, such as "quiet wait"; the next run ends it."""
+
     def run_started(self, run: Run, n_left: int) -> None:
         """Report the start of a run; with it, `n_left` runs are left as far as is known."""
 
@@ -59,6 +64,9 @@ class Progress(Protocol):
 
 class NullProgress:
     """Ignores all progress."""
+
+    def phase_began(self, name: str) -> None:
+        """Do nothing."""
 
     def run_started(self, run: Run, n_left: int) -> None:
         """Do nothing."""
@@ -127,11 +135,15 @@ class Budget:
 
 
 class LoopResult(NamedTuple):
-    """Why the loop ended (as in `end` of the journal), the signal that ended it, and how many runs it made."""
+    """Why the loop ended (as in `end` of the journal), the signal that ended it, and how many runs it made.
+
+    `is_hurried`: a second signal came.
+    """
 
     reason: str
     signal: int | None = None
     n_made: int = 0
+    is_hurried: bool = False
 
 
 class RunContext(NamedTuple):
@@ -170,7 +182,7 @@ def run_study(
             reason = planner.stop_reason or reason
         _report_service_ends(loop, is_last=True)
         loop.journal.append("end", reason=reason)
-    return LoopResult(reason, interrupts.number, n_made)
+    return LoopResult(reason, interrupts.number, n_made, interrupts.n_signals > 1)
 
 
 def _round(run: Run) -> tuple[int, str]:
@@ -179,6 +191,7 @@ def _round(run: Run) -> tuple[int, str]:
 
 
 def _wait_at_gate(gate: Gate, block: int, loop: RunContext, interrupts: Interrupts) -> bool:
+    loop.progress.phase_began(QUIET_WAIT)
     passage = gate.wait_until_quiet(block, lambda: interrupts.number is not None)
     write_note(passage.note, loop, about="quiet" if passage.quiet else "busy")
     return passage.quiet

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from scalograph.protocol.record import Record
 from scalograph.system.quiet import BUSY, SAMPLE_S, LoadSample
 from scalograph.text.units import format_duration
+from scalograph.text.warning_catalog import warning_text
 
 # Between two looks while we wait: a look itself takes half a second.
 PAUSE_S = 0.5
@@ -94,7 +95,7 @@ class QuietGate:
 
 
 def _note(block: int, seen: LoadSample, waited: float) -> str:
-    after = f" after waiting {format_duration(round(waited))}" if waited >= 2 else ""
-    if not seen.quiet:
-        return f"block {block + 1} began on a busy machine{after}: {seen}"
-    return f"block {block + 1} began on a quiet machine{after}" if after else ""
+    long = format_duration(round(waited)) if waited >= 2 else ""
+    if seen.quiet and not long:
+        return ""
+    return warning_text("waited" if seen.quiet else "busy start", block=block + 1, waited=long, seen=str(seen))

@@ -45,7 +45,7 @@ ProgressFactory = Callable[[int, float, Planner], AbstractContextManager[Progres
 class Session:
     """One session of a study and its outcome; `signal` is what ended it, if one did.
 
-    Earlier sessions had finished `n_before` runs; this one made `n_made`.
+    Earlier sessions had finished `n_before` runs; this one made `n_made`. `is_hurried`: a second signal came.
     """
 
     results: Results
@@ -53,6 +53,7 @@ class Session:
     n_before: int
     signal: int | None = None
     n_made: int = 0
+    is_hurried: bool = False
 
 
 def run_session(
@@ -98,7 +99,7 @@ def run_session(
             for text, about in (*notes, (sharing_note(planned) if accepted is None else None, "driver")):
                 write_note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
-    return Session(results, ended.reason, n_before, ended.signal, ended.n_made)
+    return Session(results, ended.reason, n_before, ended.signal, ended.n_made, ended.is_hurried)
 
 
 class FinishedRun(NamedTuple):

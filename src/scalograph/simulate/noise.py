@@ -18,7 +18,7 @@ class Noise:
     """Noise of iterations within a run, of runs, and of the few runs that something slows down.
 
     Attributes:
-        within: standard deviation of log times between the iterations of a run (0.02 is 2 %).
+        within: standard deviation of log times between the iterations of a run (0.02 is 2%).
         between: standard deviation of log times between runs.
         slow_share: share of the runs that are slowed as a whole, 0 to 1.
         slow_factor: time of a slowed run over that of an undisturbed one, above zero.

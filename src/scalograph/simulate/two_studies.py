@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 def session(rng: np.random.Generator, kind: Kind, n_runs: int, effects: Array | None = None) -> Array:
     """Draw the times of runs in the order of measurement, with the log effect of what each run measures.
 
-    Kinds of noise: normal of 1 %, lognormal of 30 %, one run in twenty at three times, 30 % of the runs at .77,
-    correlated by .7 from run to run, one step of 10 %, a drift of 6 %, or a clock that ticks every 10 ms.
+    Kinds of noise: normal of 1%, lognormal of 30%, one run in twenty at three times, 30% of the runs at .77,
+    correlated by .7 from run to run, one step of 10%, a drift of 6%, or a clock that ticks every 10 ms.
     """
     noise = rng.standard_normal(n_runs)
     logs = SPREAD * noise + (0.0 if effects is None else effects)

@@ -196,15 +196,15 @@ def check_idle_factors(
         control = factor.get("control") if isinstance(factor, dict) else ""
         fills = _fills(control)
         if fills and fills not in taken.names:
-            text, expected = f"{taken.called} starts no JVM by {{{fills}}}", f"{{{fills}}} in its command"
-            yield ("factors", name), f"a factor that nothing uses: {text}", expected, ""
+            text = f"nothing uses this factor: {taken.called} starts no JVM by {{{fills}}}"
+            yield ("factors", name), text, "", f"write {{{fills}}} into its command"
         if control is not None or name in BY_HOST or taken.uses(name) or name in counting:
             continue
         listed = ", ".join(sorted(taken.parameters)) or "no parameters"
-        fix = f"it takes {listed}" if taken.parameters else f"write {{{name}}} into {taken.place}"
+        fix = f"use one of {listed}" if taken.parameters else f"write {{{name}}} into {taken.place}"
         yield (
             ("factors", name),
-            f"a factor that nothing uses: {taken.called} does not take it, and it has no control",
-            "levels that reach the program or the machine",
+            f"nothing uses this factor: {taken.called} does not take it",
+            "",
             suggest(name, taken.parameters) or fix,
         )

@@ -161,7 +161,7 @@ def _check_cpus_control(processes: Sequence[Mapping[str, Any]], factors: Mapping
         for name, factor in factors.items():
             if isinstance(factor, dict) and factor.get("control") == "cpus":
                 path: KeyPath = ("factors", name, "control")
-                yield path, "a factor that nothing uses: each service has `cpus` of its own", "one without", ""
+                yield path, "nothing uses this factor: each service has `cpus` of its own", "", "leave it out"
 
 
 @dataclass(frozen=True)

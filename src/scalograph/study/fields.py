@@ -153,9 +153,11 @@ def engine(pattern: str) -> "re.Pattern[str]":
     except re2.error as error:
         reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
         reason = reason.replace("(?m)", "")
-        raise ValueError(f'found pattern "{pattern}" ({reason}), expected one that RE2 reads') from error
+        raise ValueError(f'found pattern "{pattern}" ({reason}), expected a pattern that RE2 reads') from error
     if compiled.groups != 1:
-        raise ValueError(f'found pattern "{pattern}" with {compiled.groups} groups, expected one: (...) is the figure')
+        raise ValueError(
+            f'found pattern "{pattern}" with {compiled.groups} groups, expected one group, (...), around the value'
+        )
     return compiled
 
 

@@ -114,10 +114,10 @@ def check_levels(levels: Sequence[Level]) -> None:
         # Alike by value (1 and 1.0, 1 and true) or by the text that a program gets (1 and "1"): one configuration.
         for key in {level, format_value(level)}:
             if (first := seen.get(key)) is not None and repr(first) == repr(level):
-                raise LevelsError(f"found level {first!r} twice, expected each once")
+                raise LevelsError(f"found level {first!r} twice, expected each level once")
             if first is not None:
                 both = f"the levels {first!r} and {level!r}, which are equal or read alike"
-                raise LevelsError(f"found {both}, expected each once")
+                raise LevelsError(f"found {both}, expected each level once")
         seen[level] = seen[format_value(level)] = level
 
 

@@ -118,14 +118,23 @@ _ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another d
 
 
 class LockLease:
-    """A limited wait for other sessions to end, in seconds; `tell` gets messages for people."""
+    """A limited wait for other sessions to end, in seconds; `tell` gets messages for people.
 
-    def __init__(self, wait_s: float, tell: Callable[[str], object]) -> None:
+    `check` is called before the first wait: what it raises need not be waited for.
+    """
+
+    def __init__(
+        self, wait_s: float, tell: Callable[[str], object], check: Callable[[], object] = lambda: None
+    ) -> None:
+        self._check: Callable[[], object] | None = check
         self._until = time.monotonic() + wait_s
         self._wait_s, self._told, self.tell = wait_s, False, tell
 
     def wait(self, who: str) -> bool:
         """Wait a moment for `who` to end, and return whether there is time left for it."""
+        if check := self._check:
+            self._check = None
+            check()
         if (left := self._until - time.monotonic()) <= 0:
             return False
         # A wait below a second needs no message.

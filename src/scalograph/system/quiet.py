@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The length of a sample. /proc/stat counts ticks of 10 ms: one is 2 % of half a second.
+# The length of a sample. /proc/stat counts ticks of 10 ms: one is 2% of half a second.
 SAMPLE_S = 0.5
 # A sample without a tick until then ends: a process with a tenth of a CPU would have two or three.
 FIRST_SAMPLE_S = 0.25
@@ -46,7 +46,7 @@ class LoadSample:
 
 
 def _describe_shares(who: str, shares: Mapping[int, float]) -> str:
-    parts = [f"CPU {cpu} {100 * share:.0f} %" for cpu, share in shares.items()]
+    parts = [f"CPU {cpu} {100 * share:.0f}%" for cpu, share in shares.items()]
     more = f" and {len(parts) - 4} more" if len(parts) > 4 else ""
     return f"{who}: {', '.join(parts[:4])}{more}" if parts else ""
 

@@ -11,7 +11,7 @@ from scalograph.text.short_names import COUNTS, is_counted, short_setting
 
 # Ends farther apart than this are no number; halves of an interval more unlike than this are shown as its ends.
 WIDEST, LOPSIDED = 2.0, 1.5
-NOT_RESOLVED = "not resolved"
+INCONCLUSIVE = "inconclusive"
 EXACT = 1e-4  # an interval narrower than such a share of its value is none
 NARROW = 0.1  # an interval within so much of its value is shown as a share of it, however unlike its halves
 
@@ -20,12 +20,12 @@ def cell_number(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = F
     """Format an estimate with its interval as a share of it; `tight` does so even if the interval is lopsided.
 
     >>> cell_number(Estimate(1.94, 1.81, 2.07)), cell_number(Estimate(1.0, 0.4, 3.0)), cell_number(Estimate(3.0))
-    ('1.94 ±7 %', 'not resolved', '3')
+    ('1.94 ±7%', 'inconclusive', '3')
     >>> cell_number(Estimate(0.5, 0.45, 0.75)), cell_number(Estimate(0.5, 0.45, 0.75), tight=True), cell_number(None)
-    ('0.50 [0.45, 0.75]', '0.50 ±50 %', '–')
+    ('0.50 [0.45, 0.75]', '0.50 ±50%', '–')
     >>> cell_number(Estimate(30461, 28329, 32593)), cell_number(Estimate(-13.2, -23.4, -3.8))
-    ('30,500 ±7 %', '−13 [−23, −4]')
-    """  # noqa: RUF002  the signs that people read
+    ('30,500 ±7%', '−13 [−23, −4]')
+    """
     if estimate is None or estimate.value is None:
         return DASH
     value = float(estimate.value * scale.factor)
@@ -35,18 +35,46 @@ def cell_number(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = F
     digits = interval_decimals(low, high)
     if high < 0:  # a difference
         return _ends(value, low, high, digits)
-    if low <= 0 or high / low > WIDEST:
-        return NOT_RESOLVED
+    if is_inconclusive(estimate):
+        return INCONCLUSIVE
     below, above = value - low, high - value
     share = 100 * max(below, above) / value
     if not tight and max(below, above) > LOPSIDED * min(below, above) and share > 100 * NARROW:
         return _ends(value, low, high, digits)
-    return f"{round_to_step(value, digits, False)} \N{PLUS-MINUS SIGN}{_round_up(share)} %"
+    return f"{round_to_step(value, digits, False)} \N{PLUS-MINUS SIGN}{round_up(share)}%"
+
+
+def half_share(estimate: Estimate) -> float | None:
+    """Return the larger half of an interval as a share of the value, as a cell shows it.
+
+    None where it is unbounded or beyond a factor of two.
+
+    >>> round(half_share(Estimate(2.0, 1.9, 2.1)), 3), half_share(Estimate(2.0, 0.5, 8.0))
+    (0.05, None)
+    """
+    if not estimate.value or not estimate.low or not estimate.high or estimate.low <= 0:
+        return None
+    if estimate.high > WIDEST * estimate.low:
+        return None
+    return max(estimate.value - estimate.low, estimate.high - estimate.value) / estimate.value
+
+
+def is_inconclusive(e: Estimate | None) -> bool:
+    """Tell whether an interval is too wide for its value to be said; a value without one is not.
+
+    >>> is_inconclusive(Estimate(1.0, 0.4, 3.0)), is_inconclusive(Estimate(1.0, 0.9, 1.1)), is_inconclusive(None)
+    (True, False, False)
+    """
+    if e is None or e.value is None or e.low is None or e.high is None:
+        return False
+    is_exact = e.high - e.low <= EXACT * abs(e.value)
+    return not is_exact and e.high >= 0 and (e.low <= 0 or e.high > WIDEST * e.low)
 
 
 def matrix_scale(matrix: Matrix) -> Scale:
     """Return the scale in which the numbers of a matrix read best."""
-    return scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
+    cells = [cell for row in matrix.rows for cell in row.cells if not cell.text]
+    return scale_for(matrix.unit, [cell.estimate.value for cell in cells if cell.estimate])
 
 
 def _ends(value: float, low: float, high: float, digits: int) -> str:
@@ -59,7 +87,7 @@ def round_to_step(x: float, digits: int, is_trimmed: bool = True) -> str:
     return trim_zeros(text) if is_trimmed else text
 
 
-def _round_up(share: float) -> str:
+def round_up(share: float) -> str:
     """Format a share rounded up, to whole percent from 1 on, below to one digit."""
     places = 0 if share > 1 else -math.floor(math.log10(share))
     return f"{math.ceil(round(share * 10**places, 6)) / 10**places:g}"
@@ -77,10 +105,10 @@ def claim_number(e: Estimate, scale: Scale = PLAIN, ends: bool = True) -> str:
     >>> claim_number(Estimate(33760, 25540, 44540)), claim_number(Estimate(153.4, 140.5, 167.5), ends=False)
     ('34,000 [26,000, 45,000]', '153')
     >>> claim_number(Estimate(2.0, 1.0, 3.0))
-    'not resolved'
+    'inconclusive'
     """
     if not is_resolved(e):
-        return NOT_RESOLVED
+        return INCONCLUSIVE
     low, value, high = ((x or 0) * scale.factor for x in (e.low, e.value, e.high))
     digits = interval_decimals(low, high) if low < high else 3 - math.ceil(math.log10(value))
     shown, *both = (round_to_step(x, digits, is_trimmed=False) for x in (value, low, high))

@@ -86,7 +86,7 @@ def use_minus_sign(text: str) -> str:
 
     >>> use_minus_sign("-1e-05"), use_minus_sign("3")
     ('−1e-05', '3')
-    """  # noqa: RUF002  the sign that people read
+    """
     return f"\N{MINUS SIGN}{text[1:]}" if text.startswith("-") else text
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.text.format import number
-from scalograph.text.quantities import count_noun, percent
+from scalograph.text.quantities import count_noun
 from scalograph.text.scale import SILENT
 from scalograph.text.short_names import is_counted
 from scalograph.text.units import format_duration
@@ -21,33 +21,15 @@ def used_of_granted(used: float, granted: float) -> str:
     return f"{used:.{1 if granted >= 10 else 2}f} of {number(granted)}"
 
 
-def owned_cpus(granted: float, owner: str) -> str:
-    """Name CPUs by whose they are, with the verb that follows.
-
-    >>> owned_cpus(1.0, "its"), owned_cpus(2.0, "the database's")
-    ('its CPU is', "the database's 2 CPUs are")
-    """
-    return f"{owner} CPU is" if granted == 1 else f"{owner} {count_noun(round(granted), 'CPU')} are"
-
-
 def small_percent(share: float) -> str:
     """Format a small share, such as that of requests that were late or wrong.
 
     >>> small_percent(0.0), small_percent(0.0004), small_percent(0.034)
-    ('0 %', 'less than 0.1 %', '3.4 %')
+    ('0%', 'less than 0.1%', '3.4%')
     """
     if 0 < share < 0.001:
-        return "less than 0.1 %"
-    return f"{100 * share:.1f} %" if 0 < share < 0.1 else percent(share)
-
-
-def fold(ratio: float) -> str:
-    """Format a growth factor.
-
-    >>> fold(6.24), fold(31.0)
-    ('6.2-fold', '31-fold')
-    """
-    return f"{ratio:.{1 if ratio < 10 else 0}f}-fold"
+        return "less than 0.1%"
+    return f"{100 * share:.{1 if 0 < share < 0.1 else 0}f}%"
 
 
 def rate_unit(title: str, unit: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 from scalograph.text.format import number
 
 COLORS = 8  # lines with a color each; beyond, dash and marker distinguish them
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
 MANY_POINTS = 60  # lines of more points have no markers
 MOST_LETTERS = 90  # of a line of text under the pointer, or of a name in a chart
 SPARE = 0.5  # share of the height of a chart by which intervals may extend it
@@ -53,15 +52,6 @@ def hover(lines: Iterable[str]) -> str:
     return "<br>".join(escape_markup(shorten_middle(line, MOST_LETTERS)) for line in lines if line)
 
 
-def nth_kind(kinds: Sequence[str], nth: int) -> str:
-    """Choose a kind for the nth line; past the last color they begin again, shifted by one.
-
-    >>> nth_kind(SYMBOLS, 1), nth_kind(SYMBOLS, 9)
-    ('square', 'diamond')
-    """
-    return kinds[(nth + nth // COLORS) % len(kinds)]
-
-
 def mode(n: int, is_ordered: bool) -> str:
     """Choose how a line of n points is drawn; levels without an order are not joined.
 
@@ -86,6 +76,16 @@ def line(x: Sequence[float | None], y: Sequence[float | None], color: str, width
     """Make a line, without text under the pointer unless `more` has one."""
     style = {"color": color, "width": width} | more.pop("style", {})
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": style, "hoverinfo": "skip"} | more
+
+
+def split_hollow(trace: dict[str, Any], is_open: Sequence[bool]) -> list[dict[str, Any]]:
+    """Split a line with markers: joined points, and those that are inconclusive, hollow and unjoined."""
+    if not any(is_open):
+        return [trace]
+    ys = [[y if each is side else None for y, each in zip(trace["y"], is_open, strict=True)] for side in (False, True)]
+    edge = {"color": trace["marker"]["color"], "width": 1.4}
+    hollow = {"y": ys[1], "mode": "markers", "marker": trace["marker"] | {"color": "paper", "line": edge}}
+    return [trace | {"y": ys[0]}, trace | hollow]
 
 
 def area(x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate, decimals, decimals_beside, decimals_of
-from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST
+from scalograph.text.cell_numbers import INCONCLUSIVE, WIDEST
 from scalograph.text.format import estimate, format_rounded, significant, use_minus_sign
 
 ALIKE = 1.1  # ratio of values that are shown as one
@@ -25,128 +25,129 @@ def percent(share: float) -> str:
     """Format a share in whole percent.
 
     >>> percent(0.973), percent(0.2)
-    ('97 %', '20 %')
+    ('97%', '20%')
     """
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}%"
+
+
+def plus_minus(share: float) -> str:
+    """Format the half-width of an interval as a share of its value.
+
+    >>> plus_minus(0.0412), plus_minus(0.0031), plus_minus(0.43)
+    ('±4.1%', '±0.3%', '±43%')
+    """
+    shown = f"{100 * share:.1g}" if share < 0.01 else two_digits(100 * share)
+    return f"\N{PLUS-MINUS SIGN}{shown}%"
 
 
 def probability(share: float) -> str:
     """Format a probability in whole percent; it is never 0 and never 100.
 
     >>> probability(0.004), probability(0.97), probability(0.998)
-    ('less than 1 %', '97 %', 'more than 99 %')
+    ('less than 1%', '97%', 'more than 99%')
     """
     if share > 0.99:
-        return "more than 99 %"
-    return "less than 1 %" if share < 0.01 else percent(share)
+        return "more than 99%"
+    return "less than 1%" if share < 0.01 else percent(share)
 
 
 def exact_percent(share: float) -> str:
     """Format a share as it was given, in percent.
 
     >>> exact_percent(0.005), exact_percent(0.02)
-    ('0.5 %', '2 %')
+    ('0.5%', '2%')
     """
-    return f"{100 * share:g} %"
+    return f"{100 * share:g}%"
 
 
 def percent_at_most(share: float) -> str:
     """Format a share rounded up, so that "at most" holds.
 
     >>> percent_at_most(0.0211), percent_at_most(0.301)
-    ('2.2 %', '31 %')
+    ('2.2%', '31%')
     """
     tenths = math.ceil(round(1000 * share, 6))
-    return f"{tenths / 10:g} %" if tenths < 100 else f"{math.ceil(tenths / 10)} %"
+    return f"{tenths / 10:g}%" if tenths < 100 else f"{math.ceil(tenths / 10)}%"
 
 
 def percents(low: float, high: float) -> str:
     """Format a range of shares.
 
     >>> percents(0.041, 0.062), percents(-0.02, 0.09)
-    ('4 to 6 %', '−2 to 9 %')
-    """  # noqa: RUF002  the sign that people read
+    ('4 to 6%', '−2 to 9%')
+    """
     digits = 0 if high - low >= 0.01 or max(abs(low), abs(high)) >= 0.1 else 1
     ends = [use_minus_sign(f"{100 * x:.{digits}f}") for x in (low, high)]
-    return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
+    return f"{ends[0]} to {ends[1]}%" if ends[0] != ends[1] else f"{ends[0]}%"
 
 
 def times(speedup: Estimate | None) -> str:
     """Format a speedup, with its interval if it has one that is wider than a point.
 
     >>> times(Estimate(1.314, 1.25, 1.38, 0.95, 5, "t")), times(None)
-    ('1.31x [1.25, 1.38]', 'unknown')
+    ('1.31× [1.25, 1.38]', 'unknown')
     >>> times(Estimate(0.962, 0.95, 0.974))
-    '0.962x [0.950, 0.974]'
+    '0.962× [0.950, 0.974]'
     >>> times(Estimate(1.504, 1.483, 1.526)), times(Estimate(2.0, 2.0, 2.0000001))
-    ('1.50x [1.48, 1.53]', '2.00x [2.00, 2.00]')
+    ('1.50× [1.48, 1.53]', '2.00× [2.00, 2.00]')
     """
     if speedup is None or speedup.value is None:
         return "unknown"
     if speedup.low is None or speedup.high is None or speedup.low == speedup.high:
-        return f"{speedup.value:.3g}x"
+        return f"{speedup.value:.3g}×"
     digits = min(decimals(speedup.value, speedup.low, speedup.high), decimals_of(speedup.value, 3))
     value, low, high = (
         format_rounded(x, decimals_beside(x, digits)) for x in (speedup.value, speedup.low, speedup.high)
     )
-    return f"{value}x [{low}, {high}]"
+    return f"{value}× [{low}, {high}]"
 
 
 def times_of(estimates: Sequence[Estimate]) -> str:
     """Format the speedup of several configurations, or their range.
 
     >>> times_of([Estimate(1.94, 1.8, 2.1), Estimate(1.88, 1.8, 1.9)]), times_of([Estimate(0.5), Estimate(1.61)])
-    ('1.9x', '0.50-1.6x')
+    ('1.9×', '0.50-1.6×')
     """
     if len(estimates) == 1:
         return times(estimates[0])
     values = [e.value for e in estimates if e.value]
     low, high = min(values), max(values)
     if high <= ALIKE * low:
-        return f"{significant(math.sqrt(low * high), 2)}x"
-    return f"{significant(low, 2)}-{significant(high, 2)}x"
+        return f"{significant(math.sqrt(low * high), 2)}×"
+    return f"{significant(low, 2)}-{significant(high, 2)}×"
 
 
 def change(ratio: Estimate, noun: str, over: str = "") -> str:
     """Format a ratio over a base as percent more or less, from a factor of 2 on as a multiple.
 
     >>> change(Estimate(1.22, 1.18, 1.25), "time"), change(Estimate(0.957, 0.954, 0.96), "time", "old")
-    ('22 % more time [18, 25]', '4.3 % less time than old [4.0, 4.6]')
+    ('22% more time [18, 25]', '4.3% less time than old [4.0, 4.6]')
     >>> change(Estimate(4.41, 4.2, 4.6), "time", "old"), change(Estimate(3.0, 1.0, 9.0), "time")
-    ('4.41x the time of old [4.20, 4.60]', 'not resolved')
+    ('4.41× the time of old [4.20, 4.60]', 'inconclusive')
     >>> change(Estimate(4.79747, 4.79747, 4.79747), "threads")
-    '4.8x the threads'
+    '4.8× the threads'
     """
     if ratio.value is None or ratio.low is None or ratio.high is None or ratio.high > WIDEST * ratio.low:
-        return NOT_RESOLVED
+        return INCONCLUSIVE
     if not 0.5 < ratio.value < 2:
         shown = estimate(ratio)
         value = shown.value if ratio.low < ratio.high else f"{ratio.value:.3g}"  # counts have no last digit
-        return f"{value}x the {noun}{over and f' of {over}'} {shown.interval}".rstrip()
+        return f"{value}× the {noun}{over and f' of {over}'} {shown.interval}".rstrip()
     word, sign = ("more", 1) if ratio.value >= 1 else ("less", -1)
     low, high = sorted(100 * sign * (end - 1) for end in (ratio.low, ratio.high))
     shown = estimate(replace(ratio, value=100 * sign * (ratio.value - 1), low=low, high=high))
-    return f"{shown.value} % {word} {noun}{over and f' than {over}'} {shown.interval}".rstrip()
-
-
-def performance(noun: str, better: str) -> str:
-    """Name the quantity that grows as a response gets better: a rate, or one over a time.
-
-    >>> performance("requests", "higher"), performance("wall time", "lower")
-    ('requests', '1 / wall time')
-    """
-    return noun if better == "higher" else f"1 / {noun}"
+    return f"{shown.value}% {word} {noun}{over and f' than {over}'} {shown.interval}".rstrip()
 
 
 def ratio_range(ratio: Estimate) -> str:
     """Format the ends of a ratio, as percent more or less where it is near 1.
 
     >>> ratio_range(Estimate(1.0, 0.979, 1.0143)), ratio_range(Estimate(1.3, 0.9, 2.1))
-    ('2.1 % less to 1.4 % more than', '0.9x to 2.1x')
+    ('2.1% less to 1.4% more than', '0.9× to 2.1×')
     """
     if not ratio.low or not ratio.high or ratio.low < 0.5 or ratio.high > 1.5:
         return ends(ratio)
-    shown = (f"{two_digits(100 * abs(end - 1))} % {'less' if end < 1 else 'more'}" for end in (ratio.low, ratio.high))
+    shown = (f"{two_digits(100 * abs(end - 1))}% {'less' if end < 1 else 'more'}" for end in (ratio.low, ratio.high))
     return f"{' to '.join(shown)} than"
 
 
@@ -156,14 +157,23 @@ def inverse(ratio: Estimate) -> Estimate:
     return replace(ratio, value=value, low=low, high=high)
 
 
+def response_ratio(gain: Estimate, better: str) -> Estimate:
+    """Return the ratio of the values of a response, as they are measured, of a ratio of performances.
+
+    >>> response_ratio(Estimate(2.0), "lower").value, response_ratio(Estimate(2.0), "higher").value
+    (0.5, 2.0)
+    """
+    return gain if better == "higher" else inverse(gain)
+
+
 def ends(ratio: Estimate) -> str:
     """Format the interval of a ratio.
 
     >>> ends(Estimate(1.0, 0.973, 1.032))
-    '0.973x to 1.032x'
+    '0.973× to 1.032×'
     """
     digits = decimals(ratio.value, ratio.low, ratio.high)
-    return f"{format_rounded(ratio.low, digits)}x to {format_rounded(ratio.high, digits)}x"
+    return f"{format_rounded(ratio.low, digits)}× to {format_rounded(ratio.high, digits)}×"
 
 
 def gibibytes(n_bytes: float) -> str:

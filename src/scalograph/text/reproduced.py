@@ -10,7 +10,7 @@ from scalograph.text.quantities import count_noun
 from scalograph.text.scale import Scale, scale_for
 
 TABLE, REPRODUCES = "published", "scaling factor reproduces"
-YES, LOWER, HIGHER, NOT_RESOLVED = "yes", "no: published lower", "no: published higher", "not resolved"
+YES, LOWER, HIGHER, INCONCLUSIVE = "yes", "no: published lower", "no: published higher", "inconclusive"
 IMPOSSIBLE, OTHER_CPUS, UNLIKE = "no: impossible as published", "no: another number of CPUs", "not comparable"
 # Words for published factors that do not reproduce, in this order.
 _NO = {
@@ -18,16 +18,16 @@ _NO = {
     OTHER_CPUS: "of another number of CPUs",
     HIGHER: "higher than here",
     LOWER: "lower than here",
-    NOT_RESOLVED: "not resolved",
+    INCONCLUSIVE: "inconclusive",
 }
 # Words for claims that do not hold, in this order.
 _OTHERS: tuple[Decision, ...] = (
-    "does not hold", "not resolved", "cannot be seen here", "not comparable", "not measured"
+    "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured"
 )  # fmt: skip
 _ALONE = {
     "holds": "holds here",
     "does not hold": "does not hold here",
-    "not resolved": "is not resolved",
+    "inconclusive": "is inconclusive",
     "cannot be seen here": "cannot be seen here",
     "not comparable": "is not comparable",
     "not measured": "was not measured",
@@ -89,7 +89,7 @@ MOST_TOLD = 16  # values of a claim in one chart, and in words
 SIGNS: dict[Decision, str] = {
     "holds": "\N{CHECK MARK}",
     "does not hold": "\N{MULTIPLICATION X}",
-    "not resolved": "?",
+    "inconclusive": "?",
     "cannot be seen here": "\N{EN DASH}",
     "not comparable": "\N{EN DASH}",
     "not measured": "\N{EN DASH}",
@@ -98,7 +98,7 @@ SIGNS: dict[Decision, str] = {
 
 def is_conclusive(claim: DecidedClaim) -> bool:
     """Tell whether a claim could be tested here."""
-    return claim.decision in ("holds", "does not hold", "not resolved")
+    return claim.decision in ("holds", "does not hold", "inconclusive")
 
 
 def select_values(figures: Sequence[ClaimValue], most: int) -> list[ClaimValue]:

@@ -75,6 +75,17 @@ def is_plural(title: str, level: Level) -> bool:
     return type(level) is int and level != 1 and is_counted(title)
 
 
+def drop_repeats(named: Sequence[str]) -> list[str]:
+    """Return names of levels without the word that the first one begins with.
+
+    >>> drop_repeats(["lock none", "lock cas"]), drop_repeats(["2 CPUs", "4 CPUs"])
+    (['lock none', 'cas'], ['2 CPUs', '4 CPUs'])
+    """
+    first, *rest = named
+    head = first.rpartition(" ")[0]
+    return [first, *(text.removeprefix(f"{head} ") if head and not head[0].isdigit() else text for text in rest)]
+
+
 def join_names(items: Sequence[str], word: str = "and") -> str:
     """Join names.
 

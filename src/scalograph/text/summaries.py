@@ -65,8 +65,8 @@ def noise(doc: StudyNoise) -> str:
         return f"Typical runs of one configuration do not differ at all, with {doc.n} runs each."
     sd, least = (significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
     return (
-        f"Runs of a typical configuration differ by {sd} % (standard deviation); with {doc.n} runs each, the smallest"
-        f" effect found at 80 % power is {least} %."
+        f"Runs of a typical configuration differ by {sd}% (standard deviation); with {doc.n} runs each, the smallest"
+        f" effect found at 80% power is {least}%."
     )
 
 

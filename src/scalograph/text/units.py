@@ -39,7 +39,7 @@ def parse_percent(text: str) -> float:
     >>> parse_percent("95%")
     0.95
     """
-    # Divided, not multiplied by 0.01: 95 % is the float nearest to 0.95.
+    # Divided, not multiplied by 0.01: 95% is the float nearest to 0.95.
     return _quantity(text, {"%": 1.0}, "95%") / 100
 
 

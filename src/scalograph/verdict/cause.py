@@ -6,7 +6,7 @@ from typing import Any
 from scalograph.protocol.record import CopyEvent, Record
 from scalograph.text.format import named_cpus
 
-# Share of the CPU time that a run wanted, or of the time that it took: quiet machines show about 0.5 %.
+# Share of the CPU time that a run wanted, or of the time that it took: quiet machines show about 0.5%.
 SHARE = 0.02
 # A tick of /proc/stat and of rusage.
 TICK_NS = 10_000_000
@@ -56,7 +56,7 @@ def find_cpu_escape(record: Record) -> Cause | None:
         return Cause("left its CPUs", None, "", f"it was given {named_cpus(own)}{ended}") if strayed else None
     # In steps, so that similar runs have one text.
     least = 100 * SHARE if share < 0.1 else 10 * int(10 * min(1.0, share))
-    text = f"at least {least:.0f} % of its CPU time was not on {named_cpus(own)}, which it was given{ended}"
+    text = f"at least {least:.0f}% of its CPU time was not on {named_cpus(own)}, which it was given{ended}"
     return Cause("left its CPUs", share, "of CPU time", text)
 
 

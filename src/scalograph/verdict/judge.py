@@ -56,7 +56,7 @@ def are_small(causes: Sequence[Cause]) -> bool:
 
 def bound_causes(record: Record, causes: Sequence[Cause]) -> list[Cause]:
     """Turn the causes of a whole run into bounds for its windows, since it is unknown when they struck."""
-    where = f"its windows cover {100 * window_coverage(record):.1f} % of its time; in them or between them"
+    where = f"its windows cover {100 * window_coverage(record):.1f}% of its time; in them or between them"
     return [Cause(c.cause, c.amount, f"{c.unit}, at most", f"{where}: {c.text}") for c in causes]
 
 
@@ -225,7 +225,7 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
 
     `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `invalid`: its record
     contradicts itself (more CPU time than there was, a driver that breaks Little's law). `disturbed`: others or the
-    hypervisor took at least 2 % of the CPU time that it wanted, others had one of its CPUs for 2 % of its time, or a
+    hypervisor took at least 2% of the CPU time that it wanted, others had one of its CPUs for 2% of its time, or a
     cause of `find_stalls` applies. `unverified`: no measurement could tell (the cause gives the bound, if there is
     one), or the windows cover little of the run (`is_sparse`).
 

@@ -29,7 +29,7 @@ def _bound_kernel_threads(run: RunFigures) -> Cause | None:
     if taken and is_blamed(taken, run):
         share = taken / wanted_time(run, taken)
         names = _names(run, kernel=True)
-        text = f"{names} had {100 * share:.1f} % of the CPU time that it wanted, on its behalf or not"
+        text = f"{names} had {100 * share:.1f}% of the CPU time that it wanted, on its behalf or not"
         return Cause("kernel threads", share, "of wanted, at most", text)
     return None
 
@@ -67,7 +67,7 @@ def _find_probe(run: RunFigures) -> Cause | None:
     taken = _probe_ns(run) if run.neighbors else 0
     if taken and is_blamed(taken, run):
         share = taken / wanted_time(run, taken)
-        text = f"the probe itself had {100 * share:.1f} % of the CPU time that it wanted"
+        text = f"the probe itself had {100 * share:.1f}% of the CPU time that it wanted"
         return Cause("observer", share, "of wanted", text)
     return None
 
@@ -107,11 +107,11 @@ def _find_interference(run: RunFigures) -> Cause | None:
     taken, worst = _others_ns(run, run.neighbor_ns), _others_ns(run, max(per_cpu)) if per_cpu else 0
     if is_blamed(taken, run):
         share = taken / wanted_time(run, taken)
-        text = f"preempted by {_names(run)} for {100 * share:.1f} % of the CPU time that it wanted"
+        text = f"preempted by {_names(run)} for {100 * share:.1f}% of the CPU time that it wanted"
         return Cause("neighbor", share, "of wanted", text)
     elif worst > 0 and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0
-        text = f"one CPU was taken by {_names(run)} for {100 * share:.1f} % of its time, and the rest may have waited"
+        text = f"one CPU was taken by {_names(run)} for {100 * share:.1f}% of its time, and the rest may have waited"
         return Cause("neighbor", share, "of time", text)
     return None
 
@@ -123,14 +123,14 @@ def _find_steal(record: Record) -> Cause | None:
     worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
     if stolen >= least and is_blamed(stolen, run):
         share = stolen / wanted_time(run, stolen)
-        text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
+        text = f"the hypervisor took the CPU for {100 * share:.1f}% of the CPU time that it wanted"
         if 2 * slowdown(stolen, record) < share:  # most of it may have been while the run slept
             taken, used = (format_duration(ns / 1e9) for ns in (stolen, run.cpu_ns or 0))
             text = f"the hypervisor took its CPUs for {taken}; it used them for {used}"
         return Cause("steal", share, "of wanted", text)
     elif worst >= least and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0
-        text = f"the hypervisor took one CPU for {100 * share:.1f} % of the time, and the rest may have waited"
+        text = f"the hypervisor took one CPU for {100 * share:.1f}% of the time, and the rest may have waited"
         return Cause("steal", share, "of time", text)
     return None
 

@@ -21,7 +21,7 @@ def find_crowding(record: Record) -> Cause | None:
     others = _others(record)
     if is_blamed(others, run) and _is_saturated(record):
         share = others / wanted_time(run, others)
-        text = f"someone else used CPUs that were never idle: at least {100 * share:.1f} % of what it wanted"
+        text = f"someone else used CPUs that were never idle: at least {100 * share:.1f}% of what it wanted"
         return Cause("neighbor", share, "of wanted", text)
     return None
 
@@ -46,7 +46,7 @@ def find_displacement(record: Record, for_sure: bool) -> Cause | None:
     share = held / wanted_time(run, held)
     if for_sure == (_is_saturated(record) and share >= _COMPANY):
         most = "" if for_sure else " at most"
-        text = f"it waited while others had CPUs that it might use, for {100 * share:.1f} % of what it wanted{most}"
+        text = f"it waited while others had CPUs that it might use, for {100 * share:.1f}% of what it wanted{most}"
         return Cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text)
     return None
 

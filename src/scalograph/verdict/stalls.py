@@ -36,7 +36,7 @@ def bound_stalls(run: RunFigures) -> Iterator[Cause]:
     for what, own, machine in stalls:
         if own is None and machine is not None and machine >= SHARE * wall > 0:
             share = machine / wall
-            text = f"somebody on this machine stood still for {what} for {100 * share:.1f} % of its time; maybe the run"
+            text = f"somebody on this machine stood still for {what} for {100 * share:.1f}% of its time; maybe the run"
             yield Cause(f"{what} pressure", share, "of time, at most", text)
 
 
@@ -51,7 +51,7 @@ def _make_check(name: str, text: str) -> StallCheck:
         if held < SHARE * wall:
             return None
         share = held / wall if wall else 1.0
-        return Cause(name, share, "of time", f"{text} for {100 * share:.1f} % of its time")
+        return Cause(name, share, "of time", f"{text} for {100 * share:.1f}% of its time")
 
     return look
 
@@ -62,7 +62,7 @@ def _check_throttling(run: RunFigures, held: int, wall: int) -> Cause | None:
     if run.quota_cpus or share < SHARE:
         return None
     return Cause(
-        "quota", share, "of wanted", f"a CPU quota held back {100 * share:.1f} % of the CPU time that it wanted"
+        "quota", share, "of wanted", f"a CPU quota held back {100 * share:.1f}% of the CPU time that it wanted"
     )
 
 
@@ -90,7 +90,7 @@ def _disk_bytes(run: RunFigures) -> tuple[int, int | None]:
 def _io_text(run: RunFigures, share: float) -> str:
     moved, own = _disk_bytes(run)
     its = "its own reads and writes were " + (f"{own / 1e6:.1f} MB" if own is not None else "not counted")
-    return f"stood still for I/O for {100 * share:.1f} % of its time; the machine moved {moved / 1e6:.1f} MB, {its}"
+    return f"stood still for I/O for {100 * share:.1f}% of its time; the machine moved {moved / 1e6:.1f} MB, {its}"
 
 
 # A file system writes up to three times as much as it was given; only the rest is of others.

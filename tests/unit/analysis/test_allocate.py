@@ -77,11 +77,11 @@ def test_what_has_no_interval_is_never_enough(scores: list[float]) -> None:
 def test_says_how_it_was_stopped_and_what_was_reached() -> None:
     assert SEQUENTIAL in Stopping(0.01, 16).estimate([1.0, 1.01] * 5).warnings
     (told, *_) = [w for w in Stopping(0.01, 16).estimate([1.0, 1.1] * 5).warnings if "asked" in w]
-    assert told == "+-1 % was asked for, +-3.6 % reached after 10 runs"
+    assert told == "+-1% was asked for, +-3.6% reached after 10 runs"
     assert SEQUENTIAL not in Stopping(0.01, 16).estimate([1.0, 1.1] * 5).warnings
     rule, scores = Stopping(0.01, 16), [1.0, 1.001] * 3
     (told, *_) = [w for w in rule.estimate(scores).warnings if "asked" in w]
-    assert told == "+-0.057 % reached after 6 runs, as narrow as asked (+-1 %); no rule ended them"
+    assert told == "+-0.057% reached after 6 runs, as narrow as asked (+-1%); no rule ended them"
     assert (
         not rule.misses_precision(scores) and rule.misses_precision([1.0, 1.1] * 5) and not rule.misses_precision([1.0])
     )

@@ -133,7 +133,7 @@ def test_nothing_can_be_said(samples: dict[float, list[float]]) -> None:
 
 
 def test_what_a_block_shares_hides_nothing() -> None:
-    """Each block is half as slow again as the one before; the levels differ by 10 %."""
+    """Each block is half as slow again as the one before; the levels differ by 10%."""
     slow = [1.5**block for block in range(5)]
     told = contenders(
         in_blocks({1: [x * (11 + 0.01 * (-1) ** i) for i, x in enumerate(slow)], 2: [10 * x for x in slow]})

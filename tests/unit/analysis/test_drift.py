@@ -14,7 +14,7 @@ from scalograph.analysis.drift import FEWEST_BLOCKS, Drift, drift
 def study(
     seed: int, n_configurations: int = 6, n_blocks: int = 10, phi: float = 0.0, shared: float = 0.02
 ) -> np.ndarray:
-    """Times with noise of 1 %, and blocks that share an AR(1) of sd `shared`."""
+    """Times with noise of 1%, and blocks that share an AR(1) of sd `shared`."""
     rng = np.random.default_rng(seed)
     steps = rng.normal(size=n_blocks)
     block = np.zeros(n_blocks)
@@ -33,7 +33,7 @@ def judged(scores: np.ndarray, seed: int = 0) -> Drift:
 @pytest.mark.parametrize("shared", [0.0, 0.02], ids=["still", "blocks differ at random"])
 def test_false_alarms_are_as_rare_as_claimed(shared: float) -> None:
     found = [judged(study(i, shared=shared), i) for i in range(300)]
-    # 5 % of 300 is 15; 27 and more would happen once in 500 such tests.
+    # 5% of 300 is 15; 27 and more would happen once in 500 such tests.
     assert sum(f.p <= 0.05 for f in found) <= 27 and sum(f.p < 0.01 for f in found) <= 10
 
 
@@ -81,7 +81,7 @@ def series(rng: np.random.Generator, *levels: tuple[int, float], sd: float = 0.0
 def test_a_series_without_a_change_seldom_has_one(n: int) -> None:
     rng = np.random.default_rng([31, n])
     found = sum(bool(change_points(series(rng, (n, 0.0)), seed=i)) for i in range(60))
-    assert found <= 8  # of 60 at 5 %: more once in a hundred
+    assert found <= 8  # of 60 at 5%: more once in a hundred
 
 
 def test_steps_are_found_where_they_are_and_few_or_equal_values_have_none() -> None:

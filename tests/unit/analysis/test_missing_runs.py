@@ -10,7 +10,7 @@ LEVEL = 0.01
 
 
 def study(chance: dict[int, float], seed: int, n_blocks: int = 20, busy: float = 0.0) -> list[Attempt]:
-    """Blocks in which each configuration loses its run with its own chance; in busy blocks each does with 80 %."""
+    """Blocks in which each configuration loses its run with its own chance; in busy blocks each does with 80%."""
     rng = np.random.default_rng(seed)
     made = []
     for block in range(n_blocks):
@@ -29,7 +29,7 @@ def found(attempts: list[Attempt], seed: int = 0) -> Fairness:
 def test_false_alarms_are_as_rare_as_claimed(n_blocks: int, busy: float) -> None:
     judged = [f for i in range(300) if (f := fairness(study(dict.fromkeys(LENGTH, 0.2), i, n_blocks, busy), LENGTH, i))]
     assert len(judged) > 250
-    # 5 % of 300 is 15; 27 and more would happen once in 500 such tests.
+    # 5% of 300 is 15; 27 and more would happen once in 500 such tests.
     assert sum(f.p_equal <= 0.05 for f in judged) <= 27 and sum(f.p_trend <= 0.05 for f in judged) <= 27
     assert sum(min(f.p_equal, f.p_trend) < LEVEL for f in judged) <= 13
 

@@ -91,4 +91,4 @@ def test_false_alarms_are_rare_where_only_the_reading_differs(n: int) -> None:
     read = [300.0] + [0.0] * (n - 1)
     noise = np.exp(0.03 * rng.standard_normal((1000, n)))
     alarms = sum(find_cold_start(read, scores.tolist(), least=1) is not None for scores in noise)
-    assert alarms <= 22  # 1 % is 10; as many happen once in 2000 such tests
+    assert alarms <= 22  # 1% is 10; as many happen once in 2000 such tests

@@ -165,7 +165,7 @@ def test_the_curve_within_what_was_measured_has_its_profile_interval() -> None:
 
 @pytest.mark.parametrize(("sigma", "kappa"), [(0.05, 0.002), (0.0, 0.0)])
 def test_speedups_along_the_curve_hold_the_truth(sigma: float, kappa: float) -> None:
-    """Divided by a throughput of one that were known, 12 to 17 % of these would miss."""
+    """Divided by a throughput of one that were known, 12 to 17% of these would miss."""
     n, rng, n_fits, inside = np.repeat([1.0, 2, 4, 8], 5), np.random.default_rng(11), 150, 0
     for _ in range(n_fits):
         fit = fit_usl(n, curve(n, sigma, kappa) * np.exp(rng.normal(0, 0.03, n.size)))

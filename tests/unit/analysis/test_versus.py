@@ -20,7 +20,7 @@ def told(kind: Kind, n: int, effect: float) -> list[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_version_is_better_than_itself_and_none_of_4_percent_the_same(kind: Kind, n: int) -> None:
     alike, faster = told(kind, n, 0.0), told(kind, n, 0.04)
-    assert alike.count("less") + alike.count("more") <= 18  # 5 % are 6: a true share of 5 % fails once in 10,000
+    assert alike.count("less") + alike.count("more") <= 18  # 5% are 6: a true share of 5% fails once in 10,000
     assert faster.count("equivalent") + faster.count("more") <= 12
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.versus import pairs_needed
 from scalograph.cli.ab_command import AbOptions, _print_answer, _study
 from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.command_line_study.declaration import study_text
@@ -53,15 +55,21 @@ def test_two_builds_are_levels_of_a_factor_and_the_first_is_the_reference() -> N
     assert 'levels = "./old,./new"' in text and '[reference]\nversion = "./old"' in text
     assert 'precision = "1%"' in text and "runs = 40" in text and "What `scalograph ab` ran" in text
     assert "[factors.threads]" in declared("a", "b", "./{version}", "{threads}", threads="1,2")
+
+
+def test_the_most_pairs_have_the_names_that_measure_gives_to_runs() -> None:
     assert {"--pairs", "--runs", "-r"} <= known("ab")
 
 
-@pytest.mark.parametrize(("new", "disturbed", "code", "words"), [
-    (1.2, 0, Exit.SLOWER, "new.sh is slower: it takes 20"),
-    (0.9, 0, Exit.DONE, "new.sh is faster: it takes 9.9"),
-    (1.0, 0, Exit.DONE, "Equivalent"),
-    (1.2, 7, Exit.INCONCLUSIVE, "Cannot be said"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("new", "disturbed", "code", "words"),
+    [
+        (1.2, 0, Exit.SLOWER, "new.sh is slower than old.sh: 20"),
+        (0.9, 0, Exit.DONE, "new.sh is faster than old.sh: 9.9"),
+        (1.0, 0, Exit.DONE, "new.sh is equivalent to old.sh"),
+        (1.2, 7, Exit.INCONCLUSIVE, "Cannot be said"),
+    ],
+)
 def test_the_answer_is_taken_from_the_pairs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], new: float, disturbed: int, code: Exit, words: str
 ) -> None:
@@ -74,7 +82,8 @@ def test_the_answer_is_taken_from_the_pairs(
     pairs = [(took(i, block, 1.0), took(i, block, new * (1 + i % 3 / 1000))) for i, block in blocks]
     write_pairs(tmp_path, pairs, n_asked=40)
     asked = AbOptions(a=ASKED.a, b=ASKED.b, summary=tmp_path / "summary.md")
-    assert answer(tmp_path, asked) == code and words in " ".join(capsys.readouterr().out.split())
+    assert answer(tmp_path, asked) == code
+    assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "summary.md").read_text()
 
 
@@ -89,11 +98,12 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
     assert load_findings(tmp_path).runs.n_short == short
 
 
-@pytest.mark.parametrize(("pair", "words"), [
-    ((recorded(), FAILED), "new.sh has no run"),
-    ((FAILED, FAILED), "old.sh and new.sh have no run"),
-], ids=["one", "both"])  # fmt: skip
-def test_a_version_without_success_ends_in_4(
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [((recorded(), FAILED), "new.sh has no run"), ((FAILED, FAILED), "old.sh and new.sh have no run")],
+    ids=["one", "both"],
+)
+def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], pair: Pair, words: str
 ) -> None:
     write_pairs(tmp_path, [pair] * 4, n_asked=4)
@@ -102,28 +112,22 @@ def test_a_version_without_success_ends_in_4(
     assert words in shown["why"] and shown["claim"]["sentences"][0].count(words)
 
 
-def test_a_version_that_failed_with_some_threads_differs_and_one_document_has_the_ratios(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pairs(tmp_path, [(recorded(1 + i % 3 / 100),) * 2 for i in range(6)], n_asked=6)
     _, shown = document(tmp_path, capsys)
     assert (shown["answer"], len(shown["configurations"]), shown["results"]) == ("equivalent", 1, str(tmp_path))
-    every = [{"threads": n, "version": name} for n in (1, 2) for name in (ASKED.a, ASKED.b)]
-    runs = [(t, FAILED if t == every[3] else recorded(1.0 + i % 3 / 1000)) for i in range(10) for t in every]
-    text = declared(ASKED.a, ASKED.b, "{version}", "{threads}", threads="1,2")
-    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": every, "runs": [10] * 4})
-    assert answer(tmp_path, AbOptions(a=ASKED.a, b=ASKED.b, threads="1,2")) == Exit.CONFIGURATION_FAILED
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "failed in 10 of 10 runs" in shown and "Equivalent" not in shown
 
 
-@pytest.mark.parametrize(("by", "code", "verdict", "words"), [
-    (1.1, Exit.SLOWER, "slower", "more CPU time than old.sh"),
-    (1.0, Exit.INCONCLUSIVE, "inconclusive", "the CPU time of old.sh within"),
-    (0.9, Exit.INCONCLUSIVE, "inconclusive", "less CPU time than old.sh"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("by", "code", "verdict", "cases"),
+    [
+        (1.1, Exit.SLOWER, "slower", ["CPU time", "time unknown"]),
+        (1.0, Exit.INCONCLUSIVE, "inconclusive", ["no time", "CPU time"]),
+        (0.9, Exit.INCONCLUSIVE, "inconclusive", ["no time", "CPU time"]),
+    ],
+)
 def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], by: float, code: Exit, verdict: str, words: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], by: float, code: Exit, verdict: str, cases: list[str]
 ) -> None:
     """A version that waits longer needs no more CPU time: only where it needs more is it slower."""
 
@@ -132,7 +136,29 @@ def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
 
     write_pairs(tmp_path, [(busy(i, 1.0), busy(i, by)) for i in range(12)], 12, 'when_busy = "cpu-time"')
     ended, shown = document(tmp_path, capsys)
-    first, second = shown["claim"]["sentences"][:2]
-    assert (ended, shown["answer"]) == (code, verdict)
-    assert first.startswith("Of CPU time alone: ") and words in first
-    assert second.startswith("Of time nothing can be said: ")
+    claim = shown["claim"]
+    assert (ended, shown["answer"], claim["answered"]) == (code, verdict, verdict == "slower")
+    assert [case["case"] for case in claim["cases"]] == cases
+    assert " CPU time" in claim["cases"][0]["values"]["first"] and "disturbed" in claim["cases"][0]["values"]["reason"]
+
+
+def test_an_inconclusive_answer_names_the_pairs_that_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = [(1.0, 1.0 + 0.06 * (i % 3 - 1)) for i in range(12)]
+    write_pairs(tmp_path, [(recorded(old), recorded(new)) for old, new in blocks], n_asked=12)
+    code, shown = document(tmp_path, capsys)
+    assert (code, shown["case"]) == (Exit.INCONCLUSIVE, "open")
+    (case,) = shown["claim"]["cases"]
+    n = pairs_needed(Estimate(**shown["configurations"][0]["ratio"]), 0.02)
+    assert case["values"]["remedy"] == f"Add pairs: --pairs {n}" and n is not None and n > 100
+
+
+def test_a_version_that_failed_with_some_threads_is_not_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = [{"threads": n, "version": name} for n in (1, 2) for name in (ASKED.a, ASKED.b)]
+    runs = [(t, FAILED if t == every[3] else recorded(1.0 + i % 3 / 1000)) for i in range(10) for t in every]
+    text = declared(ASKED.a, ASKED.b, "{version}", "{threads}", threads="1,2")
+    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": every, "runs": [10] * 4})
+    assert answer(tmp_path, AbOptions(a=ASKED.a, b=ASKED.b, threads="1,2")) == Exit.CONFIGURATION_FAILED
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "failed in 10 of 10 runs" in shown and "is equivalent" not in shown

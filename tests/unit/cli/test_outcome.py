@@ -167,4 +167,4 @@ def test_what_runs_is_refused_elsewhere_in_one_line(
     monkeypatch.setattr(sys, "platform", "darwin")
     assert _code([command, "x"]) == 3
     said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "expected Linux" in said and "report" in said
+    assert said.count("\n") == 2 and "expected Linux" in said and "report" in said

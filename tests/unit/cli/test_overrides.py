@@ -1,9 +1,12 @@
 """Options that say what a study says in `[protocol]`."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from scalograph.cli import doctor_command
+from scalograph.cli.app import app
 from scalograph.cli.overrides import CHOICES, override_protocol, refuse_unused, warn_no_quick_form
 from scalograph.errors import StudyError
 from scalograph.study.declare import Declared
@@ -45,3 +48,25 @@ def test_quick_says_so_where_it_shortens_nothing(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr() == ("", "")
     warn_no_quick_form(DECLARED, True)
     assert "the study declares no shorter form ([quick]), so it runs in full" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["measure", "ab", "find", "load", "study", "run", "reproduce", "doctor"])
+def test_what_measures_has_the_same_limit_of_time(name: str) -> None:
+    context = app.make_context("scalograph", ["--help"], resilient_parsing=True)
+    command: Any = app.get_command(context, name)
+    below = command.list_commands(context) if hasattr(command, "list_commands") else []
+    for part in [command.get_command(context, one) for one in below] or [command]:
+        (limit,) = [parameter for parameter in part.params if "--budget" in parameter.opts]
+        assert limit.metavar == "TIME" and "Time limit" in limit.help, part.name
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90.0), ("2min", 120.0), ("1h", 3600.0)])
+def test_a_limit_of_time_is_written_with_its_unit(text: str, seconds: float) -> None:
+    assert override_protocol(DECLARED, budget=text).study.protocol.budget_s == seconds
+    with pytest.raises(StudyError, match='--budget: found "90", expected a number with a unit'):
+        override_protocol(DECLARED, budget="90")
+
+
+def test_doctor_limits_the_time_of_its_noise_only() -> None:
+    with pytest.raises(StudyError, match="--budget without --noise"):
+        doctor_command.command(budget="1min")

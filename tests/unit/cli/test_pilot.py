@@ -39,7 +39,7 @@ Piloted = Callable[..., tuple[int, Any]]
 
 @dataclass(kw_only=True)
 class Measuring(Simulated):
-    """A host whose runs differ by 3 % and their iterations by 2 %; also who is told of them."""
+    """A host whose runs differ by 3% and their iterations by 2%; also who is told of them."""
 
     iterations: int
     status: str
@@ -104,7 +104,7 @@ def test_it_runs_a_few_in_results_of_their_own_and_proposes(
     assert command(study) == Exit.DONE
     out = capsys.readouterr().out
     assert "small: 10 runs of 2 configurations" in out
-    assert all(f"+-{percent} %" in out for percent in (1, 2, 5)) and "[protocol]\nruns = " in out
+    assert all(f"+-{percent}%" in out for percent in (1, 2, 5)) and "[protocol]\nruns = " in out
 
 
 def test_plan_proposes_the_same_within_the_budget(
@@ -121,7 +121,7 @@ def test_plan_proposes_the_same_within_the_budget(
     _, document = piloted(budget="1ms")
     assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
     command(study, budget="1ms")
-    assert "For +-5 %, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
+    assert "For +-5%, put into the study (more than its time limit, 1 ms):" in capsys.readouterr().out
 
 
 def test_pilots_that_fail_or_are_interrupted_propose_nothing(
@@ -131,7 +131,7 @@ def test_pilots_that_fail_or_are_interrupted_propose_nothing(
     code, document = piloted()
     assert (code, document["offers"], document["toml"]) == (Exit.CONFIGURATION_FAILED, [], None)
     left_out, few = document["warnings"]
-    assert left_out == "10 of 10 runs were disturbed or failed and are left out"
-    assert few.startswith("need >= 2 undisturbed runs")
+    assert left_out == "10 of 10 runs are excluded: disturbed or failed"
+    assert few.startswith("inconclusive: no configuration has 2 ")
     monkeypatch.setattr(pipeline, "run_declared", run_declared(reason="interrupted"))
     assert command(study) == Exit.INTERRUPTED and "runs of" not in capsys.readouterr().out

@@ -9,12 +9,14 @@ import pytest
 from rich.console import Console
 
 from scalograph.analysis.stopping import Stopping
-from scalograph.cli import pipeline
-from scalograph.cli.pipeline import LiveProgress, left_text
+from scalograph.cli import progress
+from scalograph.cli.progress import LiveProgress, eta_text, near_text
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Planner
 from scalograph.design.sequential import SequentialPlanner
+from scalograph.design.stopping_rule import score as score_of_run
 from scalograph.verdict.judge import Judgment
+from tests.kit.records import record as record_of
 from tests.kit.studies import a_study, design_of
 
 CLEAN = Judgment("clean", [])
@@ -37,19 +39,19 @@ def study_of(runs: int, levels: object = "1,2,4", **tables: Any) -> str:
     return a_study({"threads": levels}, protocol={"runs": runs, "timeout": "10s"}, **tables)
 
 
-def grid(text: str, n_done: int = 0, left_s: float | None = None) -> tuple[LiveProgress, GridPlanner]:
+def grid(text: str, n_done: int = 0, limit_s: float | None = None) -> tuple[LiveProgress, GridPlanner]:
     """Plan a study in blocks, with who tells of it."""
     laid_out = design_of(text, 4)
     planner = GridPlanner(laid_out)
-    return LiveProgress(laid_out, n_done, left_s, planner), planner
+    return LiveProgress(laid_out, n_done, limit_s, planner=planner), planner
 
 
 def sequential(text: str) -> tuple[LiveProgress, SequentialPlanner]:
-    """Plan a study that ends where it is precise to 1 %, with who tells of it."""
+    """Plan a study that ends where it is precise to 1%, with who tells of it."""
     laid_out = design_of(text, 4)
     stopping = Stopping(0.01, laid_out.study.protocol.runs)
-    planner = SequentialPlanner(laid_out, stopping, lambda record: record["score"])
-    return LiveProgress(laid_out, 0, None, planner), planner
+    planner = SequentialPlanner(laid_out, stopping, partial(score_of_run, laid_out.study))
+    return LiveProgress(laid_out, planner=planner), planner
 
 
 def conduct(
@@ -59,7 +61,7 @@ def conduct(
     n = 0
     while n < most and (run := planner.ask()):
         shown.run_started(run, planner.n_left)
-        record = {"score": scores(int(run.configuration["threads"]), run.block)}
+        record = record_of(wall_s=scores(int(run.configuration["threads"]), run.block))
         planner.tell(run, record, judgment.verdict)
         shown.run_finished(run, record, judgment)
         n += 1
@@ -77,7 +79,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> StringIO:
     """What a terminal of 200 columns gets."""
     file = StringIO()
     console = Console(file=file, force_terminal=True, width=200, color_system=None)
-    monkeypatch.setattr(pipeline, "err", lambda: console)
+    monkeypatch.setattr(progress, "err", lambda: console)
     return file
 
 
@@ -85,7 +87,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> StringIO:
 def slow(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Score]:
     """Scores of runs that take so many seconds."""
     now = [0.0]
-    monkeypatch.setattr(pipeline.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
 
     def takes(seconds: float, threads: int, block: int) -> float:
         now[0] += seconds
@@ -98,47 +100,89 @@ Lines = Callable[[], list[str]]
 Slow = Callable[[float], Score]
 
 
-def test_a_study_of_seconds_needs_no_line_and_nothing_is_known_before_its_first_run(lines: Lines) -> None:
+def test_a_study_of_seconds_needs_no_line(lines: Lines) -> None:
     shown, planner = grid(study_of(3))
     with shown:
         assert conduct(shown, planner) == 9
-    assert lines() == [] and grid(study_of(1))[0]._line() == "run 0 of 3"
-    assert left_text(None, 60.0) == "at most 1 min left"
+    assert lines() == []
 
 
-def test_a_line_every_half_minute_counts_what_went_wrong(lines: Lines, slow: Slow) -> None:
+def test_a_line_every_half_minute(lines: Lines, slow: Slow) -> None:
     shown, planner = grid(study_of(2))
     with shown:
         conduct(shown, planner, slow(20))
-    assert lines() == ["run 2 of 6, about 1 min 20 s left", "run 4 of 6, about 40 s left", "run 6 of 6"]
+    assert [line.partition("  threads=")[0] for line in lines()] == [
+        "[2/6] 33%  ETA 1 min 20 s", "[4/6] 66%  ETA 40 s", "[6/6] 100%"
+    ]  # fmt: skip
+
+
+def test_a_line_counts_what_went_wrong(lines: Lines, slow: Slow) -> None:
     shown, planner = grid(study_of(2))
     with shown:
         conduct(shown, planner, slow(30), Judgment("disturbed", []), most=1)
         conduct(shown, planner, slow(30), Judgment("failed", []), most=2)
-    assert lines()[-1] == "run 3 of 6, about 1 min 30 s left, 1 disturbed, 2 failed"
+    line = lines()[-1]
+    assert line.startswith("[3/6] 50%  ETA 1 min 30 s  threads=") and "  disturbed 1, failed 2" in line
 
 
 def test_a_resumed_study_counts_the_runs_before(lines: Lines, slow: Slow) -> None:
     shown, planner = grid(study_of(3), n_done=1)
     run = planner.ask()
     assert run is not None
-    planner.tell(run, {}, "clean")
+    planner.tell(run, record_of(), "clean")
     with shown:
         conduct(shown, planner, slow(30))
-    assert lines()[0] == "run 2 of 9, about 3 min 30 s left"
+    assert lines()[0].startswith("[2/9] 22%  ETA 3 min 30 s")
 
 
 @pytest.mark.parametrize(
-    ("left_s", "left"),
-    [(70.0, ["over the budget by 20 s", "over the budget by 50 s"]), (None, ["about 1 s left", "over by 30 s"])],
+    ("limit_s", "left"),
+    [
+        (70.0, ["limit 1 min 10 s, over by 20 s", "limit 1 min 10 s, over by 50 s"]),
+        (None, ["ETA 1 s", "ETA late by 30 s"]),
+    ],
 )
-def test_past_its_time_a_study_says_how_far(slow: Slow, left_s: float | None, left: list[str]) -> None:
+def test_past_its_time_a_study_says_how_far(slow: Slow, limit_s: float | None, left: list[str]) -> None:
     takes = slow(30)
-    shown, planner = grid(study_of(1), left_s=left_s)
+    shown, planner = grid(study_of(1), limit_s=limit_s)
     conduct(shown, planner, takes, most=2)
+    run = planner.ask()
+    assert run is not None
+    shown.run_started(run, planner.n_left)
     for text in left:
         takes(1, 0)
-        assert shown._line() == f"run 2 of 3, {text}"
+        assert shown._line().startswith(f"[2/3] 66%  {text}  threads=")
+
+
+def test_a_limit_that_ends_the_study_before_stands_beside_the_eta(slow: Slow) -> None:
+    shown, planner = grid(study_of(3), limit_s=100.0)
+    conduct(shown, planner, slow(30), most=1)
+    assert shown._line().startswith("[1/9] 11%  ETA 4 min  limit 1 min 40 s, 1 min 10 s left  ")
+
+
+def test_waiting_is_no_part_of_the_rate(slow: Slow) -> None:
+    wait, takes = slow(600), slow(30)
+    shown, planner = grid(study_of(2))
+    for _ in range(2):
+        shown.phase_began("quiet wait")
+        wait(1, 0)
+        assert "  quiet wait" in shown._line()
+        conduct(shown, planner, takes, most=1)
+        assert "quiet wait" not in shown._line()
+    assert shown._line().startswith("[2/6] 33%  ETA 2 min  ")
+
+
+def test_nothing_is_known_before_the_first_run() -> None:
+    assert grid(study_of(1))[0]._line() == "[0/3]  setup"
+    assert eta_text(None, 60.0, 60.0) == "limit 1 min"
+
+
+def test_a_warm_up_is_named() -> None:
+    shown, planner = grid(a_study({"threads": "1,2"}, protocol={"runs": 2, "warmup_runs": 1}))
+    run = planner.ask()
+    assert run is not None and run.warmup
+    shown.run_started(run, planner.n_left)
+    assert shown._line() == f"[0/5]  warm-up  threads={run.configuration['threads']}"
 
 
 def test_a_wish_for_precision_is_told_in_figures(lines: Lines, slow: Slow) -> None:
@@ -146,15 +190,18 @@ def test_a_wish_for_precision_is_told_in_figures(lines: Lines, slow: Slow) -> No
     with shown:
         conduct(shown, planner, slow(30))
     told = lines()
-    assert told[2].endswith("no interval yet (asked 1 %), 0 of 3 precise")
-    # 4 threads differ by 10 % from run to run: t(0.95, 7) s / sqrt(8) = 4.3 % of half-width.
-    assert told[23].endswith("+-4.3 % (asked 1 %), 0 of 3 precise")
+    assert "no interval yet (asked 1%), 0 of 3 precise" in told[2]
+    # 4 threads differ by 10% from run to run: t(0.95, 7) s / sqrt(8) = 4.3% of half-width.
+    assert "±4.3% (asked 1%), 0 of 3 precise" in told[23]
     # The baseline is precise too, and goes on until the others are.
     assert "block 9: precise enough, no further runs of threads=2" in told
-    assert "+-3.9 % (asked 1 %), 2 of 3 precise" in "".join(told)
+    assert "±3.9% (asked 1%), 2 of 3 precise" in "".join(told)
+
+
+def test_an_interval_without_bounds_is_no_percentage() -> None:
     shown, planner = sequential(study_of(16))
     conduct(shown, planner, lambda n, block: float(1 + 9 * block), most=6)
-    assert "beyond +-100 % (asked 1 %)" in shown._line()
+    assert "beyond ±100% (asked 1%)" in shown._line()
 
 
 def test_what_is_noted_again_and_again_is_said_once_and_counted(lines: Lines, terminal: StringIO) -> None:
@@ -163,24 +210,28 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(lines: Lines, te
         for block in range(1, 9):
             shown.run_warned(f"block {block} began on a busy machine: \x1b[31m[red]", "busy")
         shown.run_warned("other")
-        assert shown._line() == "run 0 of 9, busy again: 7 times"
+        assert shown._line() == "[0/9]  setup  busy blocks: 8"
     seen = terminal.getvalue()
     assert "block 1 began on a busy machine: \N{REPLACEMENT CHARACTER}[31m[red]\n" in seen
-    assert "block 2" not in seen and "other\n" in seen and lines() == []
+    assert "block 2" not in seen and "other\n" in seen
+    assert lines() == []
 
 
-def test_configurations_that_become_precise_are_named_at_once_and_once(lines: Lines) -> None:
+def test_all_configurations_that_become_precise_at_once_are_named(lines: Lines) -> None:
     shown, planner = sequential(study_of(16, "1,2,3,4,5,6"))
     with shown:
         conduct(shown, planner, still)
     named = "threads=1, threads=2, threads=3 and 3 more"
     assert lines()[-1] == f"block 9: precise enough, no further runs of {named}"
-    assert pipeline._near(planner.progress) == "all 6 precise (asked 1 %)"
+    assert near_text(planner.progress) == "all 6 precise (asked 1%)"
+
+
+def test_what_an_earlier_start_has_forgone_is_not_said_again(lines: Lines) -> None:
     _, planner = sequential(study_of(16))
     n_done = conduct(grid(study_of(16))[0], planner, most=27)
     assert len(planner.progress.skipped) == 1
     lines()
-    with LiveProgress(design_of(study_of(16), 4), n_done, None, planner) as shown:
+    with LiveProgress(design_of(study_of(16), 4), n_done, planner=planner) as shown:
         conduct(shown, planner)
     assert not [line for line in lines() if "no further runs" in line]
 
@@ -193,16 +244,20 @@ def test_the_live_line_shows_the_run_and_what_is_left(lines: Lines, terminal: St
             assert run is not None and shown._live is not None
             shown.run_started(run, planner.n_left)
             shown._live.refresh()
-            planner.tell(run, {}, "clean")
-    assert "run 0 of 6  threads=[red]a" in terminal.getvalue()
-    assert "threads=b\N{REPLACEMENT CHARACTER}c" in terminal.getvalue() and lines() == []
+            planner.tell(run, record_of(), "clean")
+    assert "[0/6]  threads=[red]a" in terminal.getvalue()
+    assert "threads=b\N{REPLACEMENT CHARACTER}c" in terminal.getvalue()
+    assert lines() == []
 
 
-def test_the_live_line_is_one_line_and_of_several_parts_says_which() -> None:
+def test_the_live_line_is_one_line_however_narrow_the_terminal() -> None:
     shown, planner = grid(study_of(1))
     run = planner.ask()
     assert run is not None
     shown.run_started(run, planner.n_left)
     assert len(Console(width=14).render_lines(shown)) == 1
-    shown = LiveProgress(design_of(study_of(2), 4), 0, None, None, "part 3 of 12: cpu-surface")
-    assert str(shown.__rich__()).startswith("part 3 of 12: cpu-surface, run 0 of 6")
+
+
+def test_a_part_of_several_says_which_it_is() -> None:
+    shown = LiveProgress(design_of(study_of(2), 4), called="part 3 of 12: cpu-surface")
+    assert str(shown.__rich__()).startswith("part 3 of 12: cpu-surface  [0/6]")

@@ -57,7 +57,7 @@ def test_what_ends_or_is_resolved_stays_as_it_is(folder: Path, monkeypatch: pyte
     assert extend_part(folder, declared(precision=0.02), 20.0) is None
     monkeypatch.setattr(reproduce_plan, "inconclusive_claims", lambda _: [])
     assert extend_part(folder, declared(), 20.0) is None
-    for decision, is_open in (("not resolved", True), ("holds", False)):
+    for decision, is_open in (("inconclusive", True), ("holds", False)):
         found = Findings.model_construct(published_claims=[DecidedClaim.model_construct(id="a", decision=decision)])
         assert may_decide(found, declared()) == is_open and not may_decide(found, declared("cliff"))
     assert inconclusive_claims(tmp_path) == [] and disturbed_share(tmp_path) == 1.0

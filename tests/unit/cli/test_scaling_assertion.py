@@ -11,19 +11,19 @@ from scalograph.cli import scaling_assertion
 from scalograph.cli.scaling_assertion import judge_speedup
 
 
-def measured(value: float, low: float | None, high: float | None, verdict: str = "believe") -> dict[str, Any]:
+def measured(value: float, low: float | None, high: float | None, verdict: str = "reliable") -> dict[str, Any]:
     told = {"value": value, "low": low, "high": high, "confidence": 0.95, "n": 10, "method": "t", "warnings": []}
     return {"verdict": verdict, "sentence": "60 runs.", "speedup": told}
 
 
 def test_only_a_whole_interval_decides() -> None:
     assert judge_speedup(measured(1.8, 1.7, 1.9), 1.5).value == 1.8
-    with pytest.raises(AssertionError, match=r"speedup 1.30x \[1.20, 1.40\], expected at least 1.5"):
+    with pytest.raises(AssertionError, match=r"speedup 1.30× \[1.20, 1.40\], expected at least 1.5"):
         judge_speedup(measured(1.3, 1.2, 1.4), 1.5)
-    with pytest.raises(SkipTest, match="not resolved"):
+    with pytest.raises(SkipTest, match="inconclusive"):
         judge_speedup(measured(1.5, 1.4, 1.6), 1.5)
     unmeasured = {**measured(1.0, 1.0, 1.0), "speedup": None}
-    for document in (measured(3.0, 2.9, 3.1, "reject"), measured(3.0, None, None), unmeasured):
+    for document in (measured(3.0, 2.9, 3.1, "unusable"), measured(3.0, None, None), unmeasured):
         with pytest.raises(SkipTest, match="inconclusive: 60 runs"):
             judge_speedup(document, 1.5)
 

@@ -87,7 +87,7 @@ NO_VALUE = "vm.swappiness = {}, expected a value of at most 1000 characters, or 
 
 # Control, host, levels each of which is refused (a list: together), and how that begins.
 REFUSED: list[tuple[str, HostFacts, list[Any], str]] = [
-    ("cpus", FREE, [[1, 5]], "level 5 exceeds the 4 CPUs of this host; lower it or choose another host"),
+    ("cpus", FREE, [[1, 5]], "needs 5 CPUs; this host has 4; use at most 4, or all"),
     ("cpus", FREE, [0, -1, True, 1.0, "two"], NO_COUNT),
     ("placement", FREE, ["siblings"], "placement siblings on a host without SMT, expected two CPUs on one core"),
     ("placement", FREE, ["3"], "placement {!r}, expected one of compact, scatter, one-per-core, siblings"),

@@ -23,7 +23,7 @@ LOCK = '[factors.lock]\nlevels = ["none", "cas"]\n'
 TEXT = VALID.replace(LOCK, "").replace('levels = "1,2,4"', 'levels = "1:12"')
 Time = Callable[[int], float]
 Finished = tuple[Run, dict[str, float | None], str]
-BUSY = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
+BUSY = "Machine too busy: 8 of 8 runs were disturbed (to wait: --wait-quiet 10m)"
 
 
 class Searched:
@@ -120,7 +120,7 @@ def test_a_disturbed_run_is_asked_for_again_as_often_as_allowed() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "reason", "note"), [
-    ("disturbed", "busy", BUSY), ("invalid", "invalid", "not measurable: 8 of 8 runs cannot be as recorded"),
+    ("disturbed", "busy", BUSY), ("invalid", "invalid", "Not measurable: 8 of 8 runs have impossible values"),
 ])  # fmt: skip
 def test_a_busy_machine_or_runs_that_cannot_be_end_it_with_a_note(verdict: str, reason: str, note: str) -> None:
     made = Searched().go_on(lambda k: 1.0, lambda run: verdict)

@@ -62,19 +62,15 @@ def test_its_files_are_recognized_by_it_alone(tmp_path: Path, name: str) -> None
     assert accepted == [(name, read(name, file))] and recognize(file) == accepted[0]
 
 
-def test_what_no_reader_takes_has_no_format_and_benchmarks_that_failed_are_bounded(tmp_path: Path) -> None:
+def test_what_no_reader_takes_has_no_format(tmp_path: Path) -> None:
     for content in NOTHING:
         (tmp_path / "odd").write_bytes(content)
         assert recognize(tmp_path / "odd") is None
     assert recognize(tmp_path) is None and recognize(Path("/dev/null")) is None
-    # Each of 4,000 names would get 4,000 configurations.
-    rows = [f"ok,b{i},{i},1,s" for i in range(4000)] + [f"failed,,{i + 9000},," for i in range(4000)]
-    table = given(tmp_path, "\n".join(["status,benchmark,n,value,unit", *rows]))
-    assert "4000 configurations with failed runs, of 4000 benchmarks" in refusal("csv", table).found
 
 
 @every_reader
-def test_what_is_no_such_file_or_was_cut_is_refused(tmp_path: Path, name: str) -> None:
+def test_what_is_no_such_file_is_refused(tmp_path: Path, name: str) -> None:
     file, source = place_of(name, tmp_path)
     for content in NOTHING:
         file.write_bytes(content)
@@ -82,6 +78,11 @@ def test_what_is_no_such_file_or_was_cut_is_refused(tmp_path: Path, name: str) -
     other = file if name == "criterion" else tmp_path
     assert refusal(name, other).found.endswith(("no folder", "Is a directory"))
     assert refusal(name, tmp_path / "none").found.endswith(("no folder", "No such file or directory"))
+
+
+@every_reader
+def test_a_file_that_was_cut_is_refused(tmp_path: Path, name: str) -> None:
+    file, source = place_of(name, tmp_path)
     text = text_of(name)
     file.write_text(text[: text.rindex(CUTS[name]) if name in CUTS else len(text) // 2])
     refusal(name, source)
@@ -116,7 +117,9 @@ def changed(text: str) -> Iterator[str]:
 
 
 @every_reader
-def test_what_is_too_large_is_refused_unparsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_what_is_too_large_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     source = file_of(name, tmp_path)
     contents = [file.read_bytes() for file in (source, *source.rglob("*.json")) if file.is_file()]
     signs = b",[{" if contents[0].startswith((b"{", b"[")) else b"\n"
@@ -134,6 +137,13 @@ def test_what_is_too_large_is_refused_unparsed(tmp_path: Path, monkeypatch: pyte
                 assert words in refusal(name, source, source).found, "several files together"
             patch.setattr(foreign_file, limit, most - 1)
             assert words in refusal(name, source).found
+
+
+@every_reader
+def test_many_files_hold_no_more_benchmarks_than_one_may_ask_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    source = file_of(name, tmp_path)
     monkeypatch.setattr("scalograph.exchange.readers.registry.MOST_BENCHMARKS", len(read(name, source)))
     assert "with the files before it more than" in refusal(name, source, source).found
 
@@ -245,7 +255,7 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, name: s
     found = summarize_benchmark(one, 0.95)
     assert (found.estimate.value, found.p50, found.n_failed) == (None, None, one.failed[0])
     claim = benchmark_claim([one])
-    assert not claim.answered and claim.sentences == ["Cannot be said: no run succeeded."]
+    assert not claim.answered and claim.sentences == ["No answer: no run succeeded."]
     assert failed_sentence([one]).startswith(f"Failed, and so without a figure: {one.name}")
     source = benchmark_source([one], "an instrument", "new")
     assert source.configurations == () and [lost.runs for lost in source.failed] == [one.failed]
@@ -274,6 +284,13 @@ def test_what_is_left_of_a_benchmark_is_of_runs_that_succeeded(tmp_path: Path) -
     assert [n_forks for _, n_forks, _ in counts("pgbench", by_choice)] == [1]
 
 
+def test_failed_runs_of_a_table_ask_for_no_more_than_its_benchmarks(tmp_path: Path) -> None:
+    """Each of 4,000 names would get 4,000 configurations."""
+    rows = [f"ok,b{i},{i},1,s" for i in range(4000)] + [f"failed,,{i + 9000},," for i in range(4000)]
+    table = given(tmp_path, "\n".join(["status,benchmark,n,value,unit", *rows]))
+    assert "4000 configurations with failed runs, of 4000 benchmarks" in refusal("csv", table).found
+
+
 TOY = """
 from pathlib import Path
 
@@ -296,7 +313,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_further_reader_is_a_file_and_a_row(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _code(["import", "toy", str(toy), "--tables"]) == 0 and "Times by Toy" in capsys.readouterr().out
+    assert _code(["import", "toy", str(toy), "--tables"]) == 0
+    assert "Times by Toy" in capsys.readouterr().out
     journal = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
     write_journal(toy.parent / "journal.jsonl", journal)
     assert _code(["import", "toy", str(toy), "--beside", str(toy.parent), "--json"]) == 0

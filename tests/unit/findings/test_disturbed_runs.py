@@ -63,20 +63,20 @@ def test_rows_are_bounded_and_lost_long_runs_are_a_doubt(tmp_path: Path, monkeyp
     monkeypatch.setattr(missing_balance, "MAX_ROWS", 1)
     shown = excluded_table(findings_of(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
     assert [row[0] for row in shown.rows] == [2]
-    assert "; 1 more configuration changes by at most 11 %; " in shown.note
+    assert "Configurations not listed: 1, changed by at most 11%. " in shown.note
     found = findings_of(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
-    told = "longer runs were lost more often (50 % against 5 %): read those at 1 thread as optimistic"
-    assert told in found.trust.causes and found.trust.level == "doubt"
-    assert "5 % of the third that runs shortest, 50 % of the one that runs longest" in excluded_table(found).note
+    told = "Longer runs were excluded more often (50% vs. 5%); times at 1 thread are probably too low"
+    assert told in found.trust.causes and found.trust.level == "caution"
+    assert "5% of the shortest third, 50% of the longest" in excluded_table(found).note
 
 
 @pytest.mark.parametrize(("lost", "told"), [
-    ({1: 0.05, 2: 0.2, 4: 0.5}, "shorter runs were lost more often (50 % against 5 %): read those at 4 threads"),
-    ({1: 0.05, 2: 0.5, 4: 0.05}, "runs at 2 threads were lost most often (50 % against 20 % of all): read them"),
+    ({1: 0.05, 2: 0.2, 4: 0.5}, "Shorter runs were excluded more often (50% vs. 5%); times at 4 threads are "),
+    ({1: 0.05, 2: 0.5, 4: 0.05}, "Runs at 2 threads were excluded most often (50% vs. 20% overall); their times are "),
 ], ids=["short ones", "one that stands out"])  # fmt: skip
 def test_what_is_unfair_in_another_way_is_a_doubt_too(tmp_path: Path, lost: dict[int, float], told: str) -> None:
     causes = findings_of(tmp_path, study(lost, MANY), ONE_FACTOR).trust.causes
-    assert f"{told} as optimistic" in causes
+    assert f"{told}probably too low" in causes
 
 
 def test_neither_lost_time_nor_repeated_runs_turn_the_shares(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_neither_lost_time_nor_repeated_runs_turn_the_shares(tmp_path: Path) -> 
             slow = {"wall_s": 1.5 * wall, "neighbor_s": 0.5} if n == 1 and block % 5 < 3 else {"wall_s": wall}
             made.append(({"threads": n}, recorded(**slow, cpu_s=0.5, cpus=(0, 1, 2, 3))))
     causes = findings_of(tmp_path, made, ONE_FACTOR).trust.causes
-    assert any(text.startswith("shorter runs were lost more often (60 % against 0 %)") for text in causes)
+    assert any(text.startswith("Shorter runs were excluded more often (60% vs. 0%)") for text in causes)
     read = table_of(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
     again: list[Any] = [
         replace(row, run=f"{row.run}r{i}", is_planned=False, verdict="clean", causes=())
@@ -95,17 +95,17 @@ def test_neither_lost_time_nor_repeated_runs_turn_the_shares(tmp_path: Path) -> 
         for i in (1, 2, 3)
     ]
     read.rows.extend(again)
-    assert any("(50 % against 5 %)" in text for text in findings(read).trust.causes)
+    assert any("(50% vs. 5%)" in text for text in findings(read).trust.causes)
 
 
 @pytest.mark.parametrize(("share", "told"), [
-    ({1: 0.3, 2: 0.3, 4: 0.3}, "each configuration lost 30 % of its runs"),
-    ({1: 0.1, 2: 0.05, 4: 0.05}, "5 % to 10 % of their runs: too few outside of busy blocks to tell whether"),
-    ({1: 0.3, 2: 0.25, 4: 0.2}, "no more unlike than chance makes them"),
+    ({1: 0.3, 2: 0.3, 4: 0.3}, "Each configuration: 30% of its runs excluded"),
+    ({1: 0.1, 2: 0.05, 4: 0.05}, "5% to 10% of the runs excluded; too few outside of busy blocks"),
+    ({1: 0.3, 2: 0.25, 4: 0.2}, "as uneven as by chance"),
 ], ids=["alike", "few", "nearly"])  # fmt: skip
 def test_shares_that_chance_makes_are_no_doubt(tmp_path: Path, share: dict[int, float], told: str) -> None:
     found = findings_of(tmp_path, study(share, MANY), ONE_FACTOR)
-    assert not any("lost more" in text for text in found.trust.causes)
+    assert not any("excluded more" in text for text in found.trust.causes)
     assert told in excluded_table(found).note
 
 
@@ -113,7 +113,7 @@ N_BLOCKS = 8
 
 
 def busy_study(n_disturbed: int, n_impossible: int = 0) -> Made:
-    """Blocks of threads 1 and 2; the last of the blocks are disturbed: twice the time, and 1 % more CPU time."""
+    """Blocks of threads 1 and 2; the last of the blocks are disturbed: twice the time, and 1% more CPU time."""
     made = []
     for block in range(N_BLOCKS):
         for n in (1, 2):
@@ -136,8 +136,8 @@ def test_cpu_times_count_disturbed_runs_and_wall_times_do_not(tmp_path: Path) ->
     assert shown["wall"].estimate.value == pytest.approx(0.501, abs=0.001)
     assert shown["cpu"].estimate.value == pytest.approx(1.004, abs=0.001)
     told = busy_findings(tmp_path, busy_study(3))
-    assert texts(point_at(told, 2).flags) == ["3 of 8 runs disturbed, left out of all but CPU times"]
-    assert any("left out (neighbor)" in point for point in told.trust.points)
+    assert texts(point_at(told, 2).flags) == ["3 of 8 runs disturbed, excluded from all but CPU times"]
+    assert "used" in told.trust.codes
     shown = point_at(busy_findings(tmp_path, busy_study(3, n_impossible=2)), 2).responses
     assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (6, 3)
 
@@ -150,12 +150,12 @@ def test_otherwise_both_leave_them_out(tmp_path: Path, when_busy: str) -> None:
 
 def test_too_busy_is_a_doubt_by_cpu_time_and_a_reject_otherwise(tmp_path: Path) -> None:
     by_cpu = busy_findings(tmp_path, busy_study(6)).trust
-    assert (by_cpu.level, by_cpu.responses) == ("doubt", {"wall": "reject", "cpu": "believe"})
-    assert by_cpu.sentence.startswith("12 of 16 runs were disturbed: believe CPU times")
+    assert (by_cpu.level, by_cpu.responses) == ("caution", {"wall": "unusable", "cpu": "reliable"})
+    assert by_cpu.codes[0] == "busy" and by_cpu.sentence.startswith("12 of 16 runs were disturbed; only CPU times")
     rejected = busy_findings(tmp_path, busy_study(6), "report").trust
-    assert (rejected.level, rejected.responses) == ("reject", {})
+    assert (rejected.level, rejected.responses) == ("unusable", {})
     text = ONE_FACTOR + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'
-    assert busy_findings(tmp_path, busy_study(6), text=text).trust.level == "reject"
+    assert busy_findings(tmp_path, busy_study(6), text=text).trust.level == "unusable"
     text = ONE_FACTOR + '\n[responses.cpu]\nfrom = "window.cpu"\nunit = "s"\n'
     assert exit_code(busy_findings(tmp_path, busy_study(6), text=text)) == 0
     assert exit_code(busy_findings(tmp_path, busy_study(6), "report", text)) == 5
@@ -166,7 +166,7 @@ def test_a_claim_is_withheld_where_the_verdict_rejects_its_runs(
     tmp_path: Path, n_blocks: int, is_rejected: bool
 ) -> None:
     told = busy_findings(tmp_path, busy_study(n_blocks), "report")
-    assert (told.trust.level == "reject") is is_rejected
+    assert (told.trust.level == "unusable") is is_rejected
     assert told.claim and ("were disturbed" in told.claim.sentences[0]) is is_rejected
 
 
@@ -176,4 +176,4 @@ def test_runs_that_count_are_not_lost(tmp_path: Path, when_busy: str, is_doubted
     ((_, clean), *_) = busy_study(0)
     made = 2 * [(t, run if t["threads"] == 1 else clean) for t, run in busy_study(6)]
     causes = busy_findings(tmp_path, made, when_busy, text).trust.causes
-    assert any("were lost more often" in cause for cause in causes) is is_doubted
+    assert any("were excluded more often" in cause for cause in causes) is is_doubted

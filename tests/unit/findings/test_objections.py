@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.findings import Findings
+from scalograph.text.warning_catalog import Caveat
 from tests.kit.findings import ONE_FACTOR, Made, findings_of, point_at, texts
 from tests.kit.records import recorded
 from tests.kit.studies import VALID
@@ -26,26 +27,26 @@ def study(times: dict[int, tuple[float, float, int]], n_cpus: int = 4) -> list[R
 
 def test_only_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.55, 1.05, 60), 4: (0.3, 1.1, 60)}), ONE_FACTOR)
-    assert found.trust.level == "believe"
+    assert found.trust.level == "reliable"
     assert [texts(point.flags) for point in found.curves[0].points] == [[], [], []]
     found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.6, 1.1, 90)}), ONE_FACTOR)
     flag = "does 90 units of work where 1 does 60: more workers, other work: not the same program"
     assert texts(point_at(found, 2).flags) == [f"work differs: {flag}"]
     assert texts(point_at(found, 1).flags) == []
     assert [point_at(found, n).doubt for n in (1, 2)] == ["", "work differs"]
-    assert found.trust.level == "doubt"
-    assert "1 of 2 configurations cannot be as measured: do not build on it" in found.trust.causes
+    assert found.trust.level == "caution"
+    assert Caveat("physics", {"n": 1, "of": 2}).text in found.trust.causes
 
 
 def test_a_speedup_above_the_cpus_is_doubted_and_a_baseline_that_waits_is_told(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.4, 0.8, 60)}), ONE_FACTOR)
     assert len(texts(point_at(found, 2).flags)) == 1 and "above 2" in texts(point_at(found, 2).flags)[0]
-    assert found.trust.level == "doubt"
+    assert found.trust.level == "caution"
     found = findings_of(tmp_path, study({1: (1.0, 0.8, 60), 2: (0.6, 0.8, 60)}), ONE_FACTOR)
     assert texts(point_at(found, 1).flags)[0].startswith(
         "baseline off the CPU: the baseline was on a CPU for at most 80"
     )
-    assert found.trust.level == "believe"
+    assert found.trust.level == "reliable"
 
 
 def test_cpu_time_of_one_worker_is_compared_across_cpu_counts(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def run(wall_s: float, **figures: int) -> dict[str, Any]:
 
 
 def cold_study(cold: dict[int, dict[str, Any]]) -> Made:
-    """Six blocks of threads 1, 2 and 4; the runs with these numbers are 20 % slower and read."""
+    """Six blocks of threads 1, 2 and 4; the runs with these numbers are 20% slower and read."""
     made = []
     for number in range(18):
         n = (1, 2, 4)[number % 3]
@@ -121,21 +122,18 @@ def test_only_reading_that_slows_is_a_doubt(tmp_path: Path) -> None:
     made[0] = (made[0][0], run(JITTER[0], **blocks(300)))
     assert doubts(findings_of(tmp_path, made, ONE_FACTOR)) == []
     (told,) = doubts(findings_of(tmp_path, cold_study({0: {"n_major_faults": 900}}), ONE_FACTOR))
-    assert told.startswith(
-        "the first run of the study waited for 900 pages from disk, the later ones none, and its score"
-    )
+    assert told.startswith("Cold first runs of the study (1) waited for 900 pages from disk, later runs none; their")
 
 
 def test_first_runs_of_the_study_that_read_are_a_doubt_with_its_cure(tmp_path: Path) -> None:
     found = findings_of(tmp_path, cold_study({0: blocks(200), 1: blocks(140)}), ONE_FACTOR)
     (told,) = doubts(found)
     assert told == (
-        "the first 2 runs of the study read 340 MB from disk, the later ones none, and their scores differ by +20 %: "
-        "discard them with warmup_runs = 2 (or more)"
+        "Cold first runs of the study (2) read 340 MB from disk, later runs none; their values differ by +20%"
     )
-    assert found.trust.level == "doubt"
+    assert found.trust.level == "caution"
     assert texts(point_at(found, 1).flags) == [
-        "the first run read 200 MB from disk, the later ones none, and its score differs by +20 %"
+        "Cold first runs (1) read 200 MB from disk, later runs none; their values differ by +20%"
     ]
     assert texts(point_at(found, 4).flags) == []
 
@@ -145,7 +143,7 @@ def test_a_configuration_with_files_of_its_own_is_flagged(tmp_path: Path) -> Non
         tmp_path, cold_study({2: blocks(50)}), ONE_FACTOR.replace("runs = 3", "runs = 3\nwarmup_runs = 2")
     )
     assert doubts(found) == []
-    assert any(cause.startswith("1 of 3 configurations had cold first runs") for cause in found.trust.causes)
+    assert "cold" in found.trust.codes
     assert point_at(found, 4).doubt == "its first runs were cold" and point_at(found, 1).doubt == ""
     assert texts(point_at(found, 4).flags) and texts(point_at(found, 1).flags) == []
 

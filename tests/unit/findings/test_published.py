@@ -105,15 +105,15 @@ def test_reproduction_is_by_interval_and_never_without_one() -> None:
     assert [judge_reproduction(x, here) for x in (0.9, 0.95, 1.0, 1.05, 1.2, None)] == [
         "no: published lower", "yes", "yes", "yes", "no: published higher", "not measured",
     ]  # fmt: skip
-    assert judge_reproduction(1.0, Estimate(value=1.0)) == "not resolved"
+    assert judge_reproduction(1.0, Estimate(value=1.0)) == "inconclusive"
     assert judge_reproduction(1.0, Estimate(value=1.0, low=0.76, high=1.24)) == "yes"
-    assert judge_reproduction(1.0, Estimate(value=1.0, low=0.7, high=1.3)) == "not resolved"
+    assert judge_reproduction(1.0, Estimate(value=1.0, low=0.7, high=1.3)) == "inconclusive"
 
 
 def test_rows_that_overlap_were_built_otherwise_or_have_a_cause_are_told_apart(tmp_path: Path) -> None:
     rows = "4,none,10,3.5,3.0,4.2\n4,none,10,3.5,3.0,3.6\n4,none,10,4.0,3.9,9\n4,none,10,3.5,,\n"
     _, shown = table_of(tmp_path, rows, 'ranges = { factor = ["low", "high"] }\n', f"{HEAD},low,high")
-    assert [row[-1] for row in shown.rows] == ["not resolved", "no: published lower", "yes", "no: published lower"]
+    assert [row[-1] for row in shown.rows] == ["inconclusive", "no: published lower", "yes", "no: published lower"]
     assert [column.name for column in shown.columns][:3] == ["threads", "sync", "wall time published"]
     published = shown.rows[0][4]
     assert isinstance(published, Estimate) and (published.low, published.value, published.high) == (3.0, 3.5, 4.2)

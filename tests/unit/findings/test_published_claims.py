@@ -51,20 +51,20 @@ ALL_THE_SAME = 'kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads
     ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]', "holds", [4]),
     ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[1.9, 2.1]',
      "does not hold", [2, 4]),
-    (AT_THE_END, "not resolved", [4]),
+    (AT_THE_END, "inconclusive", [4]),
     ('kind="flat"\nwhere={lock="cas"}\nalong="threads"', "does not hold", [2, 4]),
     ('kind="order"\nwhere={lock="cas"}\nalong="threads"', "holds", [2, 2]),
     ('kind="order"\nwhere={lock="none"}\nalong="threads"\nholds=["any", 0.9]', "holds", [0.5, 0.5]),
     ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[10, "any"]', "holds", [16]),
     ('kind="value"\nof={threads=4, lock="cas"}\nholds=[9, "any"]', "does not hold", [4.1]),
-    (ALL_THE_SAME, "not resolved", [1, 1]),
+    (ALL_THE_SAME, "inconclusive", [1, 1]),
 ], ids=["ratio", "one level fails", "at the end", "flat", "order", "falls", "other factor", "value",
         "all the same"])  # fmt: skip
 def test_a_claim_is_decided_by_its_range(tmp_path: Path, claim: str, decision: str, values: list[float]) -> None:
     found: DecidedClaim = decided(tmp_path, claim)
     here = [figure.here.value if figure.here else None for figure in found.figures]
     assert (found.decision, here) == (decision, pytest.approx(values, rel=0.03))
-    assert bool(found.why) == (decision == "not resolved")
+    assert bool(found.why) == (decision == "inconclusive")
     # Where there is an interval, more runs may make it narrow enough.
     assert (" as many runs may " in found.why, " runs may " in found.why) == (claim == AT_THE_END, claim == AT_THE_END)
 
@@ -73,7 +73,7 @@ def test_what_runs_of_a_block_share_is_in_no_figure(tmp_path: Path) -> None:
     claim = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=2}\nholds=[1.9, 2.1]'
     assert decided(tmp_path, claim).decision == "holds"
     found = decided(tmp_path, claim, text=VALID.replace("runs = 3", 'runs = 3\norder = "declared"'))
-    assert found.decision == "not resolved"
+    assert found.decision == "inconclusive"
 
 
 def test_published_figures_stand_beside_with_their_error_and_a_constant_count_is_known(tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ def test_a_level_that_the_machine_does_not_have_cannot_be_seen(
 def test_runs_that_were_mostly_disturbed_decide_no_claim(tmp_path: Path, holds: str) -> None:
     claim = f'kind="ratio"\nwhere={{lock="none"}}\nof={{threads=1}}\nover={{threads=4}}\nholds={holds}'
     found = decided(tmp_path, claim, neighbor_s=2.0)
-    assert (found.decision, found.doubt, found.figures[0].decision) == ("not resolved", "", "not resolved")
+    assert (found.decision, found.doubt, found.figures[0].decision) == ("inconclusive", "", "inconclusive")
     assert found.why.startswith("8 of 8 runs were disturbed: ") and "preempted by someone else" in found.why
     value = decided(tmp_path, f'kind="value"\nof={{threads=4, lock="cas"}}\nholds={holds}', neighbor_s=2.0)
-    assert value.decision == "not resolved" and value.why.startswith("4 of 4 runs were disturbed: ")
+    assert value.decision == "inconclusive" and value.why.startswith("4 of 4 runs were disturbed: ")
     # CPU times that the study goes by are nearly as they were.
     by_cpu = VALID.replace("runs = 3", 'runs = 3\nwhen_busy = "cpu-time"')
     flat = 'kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"'
@@ -150,7 +150,7 @@ def test_claims_that_rest_on_disturbed_runs_are_not_decided_or_say_so(tmp_path: 
     best = 'kind="location"\nquantity="best_level"\nwhere={lock="none"}\nholds=[4, 4]'
     assert decided(tmp_path, best).decision == "holds"
     found = decided(tmp_path, best, neighbor_s=2.0)
-    assert found.decision == "not resolved" and found.why.startswith("12 of 12 runs were disturbed: ")
+    assert found.decision == "inconclusive" and found.why.startswith("12 of 12 runs were disturbed: ")
     claim = CLAIM + 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=["any", 99]'
     made = [
         (t, recorded(pace * TRUTH[t["threads"], t["lock"]], 1.0, neighbor_s=neighbor_s, **EIGHT))
@@ -207,7 +207,7 @@ def test_the_sentence_stands_once_above_the_figures_or_beside_the_only_one() -> 
 
 
 def test_figures_are_told_in_the_unit_in_which_they_read_best_and_of_many_those_that_fail() -> None:
-    figure = ClaimValue(label="", published=0.02, here=Estimate(0.03, 0.02, 0.04), decision="not resolved")
+    figure = ClaimValue(label="", published=0.02, here=Estimate(0.03, 0.02, 0.04), decision="inconclusive")
     (only,) = claim_rows(claim(unit="s", figures=[figure], low=0.01))
     assert (only["figure"], only["published"], only["bears it out"]) == ("(ms)", 20.0, "at least 10 ms")
     assert only["here"].value == 30.0 and only["here"].high == 40.0
@@ -227,7 +227,7 @@ def test_what_was_not_shown_or_not_compared_says_why() -> None:
     assert whole["decision"] == "not comparable" and (one["decision"], other["decision"]) == ("", "")
 
 
-OPEN: Decision = "not resolved"
+OPEN: Decision = "inconclusive"
 
 
 def figure(value: float, low: float | None, high: float | None, decision: Decision = OPEN) -> ClaimValue:

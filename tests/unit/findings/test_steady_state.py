@@ -7,6 +7,7 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.whole_run import UNLIKE, WARNING
 from scalograph.protocol.findings import TableDoc
+from scalograph.text.warning_catalog import Caveat
 from tests.kit.findings import ONE_FACTOR, Made, findings_of, point_at, texts
 from tests.kit.records import recorded
 
@@ -31,8 +32,8 @@ def test_only_a_warm_up_longer_than_declared_and_a_slowdown_are_told(tmp_path: P
     assert [texts(point.flags) for point in found.curves[0].points] == [[], []]
     found = findings_of(tmp_path, study([1.0] * 60, [2.0] * 25 + [1.0] * 35), TEXT)
     assert texts(point_at(found, 2).flags) == ["still warming up in 3 of 3 runs: steady from iteration 25 on"]
-    assert "1 of 2 configurations warms up for too long: a larger `warmup` would leave that out" in found.trust.causes
-    assert found.trust.level == "doubt"
+    assert "late" in found.trust.codes
+    assert found.trust.level == "caution"
     found = findings_of(tmp_path, study([1.0] * 60, [0.5] * 10 + [1.0] * 50), TEXT)
     assert "becomes slower in 3 of 3 runs before it is steady" in texts(point_at(found, 2).flags)
 
@@ -40,7 +41,7 @@ def test_only_a_warm_up_longer_than_declared_and_a_slowdown_are_told(tmp_path: P
 def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), TEXT)
     assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the time of the whole run is given"]
-    assert found.trust.causes[0] == "1 of 2 configurations reaches no steady state: no iteration stands for it"
+    assert found.trust.causes[0] == Caveat("unsteady", {"n": 1, "of": 2}).text
     assert point_at(found, 2).doubt == "no steady state"
     text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
@@ -79,7 +80,7 @@ def test_a_minority_of_unsteady_runs_and_a_response_that_reads_no_window_are_lef
     found = findings_of(tmp_path, made, text)
     assert point_at(found, 2).responses["rate"].estimate.value == pytest.approx(7.0)
     assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
-    assert "1 of 2 configurations reaches no steady state: no iteration stands for it" in found.trust.causes
+    assert "unsteady" in found.trust.codes
 
 
 def on_cpus(jump_on_two: float) -> Made:

@@ -19,14 +19,14 @@ def slices(*phases: tuple[int, float]) -> list[float]:
 def test_phases_of_half_the_speed_are_seen(share: int) -> None:
     found = check_speed({0: slices((100, 1.0)), 1: slices((100 - share, 1.0), (share, 1.5))}, is_guest=True)
     assert found.status == "warning" and "CPU 0" not in found.found
-    assert f"1.5 times as long in {share} % of 100 slices on CPU 1" in found.found
-    assert "another guest has the other hardware thread" in found.why and found.fix
+    assert f"1.5 times as long in {share}% of 100 slices on CPU 1" in found.found
+    assert "another guest on the same core" in found.why and found.fix
 
 
 def test_a_cpu_that_is_slow_all_the_time_shows_beside_one_of_its_kind() -> None:
     assert slow_share([1.0] * 75 + [2.0] * 25, 1.0) == (0.25, 2.0)
     seen = {0: slices((100, 1.0)), 1: slices((100, 1.5))}
-    assert "in 100 % of 100 slices on CPU 1" in check_speed(seen, is_guest=True).found
+    assert "in 100% of 100 slices on CPU 1" in check_speed(seen, is_guest=True).found
     assert check_speed(seen, is_guest=True, are_alike=False).status == "info"
     assert "guest" not in check_speed({0: slices((50, 1.0), (50, 1.6))}, is_guest=False).why, (
         "of no guest none is to blame"

@@ -42,4 +42,4 @@ def test_the_cliff_of_protocol_1_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sentence", ["Believe it: 30 runs, clean", "Be careful: 30 runs, clean", "30 runs, clean"])
 def test_the_verdict_of_an_earlier_version_is_said_once(sentence: str) -> None:
-    assert Trust(level="believe", sentence=sentence).sentence == "30 runs, clean"
+    assert Trust(level="reliable", sentence=sentence).sentence == "30 runs, clean"

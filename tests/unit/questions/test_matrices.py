@@ -1,13 +1,14 @@
 """Rows of a matrix: alike ones in one, no more than are read at a glance."""
 
 import numpy as np
+import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import MatrixCell
 from scalograph.protocol.plain import Level
-from scalograph.questions.matrices import MOST_ROWS, Line, matrix, overlaps, rows
+from scalograph.questions.matrices import MOST_ROWS, Line, are_equivalent, matrix, mean_estimate, rows
 from scalograph.questions.scaling.truth import SHAPES, simulate_study
 from scalograph.simulate.noise import QUIET
 from scalograph.study.load import parse
@@ -46,5 +47,20 @@ def test_a_row_of_usual_levels_is_not_called_all() -> None:
     assert made.note == "otherwise held x, quantum x"
 
 
-def test_what_has_no_interval_overlaps_nothing() -> None:
-    assert not overlaps(Estimate(1.0), Estimate(1.0, 0.9, 1.1)) and not overlaps(Estimate(0.0, 0.0, 0.1), Estimate())
+def test_what_is_inconclusive_or_marked_shares_no_row() -> None:
+    assert not are_equivalent(Estimate(1.0), Estimate(1.0, 0.99, 1.01))
+    assert not are_equivalent(Estimate(1.0, 0.6, 1.4), Estimate(1.0, 0.6, 1.4))
+    assert len(of([1.0, 1.0], width=0.4)[0]) == 2
+
+
+def test_the_number_of_a_row_is_a_mean_with_its_own_interval() -> None:
+    shown = mean_estimate([Estimate(1.0, 0.98, 1.02), Estimate(1.04, 1.02, 1.06)])
+    assert shown.value == pytest.approx(1.0198, abs=1e-4) and shown.high is not None and shown.high < 1.04
+
+
+def test_configurations_that_an_answer_tells_apart_share_no_row() -> None:
+    table = simulate_study(np.random.default_rng(0), [SHAPES["flat"]] * 3, QUIET, n_blocks=2)
+    alike = MatrixCell(estimate=Estimate(1.0, 0.99, 1.01))
+    cells = [(sample, alike) for sample in samples_by_configuration(table).values()]
+    made = rows(table, "threads", [2], cells, lambda levels: levels["lock"] == "1")
+    assert [line.levels for line in made] == [{"lock": ("0", "2")}, {"lock": ("1",)}]

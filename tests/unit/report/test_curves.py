@@ -130,7 +130,7 @@ def test_a_law_that_does_not_hold_has_no_optimum(flag: Flag) -> None:
 LAW: dict[str, Any] = {
     "at": [0.0, 1.0, 2.0, 3.0], "sizes": ["1", "2", "4", "8"], "fitted": [1.0, 1.9, 3.4, 3.0],
     "low": [1.0, 1.8, 3.0, None], "high": [1.0, 2.0, 3.8, None], "amdahl": [1.0, 1.9, 3.3, 5.0], "inside": 3,
-    "optimum": {"at": 2.0, "low": 1.5, "high": None, "value": 3.4}, "words": "N* = 4",
+    "optimum": {"at": 2.0, "low": 1.5, "high": None, "value": 3.4, "open": True}, "words": "N* = 4",
 }  # fmt: skip
 IDEAL = [(0.0, 1.0), (1.0, 2.0), (2.0, None)]
 

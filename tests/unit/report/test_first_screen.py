@@ -92,13 +92,13 @@ def log(n: int) -> RunLog:
 
 def test_the_strip_counts_every_run_and_stays_small() -> None:
     strip = run_timeline(log(5))
-    assert strip and [count for *_, count in strip.counts] == [5, 5, 5] and "5 left out" in strip.words
+    assert strip and [count for *_, count in strip.counts] == [5, 5, 5] and "5 excluded" in strip.words
     assert set(strip.pictures) == {"wide", "middle", "narrow"}
     assert run_timeline(None) is run_timeline(RunLog()) is None
     all_count = log(5)
     all_count.counted = [True] * len(all_count.run)
     strip = run_timeline(all_count)
-    assert strip and "5 disturbed, none of them left out" in strip.words
+    assert strip and "5 disturbed, none of them excluded" in strip.words
     strip = run_timeline(log(10_000))
     assert strip and sum(map(len, strip.pictures.values())) < 300_000
 
@@ -178,3 +178,87 @@ def test_texts_are_harmless_fit_and_have_room() -> None:
     notes = [{"x": 1, "y": 0, "text": str(room), "name": "side", "room": (room, 10)} for room in (1000, 200, 100)]
     assert [node.text for node in drawn(annotations=notes).iter("tspan")].count("200") == 1
     assert not {"1000", "100"} & {node.text for node in drawn(annotations=notes).iter("tspan")}
+
+
+def test_marks_are_full_or_a_cross_and_no_run_is_hollow() -> None:
+    strip = run_timeline(log(5))
+    assert strip
+    dots = re.findall(r'stroke="var\(--([\w-]+)\)" stroke-width="(\S+?)"', strip.pictures["wide"])
+    assert [color for color, width in dots if width == "4"] == ["line-0", "muted"]
+    assert strip.pictures["wide"].count("l6 6m0-6l-6 6") == 0  # no disturbed run has a value here
+
+
+def test_an_inconclusive_point_is_hollow_and_unjoined() -> None:
+    findings: Findings = samples.small()
+    findings.curves[0].points[1].speedup = Estimate(value=1.5, low=0.4, high=3.0)
+    plot = first(findings)
+    (hollow,) = [trace for trace in plot.data if trace.get("marker", {}).get("line", {}).get("width") == 1.4]
+    assert hollow["mode"] == "markers" and hollow["marker"]["color"] == "paper"
+    assert [y for y in hollow["y"] if y is not None] == [1.5]
+    (joined,) = [trace for trace in plot.data if trace["y"].count(None) == 1 and "error_y" in trace]
+    assert joined["mode"] == "lines+markers" and 1.5 not in joined["y"]
+    assert "hollow: inconclusive" in plot.note and "hollow" not in first(samples.small()).note
+
+
+def test_two_runs_are_inconclusive_though_their_range_is_drawn() -> None:
+    findings: Findings = samples.small()
+    response = findings.curves[0].points[0].responses["wall"]
+    response.scores, response.runs, response.verdicts = response.scores[:2], response.runs[:2], []
+    response.estimate = Estimate(value=response.scores[0], low=response.scores[0] / 90, high=90.0, n=2)
+    drawn = payload(findings)["families"][0]["curves"][0]["points"]
+    assert drawn[0]["open"] == ["response wall"] and "open" not in drawn[1]
+
+
+@pytest.mark.parametrize(("low", "high", "arrows"), [(1.4, 400.0, ["arrow-up"]), (1e-9, 2.0, ["arrow-down"])])
+def test_no_interval_is_cut_silently(low: float, high: float, arrows: list[str]) -> None:
+    findings: Findings = samples.small()
+    findings.curves[0].points[1].speedup = Estimate(value=1.5, low=low, high=high)
+    plot = first(findings)
+    (trace,) = [one for one in plot.data if isinstance(one.get("marker", {}).get("symbol"), list)]
+    assert trace["marker"]["symbol"] == arrows and "interval beyond the chart" in trace["hovertext"][0]
+    ends = [10**end for end in plot.layout["yaxis"]["range"]]
+    assert trace["y"][0] == pytest.approx(ends[arrows == ["arrow-up"]])
+    assert "arrow: the interval goes on" in plot.note and "arrow" not in first(samples.small()).note
+
+
+def test_a_tooltip_names_line_level_and_value() -> None:
+    texts = [text for trace in first(samples.small()).data for text in trace.get("hovertext", ())]
+    assert texts and all(text.count("<br>") == 2 for text in texts) and "Threads: 2" in texts[1]
+
+
+def one_configuration() -> Findings:
+    findings: Findings = samples.one_point()
+    response = findings.curves[0].points[0].responses["wall"]
+    response.scores, response.runs = [0.3, 0.1, 0.4, 0.2, 9.0], ["a", "b", "c", "d", "e"]
+    response.verdicts, response.left_out = ["clean", "unverified", "disturbed", "clean", "disturbed"], ["e"]
+    response.estimate = Estimate(value=0.22, low=0.12, high=0.23, n=4)
+    return findings
+
+
+def test_one_configuration_is_a_distribution_with_every_run() -> None:
+    plot = first(one_configuration())
+    steps, marks = plot.data
+    assert marks["y"] == [0.25, 0.5, 0.75, 1.0, 0.0]
+    assert marks["marker"]["symbol"] == ["circle", "circle", "circle", "x", "x"]
+    assert len(steps["x"]) == 8 and steps["y"][:3] == [0.0, 0.25, 0.25]
+    assert [shape["type"] for shape in plot.layout["shapes"]] == ["rect"]
+    assert "4 counted runs" in plot.note and "cross: 1 excluded" in plot.note
+    assert plot.layout["xaxis"]["range"][0] < marks["x"][0] and marks["x"][-1] < plot.layout["xaxis"]["range"][1]
+    assert "of runs" not in first(samples.small()).layout["yaxis"]["title"]["text"]
+
+
+def test_of_two_runs_there_is_no_distribution_and_names_are_not_needed() -> None:
+    findings = one_configuration()
+    response = findings.curves[0].points[0].responses["wall"]
+    response.runs = response.left_out = response.verdicts = []
+    assert first(findings).data[1]["y"] == [0.2, 0.4, 0.6, 0.8, 1.0]
+    response.scores = response.scores[:2]
+    assert first(findings).layout["yaxis"]["title"]["text"] != "share of runs"
+
+
+def test_secondary_responses_are_folded_and_what_the_answer_names_is_not() -> None:
+    findings: Findings = samples.small()
+    folded = lambda: [m["id"] for m in payload(findings)["families"][0]["measures"] if m["folded"]]  # noqa: E731
+    assert "response cpu" in folded() and not {"response wall", "speedup", "efficiency"} & {*folded()}
+    findings.claim = Claim(sentences=["So it is."], figure="response cpu")
+    assert "response cpu" not in folded()

@@ -121,9 +121,17 @@ def test_hostile_text_shows_literally_and_null_is_a_dash_with_the_reason(made: M
 
 def test_the_page_steps_down_from_the_verdict_and_the_answer(made: Made) -> None:
     words = " ".join(Elements(made("full")).texts)
-    order = ["On two CPUs", "60 of 2,240 runs", "56 runs: another program", "Figures", "Tables", "Noise", "Machine"]
+    order = [
+        "On two CPUs",
+        "60 of 2,240 runs",
+        "56 runs: another program",
+        "Charts",
+        "Tables",
+        "Data quality",
+        "Machine",
+    ]
     start = words.index("On two CPUs")
-    places = [words.index(text, start if text != "Machine" else words.rindex("Noise")) for text in order]
+    places = [words.index(text, start if text != "Machine" else words.rindex("Data quality")) for text in order]
     assert places == sorted(places)
     levels = [int(tag[1]) for tag, _ in Elements(made("full")).tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and all(b - a <= 1 for a, b in pairwise(levels))
@@ -223,3 +231,14 @@ def luminance(color: str) -> float:
     parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_sections_have_their_standard_names(made: Made) -> None:
+    html = made("full")
+    titles = dict(re.findall(r'<h2 id="([\w-]+)-title"[^>]*>([^<]+)<', html))
+    assert {name: titles[name] for name in ("noise", "glossary", "figures")} == {
+        "noise": "Data quality", "glossary": "Glossary", "figures": "Charts",
+    }  # fmt: skip
+    assert set(re.findall(r'<a href="#([\w-]+)"', html.split("<nav")[1].split("</nav")[0])) <= {*titles}
+    marks = re.findall(r'id="word-([\w-]+)"', html)
+    assert {"counted", "inconclusive", "disturbed", "excluded"} <= {*marks}

@@ -67,12 +67,25 @@ def test_the_page_holds_every_claim_once_and_is_the_same_bytes_again(made: list[
     assert (tmp_path / "a.html").stat().st_size < 100_000
 
 
+def test_the_page_begins_with_a_bar_for_each_study(made: list[Reproduction]) -> None:
+    text = page(made[0])
+    bars = re.findall(
+        r"<li><a href=.#study-(\w+).>.*?</a><svg viewBox=.0 0 (\d+) 1.*?>(.*?)</svg><span class=.note.>(.*?)<", text
+    )
+    assert [(name, int(total)) for name, total, *_ in bars] == [("S0", 2), ("S1", 4)]
+    for (_, _, drawn, counted), study in zip(bars, made[0].studies, strict=True):
+        kinds = [kind.replace("-", " ") for kind in re.findall('class="([a-z-]+)"', drawn)]
+        assert sorted(kinds) == sorted({*study.outcomes.values()})
+        assert all(f" 1 {kind}" in counted for kind in kinds)
+    assert text.index("outcomes") < text.index('id="counts-caption"')
+
+
 def test_a_decided_claim_says_where_its_runs_are_not_to_be_believed(made: list[Reproduction]) -> None:
     document = made[0].model_dump(mode="json")
-    document["parts"][0]["trust"] = {"level": "reject", "sentence": "Most runs were disturbed."}
+    document["parts"][0]["trust"] = {"level": "unusable", "sentence": "Most runs were disturbed."}
     text = page(Reproduction.model_validate(document))
     item = text.split('id="claim-S0-1"')[1].split("</li>")[0]
-    assert "<strong>Do not believe it</strong>: Most runs were disturbed." in item
+    assert "<strong>UNUSABLE</strong>: Most runs were disturbed." in item
     assert "disturbed" not in text.split('id="claim-S1-11"')[1].split("</li>")[0]
 
 
@@ -123,7 +136,7 @@ def compared(old: MeasuredSource, new: MeasuredSource) -> str:
 def test_both_curves_and_their_ratio_are_drawn_and_what_comes_from_outside_is_text() -> None:
     text = compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
     assert len(re.findall(r'<svg viewBox="0 0 560', text)) == 2 and "<script" not in text
-    assert "new is slower: it takes 10" in text and 'class="verdict reject"' in text
+    assert "new is slower: it takes 10" in text and 'class="verdict unusable"' in text
     assert text.count("<tr>") >= len(CURVE)
     assert text == compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
     hostile = replace(source("<b>old", CURVE, levels={"<i>": "<u>"}), title="<script>alert(1)</script>")

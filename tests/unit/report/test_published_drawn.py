@@ -49,11 +49,12 @@ def texts(one: DecidedClaim) -> list[str]:
 def places(one: DecidedClaim, color: str) -> list[float]:
     """Where the marks of a color stand from the left."""
     paths = [node.attrib for node in svg(one).iter("path") if node.get("stroke") == f"var(--{color})"]
-    return [float(x) for path in paths for x in re.findall(r"M([\d.]+) \d+h0", path["d"])]
+    mark = r"M([\d.]+) \d+v8" if color == "ink" else r"M([\d.]+) \d+h0"
+    return [float(x) for path in paths for x in re.findall(mark, path["d"])]
 
 
 def test_both_figures_stand_at_their_values_beside_the_band_and_the_numbers() -> None:
-    told, here = places(claim(), "paper"), places(claim(), "line-0")
+    told, here = places(claim(), "ink"), places(claim(), "line-0")
     assert told[1] < told[0] < told[2] and here[2] < told[1] < here[1] < here[0]
     assert len(told) == len(here) == len(THREE)
     band = next(node for node in svg(claim()).iter("path") if node.get("fill") == "var(--muted)").get("d", "")
@@ -61,21 +62,21 @@ def test_both_figures_stand_at_their_values_beside_the_band_and_the_numbers() ->
     assert left < places(claim(), "line-0")[0] < right and places(claim(), "line-0")[2] < left
     assert "fill-opacity" not in claim_picture(claim(low=None, high=None))
     found = texts(claim())
-    assert {"2 threads", "1.81", "1.90 \N{PLUS-MINUS SIGN}3 %", "\N{CHECK MARK}", "\N{MULTIPLICATION X}"} <= {*found}
+    assert {"2 threads", "1.81", "1.90 \N{PLUS-MINUS SIGN}3%", "\N{CHECK MARK}", "\N{MULTIPLICATION X}"} <= {*found}
     assert "\N{CHECK MARK}" not in texts(claim("not comparable"))
 
 
 def test_wide_intervals_zeros_and_many_figures_stay_inside_the_frame() -> None:
     odd = [
-        ClaimValue(label="", published=0.0, here=Estimate(0.0, -1e9, 1e9, n=2), decision="not resolved"),
-        ClaimValue(label="x" * 200, here=Estimate(2.0, 0.1, 1e12, n=2), decision="not resolved"),
+        ClaimValue(label="", published=0.0, here=Estimate(0.0, -1e9, 1e9, n=2), decision="inconclusive"),
+        ClaimValue(label="x" * 200, here=Estimate(2.0, 0.1, 1e12, n=2), decision="inconclusive"),
     ]
     for low, high in ((0.0, None), (None, 0.0), (None, None)):
         drawn = claim_picture(claim(low=low, high=high, figures=odd))
         assert all(0 <= float(x) <= WIDTH - PUBLISHED for x in re.findall(r"[MH](-?[\d.]+)", drawn))
         assert "nan" not in drawn and "inf" not in drawn
     wide = [ClaimValue(label=f"{n}", published=float(n), decision="not measured") for n in (1, 10, 100)]
-    a, b, c = places(claim(low=None, high=None, figures=wide), "paper")
+    a, b, c = places(claim(low=None, high=None, figures=wide), "ink")
     assert abs((b - a) - (c - b)) < 0.2
     many = [ClaimValue(label=f"{n} tasks", published=1.0, decision="holds") for n in range(40)]
     many[38] = many[38].model_copy(update={"decision": "does not hold"})
@@ -93,10 +94,10 @@ def test_each_row_says_its_decision_between_answer_and_figures() -> None:
     assert all(row.sign and row.style in row.claim.decision.replace(" ", "-") for row in rows)
     assert rows[0].borne_out == "holds: 1.6 to 2.1"
     hostile = "<script>alert(1)</script>"
-    found = samples.small().model_copy(update={"published_claims": [claim("not resolved", sentence=hostile)]})
+    found = samples.small().model_copy(update={"published_claims": [claim("inconclusive", sentence=hostile)]})
     html = page(found)
     assert html.index('id="answer"') < html.index('id="published"') < html.index('id="figures"')
-    assert "The one published claim is not resolved." in html
+    assert "The one published claim is inconclusive." in html
     assert hostile not in html and "&lt;script&gt;" in html
     assert 'id="published"' not in page(samples.small())
 
@@ -154,10 +155,17 @@ def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten() -> None:
 def test_the_first_figure_has_them_dotted_unless_they_would_flatten_it() -> None:
     findings = published(samples.small(), 1.5)
     first = first_chart(findings, payload(findings), [])
-    assert first is not None and "dotted with rings: published" in first.note
+    assert first is not None and "dotted with bars: published" in first.note
     dotted = [trace for trace in first.data if trace["line"].get("dash") == "1px,3px"]
     assert [trace["y"] for trace in dotted] == [[1.5] * 3]
     assert 'stroke-dasharray="1 3"' in pictures(first)["wide"]
     findings = published(samples.small(), 500.0)
     first = first_chart(findings, payload(findings), [])
     assert first is not None and "published" not in first.note
+
+
+def test_an_inconclusive_value_is_hollow_and_an_interval_that_goes_on_has_an_arrow() -> None:
+    wide = ClaimValue(label="", published=2.0, here=Estimate(2.0, 0.1, 1e12, n=2), decision="inconclusive")
+    assert len(places(claim(figures=[wide]), "paper")) == 1 and places(claim(), "paper") == []
+    assert claim_picture(claim(figures=[wide])).count("m-3 -3l3 3l-3 3") == 1
+    assert "m-3 -3l3 3l-3 3" not in claim_picture(claim())

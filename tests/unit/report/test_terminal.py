@@ -99,7 +99,9 @@ def test_what_differs_only_in_numbers_or_stands_in_the_sentence_is_said_once() -
     findings = samples.bare()
     reasons = [f"{n} switches/s on CPU 0, above 1000" for n in (7819, 2386, 12551)]
     findings.degraded = [DegradedRuns(what="switch records", why=why, n_runs=1) for why in reasons]
-    findings.trust = Trust(level="doubt", sentence="Be careful: 2 runs failed.", causes=["2 runs failed", "one cause"])
+    findings.trust = Trust(
+        level="caution", sentence="Be careful: 2 runs failed.", causes=["2 runs failed", "one cause"]
+    )
     text = printed(findings, 100)
     assert "switch records: 2386 to 12551 switches/s on CPU 0, above 1000 (3 runs)" in text
     assert text.count("switch records") == text.count("one cause") == 1 and "2 runs failed" not in text
@@ -149,7 +151,7 @@ def matrix(n_rows: int = 3, n_columns: int = 3) -> Matrix:
 
 def made_screen(made: Matrix | None = None, points: int = 3, **more: object) -> Screen:
     claim = Claim(sentences=[f"First. {LONG}", f"Second. {LONG}", f"Third. {LONG}"], matrix=made)
-    trust = Trust(level="doubt", sentence=f"Verdict. {LONG}", points=[f"point {i}. {LONG}" for i in range(points)])
+    trust = Trust(level="caution", sentence=f"Verdict. {LONG}", points=[f"point {i}. {LONG}" for i in range(points)])
     table = TableDoc(id="t", title="T", columns=[Column(name="k")], rows=[[1], [2]])
     return Screen(title="What?", machine="This CPU", claim=claim, trust=trust, tables=[table], **more)  # type: ignore[arg-type]
 
@@ -164,9 +166,9 @@ def first_lines(shown: Screen, width: int = 80, encoding: str = "utf-8") -> list
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_a_number_and_its_percent_sign_stand_on_one_line(encoding: str) -> None:
     for room in range(60, 80):
-        claim = Claim(sentences=[f"{'x' * room} 20 % of it"])
+        claim = Claim(sentences=[f"{'x' * room} 20% of it"])
         (first, second, *_) = first_lines(replace(made_screen(), claim=claim), encoding=encoding)[3:]
-        assert (f"{first} {second}").strip() == f"{'x' * room} 20 % of it" and not second.startswith("%")
+        assert (f"{first} {second}").strip() == f"{'x' * room} 20% of it" and not second.startswith("%")
 
 
 @pytest.mark.parametrize("n_rows", [1, 8, 24])
@@ -187,7 +189,7 @@ def test_what_was_published_stands_after_the_claim_and_rows_left_out_are_counted
     assert "more rows: --tables" in text and "Second." in text
     assert "more rows" not in "\n".join(first_lines(made_screen(matrix(3), points=0)))
     text = "\n".join(first_lines(made_screen(matrix(20)), encoding="ascii"))
-    assert "+-5 %" in text and "... " in text
+    assert "+-5%" in text and "... " in text
     shown = made_screen(points=0)
     with_tables, without = (" ".join(first_lines(one)) for one in (shown, replace(shown, tables=[])))
     assert "(1 table, 2 rows)" in with_tables
@@ -218,7 +220,7 @@ def labels(lines: list[str]) -> list[str]:
     """What stands left of the figures, the lines of one label joined."""
     first = next(i for i, line in enumerate(lines) if line.startswith("lock "))
     found = list[str]()
-    for line in lines[first + 1 : next(i for i, line in enumerate(lines) if "95 % interval" in line)]:
+    for line in lines[first + 1 : next(i for i, line in enumerate(lines) if "95% interval" in line)]:
         text = re.split(r" {2,}\S*\d \N{PLUS-MINUS SIGN}", line)[0].strip()
         if line.startswith("  "):
             found[-1] += f" {text}"
@@ -248,7 +250,7 @@ def test_of_a_rejected_study_only_rows_with_a_resolved_figure_are_shown() -> Non
     wide = MatrixCell(estimate=Estimate(value=1.0, low=0.1, high=9.0, n=5), doubt="rests on disturbed runs")
     made.rows.append(MatrixRow(label="open", cells=[wide, wide, MatrixCell()]))
     shown = made_screen(made, points=0)
-    rejected = replace(shown, trust=Trust(level="reject", sentence="Verdict."))
+    rejected = replace(shown, trust=Trust(level="unusable", sentence="Verdict."))
     assert any(line.startswith("open ") for line in first_lines(shown)) and "time (s" in "\n".join(first_lines(shown))
     assert not any(line.startswith("open ") for line in first_lines(rejected))
     assert "1 more row: --tables" in "\n".join(first_lines(rejected))
@@ -259,11 +261,11 @@ def test_of_a_rejected_study_only_rows_with_a_resolved_figure_are_shown() -> Non
 def test_why_a_rejected_study_says_nothing_is_told_once() -> None:
     shown = replace(
         made_screen(points=0, published="None holds."),
-        trust=Trust(level="reject", sentence="9 of 9 runs were disturbed."),
+        trust=Trust(level="unusable", sentence="9 of 9 runs were disturbed."),
     )
-    unsaid = replace(shown, claim=Claim(sentences=["Cannot be said: disturbed.", "So much."], answered=False))
+    unsaid = replace(shown, claim=Claim(sentences=["Inconclusive: disturbed.", "So much."], answered=False))
     text = "\n".join(first_lines(unsaid))
-    assert "REJECT  Cannot be said. 9 of 9 runs were disturbed." in text and text.count("disturbed") == 1
+    assert "UNUSABLE  Cannot be said. 9 of 9 runs were disturbed." in text and text.count("disturbed") == 1
     assert "So much." not in text and "None holds." not in text and "First." in "\n".join(first_lines(shown))
 
 
@@ -276,12 +278,12 @@ def test_values_stand_under_values_and_every_mark_is_explained() -> None:
     first, second = (next(line for line in lines if f"number {i}" in line) for i in range(2))
     assert first.index("\N{PLUS-MINUS SIGN}") == second.index("\N{PLUS-MINUS SIGN}")
     assert first.endswith(" !") and second.endswith("never !")
-    legend = next(line for line in lines if "95 % interval" in line)
+    legend = next(line for line in lines if "95% interval" in line)
     assert "!: only 4 clean runs (and 1 more reason); 1 thread: 3 ms" in legend
 
 
-@pytest.mark.parametrize("level", ["believe", "reject"])
+@pytest.mark.parametrize("level", ["reliable", "unusable"])
 def test_what_is_not_to_be_believed_says_so_above_its_figures(level: str) -> None:
     shown = made_screen(matrix(2), points=0)
     text = "\n".join(first_lines(replace(shown, trust=Trust(level=level, sentence="Verdict."))))  # type: ignore[arg-type]
-    assert (text.index("Verdict.") < text.index("First.")) == (level == "reject")
+    assert (text.index("Verdict.") < text.index("First.")) == (level == "unusable")

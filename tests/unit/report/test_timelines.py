@@ -31,7 +31,7 @@ def test_a_run_with_too_many_switches_is_drawn_as_a_whole_and_what_was_not_measu
     (band,) = plot.data
     assert band["y"] == [50, 200, 150, 150] and "CPU all busy" in band["hovertemplate"]
     assert "yaxis2" not in plot.layout
-    assert plot.note.startswith("On average 1.33 tasks are on a CPU; for 33 % of the time about one or none.")
+    assert plot.note.startswith("On average 1.33 tasks are on a CPU; for 33% of the time about one or none.")
     assert plot.note.endswith("too many switches to record each. The tasks of this run were not recorded.")
     findings = samples.small()
     timeline = {**TREE, "cpus": [0], "busy_ns": [[1000] * 10], "waiting_ns": [0] * 10}
@@ -65,7 +65,7 @@ def test_the_words_of_a_parallel_run_and_the_reason_where_none_was_recorded() ->
     told = describe_timeline([[1.0] * 10, [1.0] * 9 + [0.0]], [6.0] * 10)
     assert (
         told
-        == "On average 1.9 tasks are on a CPU; for 10 % of the time about one or none. On average 6 wait, at most 6."
+        == "On average 1.9 tasks are on a CPU; for 10% of the time about one or none. On average 6 wait, at most 6."
     )
     findings = samples.small()
     assert missing_timeline(findings) == ""
@@ -150,7 +150,7 @@ def test_bars_stand_on_the_row_of_their_worker_under_their_words() -> None:
     assert bars["marker"]["color"] == ["line-0", "line-0", "line-0~0.6"]
     assert bars["hovertext"][2].startswith("worker 0, its subtask 2: 3.00 ")
     assert rows(one) == [["0", "2", "80"], ["3", "1", "90"]]
-    assert one.note.startswith("3 subtasks of 5.67 \N{MICRO SIGN}s on average by 2 workers, who were busy for 85 % of")
+    assert one.note.startswith("3 subtasks of 5.67 \N{MICRO SIGN}s on average by 2 workers, who were busy for 85% of")
     assert one.note in one.label
     cut = TaskTrace(run="r", configuration={}, start_us=[0] * 512, end_us=[1] * 512, worker=[0] * 512)
     assert describe_trace(cut).endswith("Only the first 512 are recorded.")

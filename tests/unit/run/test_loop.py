@@ -47,7 +47,7 @@ PLANNED = grid()._planned
 NAMES = [*PLANNED]
 FIRST = NAMES[:7]  # the first block
 KILLED = EndedService(name="web", stop_signal="TERM", stopped_by="KILL", stop_ns=5_000_000_000, signal=9)
-BUSY = "machine busy, not measurable now: 4 of 7 runs of block 1 were disturbed; not repeated"
+BUSY = "Block 1 unusable: 4 of 7 runs were disturbed; not repeated"
 REPEATED = (FIRST[1], FIRST[4], f"{FIRST[4]}r1", NAMES[9], NAMES[20])
 
 
@@ -56,6 +56,9 @@ class Told:
 
     def __init__(self, signal_number: int = 0) -> None:
         self.runs, self.notes, self.signal_number = list[str](), list[str](), signal_number
+
+    def phase_began(self, name: str) -> None:
+        self.notes.append(name)
 
     def run_started(self, run: Run, n_left: int) -> None:
         assert n_left > 0
@@ -131,6 +134,24 @@ def test_a_signal_between_two_runs_ends_the_study_in_order(file: Path, number: s
     finally:
         signal.signal(number, before)
     assert len(progress.runs) == 1 and kinds(file) == ["study", "ask", "run", "verdict", "end"]
+
+
+class ToldTwice(Told):
+    """Sends a second signal, as somebody does who is in a hurry."""
+
+    def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
+        super().run_finished(run, found, judgment)
+        os.kill(os.getpid(), self.signal_number)
+
+
+@pytest.mark.parametrize(("kind", "is_hurried"), [(Told, False), (ToldTwice, True)])
+def test_a_second_signal_says_that_somebody_is_in_a_hurry(file: Path, kind: type[Told], is_hurried: bool) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        ended = carry_out(file, FakeHost(), progress=kind(signal.SIGINT))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (ended.reason, ended.n_made, ended.is_hurried) == ("interrupted", 1, is_hurried)
 
 
 @pytest.mark.guarantee
@@ -239,7 +260,7 @@ def test_what_cannot_be_is_no_busy_machine(file: Path, protocol: dict[str, Any])
     host = FakeHost(answer=lambda run: record(1.0, 1.5 if run.run in FIRST[:4] else 1.0))
     assert carry_out(file, host, grid(**protocol)).reason == "complete" and host.measured == NAMES
     (note,) = events(file, "note")
-    assert note["text"] == "not measurable: 4 of 7 runs of block 1 cannot be as recorded; not repeated"
+    assert note["text"] == "Block 1 unusable: 4 of 7 runs have impossible values; not repeated"
 
 
 def test_one_that_stopped_on_a_busy_machine_goes_on_in_another_start(file: Path) -> None:

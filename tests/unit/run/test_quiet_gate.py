@@ -41,22 +41,22 @@ def test_a_quiet_machine_is_passed_at_once_and_a_busy_one_without_patience_told(
     assert world.gate(600).wait_until_quiet(0, never) == (True, "") and (world.now, world.told) == (SAMPLE_S, [])
     world = World([BUSY])
     quiet, note = world.gate(0).wait_until_quiet(2, never)
-    assert not quiet and note == "block 3 began on a busy machine: used by others: CPU 1 50 %"
+    assert not quiet and note == "CPU busy at the start of block 3 (used by others: CPU 1 50%)"
 
 
 def test_it_waits_until_the_machine_is_quiet_and_no_longer_than_it_says() -> None:
     world = World([BUSY] * 8 + [QUIET])
     quiet, note = world.gate(60).wait_until_quiet(0, never)
-    assert quiet and note == "block 1 began on a quiet machine after waiting 8 s"
+    assert quiet and note == "Block 1 started on a quiet machine after waiting 8 s"
     assert len(world.told) == 1 and world.told[0].startswith(
         "waiting for a quiet machine before block 1, at most 1 min"
     )
     world = World([BUSY])
     world.pause_s = 0.6  # a sleep is never shorter than asked, and often longer
     quiet, note = world.gate(3).wait_until_quiet(0, never)
-    assert not quiet and note == "block 1 began on a busy machine after waiting 2 s: used by others: CPU 1 50 %"
+    assert not quiet and note == "CPU busy at the start of block 1 after waiting 2 s (used by others: CPU 1 50%)"
     assert world.now <= SAMPLE_S + 3
-    assert world.told == ["waiting for a quiet machine before block 1, at most 3 s: used by others: CPU 1 50 %"]
+    assert world.told == ["waiting for a quiet machine before block 1, at most 3 s: used by others: CPU 1 50%"]
     world = World([BUSY])
     assert not world.gate(3600).wait_until_quiet(0, lambda: world.now > 5).quiet and world.now < 8
     world = World([BUSY])
@@ -119,9 +119,9 @@ def test_a_look_counts_what_others_and_the_hypervisor_used(
 
 def test_who_had_a_cpu_is_told_by_the_larger_part_and_in_short(tmp_path: Path) -> None:
     busy = {0: 0.18, 1: 0.5, 2: 0.02}
-    assert str(LoadSample(busy, {0: 0.17, 1: 0.1})) == "used by others: CPU 1 50 %; taken by the hypervisor: CPU 0 18 %"
-    assert str(LoadSample({0: 0.18}, {0: 0.18})) == "taken by the hypervisor: CPU 0 18 %"
-    assert str(LoadSample(dict.fromkeys(range(9), 0.5))).endswith("CPU 3 50 % and 5 more")
+    assert str(LoadSample(busy, {0: 0.17, 1: 0.1})) == "used by others: CPU 1 50%; taken by the hypervisor: CPU 0 18%"
+    assert str(LoadSample({0: 0.18}, {0: 0.18})) == "taken by the hypervisor: CPU 0 18%"
+    assert str(LoadSample(dict.fromkeys(range(9), 0.5))).endswith("CPU 3 50% and 5 more")
     seen = sample_load(lambda seconds: None, tmp_path)
     assert seen.quiet and str(seen) == "quiet"
 

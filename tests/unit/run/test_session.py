@@ -157,7 +157,7 @@ def test_claims_are_only_shown_and_a_finished_study_takes_them_over(tmp_path: Pa
     (resumed,) = events(made, "resume")
     assert (resumed["accepted"], resumed["differences"]) == ([], [])
     (claim,) = findings(table.load(made.journal)).published_claims
-    assert (claim.id, claim.decision) == ("a", "not resolved")  # all runs took one second
+    assert (claim.id, claim.decision) == ("a", "inconclusive")  # all runs took one second
     run(claimed("Two take twice as long as one."), made, [])
     (changed,) = findings(table.load(made.journal)).published_claims
     assert changed.sentence == "Two take twice as long as one."

@@ -43,8 +43,8 @@ def mistakes(folder: Path, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
-    (', "{kind}"', "", "study.toml:10: factors.kind: a factor that nothing uses: the command does not take it"),
-    (', "{kind}"', ', "{{kind}}"', "study.toml:10: factors.kind: a factor that nothing uses"),
+    (', "{kind}"', "", "study.toml:10: factors.kind: nothing uses this factor: the command does not take it"),
+    (', "{kind}"', ', "{{kind}}"', "study.toml:10: factors.kind: nothing uses this factor"),
     ("-t{threads}", "-t{thread}", 'study.toml:7: workload.command: unknown name {thread} in "-t{thread}"'),
     ("-t{threads}", "-t{threads} {build}", "study.toml:7: workload.command: unknown name {build}"),
     ("-t{threads}", "-t{threads} {jvm_options}", "study.toml:7: workload.command: unknown name {jvm_options}"),
@@ -54,7 +54,7 @@ def mistakes(folder: Path, text: str) -> list[str]:
     ("[factors.t", "parameters = { n = 1 }\n[factors.t", "study.toml:8: workload.parameters: parameters of a"),
     ("[factors.kind]", "[factors.here]\nlevels = [1]\n[factors.kind]", "study.toml:10: factors.here: {here} is"),
     ("[factors.kind]", '[factors.vm]\ncontrol = "jvm"\nlevels = ["default"]\n[factors.kind]',
-     "study.toml:10: factors.vm: a factor that nothing uses: the command starts no JVM by {java}"),
+     "study.toml:10: factors.vm: nothing uses this factor: the command starts no JVM by {java}"),
     ("[factors.kind]", '[factors.think_ns]\ncontrol = "nice"\nlevels = [1]\n[protocol]\nthink = "1s"\n[factors.kind]',
      "study.toml:10: factors.think_ns: {think_ns} is filled by protocol.think already"),
 ])  # fmt: skip
@@ -108,7 +108,7 @@ def test_mistakes_come_together_each_once_and_with_its_own_place(tmp_path: Path)
     ("[factors.t", "parameters = { unit = 1 }\n[factors.t", "study.toml:8: workload.parameters.unit: java-thre"),
     ("[factors.t", "parameters = { units = 0 }\n[factors.t", "study.toml:8: workload.parameters.units: found 0"),
     ("[factors.t", "parameters = { kind = 'virtual' }\n[factors.t", "study.toml:8: workload.parameters.kind: fix"),
-    ("[factors.kind]", "[factors.kinds]", "study.toml:10: factors.kinds: a factor that nothing uses: java-threads"),
+    ("[factors.kind]", "[factors.kinds]", "study.toml:10: factors.kinds: nothing uses this factor: java-threads"),
     ('"virtual"', '"green"', "study.toml:11: factors.kind.levels: found level 'green', expected one of platform"),
     ("[factors.kind]", "[quick]\nfactors = { threads = '1,0' }\n[factors.kind]", "study.toml:11: quick.factors"),
 ])  # fmt: skip

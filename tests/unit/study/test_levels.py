@@ -50,7 +50,7 @@ def test_a_range_is_the_list_it_stands_for(first: int, more: int) -> None:
 
 @pytest.mark.parametrize("levels", [[1, True], [1, 1.0], [0, False], [2, "2"], [True, "true"], ["a", "a"]], ids=repr)
 def test_levels_that_are_equal_or_read_alike_are_one(levels: list[Level]) -> None:
-    refuses(LevelsError, "expected each once", check_levels, levels)
+    refuses(LevelsError, "expected each level once", check_levels, levels)
 
 
 @pytest.mark.parametrize("level", [math.nan, math.inf, 1 << 63, "a\0b", [1], None], ids=repr)

@@ -40,7 +40,7 @@ def test_it_says_how_long_it_takes_what_it_decides_and_what_is_kept(study: str) 
     report = f"scalograph report studies/{study}/example"
     assert (report in page(study)) == is_kept
     if is_kept:
-        kept = page(study).partition("**Kept**")[2]
+        kept = page(study).partition("## Example run")[2]
         assert re.search(r"\bCPUs?\b", kept), "on which machine"
 
 

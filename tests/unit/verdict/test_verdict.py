@@ -33,9 +33,9 @@ def elsewhere(hog_s: float) -> dict[str, Any]:
     (recorded(cpu_s=0.98, neighbor_s=0.0199), "clean"),
     (recorded(cpu_s=0.98, neighbor_s=0.02), "disturbed"),
     (recorded(neighbor_s=0.03, cpus=FOUR), "disturbed"),  # one thread: the other CPUs do not make it less
-    (recorded(cpu_s=4.0, neighbor_s=0.03, cpus=FOUR), "clean"),  # 0.7 % of what four threads wanted
-    (recorded(cpu_s=0.002, neighbor_s=0.001), "clean"),  # it slept: a third of what it wanted, 0.1 % of its time
-    (recorded(steal_s=0.01), "clean"),  # it may be two ticks: less than 2 % all the same
+    (recorded(cpu_s=4.0, neighbor_s=0.03, cpus=FOUR), "clean"),  # 0.7% of what four threads wanted
+    (recorded(cpu_s=0.002, neighbor_s=0.001), "clean"),  # it slept: a third of what it wanted, 0.1% of its time
+    (recorded(steal_s=0.01), "clean"),  # it may be two ticks: less than 2% all the same
     (recorded(steal_s=0.02), "unverified"),  # it may be three
     (recorded(wall_s=0.2, cpu_s=0.2, steal_s=0.01), "unverified"),
     (recorded(steal_s=0.03), "disturbed"),
@@ -56,7 +56,7 @@ def elsewhere(hog_s: float) -> dict[str, Any]:
     (recorded(3.0, 5.7, cpus=TWO, machine_busy_ns=6 * S, wait_ns=10**12, observer_ns=250 * MS), "clean"),
     # Without switch records, the busy time bounds what others had: nobody used the CPU for long enough to matter,
     (recorded(4.0, 4.0, neighbor_s=None, machine_busy_ns=4 * S), "clean"),
-    (recorded(1.0, 1.0, neighbor_s=None, machine_busy_ns=1 * S), "unverified"),  # two ticks are 2 % of a second
+    (recorded(1.0, 1.0, neighbor_s=None, machine_busy_ns=1 * S), "unverified"),  # two ticks are 2% of a second
     (recorded(4.0, 7.5, neighbor_s=None, cpus=TWO, machine_busy_ns=8 * S), "disturbed"),  # half a second is gone
     (recorded(4.0, 4.0, neighbor_s=None, cpus=TWO, machine_busy_ns=6 * S), "unverified"),  # it may run where we did not
     (recorded(3.0, 3.0, neighbor_s=None, machine_busy_ns=3 * S), "clean"),
@@ -74,44 +74,44 @@ def test_verdicts(found: dict[str, Any], verdict: str) -> None:
 
 @pytest.mark.parametrize(("found", "judgment", "amount", "text"), [
     (recorded(cpu_s=0.75, neighbor_s=0.25, steal_s=0.25), "disturbed: neighbor, steal", [0.25, 0.25],
-     "preempted by someone else for 25.0 % of the CPU time that it wanted"),
+     "preempted by someone else for 25.0% of the CPU time that it wanted"),
     # A neighbor that was seen is told once.
     (recorded(3.0, 3.0, neighbor_s=2.0, cpus=TWO, machine_busy_ns=6 * S, wait_ns=3 * S), "disturbed: neighbor", ...,
      "preempted by …"),
     # The bound of a wait is rounded up.
     (recorded(2.0, 1.752, cpus=TWO, machine_busy_ns=4 * S, n_tasks=1, n_switches=5), "unverified: neighbor", 0.124,
-     "… for at most 13 % of …"),
+     "… for at most 13% of …"),
     # What the hypervisor took while a program slept is no share of what it wanted.
     (recorded(2.0, 0.002, steal_s=0.05), "disturbed: steal", ...,
      "the hypervisor took its CPUs for 50 ms; it used them for 2 ms"),
     # A tick of steal is told as what it may be of a run that works, that sleeps, and that is shorter than a tick.
     (recorded(0.12, 0.119, steal_s=0.01), "unverified: steal", 0.02 / 0.139,
-     "the hypervisor took the CPU for less than 15 % of the CPU time that it wanted"),
+     "the hypervisor took the CPU for less than 15% of the CPU time that it wanted"),
     (recorded(0.2, 0.002, steal_s=0.01), "unverified: steal", 0.1,
-     "the hypervisor took the CPU for less than 10 % of its time"),
+     "the hypervisor took the CPU for less than 10% of its time"),
     (recorded(0.001, 0.001, steal_s=0.01), "unverified: steal", 0.02 / 0.021,
      "the hypervisor took the CPU for an unknown part of its 1 ms: that is counted in 10 ms"),
     (recorded(neighbor_s=None, degraded=[{"what": "switch records", "why": "too many", "fix": ""}]),
      "unverified: no switch records", None, "too many"),
     (recorded(neighbor_s=None, cpus=TWO, machine_busy_ns=1100 * MS), "unverified: no switch records", 0.14 / 1.14,
-     "…others used the CPUs for less than 13 % of the CPU time that it wanted"),
+     "…others used the CPUs for less than 13% of the CPU time that it wanted"),
     # A neighbor has a name, unless it is small; threads of the kernel are none, and leave it open.
     (recorded(cpu_s=0.75, neighbor_s=0.25, neighbors=[neighbor("cc1", 0.2), neighbor("ld", 0.03),
               neighbor("kswapd0", 0.01, kernel=True), neighbor(None, 0.01)]), "disturbed: neighbor", ...,
-     "preempted by cc1 and ld for 24.2 %…"),
+     "preempted by cc1 and ld for 24.2%…"),
     (recorded(cpu_s=0.8, neighbor_s=0.2, neighbors=[neighbor(None, 0.2), neighbor("cron", 0.001)]),
      "disturbed: neighbor", ..., "preempted by processes that have ended for…"),
     (recorded(cpu_s=0.9, neighbor_s=0.1, neighbors=[neighbor("kworker/0:1", 0.095, kernel=True)]),
-     "unverified: kernel threads", ..., "kworker/0:1 had 9.5 %…"),
+     "unverified: kernel threads", ..., "kworker/0:1 had 9.5%…"),
     # Only what the probe itself took is not a neighbor's; a probe that is in the way says so.
     (recorded(cpu_s=0.94, neighbor_s=0.06, neighbors=[neighbor("cc1", 0.05), neighbor("probe", 0.01, observer=True)],
-              observer_ns=60 * MS), "disturbed: neighbor", ..., "preempted by cc1 for 5.1 %…"),
+              observer_ns=60 * MS), "disturbed: neighbor", ..., "preempted by cc1 for 5.1%…"),
     (recorded(cpu_s=0.9, neighbor_s=0.1, neighbors=[neighbor("probe", 0.1, observer=True)]), "disturbed: observer",
      ..., "…"),
     (recorded(4.0, 2.0, neighbor_s=None, steal_s=0.3, machine_busy_ns=3700 * MS), "disturbed: steal, neighbor",
      ..., "…"),
     (recorded(cpu_s=16.0, neighbor_s=0.03, cpus=SIXTEEN, neighbor_per_cpu_ns=[0] * 15 + [30 * MS]),
-     "disturbed: neighbor", 0.03, "one CPU was taken by someone else for 3.0 % of its time…"),
+     "disturbed: neighbor", 0.03, "one CPU was taken by someone else for 3.0% of its time…"),
     # Without a group of its own, its stalls leave it open; so do a file system's own writes.
     (recorded(machine_io_stall_ns=50 * MS, io_stall_ns=None), "unverified: I/O pressure", 0.05, "…"),
     (recorded(machine_io_stall_ns=5 * MS, io_stall_ns=None), "clean: ", None, ""),
@@ -122,7 +122,7 @@ def test_verdicts(found: dict[str, Any], verdict: str) -> None:
      ..., "…the machine moved 900.0 MB, its own reads and writes were not counted…"),
     (recorded(n_lost_records=5), "unverified: no switch records", ..., "…dropped 5 records…"),
     # Kernel threads elsewhere hide no neighbor on one CPU.
-    (elsewhere(0.3), "unverified: neighbor", 0.3, "one CPU was taken by hog for 30 % of its time at most"),
+    (elsewhere(0.3), "unverified: neighbor", 0.3, "one CPU was taken by hog for 30% of its time at most"),
     (elsewhere(0.015), "clean: ", None, ""),
     # Of one task, the time off its CPU bounds the wait: a program that works all the time is clean beside others.
     (recorded(2.0, 1.99, cpus=TWO, machine_busy_ns=4 * S, n_tasks=1, n_switches=5), "clean: ", None, ""),
@@ -169,7 +169,7 @@ def test_what_else_holds_up_a_run(figures: dict[str, Any], cause: str | None) ->
 
 @pytest.mark.parametrize(("worst_s", "verdict", "units"), [(0.01, "clean", []), (0.03, "disturbed", ["of time"])])
 def test_steal_of_one_cpu_holds_up_the_rest(worst_s: float, verdict: str, units: list[str]) -> None:
-    # Less than 1 % of what four threads wanted.
+    # Less than 1% of what four threads wanted.
     judged = verdict_on(recorded(cpu_s=4.0, steal_s=worst_s, cpus=FOUR, worst_steal_ns=int(worst_s * S)))
     assert (judged.verdict, [cause.unit for cause in judged.causes]) == (verdict, units)
 
@@ -264,8 +264,8 @@ def tasks(n: int, each_s: float, steal_s: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("found", "asks", "verdict"), [
-    (tasks(100, 0.001, 0.1), True, "unverified"),  # 5 % of the time is measured: the rest is pauses
-    (tasks(100, 0.003, 0.1), True, "disturbed"),  # 15 % of it
+    (tasks(100, 0.001, 0.1), True, "unverified"),  # 5% of the time is measured: the rest is pauses
+    (tasks(100, 0.003, 0.1), True, "disturbed"),  # 15% of it
     (tasks(10, 0.001, 0.1), True, "disturbed"),  # of ten, one that was hit may be the median's neighbor
     (tasks(100, 0.001, 0.1), False, "disturbed"),  # the whole run is what is asked about
     (tasks(100, 0.001, 0.0), True, "clean"),
@@ -275,7 +275,7 @@ def test_what_was_taken_from_short_tasks_with_long_pauses(found: dict[str, Any],
     judged = verdict_on(found, Requirements(len(found["iterations"][0]["index"]), asks))
     assert judged.verdict == verdict
     if verdict == "unverified":
-        assert judged.causes[0].text.startswith("its windows cover 5.0 % of its time; in them or between them: ")
+        assert judged.causes[0].text.startswith("its windows cover 5.0% of its time; in them or between them: ")
         assert judged.causes[0].cause == "steal"
 
 
@@ -317,7 +317,7 @@ def test_what_ran_outside_its_cpus_is_not_believed(found: dict[str, Any], verdic
 def test_the_share_and_the_mask_are_told_of_runs_alike_alike() -> None:
     (cause,) = verdict_on(ran(0.07, 0.001, 0.07, changed={"cpus": [1]})).causes
     assert (cause.cause, round(cause.amount or 0, 3), cause.unit) == ("left its CPUs", 0.986, "of CPU time")
-    told = "at least 90 % of its CPU time was not on CPU 0, which it was given; its mask was CPU 1 at its end"
+    told = "at least 90% of its CPU time was not on CPU 0, which it was given; its mask was CPU 1 at its end"
     assert cause.text == told
     texts = {verdict_on(ran(share, 1 - share, share, changed={})).causes[0].text for share in (0.91, 0.95, 0.99)}
     assert len(texts) == 1

@@ -24,7 +24,7 @@ _SPAN = re.compile(r"([^,:]+?)\.\.([^,:]+?)(?::([0-9]{1,4}))?")
 def require_placeholder(command: Sequence[str], example: str) -> None:
     """Raise StudyError for a command without {version}."""
     if not any(_PLACE in word for word in command):
-        raise StudyError.one("command", f"no {_PLACE}", "it where the versions differ", example)
+        raise StudyError.one("command", f"no {_PLACE}", "", f"write it where the versions differ: {example}")
 
 
 def revision_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:

@@ -57,9 +57,9 @@ def _refuse(options: LoadOptions, factors: Container[str]) -> None:
         raise unknown_name_error("--driver", f"{name[:40]!r}", name, drivers)
     for option in _OWN_OPTIONS:
         if getattr(options, option) != getattr(LoadOptions, option):
-            raise StudyError.one(f"--{option}", "an option of our own driver", f"one that {name} has", _FIX)
+            raise StudyError.one(f"--{option}", f"{name} has no such option", "", _FIX)
     if "copies" in factors:
-        raise StudyError.one("--copies", "several servers", f"one: {name} sends to no more", _FIX)
+        raise StudyError.one("--copies", f"{name} sends to one server only", "", _FIX)
 
 
 QUESTION = "throughput"
@@ -68,13 +68,13 @@ SERVER, DRIVER = "server", "driver"
 VARIED = ("clients", "rate", "copies", "cpus")
 _URL = re.compile(r"http://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
 _LOOPBACK = re.compile(r"127(?:\.[0-9]{1,3}){3}|localhost|\[::1\]")
-_EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} in place of PORT"
+_EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} for PORT"
 # Response, where it is read, unit, direction, title.
 _RESPONSES = (
     ("rate", "value.rate", "1/s", "higher", "requests"),
     ("p50", "value.p50_ns", "ns", "lower", "response time, median"),
-    ("p90", "value.p90_ns", "ns", "lower", "response time, 90 %"),
-    ("p99", "value.p99_ns", "ns", "lower", "response time, 99 %"),
+    ("p90", "value.p90_ns", "ns", "lower", "response time, 90%"),
+    ("p99", "value.p99_ns", "ns", "lower", "response time, 99%"),
     ("errors", "value.errors", "", "lower", "errors"),
     ("driver_cpu", f"process.{DRIVER}.cpu_percent", "%", "none", "CPU usage, driver"),
     ("server_cpu", f"process.{SERVER}.cpu_percent", "%", "none", "CPU usage, server"),
@@ -120,9 +120,9 @@ def load_study(options: LoadOptions) -> LoadStudy:
     """Make the study of the options of `load`."""
     serve = split("--serve", options.serve, shell=False) if options.serve else ()
     if options.pid is not None and (beside := _server_option(options)):
-        raise StudyError.one("--pid", f"{beside} of a server that runs already", "one of both", "leave one out")
+        raise StudyError.one("", f"{beside} starts a server, and --pid names a running one", "", "leave one out")
     if options.keep and not options.serve:
-        raise StudyError.one("--keep", "no server to keep up", "--serve COMMAND", "leave it out")
+        raise StudyError.one("--keep", "there is no server to keep running", "", "add --serve COMMAND, or leave it out")
     host, port, path = _address(options)
     factors = _factors(options)
     target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
@@ -191,22 +191,24 @@ def _address(options: LoadOptions) -> tuple[str, str, str]:
         raise StudyError.one("--get", f"{options.get[:80]!r}", _EXPECTED)
     host, port, path = match[1], match[2] or "80", match[3] or "/"
     if port == "{port}" and not options.serve:
-        raise StudyError.one("--get", "{port} of no server", "a number, or --serve", "add --serve COMMAND")
+        raise StudyError.one("--get", "no server fills {port}", "", "add --serve COMMAND, or write a number")
     if port != "{port}" and not 1 <= int(port) <= 65_535:
-        raise StudyError.one("--get", f"port {port}", "1 to 65535")
+        raise StudyError.one("--get", f"port {port} is out of range", "", "use 1 to 65535")
     if not _LOOPBACK.fullmatch(host) and (options.serve or not options.remote):
-        fix = "leave --serve out" if options.serve else "add --remote if that machine may be loaded"
-        raise StudyError.one("--get", f"host {host}", "this machine: 127.0.0.1 or localhost", fix)
+        fix = "leave out --serve, or use 127.0.0.1" if options.serve else "add --remote if that machine may be loaded"
+        raise StudyError.one("--get", f"{host} is another machine", "", fix)
     return host, port, path
 
 
 def _factors(options: LoadOptions) -> dict[str, str]:
     given = {factor: levels for factor in VARIED if (levels := getattr(options, factor)) is not None}
     if "clients" in given and "rate" in given:
-        raise StudyError.one("--rate", "clients beside a rate", "one of both", "a rate has no clients: leave one out")
+        raise StudyError.one("", "--rate and --clients exclude each other", "", "leave one out")
     for factor in ("copies", "cpus"):
         if factor in given and not options.serve:
-            raise StudyError.one(f"--{factor}", "no server to set it for", "--serve COMMAND", "leave it out")
+            raise StudyError.one(
+                f"--{factor}", "there is no server to set it for", "", "add --serve COMMAND, or leave it out"
+            )
     return given if {"clients", "rate"} & given.keys() else {"clients": "1", **given}
 
 

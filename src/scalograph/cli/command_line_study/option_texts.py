@@ -30,11 +30,11 @@ def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
     """Return the argv of the command."""
     if not shell:
         if re.search(r"\s", words[0].strip()) and not shutil.which(words[0]):
-            fix = f"leave out the quotes: -- {words[0]}   (for pipes and the like: --shell -- {shlex.quote(words[0])})"
-            raise StudyError.one("command", f"{words[0][:80]!r}, one word", "a program, then its arguments", fix)
+            fix = f"leave out the quotes: -- {words[0]} (for pipes: --shell -- {shlex.quote(words[0])})"
+            raise StudyError.one("command", f'no program is called "{words[0][:80]}"', "", fix)
         return tuple(words)
     if len(words) != 1:
-        raise StudyError.one("--shell", f"{len(words)} words", "one text", "quote it: --shell -- 'a | b'")
+        raise StudyError.one("--shell", f"{len(words)} words, not one text", "", "quote it: --shell -- 'a | b'")
     return ("sh", "-c", words[0])
 
 
@@ -45,9 +45,9 @@ def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
-        raise StudyError.one(option, f"{text[:60]!r}: {error}", "words, quoted as for a shell") from error
+        raise StudyError.one(option, f"{text[:60]!r}: {error}", "", "quote words as for a shell") from error
     if not words:
-        raise StudyError.one(option, "no word", "a command")
+        raise StudyError.one(option, "the command is empty", "", "name a program")
     return words
 
 
@@ -60,8 +60,8 @@ def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
     """Return the values that `--response` reads from the output."""
     printed = unique("--response", [(r.name, r) for r in map(read_response, texts or ())])
     if taken := next((name for name, *_ in OWN if name in printed), None):
-        expected = f"another name than {', '.join(name for name, *_ in OWN)}, which are read of every command"
-        raise StudyError.one("--response", f'"{taken}"', expected, f"name it printed_{taken}, say")
+        text = f'"{taken}" is measured for every command'
+        raise StudyError.one("--response", text, "", f"use another name, such as printed_{taken}")
     return tuple(printed.values())
 
 
@@ -75,7 +75,7 @@ def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
     table: dict[str, T] = {}
     for name, value in pairs:
         if name in table:
-            raise StudyError.one(option, f'"{name}" twice', "each name once")
+            raise StudyError.one(option, f'"{name}" is given twice', "", "give each name once")
         table[name] = value
     return table
 
@@ -88,12 +88,11 @@ def read_response(text: str) -> PrintedFigure:
     """
     match = _RESPONSE.fullmatch(text)
     if match and not match[3] and (word := _NO_DIRECTION.match(text)):
-        fix = f"a pattern that begins with it has a space before: '{match[1]}: {word[1]}:...'"
-        raise StudyError.one("--response", f'direction "{word[1]}"', "higher, lower or none", fix)
+        fix = f"use higher, lower or none; before a pattern put a space: '{match[1]}: {word[1]}:...'"
+        raise StudyError.one("--response", f'no direction is called "{word[1]}"', "", fix)
     if match is None:
-        expected = "NAME(UNIT):DIRECTION: PLACE, such as 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"
-        fix = "the place is a pattern, a JSON pointer, or @ and the name of a harness"
-        raise StudyError.one("--response", f"{text[:80]!r}", expected, fix)
+        fix = "such as 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"
+        raise StudyError.one("--response", f"{text[:80]!r}", "NAME(UNIT):DIRECTION: PLACE", fix)
     better, source = match[3] or "none", match[4].strip()
     unit = _UNIT_OF.get(better, "") if HARNESS.fullmatch(source) else ""
     return PrintedFigure(match[1], match[2] or unit, better, source)
@@ -103,7 +102,7 @@ def read_factor(text: str) -> tuple[str, str]:
     """Parse `NAME=LEVELS`; raises StudyError for another form."""
     match = _FACTOR.fullmatch(text)
     if match is None:
-        raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2 or gc=serial,g1")
+        raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2")
     return match[1], match[2]
 
 
@@ -113,8 +112,8 @@ def counts(option: str, text: str | None) -> str | None:
     if text is None or not (wrong := next((item for item in items if not _COUNTS.fullmatch(item)), "")):
         return text
     span = _RANGE.fullmatch(wrong)
-    fix = f'did you mean "{span[1]}:{span[2]}"?' if span else f"a factor of texts: -v {option[2:]}={text[:60]}"
-    raise StudyError.one(option, f"{wrong[:60]!r}", "counts such as 1,2,8 or 1:8 or 1:512:*2 or 1:all", fix)
+    fix = f'did you mean "{span[1]}:{span[2]}"?' if span else f"for a factor of texts: -v {option[2:]}={text[:60]}"
+    raise StudyError.one(option, f"{wrong[:60]!r}", "counts such as 1,2,8 or 1:512:*2 or 1:all", fix)
 
 
 def read_variable(text: str) -> tuple[str, str]:
@@ -124,7 +123,7 @@ def read_variable(text: str) -> tuple[str, str]:
         raise StudyError.one("--env", f"{text[:80]!r}", "NAME=VALUE, or NAME")
     here = caller_variables(os.environ)
     if not equals and name not in here:
-        raise StudyError.one("--env", f"{name[:80]}, which is not set here", "NAME=VALUE, or a variable that is set")
+        raise StudyError.one("--env", f'"{name[:80]}" is not set here', "", f"use {name[:80]}=VALUE, or set it")
     return name, value if equals else here[name]
 
 

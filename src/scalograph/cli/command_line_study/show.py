@@ -1,15 +1,34 @@
 """Lay out the findings of `measure`: sentences, the table of levels, the JSON document."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from itertools import pairwise
+from statistics import median
 from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import NO_LAW, Estimate
 from scalograph.analysis.versus import classify_ratio
-from scalograph.protocol.findings import Cell, Column, Curve, FactorDoc, Findings, Point, StudyDoc, TableDoc
-from scalograph.protocol.plain import Level
-from scalograph.text.quantities import percents
+from scalograph.protocol.findings import (
+    Cell,
+    Claim,
+    Column,
+    Curve,
+    FactorDoc,
+    Findings,
+    Matrix,
+    MatrixCell,
+    MatrixRow,
+    Point,
+    StudyDoc,
+    TableDoc,
+)
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions.claims import state
+from scalograph.text.answer_form import Quantity, fill
+from scalograph.text.cell_numbers import cell_number, matrix_scale
+from scalograph.text.format import DASH, level_text, trim_zeros
+from scalograph.text.scale import SECONDS, Scale
+from scalograph.text.short_names import is_counted, short_setting, singular
 
 
 def sort_points(curve: Curve) -> list[Point]:
@@ -60,14 +79,68 @@ NO_RISE = 0.10
 # So many of the CPUs that are used most are as many.
 ALIKE = 0.95
 _ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth", 9: "ninth"}
+FORMS = {
+    "time": "{command!s} takes {value:measured}[[, using {cpu} CPU]][[, using {used} of {n} CPUs]].",
+    "value": "{command!s}: {response} is {value:measured}[[, using {cpu} CPU]][[, using {used} of {n} CPUs]].",
+    "limits": "[[Uses {used} of {n} CPUs]][[; the serial share is {share:measured}]]"
+    "[[; a {nth} {worker} would add about {gain:percent}]].",
+    "slower": "[[Uses {used} of {n} CPUs]][[; more {factor} make it slower]].",
+    "recommended": "Recommended: {level} ({target:percent} efficiency)[[; {other} cannot be ruled out]].",
+    "unused": "All levels of {name} are equivalent, and CPUs used do not rise. Does the command use {{{name}}}?",
+}
+
+
+def alone_claim(findings: Findings, command: str) -> Claim | None:
+    """State how long the only configuration takes, and its CPUs; None where its own claim says otherwise."""
+    study, claim = findings.study, findings.claim
+    if len(findings.curves) != 1 or len(findings.curves[0].points) != 1 or claim is None or not claim.answered:
+        return None
+    point, response = findings.curves[0].points[0], next(r for r in study.responses if r.name == primary(study))
+    e, counted = point.responses[response.name].estimate, scores(point, response.name)
+    if not counted or (claim.cases and claim.cases[0].case not in ("one time", "one value")):
+        return None
+    usage = _usage(findings.curves[0])
+    cpu = usage["cpu"] or (f"{usage['used']} of {usage['n']}" if usage["used"] else "")
+    cells = [MatrixCell(estimate=value) for value in (e, *(Estimate(float(f(counted))) for f in (median, min, max)))]
+    cells += [MatrixCell(text=cpu or DASH), MatrixCell(text=f"{len(counted)}")]
+    shown = Matrix(
+        title=response.title, unit=response.unit, better=response.better,
+        columns=["geometric mean", "median", "min", "max", "CPUs", "n"], rows=[MatrixRow(label="", cells=cells)],
+    )  # fmt: skip
+    values = {"command": command, "response": response.title, "value": Quantity(e, matrix_scale(shown)), **usage}
+    is_time = response.unit in SECONDS and response.better == "lower"
+    return state(FORMS, [AnswerCase(case="time" if is_time else "value", values=values)], shown)
+
+
+def curve_cases(study: StudyDoc, curve: Curve, target: float) -> list[AnswerCase]:
+    """State the CPUs that a curve uses, what limits it, and the level to take at a target efficiency."""
+    factor = next(factor for factor in study.factors if factor.name == curve.factor)
+    worker = singular(factor.title) if is_counted(factor.title) else "worker"
+    values = {**_usage(curve, False), **_serial(curve), **_next(curve), "worker": worker, "factor": factor.title}
+    case = "slower" if curve.serial and (curve.serial.low or 0.0) > 1 and _holds_a_law(curve) else "limits"
+    named = ("used",) if case == "slower" else ("used", "share", "gain")
+    cases = [AnswerCase(case=case, values=values)] if case == "slower" or any(values.get(n) for n in named) else []
+    return [*cases, *_recommend(study, curve, target)]
 
 
 def sentence(study: StudyDoc, curve: Curve, target: float) -> str:
     """Return a curve's summary, empty where it supports none; `target` is the efficiency worth having."""
     where = ", ".join(f"{name} {level}" for name, level in curve.group.items())
-    parts = [part for part in (_cpu_usage(curve), _serial(curve), _next(curve), _take(study, curve, target)) if part]
-    text = "; ".join(parts)
-    return f"{where}: {text}." if where and text else f"{text[:1].upper()}{text[1:]}{'.' * bool(text)}"
+    text = " ".join(fill(FORMS[case.case], case.values) for case in curve_cases(study, curve, target))
+    return f"{where}: {text}" if where and text else text
+
+
+def usage_rows(findings: Findings, columns: Sequence[str]) -> list[MatrixRow]:
+    """Make the rows of a claim's matrix for CPUs used at each level, and for the serial share."""
+    (curve,) = findings.curves
+    factor = next(factor for factor in findings.study.factors if factor.name == curve.factor)
+    by_head = {head: p for p in curve.points for head in (level_text(p.level), short_setting(factor.title, p.level))}
+    used = [_used_text(by_head[head]) if head in by_head and by_head[head].cpus_used else DASH for head in columns]
+    rows = [MatrixRow(label="CPUs used", cells=[MatrixCell(text=text) for text in used])]
+    if share := _serial(curve).get("share"):
+        blank = [MatrixCell(text=DASH) for _ in columns[1:]]
+        rows.append(MatrixRow(label="serial share", cells=[*blank, MatrixCell(text=cell_number(*share))]))
+    return rows if any(text != DASH for text in used) else rows[1:]
 
 
 def ask_if_unused(study: StudyDoc, curve: Curve) -> str:
@@ -79,66 +152,77 @@ def ask_if_unused(study: StudyDoc, curve: Curve) -> str:
     used = [_cpus_used(point) for point in curve.points if _cpus_used(point)]
     if not compared or not given or not same or (used and max(used) > (1 + NO_RISE) * used[0]):
         return ""
-    name = factor.name
-    return f"All levels of {name} take the same time, and CPUs used do not rise: does the command use {{{name}}}?"
+    return fill(FORMS["unused"], {"name": factor.name})
 
 
-def _cpu_usage(curve: Curve) -> str:
+def _usage(curve: Curve, is_alone: bool = True) -> dict[str, Any]:
+    """Return the CPUs used: those of all, or the share of one where a command alone uses less than one."""
     used = [point for point in sort_points(curve) if point.cpus_used and point.cpus_used.value is not None]
     if not used:
-        return ""
+        return {"used": "", "n": 0, "cpu": ""}
     most = max(_cpus_used(point) for point in used)
     # One CPU is used up by a program that has a hundred and uses one: the most that it was given tells.
     most_given = max(
         (point for point in used if _cpus_used(point) >= ALIKE * most), key=lambda point: point.n_cpus or 0
     )
-    n_cpus = most_given.n_cpus or 0
-    shown = f"{_cpus_used(most_given):.2f}".rstrip("0").rstrip(".")
-    return f"uses {shown} of {n_cpus} CPU{'s' * (n_cpus != 1)}"
+    is_share = is_alone and _cpus_used(most_given) < ALIKE
+    return {
+        "used": "" if is_share else _used_text(most_given), "n": most_given.n_cpus or 0,
+        "cpu": f"{100 * _cpus_used(most_given):.0f}%" if is_share else "",
+    }  # fmt: skip
+
+
+def _used_text(point: Point) -> str:
+    return trim_zeros(f"{_cpus_used(point):.2f}")
 
 
 def _cpus_used(point: Point) -> float:
     return (point.cpus_used.value if point.cpus_used else None) or 0.0
 
 
-def _serial(curve: Curve) -> str:
+def _serial(curve: Curve) -> dict[str, Any]:
     serial = curve.serial
-    if serial is None or serial.low is None or serial.high is None or not _holds_a_law(curve):
-        return ""
-    if serial.low > 1:
-        return "more make it slower than one"
-    low, high = (min(1.0, max(0.0, x)) for x in (serial.low, serial.high))
-    return f"serial share {percents(low, high)}" if high else "no serial share to be seen"
+    if serial is None or serial.low is None or serial.high is None or not _holds_a_law(curve) or serial.high <= 0:
+        return {}
+    value, low, high = (min(1.0, max(0.0, x or 0.0)) for x in (serial.value, serial.low, serial.high))
+    return {"share": Quantity(replace(serial, value=value, low=low, high=high), Scale(100.0, "%"))}
 
 
 def _holds_a_law(curve: Curve) -> bool:
     return curve.law is None or not any(flag.code in NO_LAW for flag in curve.law.flags)
 
 
-def _next(curve: Curve) -> str:
+def _next(curve: Curve) -> dict[str, Any]:
+    """Return what one more worker would add; nothing where the interval holds none."""
     gained = curve.next if _holds_a_law(curve) else None
-    if gained is None or curve.next_size is None or gained.low is None or gained.high is None:
-        return ""
-    which = _ORDINALS.get(curve.next_size, f"number {curve.next_size}")
-    return f"a {which} would gain {percents(gained.low, gained.high)} if nothing else fills up"
+    if gained is None or curve.next_size is None or gained.low is None or gained.high is None or gained.low <= 0:
+        return {}
+    return {"nth": _ORDINALS.get(curve.next_size, f"{curve.next_size}th"), "gain": (gained.low + gained.high) / 2}
 
 
-def _take(study: StudyDoc, curve: Curve, target: float) -> str:
+def _may_be(share: Estimate | None, target: float) -> bool:
+    return share is not None and share.low != share.high and share.contains(target)
+
+
+def _recommend(study: StudyDoc, curve: Curve, target: float) -> Iterator[AnswerCase]:
     """Recommend the last level before efficiency falls below the target."""
     points = sort_points(curve)
     shares = [efficiency(study, point) for point in points]
     is_worth = [share is not None and share.value is not None and share.value >= target for share in shares]
     n_worth = is_worth.index(False) if False in is_worth else len(points)
-    if not n_worth:
-        return ""
-    # The interval of this level, or of the next, may hold the target.
-    near = [share for share in shares[n_worth - 1 : n_worth + 1] if share]
-    unsure = any(share.low != share.high and share.contains(target) for share in near)
-    doubt = " (not certain: an interval holds the target)" if unsure else ""
-    return f"with a target of {100 * target:g} % efficiency take {points[n_worth - 1].level}{doubt}"
+    if not n_worth or len(points) < 2:
+        return
+    factor = next(factor for factor in study.factors if factor.name == curve.factor)
+    # Where the interval of the next level, or of this one, holds the target, that one or the one before may be right.
+    near = [(n_worth, n_worth), (n_worth - 1, n_worth - 2)]
+    unsure = [points[other] for i, other in near if i < len(points) and other >= 0 and _may_be(shares[i], target)]
+    yield AnswerCase(case="recommended", values={
+        "level": short_setting(factor.title, points[n_worth - 1].level, factor.unit), "target": target,
+        "other": level_text(unsure[0].level) if unsure else "",
+    })  # fmt: skip
 
 
-_NOTE = "scaling over the smallest; gain over the row before, in throughput; intervals of {:g} %"
+_NOTE = "scaling over the smallest; gain over the row before, in throughput; {:g}% intervals"
 _FIGURES = (("speedup", ""), ("CPUs used", ""), ("gain", "%"), ("gain per cost", "%"))
 
 

@@ -50,7 +50,7 @@ def _end(reproduction: ReproductionRun, name: str, short: str) -> None:
     reproduction.again.clear()
     reproduction.further.clear()
     for other in reproduction.parts_left():
-        reproduction.update_part(other, why=short if other == name else "the budget ended before")
+        reproduction.update_part(other, why=short if other == name else "the time limit ended before")
 
 
 def _too_short(reproduction: ReproductionRun, name: str, left: float) -> str:
@@ -59,7 +59,7 @@ def _too_short(reproduction: ReproductionRun, name: str, left: float) -> str:
     if left > needed and left > 0:
         return ""
     rest = f"has {format_duration(round(left))} left" if left >= 1 else "is used up"
-    return f"the budget {rest}, it takes at most {format_duration(max(round(needed), 1))}"
+    return f"the time limit {rest}, it takes at most {format_duration(max(round(needed), 1))}"
 
 
 def _carry_out(reproduction: ReproductionRun, name: str, label: str, left: float | None) -> None:

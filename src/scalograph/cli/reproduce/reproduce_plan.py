@@ -107,7 +107,7 @@ def may_decide(findings: Findings, declared: Declared) -> bool:
 
 
 def _open(findings: Findings) -> list[str]:
-    return [claim.id for claim in findings.published_claims if claim.decision == "not resolved"]
+    return [claim.id for claim in findings.published_claims if claim.decision == "inconclusive"]
 
 
 def restore_extension(folder: Path, declared: Declared) -> Declared:

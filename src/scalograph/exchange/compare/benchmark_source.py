@@ -64,7 +64,7 @@ def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: st
         configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured),
         facts=facts | {"mode": chosen[0].mode},
         failed=tuple(failed), refused=_refusal([benchmark for benchmark, _ in measured]),
-        trust=Trust(level="doubt", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
+        trust=Trust(level="caution", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
     )  # fmt: skip
 
 

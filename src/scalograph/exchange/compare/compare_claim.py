@@ -1,109 +1,208 @@
-"""The answer of `compare`: up to three sentences, and the ratios they rest on."""
+"""The answer of `compare`: cases and their values, and the ratios they rest on."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.exchange.compare.result_answer import lost_text
+from scalograph.exchange.compare.result_answer import farthest, lost_text
 from scalograph.protocol.compared_results import (
+    ComparisonAnswer,
     ConfigurationRatio,
+    LawChange,
     ResultComparison,
     ResultComparisons,
-    ShownAs,
     sort_configurations,
     split_curves,
 )
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
-from scalograph.protocol.plain import Level
-from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST, cell_number
-from scalograph.text.format import estimate, level_text, significant
-from scalograph.text.quantities import change, count_noun, percent_at_most
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions.claims import state
+from scalograph.questions.terms import find_terms, is_covered, term_text
+from scalograph.text.cell_numbers import cell_number, is_resolved
+from scalograph.text.format import level_text
 from scalograph.text.scale import SECONDS
-from scalograph.text.short_names import is_counted, short_setting, shorten_titles, singular
+from scalograph.text.short_names import join_first, short_setting, shorten_titles
 
-# Ratios within this factor share a span.
-ALIKE = 1.25
-
-
-class ResultSpan(NamedTuple):
-    """Adjacent configurations that differ in one direction, and by about as much.
-
-    `is_more`: the other result has more of the response.
-    """
-
-    configurations: list[ConfigurationRatio]
-    is_more: bool
-
-    @property
-    def ratios(self) -> tuple[float, float]:
-        """Return the smallest and the largest ratio, inverted where needed so that both are above 1."""
-        values = [row.ratio.value or 1.0 for row in self.configurations]
-        ratios = sorted(value if self.is_more else 1 / value for value in values)
-        return ratios[0], ratios[-1]
-
-
-def spans(result: ResultComparison, only: Sequence[ShownAs] = ()) -> list[ResultSpan]:
-    """Group the configurations of one curve into spans.
-
-    If `only` is not empty, other outcomes end a span.
-    """
-    groups: list[ResultSpan] = []
-    is_next = False
-    for row in sort_configurations(result):
-        if not row.ratio.value or (only and row.shown not in only):
-            is_next = False
-            continue
-        is_more = row.ratio.value > 1
-        value, ends = _log(row), groups[-1].ratios if groups else (1.0, 1.0)
-        is_alike = max(ends[1], value) <= ALIKE * min(ends[0], value)
-        if is_next and groups[-1].is_more == is_more and is_alike:
-            groups[-1].configurations.append(row)
-        else:
-            groups.append(ResultSpan([row], is_more))
-        is_next = True
-    return groups
-
-
-def levels_phrase(result: ResultComparison, span: ResultSpan) -> str:
-    """Format the levels of a span: "with 1 thread", "from 2 to 128 threads"; empty off the curve's factor."""
-    if result.along not in span.configurations[0].levels:
-        return ""
-    levels = [row.levels[result.along] for row in span.configurations]
-    title, unit = result.titles.get(result.along, result.along), result.units.get(result.along, "")
-    if len(levels) == 1:
-        return f"with {_level(title, levels[0], unit)}"
-    if _is_count(title, levels[-1], unit):
-        return f"from {level_text(levels[0])} to {_level(title, levels[-1], unit)}"
-    return f"from {_level(title, levels[0], unit)} to {level_text(levels[-1], unit)}"
-
-
-def _level(title: str, level: Level, unit: str) -> str:
-    shown = level_text(level, unit)
-    if _is_count(title, level, unit):
-        return f"{shown} {singular(title) if level == 1 else title}"
-    return f"{title} {shown}"
-
-
-def _is_count(title: str, level: Level, unit: str) -> bool:
-    return type(level) is int and not unit and is_counted(title)
-
-
-MOST_ROWS, MOST_COLUMNS, MOST_SPANS = 8, 6, 4
+FORMS = {
+    "different": "{other!s} is {answer} than {reference}: {gain:change} {noun}[[ with {who}]]{gain:change_ci}.",
+    "alike": "{other!s} is {answer} than {reference}: {gain:change} {noun} in the mean of {n} configurations"
+    "{gain:change_ci}. Each is within {most:at_most} of this mean.",
+    "mean": "{other!s} is {answer} than {reference}: {gain:change} {noun} in the mean of {n} configurations"
+    "[[ from {begin} on]]{gain:change_ci}. No single difference is significant.",
+    "uncertain": "{other!s} is {answer} than {reference}[[ with {who}]] (size uncertain).",
+    "equivalent": "{other!s} is equivalent to {reference}: {noun} differs by at most {most:at_most}"
+    "[[ in {n} of {all} configurations]]; the margin is {margin:exact}.",
+    "open": "Inconclusive: {other} vs. {reference} may differ by up to {most:at_most}[[ with {left:list}]]"
+    "[[ in {n_left} of {all} configurations]]; the margin is {margin:exact}.[[ {remedy}.]]",
+    "few runs": "Inconclusive: {reason}. Add runs.",
+    "disturbed": "Inconclusive: {reason}. Rerun with --wait-quiet 10m.",
+    "refused": "Inconclusive: {reason}.",
+    "lost": "Inconclusive: {reason}.",
+    "values": "Without intervals, {noun} of {other} is {values:times} that of {reference}.",
+    "missing": "[[{lost}]][[; failed or missing, as allowed: {allowed}]].",
+    "beside": "[[{answer} in {n} of {all} configurations]][[; faster with {faster:each_change}]]"
+    "[[; faster in {n_faster}]][[; equivalent with {equivalent:list}]][[; equivalent in {n_equivalent}]]"
+    "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",
+    "law": "Scaling law: {changes:names}.",
+    "no law": "Scaling laws are compared only for the primary response over whole curves.",
+    "excluded": "[[Configurations in only one result: {unmatched}]][[; excluded for disturbed runs: {disturbed}]].",
+}
+MOST_ROWS, MOST_COLUMNS, MOST_SENTENCES, MOST_LOST = 8, 6, 3, 4
 PROGRAM = "study or program"
 _NOTE = "all intervals hold at once"
+_MEAN = "mean"
+_SEVERITY: tuple[ComparisonAnswer, ...] = ("slower", "inconclusive", "faster", "equivalent")
 
 
-def compare_claim(comparisons: ResultComparisons) -> Claim:
-    """Return which result is faster and by how much, as far as the intervals show."""
-    several = len(comparisons.results) > 1
-    sentences = [text for result in comparisons.results[:3] for text in _sentences(result, several)][:3]
-    return Claim(sentences=sentences, answered=comparisons.answer != "inconclusive", matrix=_matrix(comparisons))
+def compare_claim(comparisons: ResultComparisons, remedy: str = "Add runs") -> Claim:
+    """State which result is faster and by how much, as far as the intervals show; `remedy` ends what is too wide."""
+    results = sorted(comparisons.results, key=lambda result: _SEVERITY.index(result.answer))
+    answers = [_Answer(result, remedy, len(results) > 1) for result in results]
+    cases = [*answers[0].all()] if len(results) == 1 else [answer.first() for answer in answers[:MOST_SENTENCES]]
+    claim = state(FORMS, cases, _matrix(comparisons, answers))
+    return claim.model_copy(update={"answered": comparisons.answer != "inconclusive"})
+
+
+class _Answer:
+    """The cases of one result; what they name is shown."""
+
+    def __init__(self, result: ResultComparison, remedy: str, is_one_of_several: bool) -> None:
+        self._result, self._remedy, self._has_mean = result, remedy, not is_one_of_several
+        self._rows = result.configurations
+        self._varied = [n for n in (self._rows[0].levels if self._rows else ()) if len(_levels_of(self._rows, n)) > 1]
+        self.shown: list[ConfigurationRatio] = []
+        self.mean: Estimate | None = None
+
+    def title(self, name: str) -> str:
+        """Return the title of a factor."""
+        return self._result.titles.get(name) or name
+
+    def unit(self, factor: str) -> str:
+        """Return the unit of a factor's levels."""
+        return self._result.units.get(factor, "")
+
+    def all(self) -> Iterator[AnswerCase]:
+        """Yield the cases, the first one first."""
+        first = self.first()
+        yield first
+        yield from self._missing()
+        if not self._are_without_intervals():
+            yield from self._exceptions(first)
+        elif values := [row for row in self._rows if row.ratio.value]:
+            ends = [pick(values, key=lambda row: row.ratio.value or 0.0) for pick in (min, max)]
+            self.shown += ends
+            yield self._case("values", values=[row.ratio for row in ends[: len(values)]])
+        yield from self._laws()
+        n_disturbed = sum(bool(row.doubt) for row in self._rows)
+        unmatched = self._result.unmatched - len(self._result.lost)
+        if self._result.answer != "inconclusive" and (n_disturbed or unmatched):
+            yield self._case("excluded", unmatched=unmatched or None, disturbed=n_disturbed or None)
+
+    def first(self) -> AnswerCase:
+        """Return the case that answers."""
+        result, n = self._result, len(self._rows)
+        if result.case == "open":
+            left = self._rows_that_are("inconclusive")
+            most = farthest([row.ratio for row in left]) or 0.0
+            return self._case("open", most=most, all=n, remedy=self._remedy, **self._names("left", left, n))
+        if result.answer == "inconclusive":
+            return self._case(result.case or "refused", reason=result.why)
+        if result.answer == "equivalent":
+            n_seen = n - result.n_inconclusive
+            return self._case("equivalent", most=result.reach or 0.0, n=n_seen if n_seen < n else None, all=n)
+        return self._different(n)
+
+    def _different(self, n: int) -> AnswerCase:
+        """State a difference: the mean where all configurations have it alike, or where none shows it alone."""
+        result, deciding = self._result, self._rows_that_are(self._result.answer)
+        is_alike = result.shift and result.alike is not None and result.alike < _size(result.shift) - 1
+        if is_alike and (self._has_mean or not deciding):
+            self.mean = result.shift
+            return self._case("alike", gain=result.shift, n=n, most=result.alike)
+        if deciding:
+            row = max(deciding, key=lambda row: (is_resolved(row.ratio), _size(row.ratio)))
+            self.shown.append(row)
+            who = ", ".join(short_setting(self.title(n), row.levels[n], self.unit(n)) for n in self._varied)
+            return self._case("different" if is_resolved(row.ratio) else "uncertain", gain=row.ratio, who=who)
+        is_upper = result.upper is not None and not (result.shift and not result.shift.contains(1.0))
+        self.mean = result.upper if is_upper else result.shift
+        begin = level_text(result.upper_from or "", self.unit(result.along)) if is_upper else ""
+        begin = f"{self.title(result.along)} {begin}" if begin else ""
+        return self._case("mean", gain=self.mean, n=n, begin=begin)
+
+    def _exceptions(self, first: AnswerCase) -> Iterator[AnswerCase]:
+        """Name what is not as the first sentence says."""
+        n = len(self._rows)
+        values: dict[str, Any] = {}
+        deciding = self._rows_that_are(self._result.answer)
+        if first.case == "different" and n > 1:
+            values = {"n": len(deciding), "all": n}
+        for name, outcome in (("faster", "faster"), ("equivalent", "equivalent"), ("left", "inconclusive")):
+            rows = self._rows_that_are(outcome)
+            is_named = outcome == self._result.answer or (name == "left" and first.case == "open")
+            if first.case in ("different", "uncertain", "open") and not is_named:
+                values |= self._names(name, rows, n)
+        if values:
+            yield self._case("beside", **values)
+
+    def _names(self, name: str, rows: Sequence[ConfigurationRatio], n: int) -> dict[str, Any]:
+        """Name configurations, or count them where they are too many; empty for all."""
+        if not rows or len(rows) == n:
+            return {}
+        terms = find_terms([row.levels for row in rows], [row.levels for row in self._rows], self._varied)
+        if terms is None:
+            return {f"n_{name}": len(rows)}
+        texts = [term_text(self, term) for term in terms]
+        members = [[row for row in rows if is_covered(row.levels, term)] for term in terms]
+        ends = [sorted(every, key=lambda row: row.ratio.value or 0.0)[:: max(1, len(every) - 1)] for every in members]
+        self.shown += [row for every in ends for row in (every if name == "faster" else every[:1])]
+        ratios = [[row.ratio for row in every] for every in ends]
+        return {name: [*zip(texts, ratios, strict=True)] if name == "faster" else texts}
+
+    def _missing(self) -> Iterator[AnswerCase]:
+        result = self._result
+        text = lost_text(result.lost, result.other)
+        allowed = [row.name for row in result.lost if row.allowed]
+        if (text and text != result.why) or allowed:
+            named = join_first(allowed, MOST_LOST) if allowed else ""
+            yield self._case("missing", lost="" if text == result.why else text, allowed=named)
+
+    def _laws(self) -> Iterator[AnswerCase]:
+        if self._result.laws_left_out:
+            yield self._case("no law")
+        elif self._result.laws and len([*split_curves(self._result)]) == 1:
+            yield self._case("law", changes=[*map(_law_text, self._result.laws)])
+
+    def _are_without_intervals(self) -> bool:
+        return not any(row.ratio.low is not None or row.doubt for row in self._rows)
+
+    def _rows_that_are(self, outcome: str) -> list[ConfigurationRatio]:
+        return [row for row in self._rows if row.shown == outcome and not row.doubt and row.ratio.low is not None]
+
+    def _case(self, name: str, **values: Any) -> AnswerCase:
+        result = self._result
+        common = {"other": result.other, "reference": result.reference, "noun": noun(result), "margin": result.margin}
+        return AnswerCase(case=name, values={"answer": result.answer, **common, **values})
+
+
+def _levels_of(rows: Sequence[ConfigurationRatio], name: str) -> set[Level]:
+    return {row.levels[name] for row in rows}
+
+
+def _law_text(change: LawChange) -> str:
+    return f"{change.coefficient} {'rises' if (change.other.value or 0) > (change.reference.value or 0) else 'falls'}"
+
+
+def _size(ratio: Estimate) -> float:
+    """Return a ratio, or one over it, whichever is above 1."""
+    value = ratio.value or 1.0
+    return max(value, 1 / value)
 
 
 def compare_trust(comparisons: ResultComparisons) -> Trust | None:
     """Return the caveats of the studies as a verdict; None where there are none."""
     doubts = list(dict.fromkeys(text for result in comparisons.results for text in result.doubts))
-    return Trust(level="doubt", sentence=doubts[0], points=doubts[1:3]) if doubts else None
+    return Trust(level="caution", sentence=doubts[0], points=doubts[1:3]) if doubts else None
 
 
 def differences(comparisons: ResultComparisons) -> str:
@@ -129,176 +228,62 @@ def noun(result: ResultComparison) -> str:
     return "time" if is_time and title in ("wall time", "time") else title
 
 
-def verb(result: ResultComparison) -> str:
-    """Return "takes" for times, "has" for anything else."""
-    return "takes" if result.unit in SECONDS and result.better == "lower" else "has"
-
-
-def _sentences(result: ResultComparison, several: bool) -> list[str]:
-    """Return up to three sentences; one per result where several are compared."""
-    lost = [text for text in (_missing_sentence(result),) if text]
-    if result.answer == "inconclusive":
-        printed = _printed_sentence(result)
-        if not printed:
-            return [
-                f"Inconclusive: {result.why}.",
-                *([] if several else _opposite_sentences(result)),
-                *lost,
-            ]
-        return [printed, *lost, f"No verdict: {result.why}."][: 1 if several else 3]
-    first = _equivalence_sentence(result) if result.answer == "equivalent" else _difference_sentence(result)
-    more = [*_opposite_sentences(result), *filter(None, (_law_sentence(result), _excluded_sentence(result)))]
-    return [first, *lost, *([] if several else more)]
-
-
-def _missing_sentence(result: ResultComparison) -> str:
-    """Report what failed or is missing, and how much of it is allowed."""
-    text, allowed = lost_text(result.lost, result.other), sum(row.allowed for row in result.lost)
-    parts = [f"{text[:1].upper()}{text[1:]}"] if text and text != result.why else []
-    if allowed:
-        parts.append(f"{count_noun(allowed, 'configuration')} may be missing, and {'is' if allowed == 1 else 'are'}")
-    return f"{'; '.join(parts)}." if parts else ""
-
-
-def _printed_sentence(result: ResultComparison) -> str:
-    """Report values without intervals; empty where there are intervals, many curves, or flagged configurations."""
-    lost = any(row.ratio.low is not None or row.doubt for row in result.configurations)
-    if lost or len(list(split_curves(result))) > 1:
-        return ""
-    texts, every = [], spans(result)[:MOST_SPANS]
-    for who, whose, is_more in ((result.reference, result.other, False), (result.other, result.reference, True)):
-        if parts := [_factor_phrase(result, span) for span in every if span.is_more == is_more]:
-            texts.append(f"{who} {verb(result)} {', '.join(parts)} the {noun(result)} of {whose}")
-    return f"Without intervals: {'; '.join(texts)}." if texts else ""
-
-
-def _factor_phrase(result: ResultComparison, span: ResultSpan) -> str:
-    low, high = (significant(x, 3) for x in span.ratios)
-    factor = f"{low}x" if low == high else f"{low}x to {high}x"
-    return f"{levels_phrase(result, span)} {factor}".strip()
-
-
-def _equivalence_sentence(result: ResultComparison) -> str:
-    n = len(result.configurations)
-    many = "" if n == 1 else f" with each of {n} configurations"
-    if result.n_inconclusive:
-        many = f" with {n - result.n_inconclusive} of {n} configurations"
-    within = percent_at_most(result.reach or 0.0)
-    return f"Equivalent: {result.other} {verb(result)} the {noun(result)} of {result.reference} within {within}{many}."
-
-
-def _difference_sentence(result: ResultComparison) -> str:
-    head = f"{result.other} is {result.answer}: "
-    deciding = [row for row in result.configurations if row.shown == result.answer]
-    if len(result.configurations) == 1:
-        return f"{head}it {verb(result)} {_change_phrase(result, result.configurations[0].ratio)}."
-    shift = result.shift.value if result.shift and result.shift.value else 1.0
-    if result.shift and (result.alike is not None and result.alike < max(shift, 1 / shift) - 1):
-        shape = f"the same shape at another level, alike within {percent_at_most(result.alike or 0.0)}"
-        return f"{head}it {verb(result)} {_change_phrase(result, result.shift)}; {shape}."
-    if not deciding:
-        return f"{head}{_mean_phrase(result)}; no single configuration shows it."
-    parts = list(split_curves(result))
-    word: ShownAs = "slower" if result.answer == "slower" else "faster"
-    groups = spans(result, (word,)) if len(parts) == 1 else []
-    if groups and len(groups) <= MOST_SPANS:
-        return f"{head}{'; '.join(_span_phrase(result, span) for span in groups)}."
-    worst = max(deciding, key=_log)
-    n = f"with {len(deciding)} of {count_noun(len(result.configurations), 'configuration')}"
-    return f"{head}{n}; most {_configuration_phrase(result, worst)}: {_change_phrase(result, worst.ratio)}."
-
-
-def _mean_phrase(result: ResultComparison) -> str:
-    """Format the mean ratio; that of the upper levels where only it differs."""
-    shift, upper = result.shift, result.upper
-    if upper and result.upper_from is not None and not (shift and not shift.contains(1.0)):
-        begin = level_text(result.upper_from, result.units.get(result.along, ""))
-        levels = f"from {begin} {result.titles.get(result.along, '')} on together"
-        return f"{levels} it {verb(result)} {_change_phrase(result, upper)}"
-    return f"over all configurations it {verb(result)} {_change_phrase(result, shift)}" if shift else ""
-
-
-def _span_phrase(result: ResultComparison, span: ResultSpan) -> str:
-    head = f"{levels_phrase(result, span)} it {verb(result)}"
-    if len(span.configurations) == 1:
-        return f"{head} {_change_phrase(result, span.configurations[0].ratio)}"
-    values = sorted(row.ratio.value or 1.0 for row in span.configurations)
-    low, high = (significant(x, 3) for x in values[:: len(values) - 1])
-    return f"{head} {low}x to {high}x the {noun(result)} of {result.reference}"
-
-
-def _opposite_sentences(result: ResultComparison) -> list[str]:
-    """Report where a result that is slower, or inconclusive, is faster; a faster one is slower nowhere."""
-    faster = [row for row in result.configurations if row.shown == "faster"]
-    if not faster or result.answer not in ("slower", "inconclusive"):
-        return []
-    most = max(faster, key=_log)
-    count = f"It is faster with {len(faster)} of {count_noun(len(result.configurations), 'configuration')}"
-    return [f"{count}; most {_configuration_phrase(result, most)}: {_change_phrase(result, most.ratio)}."]
-
-
-def _law_sentence(result: ResultComparison) -> str:
-    """Report the changed coefficients of a single curve's scaling law, or why none were compared."""
-    if result.laws_left_out:
-        return "Scaling laws are compared only of the primary response over whole curves."
-    if len(list(split_curves(result))) > 1 or not result.laws:
-        return ""
-    ends = ((law.coefficient, estimate(law.reference), estimate(law.other)) for law in result.laws)
-    changes = (f"{name} {before} \N{RIGHTWARDS ARROW} {after}" for name, before, after in ends)
-    return f"Of the scaling law changed: {', '.join(changes)}."
-
-
-def _excluded_sentence(result: ResultComparison) -> str:
-    lost = sum(bool(row.doubt) for row in result.configurations)
-    others = result.unmatched - len(result.lost)
-    parts = [f"{count_noun(others, 'configuration')} only one of them has"] if others else []
-    parts += [f"{lost} rest on disturbed runs and decide nothing"] if lost else []
-    return f"Left out: {'; '.join(parts)}." if parts else ""
-
-
-def _change_phrase(result: ResultComparison, ratio: Estimate) -> str:
-    """Format a change; only its direction where the interval spans more than a factor of 2."""
-    text = change(ratio, noun(result), result.reference)
-    if text != NOT_RESOLVED:
-        return text
-    more = "more" if (ratio.value or 1.0) > 1 else "less"
-    return f"{more} {noun(result)} than {result.reference}, by how much is {NOT_RESOLVED}"
-
-
-def _configuration_phrase(result: ResultComparison, row: ConfigurationRatio) -> str:
-    varied = [n for n in row.levels if len({t.levels[n] for t in result.configurations}) > 1]
-    named = (short_setting(result.titles.get(n, n), row.levels[n], result.units.get(n, "")) for n in varied)
-    return f"with {', '.join(named)}"
-
-
-def _log(row: ConfigurationRatio) -> float:
-    value = row.ratio.value or 1.0
-    return max(value, 1 / value)
-
-
-def _matrix(comparisons: ResultComparisons) -> Matrix | None:
+def _matrix(comparisons: ResultComparisons, answers: Sequence[_Answer]) -> Matrix | None:
     """Return a row per curve and result, a column per level; None without common configurations."""
-    if not any(result.configurations for result in comparisons.results):
+    results, first = comparisons.results, comparisons.results[0]
+    if not any(result.configurations for result in results):
         return None
-    first = comparisons.results[0]
-    rows_of_all = (row for result in comparisons.results for row in sort_configurations(result))
-    levels = list(dict.fromkeys(row.levels.get(first.along, "") for row in rows_of_all))
-    last = len(levels) - 1
-    columns = levels
-    if last >= MOST_COLUMNS:
-        columns = [levels[i] for i in sorted({round(i * last / (MOST_COLUMNS - 1)) for i in range(MOST_COLUMNS)})]
-    rows = [row for _, row in sorted(_rows(comparisons.results, columns), key=lambda row: -row[0])[:MOST_ROWS]]
-    over = first.reference if len(comparisons.results) > 1 else f"{first.other} over {first.reference}"
-    title = f"{noun(first)}, {over}" if len(comparisons.results) == 1 else f"{noun(first)} over that of {over}"
+    if len(results) == len(first.configurations) == 1 and not first.per:
+        return _pair_matrix(first)
+    columns = _columns(results, {row.levels.get(first.along, "") for each in answers for row in each.shown})
+    mean = answers[0].mean if len(results) == 1 else None
+    shown = {id(row) for each in answers for row in each.shown}
+    rows = sorted(_rows(results, columns, shown), key=lambda row: row[0], reverse=True)
+    most = max(MOST_ROWS, sum(rank[0] for rank, _ in rows))
+    every = [row for _, row in rows[:most]]
     names = [level_text(level, first.units.get(first.along, "")) if level != "" else "ratio" for level in columns]
+    if mean is not None:
+        if len(every) > 1:
+            every.append(MatrixRow(label=_MEAN, cells=[MatrixCell() for _ in names]))
+        cells = [*(MatrixCell() for _ in every[1:]), MatrixCell(estimate=mean)]
+        every = [row.model_copy(update={"cells": [*row.cells, x]}) for row, x in zip(every, cells, strict=True)]
+        names.append(_MEAN)
+    over = first.reference if len(results) > 1 else f"{first.other} / {first.reference}"
     return Matrix(
-        title=title, better=first.better, rows_are=first.titles.get(first.along, "") if len(levels) > 1 else "",
-        columns=names, rows=rows, note=_NOTE if first.reach is not None and len(first.configurations) > 1 else "",
+        title=f"{noun(first)}, {over}" if len(results) == 1 else f"{noun(first)} over that of {over}",
+        better=first.better, rows_are=first.titles.get(first.along, "") if len(columns) > 1 else "",
+        columns=names, rows=every, note=_NOTE if first.reach is not None and len(first.configurations) > 1 else "",
     )  # fmt: skip
 
 
-def _rows(results: Sequence[ResultComparison], columns: Sequence[Level]) -> Iterator[tuple[float, MatrixRow]]:
-    """Yield each row with the largest difference it shows."""
+def _pair_matrix(result: ResultComparison) -> Matrix:
+    """Tabulate the only configuration: both values, and their ratio."""
+    (row,) = result.configurations
+    ends = [(result.reference, row.reference, ""), (result.other, row.other, cell_number(row.ratio))]
+    return Matrix(
+        title=noun(result), unit=result.unit, better=result.better, columns=[noun(result), f"vs. {result.reference}"],
+        rows=[
+            MatrixRow(label=label, cells=[MatrixCell(estimate=e, doubt=row.doubt), MatrixCell(text=ratio)])
+            for label, e, ratio in ends
+        ],
+    )  # fmt: skip
+
+
+def _columns(results: Sequence[ResultComparison], named: set[Level]) -> list[Level]:
+    """Choose the levels that are shown: those that sentences name, and some between."""
+    every = (row for result in results for row in sort_configurations(result))
+    levels = list(dict.fromkeys(row.levels.get(results[0].along, "") for row in every))
+    last, room = len(levels) - 1, max(2, MOST_COLUMNS - len(named))
+    if last < MOST_COLUMNS:
+        return levels
+    spread = {round(i * last / (room - 1)) for i in range(room)}
+    return [level for i, level in enumerate(levels) if level in named or i in spread]
+
+
+def _rows(
+    results: Sequence[ResultComparison], columns: Sequence[Level], shown: set[int]
+) -> Iterator[tuple[tuple[bool, float], MatrixRow]]:
+    """Yield each row with its rank: those that sentences name first, then by the largest difference."""
     for result in results:
         if not (parts := list(split_curves(result))):
             continue
@@ -308,22 +293,23 @@ def _rows(results: Sequence[ResultComparison], columns: Sequence[Level]) -> Iter
             named = [short_setting(first[n], group[n], result.units.get(n, "")) for n in varied]
             label = ", ".join([*([result.other] if len(results) > 1 else []), *named]) or "ratio"
             by_level = {t.levels.get(result.along, ""): t for t in curve.configurations}
-            most = max((_log(t) for t in curve.configurations if t.shown in ("slower", "faster")), default=0.0)
-            yield most, MatrixRow(label=label, cells=[_cell(by_level.get(column)) for column in columns])
+            most = max((_size(t.ratio) for t in curve.configurations if t.shown in ("slower", "faster")), default=0.0)
+            rank = any(id(t) in shown for t in curve.configurations), most
+            yield rank, MatrixRow(label=label, cells=[_cell(by_level.get(column)) for column in columns])
 
 
 def _cell(row: ConfigurationRatio | None) -> MatrixCell:
     if row is None:
         return MatrixCell()
     ratio = row.ratio
-    if ratio.low and ratio.high and ratio.high > WIDEST * ratio.low and row.shown in ("slower", "faster"):
-        return MatrixCell(text=f"{'>' if row.ratio.low and row.ratio.low > 1 else '<'} 1", doubt=row.doubt)
+    if ratio.low and not is_resolved(ratio) and row.shown in ("slower", "faster"):
+        return MatrixCell(text=f"{'>' if ratio.low > 1 else '<'} 1", doubt=row.doubt)
     return MatrixCell(text=cell_number(ratio) if ratio.low is None else "", estimate=ratio, doubt=row.doubt)
 
 
 _TABLES_NOTE = (
     "ratio: the second over the first, Welch t on log scores; its intervals hold for all configurations at once; those "
-    "of the figures beside it are of each alone"
+    "of the values beside it are of each alone"
 )
 
 
@@ -360,7 +346,7 @@ def _law_rows(comparisons: ResultComparisons) -> list[TableDoc]:
     ]
     columns = [Column(name=name, kind="label") for name in ("result", "curve", "coefficient")]
     columns += [Column(name=name, kind="estimate") for name in (comparisons.results[0].reference, "there")]
-    title = "Coefficients of the scaling law whose intervals do not touch"
+    title = "Coefficients of the scaling law whose intervals do not overlap"
     return [TableDoc(id="laws", title=title, columns=columns, rows=rows)] if rows else []
 
 
@@ -373,5 +359,5 @@ def _table(result: ResultComparison, name: str) -> TableDoc:
         [*(row.levels[n] for n in factors), row.reference, row.other, row.ratio, row.doubt or row.shown]
         for row in sort_configurations(result)
     ]
-    title = f"{noun(result)}: {result.other} beside {result.reference}"
+    title = f"{noun(result)}: {result.other} vs. {result.reference}"
     return TableDoc(id=name, title=title, note=_TABLES_NOTE, columns=columns, rows=rows)

@@ -66,7 +66,7 @@ def _response(findings: Findings, label: str, name: str | None) -> ResponseDoc:
 
 def counts_disturbed(findings: Findings, name: str) -> bool:
     """Return whether the study goes by this CPU time, which interference leaves nearly unchanged."""
-    return findings.trust.responses.get(name) == "believe"
+    return findings.trust.responses.get(name) == "reliable"
 
 
 def _configurations(findings: Findings, name: str) -> Iterator[SourceConfiguration]:
@@ -114,7 +114,7 @@ def _refusal(findings: Findings, name: str) -> str:
     """Return why the study allows no verdict, whatever its values are; empty where it does."""
     if counts_disturbed(findings, name):
         return ""
-    if "reject" in (findings.trust.level, findings.trust.responses.get(name)):
+    if "unusable" in (findings.trust.level, findings.trust.responses.get(name)):
         sentence = findings.trust.sentence.rstrip(".")
         return f"{sentence[:1].lower()}{sentence[1:]}"
     points = [point.responses.get(name) for curve in findings.curves for point in curve.points]

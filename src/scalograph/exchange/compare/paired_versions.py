@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.versus import SAME, versus
+from scalograph.analysis.versus import SAME, pairs_needed, versus
 from scalograph.exchange.compare.matched_configurations import MatchedPair, configuration_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
 from scalograph.exchange.compare.result_answer import answer_fields, lost_text, ratio_of_configuration
@@ -23,7 +23,7 @@ def paired_versions(
         source: a study that ran both in each block.
         factor: whose two levels are the versions.
         names: of the first and the second level, in this order.
-        margin: smallest difference that counts, as a share; None for 2 %.
+        margin: smallest difference that counts, as a share; None for 2%.
         confidence: simultaneous, of all intervals.
     """
     first, second = names
@@ -44,6 +44,24 @@ def paired_versions(
         configurations=configurations, lost=lost,
     )  # fmt: skip
     return ResultComparisons(answer=comparison.answer, results=[comparison])
+
+
+MOST_PAIRS = 1000  # that somebody would run
+
+
+def pairs_remedy(comparison: ResultComparison, precision: float) -> str:
+    """Say how many pairs decide an inconclusive comparison; empty where another reason than noise leaves it open.
+
+    `precision` is that at which the pairs ended, as a share.
+    """
+    unshown = [row.ratio for row in comparison.configurations if row.shown == "inconclusive" and not row.doubt]
+    needed = [n for ratio in unshown if (n := pairs_needed(ratio, comparison.margin)) is not None]
+    if not needed or comparison.case != "open":
+        return ""
+    if max(needed) > MOST_PAIRS:
+        return f"Runs vary too much: this margin needs {max(needed):,} pairs. Rerun with --wait-quiet 10m"
+    half = comparison.margin / 2
+    return f"Add pairs: --pairs {max(needed)}" + (f" --precision {100 * half:g}%" if half < precision else "")
 
 
 def explain_unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> str:

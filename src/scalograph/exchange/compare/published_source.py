@@ -20,7 +20,7 @@ from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_studies, shipped_study
 
 PREFIX, TABLE = "published:", "table"
-_FORM = "published:TABLE, or published:STUDY:COLUMN=TEXT,.. of a study that ships"
+_FORM = "published:TABLE, or published:STUDY:COLUMN=TEXT,.."
 
 
 def is_published(text: str) -> bool:
@@ -41,7 +41,7 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
     study_name, _, rest = text.removeprefix(PREFIX).partition(":")
     parts = [part.partition("=") for part in rest.split(",") if part]
     if any(not equals or not column for column, equals, _ in parts):
-        raise StudyError.one(text, f'"{rest}"', _FORM)
+        raise StudyError.one(text, f'"{rest}" is not COLUMN=TEXT', _FORM)
     where = {column: wanted for column, _, wanted in parts}
     if study_name.isdecimal() and not rest:
         study_name, where = _find_study(text, study_name), {TABLE: study_name}
@@ -123,5 +123,5 @@ def _configurations(
         cpus = complete.get("cpus")
         by_levels[key] = SourceConfiguration(complete, (value,), (0,), n_cpus=cpus if type(cpus) is int else None)
     if not by_levels:
-        raise StudyError.one(text, "no row with a figure", "a table with some", _FORM)
+        raise StudyError.one(text, "no row has a value", _FORM)
     return tuple(by_levels.values())

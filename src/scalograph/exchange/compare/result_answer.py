@@ -1,8 +1,8 @@
 """Is a result faster than the one before it, slower, equivalent, or inconclusive?
 
 Faster and slower need an interval that excludes 1 beside those of all other configurations, and that does not lie
-within the margin. The same needs every interval within the margin. Nothing is said of a study that was disturbed in
-more than half of its runs, nor of figures without intervals.
+within the margin. Equivalent needs every interval within the margin. A study of which more than half of the runs were
+disturbed has no answer, nor have values without intervals.
 """
 
 import math
@@ -28,6 +28,7 @@ from scalograph.protocol.compared_results import (
     ConfigurationRatio,
     LawChange,
     LostConfiguration,
+    OpenCase,
     ResultComparison,
     ResultComparisons,
     ShownAs,
@@ -35,7 +36,7 @@ from scalograph.protocol.compared_results import (
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import unknown_name_error
-from scalograph.text.quantities import count_noun, exact_percent, inverse, percent_at_most
+from scalograph.text.quantities import count_noun, inverse, percent_at_most
 
 COEFFICIENTS = ("sigma", "kappa", "gamma")
 
@@ -43,7 +44,7 @@ COEFFICIENTS = ("sigma", "kappa", "gamma")
 def law_changes(reference: MeasuredSource, other: MeasuredSource, names: Mapping[str, object]) -> list[LawChange]:
     """Return the coefficients whose intervals do not overlap.
 
-    Two 95 % intervals that do not overlap differ by chance in less than 1 % of cases, so three need no correction.
+    Two 95% intervals that do not overlap differ by chance in less than 1% of cases, so three need no correction.
     Curves are matched by the factors in `names` alone.
     """
     theirs = {_key(curve, names): curve for curve in other.curves}
@@ -99,7 +100,7 @@ def compare_sources(
     Args:
         reference: the first.
         others: one or more.
-        margin: the largest difference to ignore, as a share; None for 2 %. Noise never widens it.
+        margin: the largest difference to ignore, as a share; None for 2%. Noise never widens it.
         confidence: simultaneous, of all intervals.
         floor: noise floor of the common machine, as a share; 0 where unknown.
         allow_missing: names of configurations that another result may lack.
@@ -134,7 +135,7 @@ def _compare_result(
     words += [classify_ratio(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
     if reference.is_printed or other.is_printed:
-        refused.append("published figures have no runs, and so no intervals")
+        refused.append("published values have no intervals")
     fields = answer_fields(refused, configurations, words, least, lost_text(lost, other.label))
     is_one_machine, is_different = reference.machine and other.machine, fields["answer"] in ("slower", "faster")
     flags = _time_flags(configurations, margin, floor) if is_one_machine and is_different else []
@@ -170,14 +171,14 @@ def lost_text(lost: Sequence[LostConfiguration], label: str) -> str:
     parts = [f"{row.name} failed in {row.n_failed:,} of {count_noun(row.n_runs, 'run')}" if row.n_runs
              else f"{row.name} is missing" for row in unexpected[:MOST_NAMED]]  # fmt: skip
     parts += [f"and {len(unexpected) - MOST_NAMED} more"] if len(unexpected) > MOST_NAMED else []
-    return f"in {label} {', '.join(parts)}" if unexpected else ""
+    return f"in {label}, {', '.join(parts)}" if unexpected else ""
 
 
 def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
     """List the caveats of the sources; shared ones once."""
     by_sentence: dict[str, list[str]] = {}
     for source in sources:
-        if source.trust and source.trust.level == "doubt":
+        if source.trust and source.trust.level == "caution":
             by_sentence.setdefault(source.trust.sentence, []).append(source.label)
     return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in by_sentence.items()]
 
@@ -252,7 +253,7 @@ def ratio_of_configuration(pair: MatchedPair, ratio: Estimate, least: float, is_
 def classify_ratio(ratio: Estimate, least: float, is_rate: bool = False) -> ShownAs:
     """Return what an interval shows, given the smallest difference that counts.
 
-    The ratio is over the reference; `least` is a share: 0.02 is 2 %.
+    The ratio is over the reference; `least` is a share: 0.02 is 2%.
 
     >>> [classify_ratio(Estimate(1.0, *ends), 0.05) for ends in ((0.97, 1.04), (1.01, 1.08), (0.9, 1.1), (None, None))]
     ['equivalent', 'slower', 'inconclusive', 'inconclusive']
@@ -267,10 +268,10 @@ def _shape_distance(ratios: CurveRatios | None, shift: Estimate | None) -> float
     ends = [contrast.estimate(ratios.single_shape) for contrast in ratios.shape]
     if any((e.low or 0.0) > 1 + _ROUNDING or (e.high or 2.0) < 1 - _ROUNDING for e in ends):
         return None
-    return _farthest(ends)
+    return farthest(ends)
 
 
-def _farthest(estimates: Sequence[Estimate]) -> float | None:
+def farthest(estimates: Sequence[Estimate]) -> float | None:
     """Return the largest difference that intervals allow, as a share; None where one is missing."""
     if any(e.low is None or e.high is None or e.low <= 0 for e in estimates) or not estimates:
         return None
@@ -296,12 +297,13 @@ def answer_fields(
         lost: what failed or is missing: it rules out "equivalent" and "faster".
     """
     seen = [row for row in configurations if not row.doubt and row.ratio.low is not None]
-    answer, reason = _answer([text for text in refused if text], seen, len(configurations) - len(seen), words, margin)
+    answer, case, reason = _answer([t for t in refused if t], seen, len(configurations) - len(seen), words, margin)
     if lost and answer != "slower":
-        answer, reason = "inconclusive", lost
+        answer, case, reason = "inconclusive", "lost", lost
     return {
-        "answer": answer, "why": reason, "n_inconclusive": len(configurations) - sum(x.shown != UNSHOWN for x in seen),
-        "reach": _farthest([row.ratio for row in seen]),
+        "answer": answer, "case": case, "why": reason,
+        "n_inconclusive": len(configurations) - sum(x.shown != UNSHOWN for x in seen),
+        "reach": farthest([row.ratio for row in seen]),
         "noise_floor": max((_floor(row.ratio) for row in seen), default=None),
     }  # fmt: skip
 
@@ -309,25 +311,22 @@ def answer_fields(
 def _answer(
     refused: Sequence[str], seen: Sequence[ConfigurationRatio], n_silent: int, words: Collection[ShownAs],
     margin: float,
-) -> tuple[ComparisonAnswer, str]:  # fmt: skip
+) -> tuple[ComparisonAnswer, OpenCase, str]:  # fmt: skip
     """Decide by the worst: slower, then inconclusive, then faster and equivalent.
 
     seen: configurations that decide; n_silent: how many decide nothing.
     """
     if refused:
-        return UNSHOWN, refused[0]
+        return UNSHOWN, "refused", refused[0]
     if "slower" in words:
-        return "slower", ""
+        return "slower", "", ""
     if not seen:
-        return UNSHOWN, "too few runs for an interval"
-    if 2 * n_silent > n_silent + len(seen):
-        many = count_noun(n_silent + len(seen), "configuration")
-        return UNSHOWN, f"{n_silent} of {many} rest on disturbed runs, or have no interval"
+        return UNSHOWN, "few runs", "too few runs for an interval"
+    n = n_silent + len(seen)
+    if 2 * n_silent > n:
+        return UNSHOWN, "disturbed", f"{n_silent} of {n} configurations rest on disturbed runs, or have no interval"
     if unshown := [row.ratio for row in seen if row.shown == UNSHOWN]:
-        farthest = _farthest(unshown)
-        most = "any" if farthest is None else f"up to {percent_at_most(farthest)}"
-        many = "" if len(unshown) == len(seen) else f" with {len(unshown)} of {len(seen)} configurations"
-        is_faster = any(row.shown == "faster" for row in seen)
-        text = f"a difference of {most}" if is_faster else f"no difference found, but {most}"
-        return UNSHOWN, f"{text} is possible{many}; the margin is {exact_percent(margin)}"
-    return ("faster" if "faster" in words else "equivalent"), ""
+        most = percent_at_most(farthest(unshown) or 0.0).replace(" ", "")
+        many = "" if len(unshown) == len(seen) else f" in {len(unshown)} of {len(seen)} configurations"
+        return UNSHOWN, "open", f"differences of up to {most} are possible{many}; the margin is {100 * margin:g}%"
+    return ("faster" if "faster" in words else "equivalent"), "", ""

@@ -3,22 +3,24 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from scalograph.analysis.change_points import FEWEST, ChangePoint, change_points
 from scalograph.analysis.curve_ratios import curve_ratios
 from scalograph.analysis.ratios import ratio
+from scalograph.analysis.versus import SAME
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.matched_configurations import configuration_names, match_sources
 from scalograph.exchange.compare.measured_source import MeasuredSource
-from scalograph.exchange.compare.result_answer import MOST_NAMED, have_logs, logs_of
+from scalograph.exchange.compare.result_answer import MOST_NAMED, classify_ratio, farthest, have_logs, logs_of
 from scalograph.protocol.compared_results import ResultSeries, SeriesResult, SeriesStep
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
-from scalograph.protocol.plain import Level
-from scalograph.text.cell_numbers import NOT_RESOLVED
-from scalograph.text.quantities import change, count_noun
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions.claims import state
+from scalograph.text.cell_numbers import is_resolved
+from scalograph.text.quantities import count_noun
 from scalograph.text.scale import SECONDS
 
 
@@ -29,10 +31,11 @@ class DatedSource(NamedTuple):
     source: MeasuredSource
 
 
-def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> ResultSeries:
+def series(every: Sequence[DatedSource], left_out: Sequence[str] = (), margin: float | None = None) -> ResultSeries:
     """Order results by time and find where their level changes.
 
-    Results without all configurations of the newest are excluded; `left_out` says what could not be read.
+    Results without all configurations of the newest are excluded; `left_out` says what could not be read. The margin is
+    the largest difference to ignore, as a share; None for 2%.
 
     Raises:
         StudyError: there is none.
@@ -51,7 +54,7 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> Result
             name=dated.source.label, started=dated.started,
             level=curve_ratios(logs[0], logs[i]).shift.estimate(0.95),
             stretch=1 + sum(change.place <= i for change in changes),
-            doubt=dated.source.trust.sentence if dated.source.trust and dated.source.trust.level == "doubt" else "",
+            doubt=dated.source.trust.sentence if dated.source.trust and dated.source.trust.level == "caution" else "",
         )
         for i, dated in enumerate(kept)
     ]  # fmt: skip
@@ -59,7 +62,7 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> Result
         title=newest.title, response=newest.response.name, response_title=newest.response.title,
         unit=newest.response.unit, better=newest.response.better, results=results,
         steps=list(_steps(kept, levels, changes)), newest=_newest(ordered, kept, reasons),
-        left_out=[*left_out, *reasons],
+        left_out=[*left_out, *reasons], margin=SAME if margin is None else margin,
     )  # fmt: skip
 
 
@@ -81,7 +84,7 @@ def _newest(ordered: Sequence[DatedSource], kept: Sequence[DatedSource], reasons
     """Return what the newest result lacks; empty where it is complete."""
     label = ordered[-1].source.label
     if ordered[-1] is not kept[-1]:
-        return f"the newest result is left out, {next(text for text in reasons if text.startswith(f'{label}: '))}"
+        return f"the newest result is excluded: {next(text for text in reasons if text.startswith(f'{label}: '))}"
     lost = dict.fromkeys(row.name for old in kept[:-1] for row in match_sources(old.source, kept[-1].source).lost)
     return f"the newest result, {label}, lacks {', '.join(list(lost)[:MOST_NAMED])}" if lost else ""
 
@@ -116,22 +119,62 @@ def _steps(
 
 
 MOST_ROWS, MOST_STEPS = 10, 2
+FORMS = {
+    "step": "From {name} on, results are {word} than before: {gain:change} {noun}{gain:change_ci}.",
+    "small step": "From {name} on, results differ but are equivalent: {gain:change} {noun}{gain:change_ci};"
+    " the margin is {margin:exact}.",
+    "uncertain step": "From {name} on, results are {word} than before (size uncertain).",
+    "equivalent": "Equivalent: no change found in {n} results, all within {most:at_most} of the first;"
+    " the margin is {margin:exact}.",
+    "no intervals": "Inconclusive: no change found in {n} results, of which some have too few runs for an interval.",
+    "open": "Inconclusive: no change found in {n} results, but up to {most:at_most} possible;"
+    " the margin is {margin:exact}.",
+    "few": "Inconclusive: {n} results are too few to find a change; {fewest} are needed.",
+    "newest": "{text}.",
+    "newest open": "Inconclusive: {text}.",
+    "changes": "Changed with {name}: {changes:list}.",
+}
 
 
 def series_claim(history: ResultSeries) -> Claim:
-    """Return how many levels there are, and where the last ones begin."""
-    n, last = len(history.results), history.results[-1]
-    newest = [f"{history.newest[:1].upper()}{history.newest[1:]}."] if history.newest else []
-    if n < FEWEST:
-        text = f"Cannot be said: {count_noun(n, 'result')}; from {FEWEST} on a new level can be told from chance."
-        return Claim(sentences=[text, *newest], answered=False, matrix=_matrix(history))
-    if not history.steps:
-        which = " of what all of them have" if newest else ""
-        text = f"One level{which}: no change is shown among {count_noun(n, 'result')}."
-        return Claim(sentences=[text, *newest], answered=not newest, matrix=_matrix(history))
-    steps = [_step(history, step) for step in history.steps[: -MOST_STEPS - 1 : -1]]
-    head = f"{last.stretch} levels in {count_noun(n, 'result')}. {steps[0]}"
-    return Claim(sentences=[head, *newest, *steps[1:]][:3], matrix=_matrix(history))
+    """State where the last levels begin and how they differ, or that none differs by more than the margin."""
+    steps = history.steps[: -MOST_STEPS - 1 : -1]
+    newest = [_case(history, "newest" if steps else "newest open", text=history.newest)] if history.newest else []
+    if len(history.results) < FEWEST:
+        cases = [_case(history, "few", fewest=FEWEST), *newest]
+    elif not steps:
+        cases = [*newest, _no_change(history)]
+    else:
+        first, *others = ([*_step(history, step)] for step in steps)
+        cases = [first[0], *newest, *first[1:], *(case for other in others for case in other)]
+    return state(FORMS, cases, _matrix(history, steps))
+
+
+def _case(history: ResultSeries, case: str, /, **values: Any) -> AnswerCase:
+    title = history.response_title or history.response.replace("_", " ")
+    is_time = history.unit in SECONDS and history.better == "lower"
+    common = {"n": len(history.results), "margin": history.margin, "noun": "time" if is_time else title}
+    return AnswerCase(case=case, values={**common, **values})
+
+
+def _no_change(history: ResultSeries) -> AnswerCase:
+    """State how far results may be from the first one; without intervals nothing bounds it."""
+    most = farthest([result.level for result in history.results[1:]])
+    is_within = most is not None and most <= history.margin
+    return _case(
+        history, "equivalent" if is_within else "open" if most is not None else "few", most=most, fewest=FEWEST
+    )
+
+
+def _step(history: ResultSeries, step: SeriesStep) -> Iterator[AnswerCase]:
+    word = classify_ratio(step.ratio, history.margin, history.better == "higher")
+    is_slower = ((step.ratio.value or 1.0) > 1) != (history.better == "higher")
+    is_sure = is_resolved(step.ratio) and word != "inconclusive"
+    case = "small step" if word == "equivalent" else "step" if is_sure else "uncertain step"
+    yield _case(history, case, name=step.name, gain=step.ratio, word="slower" if is_slower else "faster")
+    if step.differences:
+        changes = [f"{d.what} {d.reference} \N{RIGHTWARDS ARROW} {d.other}" for d in step.differences]
+        yield _case(history, "changes", name=step.name, changes=changes)
 
 
 def series_trust(history: ResultSeries) -> Trust | None:
@@ -141,30 +184,24 @@ def series_trust(history: ResultSeries) -> Trust | None:
         return None
     n = f"{len(doubted)} of {count_noun(len(history.results), 'result')} {'is' if len(doubted) == 1 else 'are'}"
     points = [f"Of {result.name}: {result.doubt}" for result in doubted[:MOST_STEPS]]
-    return Trust(level="doubt", sentence=f"{n} to be used with care.", points=points)
+    return Trust(level="caution", sentence=f"{n} to be used with care.", points=points)
 
 
-def _step(history: ResultSeries, step: SeriesStep) -> str:
-    title = history.response_title or history.response.replace("_", " ")
-    is_time = history.unit in SECONDS and history.better == "lower"
-    how = change(step.ratio, "time" if is_time else title)
-    how = "another level, by how much is not resolved" if how == NOT_RESOLVED else how
-    around = "; ".join(f"{d.what} {d.reference} \N{RIGHTWARDS ARROW} {d.other}" for d in step.differences)
-    return f"From {step.name} on {'it takes' if is_time else 'there is'} {how}{f' ({around})' if around else ''}."
-
-
-def _matrix(history: ResultSeries) -> Matrix:
+def _matrix(history: ResultSeries, steps: Sequence[SeriesStep]) -> Matrix:
+    """Tabulate the last results, and those with which the steps begin that sentences name."""
+    named, results = {step.name: step.ratio for step in steps}, history.results
+    begins = [i for i, result in enumerate(results) if result.name in named]
+    shown = sorted({*begins, *range(max(0, len(results) - MOST_ROWS), len(results))})
     rows = []
-    for result in history.results[-MOST_ROWS:]:
+    for result in (results[i] for i in shown):
         is_dated = not result.started or result.name.startswith(result.started[:4])
         label = result.name if is_dated else f"{result.started[:10]} {result.name}"
         cells = [MatrixCell(estimate=result.level, doubt=result.doubt), MatrixCell(text=f"{result.stretch}")]
-        rows.append(MatrixRow(label=label, cells=cells))
-    title = f"{history.response_title or history.response}, over the first result"
-    better = "higher" if history.better == "higher" else "lower"
-    return Matrix.model_validate(
-        {"title": title, "better": better, "columns": ["mean ratio", "level"], "rows": rows, "note": "each by itself"}
-    )
+        rows.append(MatrixRow(label=label, cells=[*cells, MatrixCell(estimate=named.get(result.name))]))
+    return Matrix(
+        title=history.response_title or history.response, better="higher" if history.better == "higher" else "lower",
+        columns=["vs. first result", "level", "vs. level before"], rows=rows, note="each interval by itself",
+    )  # fmt: skip
 
 
 def series_tables(history: ResultSeries) -> list[TableDoc]:
@@ -187,5 +224,5 @@ def series_tables(history: ResultSeries) -> list[TableDoc]:
     if history.left_out:
         lost: list[list[Level]] = [[text] for text in history.left_out]
         columns = [Column(name="result", kind="text")]
-        tables.append(TableDoc(id="left-out", title="Left out", columns=columns, rows=lost))
+        tables.append(TableDoc(id="left-out", title="Excluded", columns=columns, rows=lost))
     return tables

@@ -11,8 +11,8 @@ from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue
 from scalograph.study.published_claim import PublishedClaim
-from scalograph.text.quantities import count_noun
 from scalograph.text.short_names import is_counted, join_names
+from scalograph.text.warning_catalog import warning_text
 
 
 def describe_values(table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue]) -> str:
@@ -78,7 +78,7 @@ def run_factor(values: Sequence[ClaimValue], bounds: Bounds) -> float | None:
     Returns:
         1 or more; None if a value has no interval, or all are conclusive.
     """
-    crossing = [_value_run_factor(value, bounds) for value in values if value.decision == "not resolved"]
+    crossing = [_value_run_factor(value, bounds) for value in values if value.decision == "inconclusive"]
     factors = [factor for factor in crossing if factor is not None]
     if not factors or len(factors) < len(crossing):
         return None
@@ -139,7 +139,7 @@ def why_inconclusive(
     table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimValue]
 ) -> str:
     """Say why a claim is inconclusive, and how many times as many runs may decide it."""
-    both = [pair for pair in zip(values, decided, strict=True) if pair[1].decision == "not resolved"]
+    both = [pair for pair in zip(values, decided, strict=True) if pair[1].decision == "inconclusive"]
     busy = [row for value, _ in both for row in value.disturbed]
     left = [figure for value, figure in both if not value.disturbed]
     bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]
@@ -162,6 +162,5 @@ def _disturbance_text(runs: Iterable[Row]) -> str:
     each = {row.run: row for row in runs}.values()
     n, cause = count_disturbed(each), worst_cause(each)
     is_wrong = 2 * sum(row.verdict == "invalid" for row in each) > n
-    did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
-    text = f"{n:,} of {count_noun(len(each), 'run')} {did}"
+    text = warning_text("mostly invalid" if is_wrong else "mostly disturbed", n=n, of=len(each))
     return f"{text}: {cause}" if cause and not is_wrong else text

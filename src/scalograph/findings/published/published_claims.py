@@ -131,7 +131,7 @@ def surface_values(table: Table, at_levels: Lookup, claim: PublishedClaim) -> li
 def _surface_ratio(top: Estimate, bottom: Estimate, confidence: float) -> Estimate:
     """A ratio of times is the inverse ratio of speedups; half-widths add up as those of logs.
 
-    The surface has one confidence, 95 %.
+    The surface has one confidence, 95%.
     """
     value = log(bottom.value or 1.0) - log(top.value or 1.0)
     ends = (top.low, top.high, bottom.low, bottom.high)
@@ -206,8 +206,8 @@ def _decide_whole(
             return "cannot be seen here", hidden.missing
         lacking = [value.missing for value in values if value.lacks]  # the last level asks for most CPUs
         return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", why_not_measured(missing))
-    if "not resolved" in decisions:
-        return "not resolved", why_inconclusive(table, claim, values, decided)
+    if "inconclusive" in decisions:
+        return "inconclusive", why_inconclusive(table, claim, values, decided)
     return "holds", ""
 
 
@@ -230,7 +230,7 @@ def _decide_value(
     shared = measured.estimate(1 - (1 - confidence) / n_values) if measured.estimate else None
     decision: Decision = "does not hold" if measured.none else _decide_interval(here, shared, bounds)
     if measured.disturbed and decision != "not measured":
-        decision = "not resolved"
+        decision = "inconclusive"
     return ClaimValue(
         label=measured.label, published=published,
         published_low=None if published is None or not spread else published - spread,
@@ -251,4 +251,4 @@ def _decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bou
     low, high = -inf if low is None else low, inf if high is None else high
     if (shared.low is not None and shared.low > high) or (shared.high is not None and shared.high < low):
         return "does not hold"
-    return "not resolved"
+    return "inconclusive"

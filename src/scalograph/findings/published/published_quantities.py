@@ -17,7 +17,7 @@ from scalograph.protocol.plain import Level
 from scalograph.study.check_published import MAX_BYTES
 from scalograph.study.model import Published, Study
 from scalograph.study.shipped import inside
-from scalograph.text.reproduced import HIGHER, IMPOSSIBLE, LOWER, NOT_RESOLVED, OTHER_CPUS, REPRODUCES, UNLIKE, YES
+from scalograph.text.reproduced import HIGHER, IMPOSSIBLE, INCONCLUSIVE, LOWER, OTHER_CPUS, REPRODUCES, UNLIKE, YES
 from scalograph.text.short_names import shorten
 
 MAX_ROWS = 10_000
@@ -122,18 +122,18 @@ def judge_reproduction(published: float | None, here: Estimate | None, within: S
     >>> judge_reproduction(0.53, Estimate(value=0.98, low=0.97, high=0.99))
     'no: published lower'
     >>> judge_reproduction(0.90, Estimate(value=0.98, low=0.97, high=0.99), (0.8, 1.0))
-    'not resolved'
+    'inconclusive'
     """
     if published is None or here is None or here.value is None:
         return "not measured"
     if here.low is None or here.high is None or here.high - here.low > 2 * WIDEST * here.value:
-        return NOT_RESOLVED
+        return INCONCLUSIVE
     low, high = here.low * (1 - TOLERANCE), here.high * (1 + TOLERANCE)
     if low <= published <= high:
         return YES
     least, most = (published if end is None else end for end in within)
     if least <= high and most >= low:
-        return NOT_RESOLVED
+        return INCONCLUSIVE
     return LOWER if published < low else HIGHER
 
 

@@ -198,7 +198,7 @@ _NOTE = "speedup over one CPU of the same total of one kind of work, one worker 
 
 _AGAINST = (
     "at the most CPUs that both have, over the baseline of the curve; below, above: the whole interval of the ratio "
-    "lies more than 5 % off; alike: not told apart, which is no proof; unknown: an interval is missing or too wide"
+    "lies more than 5% off; alike: not told apart, which is no proof; unknown: an interval is missing or too wide"
 )
 
 

@@ -64,7 +64,7 @@ def effective_df(n: int, kurtosis: float) -> float:
 
 
 def detectable_effects(sd_log_percent: float, counts: Sequence[int] = (3, 5, 10, 20)) -> dict[int, float]:
-    """Return the smallest effect that so many runs of each configuration detect at 80 % power, in percent.
+    """Return the smallest effect that so many runs of each configuration detect at 80% power, in percent.
 
     >>> {n: round(effect, 1) for n, effect in detectable_effects(3.0).items()}
     {3: 9.5, 5: 6.2, 10: 4.1, 20: 2.8}
@@ -78,7 +78,7 @@ STUDY, RESPONSE = "noise-floor", "wall"
 STRETCH = 10
 # Fewer stretches than this say too little of how their medians differ.
 MIN_STRETCHES = 3
-# Two A/A differences are looked at each time: at 95 % every tenth machine would be suspected for nothing.
+# Two A/A differences are looked at each time: at 95% every tenth machine would be suspected for nothing.
 AA_CONFIDENCE = 0.99
 # Fewer runs that count make a floor that nothing can be held against.
 MIN_RUNS = 20
@@ -165,7 +165,7 @@ def _find_flags(part: FloorPart) -> list[str]:
     if part.difference and part.difference.is_false:
         d = part.difference
         flags.append(
-            f"{where} A differs from B by {d.percent:.2g} % [{d.low:.2g} .. {d.high:.2g}], and they are the same work: "
+            f"{where} A differs from B by {d.percent:.2g}% [{d.low:.2g} .. {d.high:.2g}], and they are the same work: "
             "the machine drifts, or the method is wrong"
         )
     return flags
@@ -186,7 +186,7 @@ def floor_rows(floor: Floor) -> Iterator[list[str]]:
 def _disturbed_rows(part: FloorPart) -> str:
     share = 100 * (part.n_runs - part.n) / part.n_runs if part.n_runs else 0
     causes = [f"{name} {n}" for name, n in part.causes.items()] + ([f"failed {part.n_failed}"] if part.n_failed else [])
-    return f"{share:.0f} %" + (f" ({', '.join(causes)})" if causes else "")
+    return f"{share:.0f}%" + (f" ({', '.join(causes)})" if causes else "")
 
 
 def _spread(part: FloorPart) -> str:
@@ -194,18 +194,18 @@ def _spread(part: FloorPart) -> str:
     if spread is None:
         return UNKNOWN
     low, high = ("" if end is None else two_digits(end) for end in (spread.low, spread.high))
-    return f"{two_digits(spread.sd_log_percent)} % [{low} .. {high}]"
+    return f"{two_digits(spread.sd_log_percent)}% [{low} .. {high}]"
 
 
 def _difference(part: FloorPart) -> str:
     d = part.difference
     if d is None or d.percent is None or d.low is None or d.high is None:
         return UNKNOWN
-    return f"{d.percent:+.2g} % [{d.low:+.2g} .. {d.high:+.2g}]" + (", not 0" if d.is_false else "")
+    return f"{d.percent:+.2g}% [{d.low:+.2g} .. {d.high:+.2g}]" + (", not 0" if d.is_false else "")
 
 
 def _percent(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{two_digits(value)} %"
+    return UNKNOWN if value is None else f"{two_digits(value)}%"
 
 
 _ROWS: tuple[tuple[str, Callable[[FloorPart], str]], ...] = (
@@ -215,5 +215,5 @@ _ROWS: tuple[tuple[str, Callable[[FloorPart], str]], ...] = (
     ("runs differ by (sd of logs)", _spread),
     ("ten runs on end differ by",
      lambda part: _percent(part.reference.spread.sd_log_percent if part.reference else None)),
-    ("A over B (99 %)", _difference),
+    ("A over B (99%)", _difference),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from scalograph.study.responses import windows
 from scalograph.text.quantities import two_digits
 from scalograph.verdict.cause import COUNTED
 
-# Every study may ask: at 1 % one quiet session in a hundred sees a change that is none.
+# Every study may ask: at 1% one quiet session in a hundred sees a change that is none.
 ALPHA = 0.01
 
 
@@ -104,9 +104,9 @@ def _sentence(
     if changed == "unknown" or sd is None or percent is None:
         text = f"whether the noise is that of {kept_at} is not known: {of} of the same work count"
         return text + _describe_move(move, percent)
-    then = f"{two_digits(kept.spread.sd_log_percent)} % on {kept_at}"
+    then = f"{two_digits(kept.spread.sd_log_percent)}% on {kept_at}"
     spread = {"higher": "more than", "lower": "less than", "no": "about the same as"}[changed]
-    noise = f"{of} of the same work differ by {two_digits(sd)} %, {spread} the {then}"
+    noise = f"{of} of the same work differ by {two_digits(sd)}%, {spread} the {then}"
     return noise + _describe_move(move, percent)
 
 
@@ -114,7 +114,7 @@ def _describe_move(move: Move, percent: float | None) -> str:
     if move in ("no", "unknown") or percent is None:
         return ""
     longer = "longer" if move == "slower" else "less"
-    return f"; it takes {two_digits(abs(percent))} % {longer} than then, beyond what such runs vary"
+    return f"; it takes {two_digits(abs(percent))}% {longer} than then, beyond what such runs vary"
 
 
 _LEVELS: Mapping[str, list[Any]] = {"label": ["A"], "cpus": [1]}

@@ -97,7 +97,7 @@ def missing_error(record: Record, word: str, otherwise: str) -> NotProvableError
     degraded = [part for part in (*record.run.degraded, *record.header.degraded) if word in part.what]
     if degraded:
         return NotProvableError(degraded[0].why, degraded[0].fix)
-    return NotProvableError(otherwise, "see `scalograph doctor`")
+    return NotProvableError(otherwise, "see scalograph doctor --all")
 
 
 def _describe_run(ran: ProofRun) -> str:

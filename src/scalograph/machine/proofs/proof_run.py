@@ -79,6 +79,9 @@ class Leftovers:
         """Yield itself, as a session wants its progress."""
         yield self
 
+    def phase_began(self, name: str) -> None:
+        """Show nothing."""
+
     def run_started(self, run: Run, n_left: int) -> None:
         """Show nothing."""
 

@@ -17,7 +17,7 @@ from scalograph.findings.sample import replay_runs
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
-from scalograph.questions.break_even.claim import break_even_claim, break_even_flags, formula_sentence
+from scalograph.questions.break_even.claim import FEW, NOISY, break_even_claim, formula_sentence
 from scalograph.questions.break_even.document import (
     BreakEven,
     BreakEvenFormula,
@@ -29,6 +29,7 @@ from scalograph.questions.break_even.model import OUTLIER, SURE, RatioSurface, l
 from scalograph.questions.break_even.model_mean import ComparisonSpace, SpacePoint, comparison_space, size_powers
 from scalograph.questions.break_even.search_state import EVEN, BreakEvenState, begin
 from scalograph.questions.break_even.tables import break_even_tables
+from scalograph.text.warning_catalog import Caveat
 
 # The formula is dropped where its line is typically further off the measured surface.
 MAX_FORMULA_DISTANCE = 0.15
@@ -221,9 +222,7 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer a break-even search from its runs."""
     search = replay_search(table)
     if not search:
-        return Answer(
-            decided=False, claim=break_even_claim(table, None), doubts=break_even_flags(None), at_levels=lambda _: {}
-        )
+        return Answer(decided=False, claim=break_even_claim(table, None), doubts=_doubts(None), at_levels=lambda _: {})
     document = break_even(table, search)
     return Answer(
         document=document,
@@ -231,9 +230,21 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
         claim=break_even_claim(table, document),
         sentences=formula_sentence(table, document),
         tables=break_even_tables(table, search.space, search.state.pairs, search.surface, document),
-        doubts=break_even_flags(document),
+        doubts=_doubts(document),
         at_levels=speedup_lookup(search.space, search.surface, len(search.state.asked)),
     )
+
+
+def _doubts(result: BreakEven | None) -> list[Caveat]:
+    """Return why the answer is uncertain, the gravest first: a few open points do not change the others."""
+    if result is None:
+        return [Caveat("nothing known", {"what": "break-even"})]
+    misfits = [Caveat("pairs differ", {"noise": result.noise_percent})] * (result.noise_percent > NOISY)
+    misfits += [Caveat("no smooth surface", {"n": result.n_off, "of": result.n})] * bool(result.n_off)
+    share, counts = 100 * result.shares["undecided"], {"n": result.n, "more": result.n_more or None}
+    still_open = Caveat("points open", {**counts, "share": share}) if share else Caveat("points unconfirmed", counts)
+    some = [] if result.decided else [still_open]
+    return [*misfits, *some] if result.shares["undecided"] < FEW else [*some, *misfits]
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ STRONG, WEAK = 0.66, 0.14
 # Labels of rows that the line does not cross.
 WORDS = {
     "always": "always", "never": "never", "several": "several", "unmeasured": "not measured",
-    "undecided": "not decided",
+    "undecided": "inconclusive",
 }  # fmt: skip
 
 
@@ -184,8 +184,8 @@ OPEN = [
     *(_element("line", "even-ink", x1=x, y1=0, x2=x, y2=14, stroke_width=1.2, stroke_dasharray="5 3") for x in (2, 34)),
     *(_element("circle", "even-dot", cx=x, cy=y, r=1.1) for x in (7, 14, 21, 28) for y in (4, 10)),
 ]
-FULL = [_element("circle", "even-dot", cx=18, cy=7, r=4)]
-EMPTY = [_element("circle", "even-ring", cx=18, cy=7, r=4, stroke_width=1.6)]
+FASTER = [_element("path", "even-dot", d="M13.5 11h9l-4.5 -8z")]
+SLOWER = [_element("path", "even-dot", d="M13.5 3h9l-4.5 8z")]
 
 
 def legend(chart: BreakEvenChart) -> list[KeyItem]:
@@ -195,8 +195,8 @@ def legend(chart: BreakEvenChart) -> list[KeyItem]:
         items.append(KeyItem("break-even", LINE))
     if any(row.band for row in chart.rows):
         items.append(KeyItem("not known who is faster", OPEN))
-    full = KeyItem(f"a pair measured, {chart.other} faster", FULL)
-    return [*items, full, KeyItem("a pair measured, not faster", EMPTY)]
+    full = KeyItem(f"a pair measured, {chart.other} faster", FASTER)
+    return [*items, full, KeyItem("a pair measured, not faster", SLOWER)]
 
 
 def _color_scale(chart: BreakEvenChart) -> KeyItem:
@@ -208,7 +208,7 @@ def _color_scale(chart: BreakEvenChart) -> KeyItem:
     return KeyItem(f"{chart.other} faster, {most}", [defined, bar], f"{chart.baseline} faster, {most}", width=120)
 
 
-SURE = "95 %"
+SURE = "95%"
 # Rows that the text alternative of a map describes.
 FEW_ROWS = 20
 
@@ -223,7 +223,7 @@ def figures(findings: Findings) -> list[Figure]:
     title = f"Where {chart.other} is faster than {chart.baseline}"
     caption = f"Above 1 {chart.other} is faster. Bands: {SURE} intervals, also of the crossing."
     if chart.y:
-        caption = f"Stronger color: further apart, from {100 * chart.even:g} % on. Dotted: {SURE} of the line."
+        caption = f"Stronger color: further apart, from {100 * chart.even:g}% on. Dotted: {SURE} of the line."
     views = [View([_plot(chart, panel) for panel in panels])]
     return [Figure(id="even", title=title, caption=caption, key=legend(chart), views=views)]
 

@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.plain import is_number
 from scalograph.questions.break_even.document import BreakEven, BreakEvenLine, BreakEvenMap, BreakEvenPair
+from scalograph.text.answer_form import place_ends
 from scalograph.text.axes import Factors, Levels
 from scalograph.text.escape import escape_controls
-from scalograph.text.format import level_text, number, significant, version_name
+from scalograph.text.format import level_text, significant, version_name
 from scalograph.text.plots import (
     MARGIN,
     area,
@@ -204,16 +206,14 @@ def _row_summary(document: BreakEven, line: BreakEvenLine, x: ChartAxis) -> str:
     other = escape_controls(version_name(document.factor, document.other))
     if line.location is not None:
         how, on = ("from", " on") if line.kind == "from" else ("up to", "")
-        ends = ""
-        if line.low is not None and line.high is not None:
-            ends = f" [{number(line.low)}, {number(line.high)}]"
-        return f"{other} is faster {how} {x.levels.title} {number(line.location)}{ends}{on}"
+        ends = place_ends(Estimate(line.location, line.low, line.high))
+        return f"{other} is faster {how} {x.levels.title} {ends}{on}"
     return {
-        "always": f"{other} is always faster, or within {100 * document.even:g} %",
-        "never": f"{other} is never faster by more than {100 * document.even:g} %",
+        "always": f"{other} is always faster, or within {100 * document.even:g}%",
+        "never": f"{other} is never faster by more than {100 * document.even:g}%",
         "several": f"{other} is faster in several regions",
         "unmeasured": "not measured: no pair there has two times",
-    }.get(line.kind, "not decided where they are even")
+    }.get(line.kind, "inconclusive where they are even")
 
 
 def _pair(pair: BreakEvenPair, x: ChartAxis, y: ChartAxis | None) -> PairMark:
@@ -239,11 +239,11 @@ OPEN = {
 
 
 def pair_markers(panel: Panel, height: Callable[[PairMark], float]) -> dict[str, Any]:
-    """Draw disks: filled where the other version was faster, larger where there are several pairs."""
+    """Draw triangles: up where the other version was faster, else down; larger where there are several pairs."""
     marker = {
         "size": [round(min(8 + 2.5 * math.sqrt(pair.n - 1), 16), 2) for pair in panel.pairs],
-        "color": ["ink" if pair.speedup > 1 else "paper" for pair in panel.pairs],
-        "opacity": 1, "line": {"color": "ink", "width": 1.6},
+        "symbol": [f"triangle-{'up' if pair.speedup > 1 else 'down'}" for pair in panel.pairs],
+        "color": "ink", "opacity": 1, "line": {"color": "paper", "width": 0.8},
     }  # fmt: skip
     return {
         "type": "scatter", "mode": "markers", "x": [pair.x for pair in panel.pairs], "y": [*map(height, panel.pairs)],

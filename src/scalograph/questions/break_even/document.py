@@ -15,8 +15,8 @@ class BreakEvenLine(Model):
         description="of the other version: it wins from `location` on, or until there, or ..."
     )
     location: float | None = None
-    low: float | None = Field(default=None, description="the line lies above, with 95 %")
-    high: float | None = Field(default=None, description="the line lies below, with 95 %")
+    low: float | None = Field(default=None, description="the line lies above, with 95%")
+    high: float | None = Field(default=None, description="the line lies below, with 95%")
     sure_from: float | None = Field(default=None, description="where the rest is not decided: it wins from here on")
     sure_to: float | None = Field(default=None, description="it wins for sure up to here (of `until`: down to here)")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Levels of each range, by the factors that vary: a line is interpolated, so a few for each doubling will do.
 _MOST = {1: 64, 2: 32, 3: 16, 4: 8}
 _NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
-_EACH = "LOW:HIGH or levels; NAME=... where it is no {{{}}}; may be repeated."
+_EACH = "LOW:HIGH or levels; NAME=... if it does not substitute {{{}}}; repeatable"
 
 
 class AxisOption(NamedTuple):
@@ -30,7 +30,7 @@ class AxisOption(NamedTuple):
 
 @dataclass(frozen=True)
 class BreakEvenOptions:
-    """From which size is one version of a command faster than another? Some 8 to 24 pairs of runs; keeps a study.toml.
+    """From which size does one version win over another? Takes 8 to 24 pairs of runs for one factor.
 
     \b
     scalograph find break-even --size 16:65536 -- ./prog --mode {version} -n {size}
@@ -38,12 +38,12 @@ class BreakEvenOptions:
     scalograph find break-even --versions ./plain,./threaded --size 1:4096 -- {version} {size}
     """
 
-    versions: Annotated[str, Option("Baseline and what may be faster: both fill {version}.")] = "sequential,parallel"
-    size: Annotated[list[str] | None, Option(f"Work grows with it: {_EACH.format('size')}")] = None
-    workers: Annotated[list[str] | None, Option(f"They divide it: {_EACH.format('workers')}")] = None
-    clients: Annotated[list[str] | None, Option(f"They share the CPUs: {_EACH.format('clients')}")] = None
-    factor: Annotated[list[str] | None, Option("NAME=LEVELS of anything else; may be repeated.")] = None
-    even: Annotated[str, Option("A difference of so much counts as none.")] = "10%"
+    versions: Annotated[str, Option("Baseline and challenger; both substitute {version}")] = "sequential,parallel"
+    size: Annotated[list[str] | None, Option(f"Work grows with this factor: {_EACH.format('size')}")] = None
+    workers: Annotated[list[str] | None, Option(f"Workers divide the work: {_EACH.format('workers')}")] = None
+    clients: Annotated[list[str] | None, Option(f"Clients share the CPUs: {_EACH.format('clients')}")] = None
+    factor: Annotated[list[str] | None, Option("Any other factor, as NAME=LEVELS; repeatable")] = None
+    even: Annotated[str, Option("Ignore differences smaller than this")] = "10%"
 
     def factors(self) -> AskedFactors:
         """Make the two versions, and the factors over which they are compared."""
@@ -83,7 +83,7 @@ def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[Ax
         raise StudyError.one("break-even", f"{len(given)} factors", expected, "such as --size 16:65536")
     names = [name for _, name, _ in given]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise StudyError.one("break-even", f"factor {twice} twice", "each once", "name one of them: --size NAME=...")
+        raise StudyError.one("break-even", f"factor {twice} is given twice", "", "name one of them: --size NAME=...")
     return [AxisOption(name, role, _levels(role, text, _MOST[len(given)])) for role, name, text in given]
 
 
@@ -91,7 +91,7 @@ def parse_versions(text: str) -> tuple[str, str]:
     """Parse the baseline and the other version; raise StudyError where these are not two."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
-        expected = "two different ones: the baseline, and what may be faster"
+        expected = "two names that differ"
         raise StudyError.one("--versions", f"{text[:60]!r}", expected, "such as sequential,parallel")
     return parts[0], parts[1]
 
@@ -103,7 +103,7 @@ def check_share(text: str) -> str:
     except ValueError as error:
         raise StudyError.one("--even", str(error)) from error
     if not 0 < share < 1:
-        raise StudyError.one("--even", f"{text!r}", "above 0 and below 100 %", "such as 10%")
+        raise StudyError.one("--even", f"{text!r}", "a share between 0 and 100%", "such as 10%")
     return text
 
 
@@ -125,6 +125,6 @@ def _levels(role: str | None, text: str, most: int) -> str:
     except LevelsError as error:
         raise StudyError.one(option, str(error)) from error
     if len(levels) < 2 or not all(is_number(level) and level > 0 for level in levels):
-        expected = "two numbers above 0 or more, or LOW:HIGH"
+        expected = "two or more numbers above 0, or LOW:HIGH"
         raise StudyError.one(option, f"{text[:40]!r}", expected, "such as 16:65536 or 1,2,4")
     return text

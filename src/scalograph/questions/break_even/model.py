@@ -20,7 +20,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.quantiles import t_quantile
 from scalograph.questions.break_even.model_mean import USUAL, Axis, Mean, fit_mean, size_powers
 
-# A point is decided where the interval of g leaves 0 out: 95 %.
+# A point is decided where the interval of g leaves 0 out: 95%.
 SURE = 1.96
 # Residuals beyond so many times their usual size are outliers, and pulled in to that.
 OUTLIER = 3.5

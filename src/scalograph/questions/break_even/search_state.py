@@ -94,7 +94,7 @@ class BreakEvenState:
     @property
     def summary(self) -> str:
         """Describe the state in a few words."""
-        return f"{len(self.asked)} pairs, {100 * self.open_share:.0f} % undecided" if self.surface else ""
+        return f"{len(self.asked)} pairs, {100 * self.open_share:.0f}% undecided" if self.surface else ""
 
     def observe(self, level: int, score: float) -> str | None:
         """Observe the score of a pair."""

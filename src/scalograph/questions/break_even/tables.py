@@ -14,7 +14,7 @@ from scalograph.text.quantities import axis_value
 
 KIND_WORDS = {
     "from": "from there on", "until": "up to there", "always": "always", "never": "never",
-    "several": "in several regions", "undecided": "not decided", "unmeasured": "not measured",
+    "several": "in several regions", "undecided": "inconclusive", "unmeasured": "not measured",
 }  # fmt: skip
 
 

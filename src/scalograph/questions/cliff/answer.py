@@ -12,14 +12,14 @@ from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_evidence import LEAST
 from scalograph.questions.cliff.search_state import begin
 from scalograph.questions.cliff.tables import cliff_tables
+from scalograph.text.warning_catalog import Caveat
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer a search for cliffs from its runs."""
-    document, flags = cliffs(table), ["nothing is known of a cliff"]
+    document, flags = cliffs(table), [Caveat("nothing known", {"what": "a cliff"})]
     if document:
-        open_flag = f"the search ended after {document.n} runs, before its answer was sure"
-        flags = [] if document.decided else [open_flag]
+        flags = [] if document.decided else [Caveat("search open", {"n": document.n})]
     return Answer(
         document=document,
         decided=document is not None and document.decided,

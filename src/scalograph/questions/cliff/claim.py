@@ -1,7 +1,7 @@
-"""State the claim of a search for cliffs: where the response jumps, how far, and what else may."""
+"""State where a search found cliffs, how far the response jumps there, and what else may: cases and their values."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,36 +11,72 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import AnswerCase
+from scalograph.questions.claims import state
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_wander import evidence
-from scalograph.text.cell_numbers import NOT_RESOLVED, capitalize, cell_number, claim_number, is_resolved, level_range
-from scalograph.text.format import significant
-from scalograph.text.quantities import percent, probability
+from scalograph.text.answer_form import chance_text, factor_with_ends
+from scalograph.text.cell_numbers import INCONCLUSIVE, cell_number, is_resolved, level_range
+from scalograph.text.format import DASH, number, significant
 from scalograph.text.scale import Scale, scale_for
 from scalograph.text.units import unit_of
 
+FORMS = {
+    "rise": "Cliff between {place}: {what} rises[[ {how}]] to {gain:times}.",
+    "fall": "Cliff between {place}: {what} falls[[ {how}]] to {gain:times}.",
+    "rise of uncertain size": "Cliff between {place}: {what} rises[[ {how}]] (size uncertain).",
+    "fall of uncertain size": "Cliff between {place}: {what} falls[[ {how}]] (size uncertain).",
+    "higher between": "{what} is higher only between {place}.",
+    "lower between": "{what} is lower only between {place}.",
+    "moves": "Cliff at a place that varies between {place}: runs at one level differ by {gain:times}.",
+    "slowed": "Slowed runs would look the same.",
+    "none": "{what} has no jump of {least:percent} or more over {range} (probability of one: {probability:chance}).",
+    "another": "Another jump is possible[[ near {near}]] (probability {probability:chance}).",
+    "unconfirmed": "The search ended before the place was confirmed.",
+    "failed": "Every run failed at {levels}.",
+    "unseen": "Jumps under {least:percent}, or between tested levels, would be missed.",
+    "open": "Inconclusive: after {n} runs, a jump[[ near {near}]] has a probability of {probability:chance}."
+    "[[ More runs needed: about {more}.]]",
+    "all failed": "No answer: every run failed at {levels}.",
+    "no answer": "No answer: too few runs; {failed} of {n} failed.",
+}
 # Below this number of runs, the runs themselves are shown: their interval would span decades.
 FEW = 3
+# A further cliff that is less probable is not named.
+NAMED = 0.05
+# Cliffs of opposite directions that undo each other up to that factor are a bump.
+UNDONE = 1.25
+# Counters that grow by that much more than the response are stated as causes, so many at most.
+CAUSE_RATIO, MOST_CAUSES = 1.5, 2
+
+
+def cliff_claim(table: Table, result: Cliffs | None) -> Claim:
+    """State what the search has found, an open end too."""
+    if result is None:
+        failed = sum(row.status != "ok" for row in table.rows)
+        return state(FORMS, [AnswerCase(case="no answer", values={"n": len(table.rows), "failed": failed})])
+    cliffs = cliffs_with_sides(table, result)
+    matrix = cliff_matrix(table, result, cliffs) if cliffs or result.wanders else None
+    claim = state(FORMS, [*_cases(table, result, cliffs)], matrix)
+    return claim.model_copy(update={"figure": f"response {table.view.primary}" if matrix else ""})
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The nearest measured levels on both sides of a cliff, their samples, and the size of the jump.
+    """The samples at the nearest measured levels on both sides of a cliff, and the size of the jump.
 
     `factor` is that of the response: for a rate, the inverse of that of the time.
     """
 
-    factor: tuple[float, float, float]
-    levels: tuple[int, int]
+    factor: Estimate
     samples: tuple[Sample, Sample]
     estimates: tuple[Estimate, Estimate]
 
     @property
-    def ratio(self) -> float | None:
-        """Return the response above over that below."""
+    def is_sized(self) -> bool:
+        """Tell whether the size is narrow, and the runs on both sides do not contradict it."""
         below, above = (estimate.value for estimate in self.estimates)
-        return above / below if above and below else None
+        return is_resolved(self.factor) and not (below and above and not self.factor.contains(above / below))
 
 
 CliffWithSides = tuple[CliffDoc, Sides]
@@ -67,159 +103,143 @@ def _sides(table: Table, result: Cliffs, cliff: CliffDoc) -> Sides | None:
         return None
     first, second = samples[max(below)], samples[min(above)]
     low, value, high = cliff.factor
-    factor = (1 / high, 1 / value, 1 / low) if table.view.response.better == "higher" else cliff.factor
+    ends = (1 / value, 1 / high, 1 / low) if table.view.response.better == "higher" else (value, low, high)
     estimates = estimate_response(table, first, name), estimate_response(table, second, name)
-    return Sides(factor, (max(below), min(above)), (first, second), estimates)
+    return Sides(Estimate(*ends), (first, second), estimates)
+
+
+def _cases(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> Iterator[AnswerCase]:
+    """Yield the cases, the first one first."""
+    common = {"what": what_jumps(table), "least": result.least - 1}
+    if result.wanders:
+        ends = _levels(table, result, *result.wanders, joined=" and ")
+        yield AnswerCase(case="moves", values={"place": ends, "gain": [_moving_jump(result)]})
+        yield AnswerCase(case="slowed")
+        return
+    failed = [levels for cliff in result.cliffs if (levels := failing_levels(table, result, cliff))]
+    holes = [{"levels": _levels(table, result, *dict.fromkeys((min(levels), max(levels))))} for levels in failed]
+    if not cliffs:
+        yield AnswerCase(case="all failed", values=holes[0]) if holes else _no_jump(table, result, common)
+    else:
+        jumps = sorted(cliffs, key=lambda pair: -abs(math.log(pair[0].factor[1])))
+        first, *others = [_jump_case(table, result, *pair) for pair in jumps]
+        yield from (first, *([*_bumps(table, result, cliffs)] or others)[:1], *_open_end(table, result))
+    yield from (AnswerCase(case="failed", values=hole) for hole in holes[0 if cliffs else 1 :])
+    if cliffs or (not holes and result.decided):
+        yield AnswerCase(case="unseen", values=common)
+
+
+def what_jumps(table: Table) -> str:
+    """Name the response that jumps."""
+    response = table.view.response
+    kind, name = unit_of(response.unit), table.view.primary.replace("_", " ")
+    return response.title or ({"s": "time", "1/s": "rate"}[kind[0]] if kind and response.unit else name)
+
+
+def _moving_jump(result: Cliffs) -> Estimate:
+    times = result.jump or 1.0
+    return Estimate(max(times, 1 / times))
+
+
+def _jump_case(table: Table, result: Cliffs, cliff: CliffDoc, sides: Sides) -> AnswerCase:
+    ends, how = _levels(table, result, cliff.low, cliff.high, joined=" and "), "gradually" * (cliff.gradual > 0.5)
+    values = {"place": ends, "what": what_jumps(table), "how": how, "sides": list(sides.estimates)}
+    kind = "rise" if (sides.factor.value or 1.0) > 1 else "fall"
+    if not sides.is_sized:
+        return AnswerCase(case=f"{kind} of uncertain size", values=values)
+    return AnswerCase(case=kind, values={**values, "gain": [sides.factor]})
+
+
+def _bumps(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> Iterator[AnswerCase]:
+    for (first, sides), (second, others) in pairwise(cliffs):
+        up, down = sides.factor.value or 1.0, others.factor.value or 1.0
+        if 1 / UNDONE <= up * down <= UNDONE:
+            ends = _levels(table, result, first.high, second.low, joined=" and ")
+            case = "higher between" if up > 1 else "lower between"
+            yield AnswerCase(case=case, values={"what": what_jumps(table), "place": ends})
+
+
+def _open_end(table: Table, result: Cliffs) -> Iterator[AnswerCase]:
+    if _has_another(result):
+        yield AnswerCase(case="another", values={"probability": result.another, "near": _likely(table, result)})
+    elif not result.decided:
+        yield AnswerCase(case="unconfirmed")
+
+
+def _has_another(result: Cliffs) -> bool:
+    return result.another is not None and result.another > NAMED
+
+
+def _likely(table: Table, result: Cliffs) -> str:
+    return _levels(table, result, result.likely) if result.likely else ""
+
+
+def _no_jump(table: Table, result: Cliffs, common: Mapping[str, object]) -> AnswerCase:
+    values = {**common, "probability": result.probability, "near": _likely(table, result)}
+    if not result.decided or result.cliffs:
+        return AnswerCase(case="open", values={**values, "n": result.n, "more": result.n_more})
+    levels = [int(row.configuration[result.factor]) for row in table.successful_rows()]
+    return AnswerCase(case="none", values={**values, "range": _levels(table, result, min(levels), max(levels))})
+
+
+def _levels(table: Table, result: Cliffs, *levels: float, joined: str = " to ") -> str:
+    return level_range(
+        table.view.title(result.factor), table.view.unit(result.factor), *map(round, levels), joined=joined
+    )
 
 
 def cliff_matrix(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> Matrix:
-    """Make the matrix: one row for each cliff."""
+    """Make the matrix: a row for each cliff, by its place, and one for the jump that may be there too."""
     response = table.view.response
     scale = scale_for(response.unit, [e.value for _, sides in cliffs for e in sides.estimates])
-    rows = []
-    for _, sides in cliffs:
-        cells = [_cell(table, *side, scale) for side in zip(sides.samples, sides.estimates, strict=True)]
-        rows.append(MatrixRow(label=level_range("", "", *sides.levels).strip(), cells=cells))
+    rows = [_row(table, *pair, scale) for pair in cliffs]
+    if result.wanders:
+        rows = [_text_row(_range_label(*result.wanders), DASH, DASH, factor_with_ends(_moving_jump(result)), DASH)]
+    elif _has_another(result):
+        label = f"near {number(round(result.likely))}" if result.likely else "another"
+        rows.append(_text_row(label, DASH, DASH, DASH, chance_text(result.another or 0.0)))
     is_few = any(len(sample.scores(table.view.primary)) < FEW for _, sides in cliffs for sample in sides.samples)
     return Matrix(
         title=table.view.primary_title, unit=response.unit, better=response.better,
-        rows_are=table.view.title(result.factor), columns=["below", "above"], rows=rows,
-        note="the jump is between the trends of both sides" + ('; "to": the two runs there are' if is_few else ""),
+        rows_are=table.view.title(result.factor), columns=["below", "above", "change", "probability"], rows=rows,
+        note="below, above: nearest measured levels; change: between trends" + '; "to": two runs' * is_few,
     )  # fmt: skip
+
+
+def _range_label(low: float, high: float) -> str:
+    return level_range("", "", low, high).strip()
+
+
+def _text_row(label: str, *texts: str) -> MatrixRow:
+    return MatrixRow(label=label, cells=[MatrixCell(text=text) for text in texts])
+
+
+def _row(table: Table, cliff: CliffDoc, sides: Sides, scale: Scale) -> MatrixRow:
+    cells = [_cell(table, *side, scale) for side in zip(sides.samples, sides.estimates, strict=True)]
+    change = factor_with_ends(sides.factor) if sides.is_sized else INCONCLUSIVE
+    more = _text_row("", change, chance_text(cliff.probability)).cells
+    return MatrixRow(label=_range_label(cliff.low, cliff.high), cells=[*cells, *more])
 
 
 def _cell(table: Table, sample: Sample, estimate: Estimate, scale: Scale) -> MatrixCell:
     runs, text = sorted(sample.scores(table.view.primary)), ""
-    if len(runs) < FEW and (len(runs) == 1 or cell_number(estimate, scale) == NOT_RESOLVED):
+    if len(runs) < FEW and (len(runs) == 1 or cell_number(estimate, scale) == INCONCLUSIVE):
         text = " to ".join(dict.fromkeys(significant(x * scale.factor) for x in (runs[0], runs[-1])))
     return MatrixCell(estimate=estimate, text=text, doubt="disturbed runs only" if sample.falls_back else "")
 
 
-# A further cliff that is less probable is not named.
-NAMED = 0.05
-# Cliffs of opposite directions that undo each other up to that factor are a bump.
-UNDONE = 1.25
-# Jumps by a smaller factor are stated in percent.
-FOLD = 1.9
-# Counters that grow by that much more than the response are stated as causes, so many at most.
-CAUSE_RATIO, MOST_CAUSES = 1.5, 2
-UNSEEN = "Jumps that come and go between measured levels are not seen."
-
-
-def cliff_claim(table: Table, result: Cliffs | None) -> Claim:
-    """State what the search has found, an open end too."""
-    if result is None:
-        n_failed = sum(row.status != "ok" for row in table.rows)
-        return _no_answer(f"of {len(table.rows)} runs too few are left ({n_failed} failed).")
-    figure = f"response {table.view.primary}"
-    cliffs = cliffs_with_sides(table, result)
-    failed = [levels for cliff in result.cliffs if (levels := failing_levels(table, result, cliff))]
-    holes = [f"Every run failed {_where_phrase(table, result, min(n), max(n))}." for n in failed]
-    if result.wanders:
-        times, ends = result.jump or 1.0, _levels(table, result, *result.wanders, joined=" and ")
-        moves = f"{capitalize(subject(table))} jumps, but not always at one place: between {ends} runs of one level"
-        moves = f"{moves} differ {max(times, 1 / times):.2g}-fold."
-        return Claim(sentences=[moves, "Slowed runs would look alike."], figure=figure)
-    if cliffs:
-        first, *others = _jump_sentences(table, result, cliffs)
-        rest = [*(_bump_sentences(table, result, cliffs) or others[:1]), *holes]
-        least = f"Jumps of less than {percent(result.least - 1)} are not looked for."
-        sentences = [first, *rest[:1], *_open_sentences(table, result), *rest[1:], least]
-        return Claim(sentences=sentences[:3], matrix=cliff_matrix(table, result, cliffs), figure=figure)
-    if holes:
-        return _no_answer(holes[0][0].lower() + holes[0][1:])
-    return _no_jump_claim(table, result)
-
-
 def cause_sentences(table: Table, result: Cliffs | None) -> list[str]:
     """State which counters moved most with the response, beyond it and in its direction."""
-    return [text for cliff in result.cliffs for text in _cause_sentences(table, result, cliff)] if result else []
-
-
-def subject(table: Table) -> str:
-    """Name the response that jumps."""
-    response = table.view.response
-    kind, name = unit_of(response.unit), table.view.primary.replace("_", " ")
-    return f"the {response.title or ({'s': 'time', '1/s': 'rate'}[kind[0]] if kind and response.unit else name)}"
-
-
-def _no_answer(reason: str, *more: str) -> Claim:
-    return Claim(sentences=[f"Cannot be said: {reason}", *more], answered=False)
-
-
-def _where_phrase(table: Table, result: Cliffs, low: float, high: float) -> str:
-    """Name two levels: "from" where none lies between them."""
-    if any(low < float(t[result.factor]) < high for t in table.configurations):
-        return f"between {_levels(table, result, low, high, joined=' and ')}"
-    return f"from {_levels(table, result, low, high)}"
-
-
-def _levels(table: Table, result: Cliffs, *levels: Level, joined: str = " to ") -> str:
-    return level_range(table.view.title(result.factor), table.view.unit(result.factor), *levels, joined=joined)
-
-
-def _jump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> list[str]:
-    texts = []
-    for cliff, sides in sorted(cliffs, key=lambda pair: -abs(math.log(pair[0].factor[1]))):
-        is_gradual = cliff.gradual > 0.5
-        verb = "falls" if sides.factor[1] < 1 else "rises" if is_gradual else "jumps"
-        how = " gradually" * is_gradual + jump_size_text(sides)
-        texts.append(capitalize(f"{_where_phrase(table, result, cliff.low, cliff.high)} {subject(table)} {verb}{how}."))
-    return texts
-
-
-def jump_size_text(sides: Sides) -> str:
-    """State the size of a jump; not resolved where the runs on both sides contradict it."""
-    low, value, high = sides.factor
-    over = Estimate(value, low, high) if value > 1 else Estimate(1 / value, 1 / high, 1 / low)
-    if not is_resolved(over) or (sides.ratio is not None and not low <= sides.ratio <= high):
-        return " (how far is not resolved)"
-    if not 1 / FOLD < value < FOLD:
-        return f" {claim_number(over).replace(' [', '-fold [')}"
-    ends = sorted(100 * abs(x - 1) for x in (low, high))
-    return f" by {100 * abs(value - 1):.0f} % [{ends[0]:.0f}, {ends[1]:.0f}]"
-
-
-def _bump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> list[str]:
+    if result is None:
+        return []
     sentences = []
-    for (first, sides), (second, others) in pairwise(cliffs):
-        if 1 / UNDONE <= sides.factor[1] * others.factor[1] <= UNDONE:
-            kind = "higher" if sides.factor[1] > 1 else "lower"
-            levels = _levels(table, result, first.high, second.low, joined=" and ")
-            sentences.append(f"{capitalize(subject(table))} is {kind} only between {levels}.")
+    for cliff in result.cliffs:
+        side, size = ("Above", cliff.factor[1]) if cliff.factor[1] > 1 else ("Below", 1 / cliff.factor[1])
+        counters = evidence(table, result.factor, cliff.low, cliff.high)
+        moved = sorted(
+            ((b / a if side == "Above" else a / b, name) for name, a, b in counters if a and b), reverse=True
+        )
+        causes = [f"{name} {x:.1f}\N{MULTIPLICATION SIGN}" for x, name in moved if x >= CAUSE_RATIO * size]
+        if causes:
+            sentences.append(f"{side} {_levels(table, result, cliff.low)}: {', '.join(causes[:MOST_CAUSES])}.")
     return sentences
-
-
-def _open_sentences(table: Table, result: Cliffs) -> list[str]:
-    if result.another is not None and result.another > NAMED:
-        return [f"Another jump is possible ({probability(result.another)}){_likely_text(table, result)}."]
-    return [] if result.decided else ["The search ended before it could check that the place stays."]
-
-
-def _likely_text(table: Table, result: Cliffs) -> str:
-    return f", most likely near {_levels(table, result, round(result.likely))}" if result.likely else ""
-
-
-def _no_jump_claim(table: Table, result: Cliffs) -> Claim:
-    chance = probability(result.probability)
-    if not result.decided:
-        near = _likely_text(table, result)
-        more = [f"With this noise it would take about {result.n_more} more runs."] if result.n_more else []
-        return _no_answer(f"the search ended after {result.n} runs; a jump has a probability of {chance}{near}.", *more)
-    levels = [int(row.configuration[result.factor]) for row in table.successful_rows()]
-    where = f" from {_levels(table, result, min(levels), max(levels))}" if levels else ""
-    none = f"No jump of {subject(table).removeprefix('the ')} by {percent(result.least - 1)} or more"
-    return Claim(sentences=[f"{none} was found{where} (probability of one: {chance}).", UNSEEN])
-
-
-def _cause_sentences(table: Table, result: Cliffs, cliff: CliffDoc) -> list[str]:
-    is_up = cliff.factor[1] > 1
-    moved = [
-        (name, above / below if is_up else below / above)
-        for name, below, above in evidence(table, result.factor, cliff.low, cliff.high)
-        if below and above
-    ]
-    least = CAUSE_RATIO * max(cliff.factor[1], 1 / cliff.factor[1])
-    causes = [f"{name} {x:.1f} times" for name, x in sorted(moved, key=lambda line: -line[1]) if x >= least]
-    side = "Above" if is_up else "Below"
-    return [f"{side} {_levels(table, result, cliff.low)}: {', '.join(causes[:MOST_CAUSES])}."] if causes else []

@@ -6,7 +6,7 @@ from scalograph.protocol.plain import Model
 
 
 class CliffDoc(Model):
-    """A place where the time jumps; `low` and `high` hold it with 99 %, the range of `factor` with 95 %."""
+    """A place where the time jumps; `low` and `high` hold it with 99%, the range of `factor` with 95%."""
 
     location: float = Field(description="level at which half of the jump has happened")
     low: float = Field(description="the jump begins at this level or later")

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CliffOptions:
-    """Where does the time of a command jump, if it does? About 21 runs instead of hundreds; keeps a study.toml.
+    """At which level does performance collapse? Takes about 21 runs.
 
     \b
     scalograph find cliff --factor threads --range 1:512 -- ./prog -t {threads}
     scalograph find cliff --factor size --range 1:65536 --json -- ./prog {size}
     """
 
-    factor: Annotated[str, Option("What is counted: fills its {NAME} in the command.")] = "threads"
-    range: Annotated[str, Option("Where it is searched.", metavar="LOW:HIGH")] = "1:512"
-    per_worker: Annotated[bool, Option("Each worker does the same work.")] = False
+    factor: Annotated[str, Option("Factor to vary; substitutes {NAME} in the command")] = "threads"
+    range: Annotated[str, Option("Range to search", metavar="LOW:HIGH")] = "1:512"
+    per_worker: Annotated[bool, Option("Treat the work as per worker, not as a total")] = False
 
     def factors(self) -> AskedFactors:
         """Make the one factor along which the time may jump."""

@@ -35,7 +35,7 @@ from scalograph.questions.cliff.model_evidence import (
 )
 
 SURE = 0.95
-# A place is known when that much of its posterior lies within +-5 %.
+# A place is known when that much of its posterior lies within +-5%.
 NEAR = 0.05
 LEAST_RUNS = 10
 # Steps below this share of the posterior do not choose the next run.

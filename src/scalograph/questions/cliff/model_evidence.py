@@ -26,7 +26,7 @@ from scalograph.analysis.center import FloatArray
 SHARP, GRADUAL = (1e-6, 0.01, 0.03, 0.08), (0.2, 0.4)
 # How probable the gradual ones are before.
 GRADUAL_SHARE = 0.2
-# Standard deviations between which 80 % of a normal distribution lie, and places per width: more would look the same.
+# Standard deviations between which 80% of a normal distribution lie, and places per width: more would look the same.
 MIDDLE, PLACES = 2.563, 3
 # So many standard deviations away a step has happened wholly, or not at all.
 FAR = 9.0

@@ -13,7 +13,7 @@ QUANTITIES = {
     "cliff_moves": "whether the place of the jump moves from run to run: 1, or 0 where it stays",
     "cliffs": "number of cliffs",
 }
-LOCATION, JUMP = "place of a cliff, 99 % of its posterior", "time above over time below, 95 % of its posterior"
+LOCATION, JUMP = "place of a cliff, 99% of its posterior", "time above over time below, 95% of its posterior"
 COUNT = "cliffs that the search has found"
 
 

@@ -83,7 +83,7 @@ class CliffState:
             return ""
         prefix = f"{len(self.sure)} found; another" if self.sure else "a cliff"
         low, high = candidate.interval
-        return f"{prefix}: {100 * candidate.probability:.0f} %, between {low:.0f} and {high:.0f}"
+        return f"{prefix}: {100 * candidate.probability:.0f}%, between {low:.0f} and {high:.0f}"
 
     def observe(self, level: int, time: float) -> str | None:
         """Observe the score of a run."""

@@ -16,13 +16,12 @@ from scalograph.findings.sample import Sample, group_samples, read_records, repl
 from scalograph.findings.speedup_rule import find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
-from scalograph.protocol.plain import Level, is_number
-from scalograph.questions.effective_cpus.claim import effective_claim, effective_sentences
+from scalograph.protocol.plain import AnswerCase, Level, is_number
+from scalograph.questions.effective_cpus.claim import LIMIT_NAMES, effective_claim, effective_sentences, limit_text
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 from scalograph.questions.effective_cpus.model import (
     SURE,
     Effective,
-    LimitingFactor,
     UsageEvidence,
     effective_cpus,
     name_limit,
@@ -31,10 +30,13 @@ from scalograph.questions.effective_cpus.model_programs import Concurrency, conc
 from scalograph.questions.effective_cpus.model_search import Bisection, search
 from scalograph.questions.effective_cpus.search_state import begin, rounds
 from scalograph.questions.effective_cpus.tables import effective_tables
-from scalograph.text.quantities import cpus
+from scalograph.text.quantities import percents
+from scalograph.text.warning_catalog import Caveat
 from scalograph.verdict.cause import COUNTED
 
 QUESTION = "effective-cpus"
+# Tasks that were ready and had no CPU, over the CPU time that was wanted: fewer CPUs than there is work.
+WAITED = 0.1
 # Levels of a sweep that are enough to see a cap.
 FEWEST_LEVELS = 4
 
@@ -73,21 +75,20 @@ def _counting_factor(table: Table) -> str | None:
 SLACK = 1.05
 
 
-def why_implausible(members: Mapping[int, Sample], k_eff: int, response: str) -> str:
-    """Return why an answer of k_eff CPUs cannot stand, by the samples at each count; empty where it can."""
+def find_implausible(members: Mapping[int, Sample], k_eff: int, response: str) -> AnswerCase | None:
+    """Return the case of an answer of k_eff CPUs that cannot stand, by the samples at each count; None where it can."""
     least = min((k for k, sample in members.items() if sample.counted), default=k_eff)
     if least >= k_eff or k_eff not in members:
-        return ""
+        return None
     samples = [members[k] for k in (least, k_eff)]
     times, used = [sample.scores(response) for sample in samples], [_cpus_in_use(sample) for sample in samples]
     if not all(times) or None in used:
-        return ""
+        return None
     had, has = (1.0 if least == 1 else used[0] or 1.0), used[1] or 0.0
     speedup = median(times[0]) / median(times[1])
     if speedup <= SLACK * has / had:
-        return ""
-    seen = f"with {k_eff} CPUs it is {speedup:.2f}x as fast as with {least}, and had {has:.2f} of them in use"
-    return f"{seen}, which cannot be: something else kept CPUs busy while it was given few"
+        return None
+    return AnswerCase(case="implausible", values={"low": least, "k": k_eff})
 
 
 def _cpus_in_use(sample: Sample) -> float | None:
@@ -163,16 +164,17 @@ def answer_groups(table: Table, samples: SampleMap, factor: str, is_asked: bool)
     `is_asked`: whether the study asks for it, and its runs were searched.
     """
     asked = SearchedFactor(factor, rounds(table.study, factor) if is_asked else True, is_asked)
-    groups = [
-        _answer_group(table, asked, dict(group), {int(s.configuration[asked.factor]): s for s in members})
-        for group, members in [*group_samples(samples.values(), asked.factor).items()][:MOST]
-    ]
-    undecided = [group.sentence for group in groups if not group.decided]
+    groups, limits = list[EffectiveCpus](), list[AnswerCase]()
+    for group, some in [*group_samples(samples.values(), asked.factor).items()][:MOST]:
+        members = {int(s.configuration[asked.factor]): s for s in some}
+        document, limit = _answer_group(table, asked, dict(group), members)
+        groups, limits = [*groups, document], [*limits, limit]
+    undecided = [Caveat("undecided", {"reason": group.sentence}) for group in groups if not group.decided]
     return Answer(
         document=EffectiveGroups(groups=groups),
         decided=bool(groups) and not undecided if is_asked else None,
-        claim=effective_claim(table, samples, groups[0]) if is_asked and groups else None,
-        sentences=() if is_asked else effective_sentences(table, groups),
+        claim=effective_claim(table, samples, groups[0], limits[0]) if is_asked and groups else None,
+        sentences=() if is_asked else effective_sentences(table, samples, groups),
         tables=effective_tables(table, samples, groups),
         doubts=undecided if is_asked else (),
     )
@@ -180,7 +182,7 @@ def answer_groups(table: Table, samples: SampleMap, factor: str, is_asked: bool)
 
 def _answer_group(
     table: Table, asked: SearchedFactor, group: dict[str, Level], members: Mapping[int, Sample]
-) -> EffectiveCpus:
+) -> tuple[EffectiveCpus, AnswerCase]:
     rows = [row for row in table.rows if not row.warmup and row.configuration.items() >= group.items()]
     begun = begin(table.study, table.configurations) if asked.by_search else None
     result = replay_runs(begun, table).result if begun else _fit_sweep(table, asked, rows)
@@ -190,12 +192,13 @@ def _answer_group(
         group=group, factor=asked.factor, quota=_quota(table, group), workers=_workers(table, asked, top),
         **_result_fields(result), **(_usage_fields(seen) if seen else {}),
     )  # fmt: skip
-    named, study, response = _find_limit(table, document, result, seen), table.study, table.view.primary
+    limit, study, response = _find_limit(table, document, result, seen), table.study, table.view.primary
     # Only where levels are CPUs for the same work does a speedup compare with the CPUs in use.
     varies_cpus = study.factors[asked.factor].control == "cpus" and study.responses[response].better == "lower"
-    if document.decided and varies_cpus and (reason := why_implausible(members, document.k_eff or 0, response)):
-        return document.model_copy(update={"decided": False, "limit": "not sure", "sentence": reason})
-    return document.model_copy(update={"limit": named.limit, "sentence": named.text})
+    if document.decided and varies_cpus and (reason := find_implausible(members, document.k_eff or 0, response)):
+        document, limit = document.model_copy(update={"decided": False}), reason
+    named = {"limit": LIMIT_NAMES.get(limit.case, "not sure"), "sentence": limit_text(limit)}
+    return document.model_copy(update=named), limit
 
 
 def _fit_sweep(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> SearchResult:
@@ -247,29 +250,33 @@ def _workers(table: Table, asked: SearchedFactor, top: int | None) -> int | None
     return counts[0] if counts else None
 
 
-def _why_too_few(table: Table) -> str:
-    runs = [row for row in table.rows if not row.warmup]
-    failed = sum(row.status != "ok" for row in runs)
-    out = sum(row.status == "ok" and row.verdict not in COUNTED for row in runs)
-    parts = [f"{n} {what}" for n, what in ((out, "disturbed"), (failed, "failed")) if n]
-    return f"too few of {len(runs)} runs are left ({', '.join(parts) or 'none was left out'})"
-
-
-def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, seen: LevelUsage | None) -> LimitingFactor:
+def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, seen: LevelUsage | None) -> AnswerCase:
     if result is None or result.k_eff is None or document.mask is None or seen is None:
-        return LimitingFactor("not sure", _why_too_few(table))
+        runs = [row for row in table.rows if not row.warmup]
+        lost = sum(row.status != "ok" or row.verdict not in COUNTED for row in runs)
+        return AnswerCase(case="too few", values={"n": len(runs), "lost": lost})
     model = result if isinstance(result, Effective) else None
+    low, high = document.credible_range or ("", "")
+    values = {"k": result.k_eff, "all": document.mask, "n": result.n, "low": low, "high": high}
     if not result.sure and (model is None or model.probability >= SURE):
-        text = f"{result.n} runs do not decide whether {cpus(result.k_eff)} of {document.mask} help"
-        return LimitingFactor("not sure", text)
-    return name_limit(
+        return AnswerCase(case="open", values=values)
+    probability = model.probability if model else 1.0
+    limit = name_limit(
         UsageEvidence(
             k_eff=result.k_eff,
-            probability=model.probability if model else 1.0,
+            probability=probability,
             machine=max(document.mask, int(table.machine.get("n_cpus") or 0)),
             mask=document.mask,
             used=document.used.value if document.used else None,
-            quota=document.quota, believed=document.believed, workers=document.workers, n_tasks=seen.n_tasks,
-            serial=model.serial if model else None, waited=seen.waited, credible_range=document.credible_range,
+            quota=document.quota, believed=document.believed, workers=document.workers,
+            serial=model.serial if model else None,
         )
     )  # fmt: skip
+    has_waited, has_serial = (seen.waited or 0.0) >= WAITED, limit == "lock or serial share" and model is not None
+    merely_believes = document.believed not in (None, document.mask) and limit != "believes in another number"
+    return AnswerCase(case=limit, values={
+        **values, "probability": probability, "quota": document.quota and f"{document.quota:g}",
+        "workers": document.workers, "believed": document.believed if merely_believes else None,
+        "tasks": seen.n_tasks, "waited": seen.waited if has_waited else None,
+        "serial": percents(*model.serial).replace(" %", "%") if has_serial and model else None,
+    })  # fmt: skip

@@ -19,12 +19,12 @@ class EffectiveCpus(Model):
 
     group: dict[str, Level]
     factor: str
-    k_eff: int | None = Field(default=None, description="the least level beyond which all others gain less than 2 %")
+    k_eff: int | None = Field(default=None, description="the least level beyond which all others gain less than 2%")
     decided: bool = False
     posterior: dict[int, float] = Field(default={}, description="level -> probability; empty without a model")
     with_model: bool = True
     n: int = Field(default=0, description="runs that the answer rests on")
-    serial: tuple[float, float] | None = Field(default=None, description="serial share, 95 % credible range")
+    serial: tuple[float, float] | None = Field(default=None, description="serial share, 95% credible range")
     gain: tuple[float, float] | None = Field(default=None, description="what the next level gains over k_eff")
     used: Estimate | None = Field(default=None, description="CPU seconds over wall seconds, at the highest level")
     at_once: list[float] = Field(default=[], description="share of the time with 0, 1, 2, ... tasks on a CPU")
@@ -56,7 +56,7 @@ class EffectiveCpus(Model):
     @property
     def margin(self) -> str:
         """State what does not count as a gain."""
-        return "2 %" if self.with_model else "about 5 %"
+        return "2%" if self.with_model else "about 5%"
 
     @property
     def cpus_used(self) -> str:

@@ -16,7 +16,7 @@ EVERY, FIRST, IN_A_DOUBLING = 64, 32, 8
 
 @dataclass(frozen=True)
 class EffectiveCpusOptions:
-    """How many CPUs does a command really use, and what keeps it from more? About ten runs; keeps a study.toml.
+    """How many CPUs does a command use, and what limits it? Takes about ten runs.
 
     \b
     scalograph find effective-cpus -- ./prog
@@ -25,8 +25,8 @@ class EffectiveCpusOptions:
     scalograph find effective-cpus --response 'believed_cpus: using ([0-9]+) cores' -- ./prog
     """
 
-    max_cpus: Annotated[int | None, Option("Try at most so many CPUs; default all.", min=2)] = None
-    threads: Annotated[int | None, Option("Fills {threads} in the command.", min=1)] = None
+    max_cpus: Annotated[int | None, Option("Largest number of CPUs to try (default all)", min=2)] = None
+    threads: Annotated[int | None, Option("Value to substitute for {threads}", min=1)] = None
 
     def factors(self) -> AskedFactors:
         """Make the CPUs, and the threads where they are given."""

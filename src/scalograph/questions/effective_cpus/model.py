@@ -28,7 +28,6 @@ from scalograph.questions.effective_cpus.model_search import (
     select_plausible,
     suspect_levels,
 )
-from scalograph.text.quantities import cpus, percent
 
 SURE = 0.95
 LEAST_RUNS = 8
@@ -164,7 +163,7 @@ def _range(values: FloatArray, weights: FloatArray) -> Range:
 
 Limit = Literal[
     "none", "mask", "quota", "more CPUs than work", "believes in another number", "lock or serial share",
-    "pool of fixed size", "not sure", "unknown",
+    "busy without help", "pool of fixed size", "improbable", "unknown",
 ]  # fmt: skip
 # Used CPUs below this share of k_eff stood idle part of the time; above its inverse they were burnt without help.
 USED = 0.85
@@ -172,8 +171,6 @@ USED = 0.85
 AT_THE_QUOTA = 0.9
 # A serial share whose lower end is above this is one.
 SERIAL = 0.02
-# Tasks that were ready and had no CPU, over the CPU time that was wanted: fewer CPUs than there is work.
-WAITED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +186,7 @@ class UsageEvidence:
         quota: CPUs' worth of time that a cgroup grants; None: no quota.
         believed: CPUs that the program says it has; None where it says nothing.
         workers: threads, processes or jobs that it was told to use; None where nobody told it.
-        n_tasks: tasks that were seen in the tree; None without records.
         serial: interval of the serial share; None where there is none.
-        waited: time that tasks were ready without a CPU over that and the CPU time; None without switch records.
-        credible_range: ends of the middle 95% of the answers; None without a model.
     """
 
     k_eff: int
@@ -203,116 +197,36 @@ class UsageEvidence:
     quota: float | None = None
     believed: int | None = None
     workers: int | None = None
-    n_tasks: int | None = None
     serial: tuple[float, float] | None = None
-    waited: float | None = None
-    credible_range: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LimitingFactor:
-    """The limit, and the sentence with its evidence."""
-
-    limit: Limit
-    text: str
-
-
-def name_limit(seen: UsageEvidence) -> LimitingFactor:
+def name_limit(seen: UsageEvidence) -> Limit:
     """Name the first limit that the evidence supports.
 
     Limits that somebody set (a quota, a mask) come before those of the program: the program could not have used more.
 
-    >>> name_limit(UsageEvidence(k_eff=2, probability=0.97, machine=12, mask=12, used=1.97, n_tasks=40)).limit
+    >>> name_limit(UsageEvidence(k_eff=2, probability=0.97, machine=12, mask=12, used=1.97))
     'pool of fixed size'
     """
-    rules = (_not_sure, _quota, _all_help, _work, _believes, _serial_limit, _burns, _pool)
-    named = (factor for rule in rules if (factor := rule(seen)))
-    return _append_belief(next(named, None) or _unknown(seen), seen)
+    k, used = seen.k_eff, seen.used
+    if seen.probability < SURE:
+        return "improbable"
+    if _fills_quota(seen):
+        return "quota"
+    if k >= seen.mask:
+        return "mask" if seen.mask < seen.machine else "none"
+    if seen.workers is not None and seen.workers <= k:
+        return "more CPUs than work"
+    if seen.believed == k:
+        return "believes in another number"
+    if seen.serial and seen.serial[0] > SERIAL and (used is None or used < USED * k):
+        return "lock or serial share"
+    if used is None or used < USED * k:
+        return "unknown"
+    return "busy without help" if used > k / USED else "pool of fixed size"
 
 
-def _unknown(seen: UsageEvidence) -> LimitingFactor:
-    used = "CPU time was not measured" if seen.used is None else f"it uses {seen.used:.1f}"
-    text = f"{cpus(seen.k_eff)} of {seen.mask} {_help(seen)}, {used}: nothing measured says why"
-    return LimitingFactor("unknown", text + _waits(seen))
-
-
-def _not_sure(seen: UsageEvidence) -> LimitingFactor | None:
-    if seen.probability >= SURE:
-        return None
-    probability = f"with a probability of {percent(seen.probability)} only"
-    between = "{} to {} with 95 %".format(*seen.credible_range) if seen.credible_range else ""
-    text = ", ".join(filter(None, (f"{cpus(seen.k_eff)} {_help(seen)} {probability}", between)))
-    return LimitingFactor("not sure", f"{text}: make more runs")
-
-
-def _quota(seen: UsageEvidence) -> LimitingFactor | None:
+def _fills_quota(seen: UsageEvidence) -> bool:
     if seen.quota is None or seen.quota >= seen.mask or seen.used is None:
-        return None
-    if seen.used < AT_THE_QUOTA * seen.quota or seen.k_eff > math.ceil(seen.quota):
-        return None
-    text = f"a quota of {seen.quota:g} CPUs, of which it uses {seen.used:.1f}: less capacity, not fewer CPUs"
-    return LimitingFactor("quota", text)
-
-
-def _all_help(seen: UsageEvidence) -> LimitingFactor | None:
-    if seen.k_eff < seen.mask:
-        return None
-    if seen.mask < seen.machine:
-        text = f"a mask: all {seen.mask} CPUs that it may run on help, of {seen.machine} of the machine"
-        return LimitingFactor("mask", text)
-    return LimitingFactor("none", f"none found on this machine{_waits(seen)}")
-
-
-def _work(seen: UsageEvidence) -> LimitingFactor | None:
-    if seen.workers is None or seen.workers > seen.k_eff:
-        return None
-    text = f"it was told to use {seen.workers} workers"
-    return LimitingFactor("more CPUs than work", f"more CPUs than work: {text}, and {cpus(seen.k_eff)} {_help(seen)}")
-
-
-def _believes(seen: UsageEvidence) -> LimitingFactor | None:
-    if seen.believed is None or seen.believed != seen.k_eff or seen.believed == seen.mask:
-        return None
-    text = f"it believes that it has {cpus(seen.believed)}, was given {seen.mask}, and uses as many as it believes in"
-    return LimitingFactor("believes in another number", text)
-
-
-def _serial_limit(seen: UsageEvidence) -> LimitingFactor | None:
-    low, high = seen.serial or (0.0, 0.0)
-    idle = seen.used is not None and seen.used < USED * seen.k_eff
-    if low <= SERIAL or not (idle or seen.used is None):
-        return None
-    share = f"a serial share, or a cost of each CPU, of {percent(low)} to {percent(high)}"
-    uses = "" if seen.used is None else f"; it uses {seen.used:.1f} CPUs and {cpus(seen.k_eff)} {_help(seen)}"
-    return LimitingFactor("lock or serial share", f"{share}: a lock, or a part that one alone does, or sharing{uses}")
-
-
-def _burns(seen: UsageEvidence) -> LimitingFactor | None:
-    if seen.used is None or seen.used <= seen.k_eff / USED:
-        return None
-    text = f"it uses {seen.used:.1f} CPUs and only {seen.k_eff} {_help(seen)}: time goes into a lock, or the work grows"
-    return LimitingFactor("lock or serial share", text)
-
-
-def _pool(seen: UsageEvidence) -> LimitingFactor | None:
-    if seen.used is None or seen.used < USED * seen.k_eff:
-        return None
-    tasks = "" if seen.n_tasks is None else f" ({seen.n_tasks} tasks were seen)"
-    busy = f"it keeps {cpus(seen.k_eff)} busy ({seen.used:.1f} used)"
-    text = f"a pool of fixed size: {busy} and leaves {seen.mask - seen.k_eff} idle{tasks}"
-    return LimitingFactor("pool of fixed size", text)
-
-
-def _append_belief(factor: LimitingFactor, seen: UsageEvidence) -> LimitingFactor:
-    if seen.believed is None or seen.believed == seen.mask or factor.limit == "believes in another number":
-        return factor
-    return LimitingFactor(factor.limit, f"{factor.text}; it believes in {seen.believed}, which does not decide")
-
-
-def _waits(seen: UsageEvidence) -> str:
-    waited = seen.waited or 0.0
-    return "" if waited < WAITED else f"; its tasks waited {percent(waited)} of their time for a CPU"
-
-
-def _help(seen: UsageEvidence) -> str:
-    return "helps" if seen.k_eff == 1 else "help"
+        return False
+    return seen.used >= AT_THE_QUOTA * seen.quota and seen.k_eff <= math.ceil(seen.quota)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scalograph.analysis.center import FloatArray
 from scalograph.questions.effective_cpus.model_programs import STEP, IntArray, Programs, select_programs, split_cells
 
-# What is believed of the noise before: 3 %, worth two runs (inverse gamma of shape 1), so that data soon outweigh it.
+# What is believed of the noise before: 3%, worth two runs (inverse gamma of shape 1), so that data soon outweigh it.
 NOISE_SD = 0.03
 NOISE_SHAPE = 1.0
 # Runs that something slowed, and the density of the log of how much: evenly up to three times.

@@ -7,7 +7,7 @@ from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.effective_cpus.document import CREDIBLE, EffectiveCpus, EffectiveGroups
 
 QUANTITIES = {
-    "effective_cpus": "CPUs, or workers at once, beyond which all further ones gain less than 2 %",
+    "effective_cpus": "CPUs, or workers at once, beyond which all further ones gain less than 2%",
     "cpus_used": "CPU seconds over wall seconds, at the highest level",
     "serial_share": "serial share of the work",
 }

@@ -58,7 +58,7 @@ class EffectiveCpusState:
     def summary(self) -> str:
         """Describe the most probable answer in a few words."""
         if isinstance(self.result, Effective):
-            return f"most probably {self.result.k_eff} ({100 * self.result.probability:.0f} %)"
+            return f"most probably {self.result.k_eff} ({100 * self.result.probability:.0f}%)"
         return f"held against {self.result.best}" if self.result else ""
 
     def observe(self, level: int, time: float) -> str | None:

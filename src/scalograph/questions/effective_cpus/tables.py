@@ -12,7 +12,7 @@ from scalograph.questions.effective_cpus.model_programs import levels_of, ratio_
 # Shares below this are no part of the histogram in print.
 SHOWN = 0.005
 _NOTE = (
-    "CPUs that help: the least beyond which all further ones together gain less than 2 % (5 % without a model); used: "
+    "CPUs that help: the least beyond which all further ones together gain less than 2% (5% without a model); used: "
     "CPU seconds over wall seconds; at once: tasks on a CPU over the whole run"
 )
 
@@ -53,7 +53,7 @@ def _figures(table: Table, groups: Sequence[EffectiveCpus]) -> TableDoc:
 
 
 def _lines(group: EffectiveCpus) -> dict[str, str]:
-    shares = ", ".join(f"{n}: {100 * share:.0f} %" for n, share in enumerate(group.at_once) if share >= SHOWN)
+    shares = ", ".join(f"{n}: {100 * share:.0f}%" for n, share in enumerate(group.at_once) if share >= SHOWN)
     return {
         "help": "not known" if group.k_eff is None else f"{group.k_eff} ({group.sure})",
         "used": group.cpus_used or "not measured",

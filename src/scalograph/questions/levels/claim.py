@@ -1,8 +1,9 @@
-"""State what levels do: the largest difference that is sure, or how small a one would have been visible."""
+"""State what levels do: the largest difference that is sure, or how large one may be: cases and their values."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from math import expm1
 from statistics import median
+from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import SampleMap
@@ -11,197 +12,325 @@ from scalograph.findings.sample import Sample, is_functional
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import estimate_noise
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.plain import Level
-from scalograph.questions.claims import limit_sentences, missing_response, why_unanswerable
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions.claims import missing_response, state, why_unanswerable
 from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest
-from scalograph.questions.matrices import choose_columns, matrix, rows
-from scalograph.text.cell_numbers import capitalize, is_resolved
-from scalograph.text.format import estimate, significant
-from scalograph.text.quantities import change, count_noun, percent_at_most, two_digits
-from scalograph.text.scale import SILENT, Scale, scale_for
-from scalograph.text.short_names import join_names
+from scalograph.questions.matrices import Line, choose_columns, matrix, mean_estimate, rows
+from scalograph.questions.terms import Term, find_terms, is_covered, term_text
+from scalograph.text.answer_form import Quantity
+from scalograph.text.cell_numbers import cell_number, is_resolved, matrix_scale
+from scalograph.text.format import level_text
+from scalograph.text.quantities import inverse
+from scalograph.text.scale import PLAIN
+from scalograph.text.short_names import drop_repeats
 
+_WHERE = "[[, for {who:list}]][[, in {n} of {all} configurations]]."
+FORMS = {
+    "longer": "{high} takes {gain:factor} as long as {low}{gain:interval}[[, {values:value}]]" + _WHERE,
+    "larger": "With {high}, {response} is {gain:factor} that with {low}{gain:interval}[[, {values:value}]]" + _WHERE,
+    "ratio": "{response}: {gain:factor} with {high} vs. {low}{gain:interval}[[, {values:value}]]" + _WHERE,
+    "uncertain": "Larger {response} with {high} than with {low} (size uncertain)[[, for {who:list}]].",
+    "beside": "[[reversed for {reversed:each}]][[reversed in {n_reversed} configurations ({range:times})]]"
+    "[[; equivalent within {most:at_most} for {alike:list}]]"
+    "[[; equivalent within {most:at_most} in {n_alike} configurations]]"
+    "[[; inconclusive for {left:list}]][[; inconclusive in {n_left} configurations]].",
+    "other": "{response}: {more:value} with {high}, {less:value} with {low}[[ ({who})]].",
+    "other factors": "[[levels of {alike:names} are equivalent]][[, within {most:at_most}]]"
+    "[[; inconclusive: the effect of {left:names}]][[, up to {possible:at_most}]].",
+    "excluded": "Excluded: configurations with values of 0 or less ({n}).",
+    "equivalent": "Equivalent: no two levels differ by more than {most:at_most}.",
+    "identical": "Equivalent: all runs have the same value.",
+    "noise": "Runs of one configuration typically differ by {noise:percent}.",
+    "success": "{n} of {all} runs succeeded. With one run per configuration, values are not compared.",
+    "open": "Inconclusive: no difference found; up to {most:at_most} possible. Add runs.",
+    "too noisy": "Inconclusive: runs vary too much to compare. Add runs.",
+    "few runs": "Inconclusive: one run per configuration is too few to compare. Add runs.",
+    "many": "Inconclusive: too many configurations to compare.",
+    "one time": "A run takes {value:measured}.",
+    "one value": "{response}: {value:measured}.",
+    "one range": "Inconclusive: {response} ranges from {least:value} to {most:value} in {n} runs. Add runs.",
+    "modes": "Run-to-run values are bimodal; no single value is typical.",
+    "no answer": "No answer: {reason}.",
+}
+# All levels count as alike where no two may differ by more.
+ALIKE = 0.05
+# A larger share is no percentage to read.
+MOST_SHARE = 9.0
+# Terms of an exception; more are counted.
+MOST_NAMED = 2
+# Percent: smaller differences come from rounding.
+ROUNDING = 1e-4
 _SUMMARIES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": median, "least": min, "most": max}
+
+
+def claim(table: Table, samples: SampleMap) -> Claim:
+    """State what the levels of each factor do."""
+    name, n = table.view.primary, len(table.configurations)
+    measured = [sample for sample in samples.values() if sample.scores(name)]
+    reason = why_unanswerable(table, samples) or ("" if measured else missing_response(table, samples, name))
+    if len(measured) == 1 < n:
+        reason = reason or f"only 1 of {n:,} configurations has runs"
+    if len(measured) == n == 1:
+        alone = single_claim(table, measured[0])
+        return state(FORMS, [_case("no answer", reason=reason)], alone.matrix) if reason else alone
+    answer = _Answer(table, measured, differences(table, samples, name))
+    if reason:
+        cases = [_case("no answer", reason=reason)]
+    elif success := _success_case(samples.values()):
+        cases = [success]
+    else:
+        cases = [*answer.cases()]
+    return state(FORMS, cases, answer.matrix)
+
+
+def _case(name: str, **values: object) -> AnswerCase:
+    return AnswerCase(case=name, values=values)
 
 
 def single_claim(table: Table, sample: Sample) -> Claim:
     """State the primary response of the runs of one configuration."""
     view, scores = table.view, sample.scores(table.view.primary)
-    response, typical = view.response, estimate_response(table, sample)
-    scale, modes = scale_for(response.unit, scores), modes_text(table, sample)
-    is_time, called = view.kind == "time", view.primary_title.capitalize()
-    if typical.low is None or is_resolved(typical):
-        shown = f"{estimate(typical, scale)} {scale.unit}".rstrip()
-        text = f"A run takes {shown}." if is_time else f"{called}: {shown}."
-    else:
-        text = f"{_range_text(scores, scale, 'took' if is_time else 'had')}: what is typical is not resolved."
-        text = text if is_time else f"{called}: {text}"
-    figures = [typical, *(Estimate(float(figure(scores))) for figure in _SUMMARIES.values())]
-    matrix = Matrix(
-        title=f"{view.primary_title} of {len(scores)} run{'s' * (len(scores) != 1)}",
-        unit=response.unit, better=response.better, columns=["typical", *_SUMMARIES],
-        rows=[MatrixRow(label="", cells=[MatrixCell(estimate=x) for x in figures])],
+    typical, modes = estimate_response(table, sample), modes_text(table, sample)
+    values = [typical, *(Estimate(float(summary(scores))) for summary in _SUMMARIES.values())]
+    shown = Matrix(
+        title=f"{view.primary_title} (runs: {len(scores)})", unit=view.response.unit, better=view.response.better,
+        columns=["typical", *_SUMMARIES], rows=[MatrixRow(label="", cells=[MatrixCell(estimate=x) for x in values])],
+        note=modes,
     )  # fmt: skip
-    sentences = [f"Runs have {modes}: none takes what is typical of all."] if modes else [text]
-    return Claim(sentences=sentences, matrix=matrix)
-
-
-def _range_text(scores: Sequence[float], scale: Scale, verb: str) -> str:
-    """State the range of all runs: "2 runs took 761 to 863 µs"."""
-    least, most = (significant(x * scale.factor) for x in (min(scores), max(scores)))
-    return f"{count_noun(len(scores), 'run')} {verb} {least} to {most} {scale.unit}".rstrip()
-
-
-# All levels count as alike where no two may differ by more.
-ALIKE = 0.05
-# A larger share is no percentage to read.
-MOST_SHARE = 9.0
-# Percent: smaller differences come from rounding.
-ROUNDING = 1e-4
-
-
-def claim(table: Table, samples: SampleMap) -> Claim:
-    """State what the levels of each factor do."""
-    name = table.view.primary
-    measured = [sample for sample in samples.values() if sample.scores(name)]
-    pairs = differences(table, samples, name)
-    alone = single_claim(table, measured[0]) if measured and len(table.configurations) == 1 else None
-    if reason := why_unanswerable(table, samples):
-        sentences = [f"Cannot be said: {reason}."]
-    elif not measured:
-        sentences = [f"Cannot be said: {missing_response(table, samples, name)}."]
-    elif alone:
-        return alone
-    elif len(measured) == 1:
-        sentences = [f"Cannot be said: of {len(table.configurations):,} configurations one has runs."]
+    value, _, least, most = (Quantity(e, matrix_scale(shown)) for e in values)
+    if modes:
+        case = _case("modes")
+    elif typical.low is None or is_resolved(typical):
+        case = _case("one time" if view.kind == "time" else "one value", response=view.primary_title, value=value)
     else:
-        sentences = limit_sentences(_sentences(table, samples, measured, pairs))
-    shown = _matrix(table, measured, pairs) if len(measured) > 1 else alone and alone.matrix
-    return Claim(sentences=sentences, answered=not sentences[0].startswith("Cannot be said"), matrix=shown)
+        case = _case("one range", response=view.primary_title, least=least, most=most, n=len(scores))
+    return state(FORMS, [case], shown)
 
 
-def _sentences(
-    table: Table, samples: SampleMap, measured: Sequence[Sample], pairs: Sequence[LevelDifference]
-) -> Iterator[str]:
-    if success := _success_sentence(samples.values()):
-        yield success
-        return
-    noise = estimate_noise(table, samples.values())
-    percent = noise.sd_log_percent if noise else 0.0
-    by = "more than 10-fold" if expm1(percent / 100) > MOST_SHARE else f"by {two_digits(percent)} %"
-    spread = [f"Runs of a typical configuration differ {by}."] if percent > ROUNDING else []
-    effects = [*_difference_sentences(table, measured, pairs)]
-    # Of work that is the same under all names, how much its runs differ is the question.
-    is_noise = any(table.study.factors[name].kind == "nuisance" for name in table.view.varying)
-    yield from [*spread, *effects] if is_noise else [*effects, *spread]
-
-
-def _success_sentence(samples: Iterable[Sample]) -> str:
+def _success_case(samples: Iterable[Sample]) -> AnswerCase | None:
     samples = list(samples)
     runs = [row for sample in samples for row in sample.succeeded]
     if max(len(sample.succeeded) for sample in samples) > 1 or not all(map(is_functional, runs)):
-        return ""
-    n = len(runs) + sum(sample.n_failed for sample in samples)
-    subject = f"All {n} runs" if n == len(runs) else f"{len(runs)} of {n} runs"
-    return f"{subject} ended well: one of each configuration, so their figures are not compared."
-
-
-def _difference_sentences(table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDifference]) -> Iterator[str]:
-    left = sum(min(sample.scores(table.view.primary)) <= 0 for sample in samples)
-    sure, confidence = [pair for pair in pairs if pair.is_sure], table.view.confidence
-    if not sure:
-        most = farthest(pairs, confidence) if len(pairs) < MOST_PAIRS else None
-        if most is None:
-            reason = f"too {'few runs' if len(pairs) < MOST_PAIRS else 'many configurations'} to compare"
-            yield f"Cannot be said: {'figures of 0 or less have no ratio' if left and not pairs else reason}."
-        elif most == 0:
-            yield "Cannot be told apart: all runs are alike to the last digit."
-        elif most <= ALIKE:
-            yield f"Cannot be told apart: every level lies within {percent_at_most(most)} of the others."
-        elif most > MOST_SHARE:
-            yield "Cannot be said: runs differ too much to compare."
-        else:
-            yield f"Cannot be said: effects below {percent_at_most(most)} are not visible."
-        return
-    yield _largest_sentence(table, sure[0])
-    yield from _equivalence_sentences(table, pairs, sure[0], confidence)
-    if left:
-        verb = "is" if left == 1 else "are"
-        yield f"{count_noun(left, 'configuration')} with figures of 0 or less {verb} not compared."
-    tried = list(dict.fromkeys(pair.factor for pair in pairs if pair.factor != sure[0].factor))
-    if second := next((pair for name in tried for pair in sure if pair.factor == name), None):
-        text = f"{_difference_text(table, second, confidence)}{_context_text(table, second)}"
-        yield f"{capitalize(table.view.title(second.factor))}: {text}."
-    elif tried and len(pairs) < MOST_PAIRS:
-        yield f"No difference by {join_names([table.view.title(name) for name in tried], 'or')} is resolved."
-
-
-def _equivalence_sentences(
-    table: Table, pairs: Sequence[LevelDifference], lead: LevelDifference, confidence: float
-) -> Iterator[str]:
-    by_others: dict[tuple[tuple[str, Level], ...], list[LevelDifference]] = {}
-    for pair in pairs if len(pairs) < MOST_PAIRS else ():
-        if pair.factor == lead.factor:
-            by_others.setdefault(_other_levels(pair), []).append(pair)
-    far = {others: farthest(each, confidence) for others, each in by_others.items() if not any(p.is_sure for p in each)}
-    alike = {others: most for others, most in far.items() if most is not None and most <= ALIKE}
-    if not alike:
-        return
-    here = {*_other_levels(lead)}
-    others = min(alike, key=lambda levels: len({*levels} - here))
-    within = f"every level lies within {percent_at_most(alike[others])} of the others"
-    apart = dict(level for level in others if level not in here)
-    yield f"Not with {table.view.short_levels(apart)}: there {within if alike[others] else 'all levels are alike'}."
-
-
-def _other_levels(pair: LevelDifference) -> tuple[tuple[str, Level], ...]:
-    return tuple((name, level) for name, level in pair.less.configuration.items() if name != pair.factor)
-
-
-def _largest_sentence(table: Table, pair: LevelDifference) -> str:
-    """State both values; only their order where one of them has too wide an interval."""
-    less, more = (estimate_response(table, sample) for sample in (pair.less, pair.more))
-    where, name = _context_text(table, pair), capitalize(table.view.primary_title)
-    low, high = _level_names(table, pair)
-    if _is_wide(less) or _is_wide(more):
-        return f"{name} is more with {high} than with {low}{where}: by how much is not resolved."
-    return f"{name} goes from {_value_text(table, less)} with {low} to {_value_text(table, more)} with {high}{where}."
-
-
-def _difference_text(table: Table, pair: LevelDifference, confidence: float) -> str:
-    (less, more), ratio = _level_names(table, pair), pair.ratio(confidence)
-    verb, noun = "takes" if table.view.kind == "time" else "has", table.view.primary_title
-    if _is_wide(ratio):
-        return f"a run with {more} {verb} more {noun} than one with {less}, by how much is not resolved"
-    return f"a run with {more} {verb} {change(ratio, noun, f'one with {less}')}"
-
-
-def _level_names(table: Table, pair: LevelDifference) -> list[str]:
-    return [table.view.short_levels({pair.factor: s.configuration[pair.factor]}) for s in (pair.less, pair.more)]
-
-
-def _is_wide(value: Estimate) -> bool:
-    return value.low is None or value.high is None or value.low <= 0 or value.high > 2 * value.low
-
-
-def _context_text(table: Table, pair: LevelDifference) -> str:
-    others = {n: level for n, level in table.view.varying_levels(pair.less.configuration).items() if n != pair.factor}
-    return f" ({table.view.short_levels(others)})" if others else ""
-
-
-def _value_text(table: Table, value: Estimate) -> str:
-    unit = table.view.response.unit
-    scale = scale_for(unit, [value.value])
-    shown = estimate(value, scale)
-    return " ".join(text for text in (shown.value, "" if unit in SILENT else scale.unit, shown.interval) if text)
-
-
-def _matrix(table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDifference]) -> Matrix | None:
-    if not pairs:
         return None
-    name = pairs[0].factor
-    levels = [level for level in table.study.factors[name].levels for s in samples if s.configuration[name] == level]
-    chosen = choose_columns(levels, [s.configuration[name] for s in (pairs[0].less, pairs[0].more)])
-    cells = [(s, MatrixCell(estimate=estimate_response(table, s))) for s in samples]
-    heads = [table.view.short_levels({name: level}) for level in chosen]
-    return matrix(table, rows(table, name, chosen, cells), heads, **table.view.matrix_texts)
+    return _case("success", n=len(runs), all=len(runs) + sum(sample.n_failed for sample in samples))
+
+
+class _Row(NamedTuple):
+    """A row of the matrix, and the ratio of the two levels that the claim compares."""
+
+    line: Line
+    ratio: Estimate | None
+
+
+class _Answer:
+    """The cases of levels that are compared; each number is that of a row, which is shown."""
+
+    def __init__(self, table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDifference]) -> None:
+        self._table, self._samples, self._pairs = table, samples, pairs
+        self._is_whole = len(pairs) < MOST_PAIRS  # else some were not compared
+        self._sure = [pair for pair in pairs if pair.is_sure]
+        self._lead = next((p for p in self._sure if is_resolved(self._ratio(p))), next(iter(self._sure), None))
+        first = self._lead or next(iter(pairs), None)
+        self._factor = first.factor if first else ""
+        self._ends = [sample.configuration[self._factor] for sample in first.samples] if first else []
+        self._names = [name for name in table.view.varying if name != self._factor]
+        self._second = next((p for p in self._sure if p.factor != self._factor and self._has_values(p)), None)
+        self._kinds = self._sort_peers()
+        self._terms = {kind: self._find_terms(pairs) for kind, pairs in self._kinds.items()}
+        self._rows = self._make_rows() if pairs else []
+        self.matrix = self._make_matrix() if pairs else None
+        self._scale = matrix_scale(self.matrix) if self.matrix else PLAIN
+
+    def _sort_peers(self) -> Mapping[str, list[LevelDifference]]:
+        """Sort the pairs of the same two levels by what their difference is."""
+        kinds: dict[str, list[LevelDifference]] = {"gain": [], "reversed": [], "alike": [], "left": []}
+        for pair in self._pairs if self._lead and self._is_whole else [self._lead] if self._lead else ():
+            levels = [sample.configuration[self._factor] for sample in pair.samples]
+            if pair.factor != self._factor or levels not in (self._ends, self._ends[::-1]):
+                continue
+            if pair is self._lead or (pair.is_sure and is_resolved(self._ratio(pair))):
+                kinds["gain" if levels == self._ends else "reversed"].append(pair)
+            else:
+                most = None if pair.is_sure else farthest([pair], self._table.view.confidence)
+                kinds["alike" if most is not None and most <= ALIKE else "left"].append(pair)
+        return kinds
+
+    def cases(self) -> Iterator[AnswerCase]:
+        """Yield the cases, the first one first."""
+        noise = estimate_noise(self._table, self._samples)
+        share = noise.sd_log_percent / 100 if noise else 0.0
+        # Of work that is the same under all names, how much its runs differ is the question.
+        is_noise = any(self._table.study.factors[name].kind == "nuisance" for name in self._table.view.varying)
+        if is_noise and 100 * share > ROUNDING and expm1(share) <= MOST_SHARE:
+            yield _case("noise", noise=share)
+        n_left = sum(min(sample.scores(self._table.view.primary)) <= 0 for sample in self._samples)
+        if self._lead is None:
+            yield self._nothing_sure(n_left)
+            return
+        yield self._largest(self._lead)
+        yield from self._exceptions()
+        if self._second:
+            yield self._other(self._second)
+        yield from self._other_factors()
+        if n_left:
+            yield _case("excluded", n=n_left)
+
+    def _nothing_sure(self, n_left: int) -> AnswerCase:
+        if not self._is_whole:
+            return _case("many")
+        if n_left and not self._pairs:
+            return _case("no answer", reason="values of 0 or less have no ratio")
+        most = self._farthest(self._pairs)
+        if most is None:
+            return _case("few runs")
+        if most > MOST_SHARE:
+            return _case("too noisy")
+        return _case("identical" if not most else "equivalent" if most <= ALIKE else "open", most=most)
+
+    def _largest(self, lead: LevelDifference) -> AnswerCase:
+        view, members = self._table.view, self._kinds["gain"]
+        low, high = (view.short_levels({self._factor: level}) for level in self._ends)
+        common = {"response": view.primary_title, "high": high, "low": low}
+        where = [self._context_text(lead)] if self._names else []
+        if not is_resolved(self._ratio(lead)):
+            return _case("uncertain", **common, who=where)
+        terms, extremes = self._terms["gain"], self._extremes(members)
+        who = [*map(self._text, terms)] if terms and terms != [{}] else []
+        name = "ratio" if view.kind != "time" else "longer" if isinstance(self._ends[1], str) else "larger"
+        values = self._values(extremes[0].line) if len(extremes) == 1 else []
+        return _case(
+            name, **common, gain=self._cells(members), values=values,
+            who=who if self._is_whole else where, n=len(members) if terms is None and self._is_whole else None,
+            all=sum(map(len, self._kinds.values())),
+        )  # fmt: skip
+
+    def _values(self, line: Line) -> list[Quantity]:
+        low, high = (line.cells[self._columns.index(level)].estimate for level in self._ends)
+        pair = [e for e in (high, low) if e is not None and is_resolved(e)]
+        return [Quantity(e, self._scale) for e in pair] if len(pair) > 1 else []
+
+    def _exceptions(self) -> Iterator[AnswerCase]:
+        """Name where the levels do something else: one sentence, so that nothing is dropped."""
+        values: dict[str, object] = {}
+        for kind in ("reversed", "alike", "left"):
+            pairs = self._kinds[kind]
+            terms = self._terms[kind]
+            if terms is None or len(terms) > MOST_NAMED:
+                values |= {f"n_{kind}": len(pairs)} | ({"range": self._cells(pairs)} if kind == "reversed" else {})
+            elif kind == "reversed":
+                values[kind] = [(self._text(term), self._cells(self._pairs_of(pairs, term))) for term in terms]
+            else:
+                values[kind] = [*map(self._text, terms)]
+        if any(values.values()):
+            yield _case("beside", **values, most=self._farthest(self._kinds["alike"]))
+
+    def _other(self, pair: LevelDifference) -> AnswerCase:
+        """State what another factor does, where that is largest."""
+        low, high = (self._table.view.short_levels({pair.factor: s.configuration[pair.factor]}) for s in pair.samples)
+        less, more = (Quantity(self._value(sample), self._scale) for sample in pair.samples)
+        common = {"response": self._table.view.primary_title, "who": self._context_text(pair)}
+        return _case("other", high=high, more=more, low=low, less=less, **common)
+
+    def _other_factors(self) -> Iterator[AnswerCase]:
+        """Name the factors of which no difference was found."""
+        sure, far = {pair.factor for pair in self._sure}, dict[str, float | None]()
+        for name in [n for n in self._table.view.varying if n not in sure and self._is_whole]:
+            if own := [pair for pair in self._pairs if pair.factor == name]:
+                far[self._table.view.title(name)] = self._farthest(own)
+        alike = {title: most for title, most in far.items() if most is not None and most <= ALIKE}
+        left = {title: most for title, most in far.items() if title not in alike}
+        possible = max((MOST_SHARE if most is None else most for most in left.values()), default=MOST_SHARE)
+        if far:
+            yield _case(
+                "other factors", alike=[*alike], most=max(alike.values(), default=0.0) or None, left=[*left],
+                possible=possible if possible < MOST_SHARE else None,
+            )  # fmt: skip
+
+    def _farthest(self, pairs: Sequence[LevelDifference]) -> float | None:
+        return farthest(pairs, self._table.view.confidence)
+
+    def _ratio(self, pair: LevelDifference) -> Estimate:
+        return pair.ratio(self._table.view.confidence)
+
+    def _value(self, sample: Sample) -> Estimate:
+        return estimate_response(self._table, sample)
+
+    def _has_values(self, pair: LevelDifference) -> bool:
+        return all(is_resolved(self._value(sample)) for sample in pair.samples)
+
+    def _context_text(self, pair: LevelDifference) -> str:
+        levels = self._table.view.varying_levels(pair.less.configuration)
+        return self._table.view.short_levels({name: level for name, level in levels.items() if name != pair.factor})
+
+    def _context(self, sample: Sample) -> Mapping[str, Level]:
+        return {name: sample.configuration[name] for name in self._names}
+
+    def _find_terms(self, pairs: Sequence[LevelDifference]) -> list[Term] | None:
+        """Find terms of some peers that no other configuration has, also where the two levels were not measured."""
+        every = [dict(items) for items in dict.fromkeys(tuple(self._context(s).items()) for s in self._samples)]
+        own = [self._context(pair.less) for pair in pairs]
+        return find_terms([levels for levels in every if levels in own], every, self._names) if pairs else []
+
+    def _text(self, term: Term) -> str:
+        return term_text(self._table.view, term)
+
+    def _pairs_of(self, pairs: Sequence[LevelDifference], term: Term) -> list[LevelDifference]:
+        return [pair for pair in pairs if is_covered(self._context(pair.less), term)]
+
+    def _kind(self, levels: Mapping[str, Level]) -> Hashable:
+        """Tell apart what the claim names: the terms of each kind, and the rows of the other factor."""
+        second = [levels == self._context(sample) for sample in (self._second.samples if self._second else ())]
+        for kind, pairs in self._kinds.items():
+            if any(levels == self._context(pair.less) for pair in pairs):
+                terms = self._terms[kind] or []
+                return kind, next((i for i, term in enumerate(terms) if is_covered(levels, term)), None), *second
+        return "", None, *second
+
+    def _make_rows(self) -> list[_Row]:
+        named = [s for pair in (self._lead, self._second) if pair for s in pair.samples]
+        samples = sorted(self._samples, key=lambda s: not any(self._context(s) == self._context(x) for x in named))
+        levels, second = [s.configuration[self._factor] for s in samples], self._second.samples if self._second else ()
+        every = [level for level in self._table.study.factors[self._factor].levels for x in levels if x == level]
+        self._columns = choose_columns(every, [*self._ends, *(sample.configuration[self._factor] for sample in second)])
+        cells = [(sample, MatrixCell(estimate=self._value(sample))) for sample in samples]
+        lines = rows(self._table, self._factor, self._columns, cells, self._kind)
+        return [_Row(line, self._line_ratio(line)) for line in lines]
+
+    def _line_ratio(self, line: Line) -> Estimate | None:
+        ratios = []
+        for pair in (pair for peers in self._kinds.values() for pair in peers):
+            if is_covered(self._context(pair.less), line.levels):
+                is_forward = pair.more.configuration[self._factor] == self._ends[1]
+                ratios.append(self._ratio(pair) if is_forward else inverse(self._ratio(pair)))
+        is_mean = len(ratios) > 1 and all(map(is_resolved, ratios))
+        return mean_estimate(ratios) if is_mean else next(iter(ratios), None)
+
+    def _rows_of(self, samples: Iterable[Sample]) -> list[_Row]:
+        contexts = [self._context(sample) for sample in samples]
+        return [row for row in self._rows if any(is_covered(levels, row.line.levels) for levels in contexts)]
+
+    def _extremes(self, pairs: Sequence[LevelDifference]) -> list[_Row]:
+        """Return the rows with the least and the largest ratio of these pairs."""
+        own = [row for row in self._rows_of(pair.less for pair in pairs) if row.ratio]
+        own.sort(key=lambda row: row.ratio.value or 0.0 if row.ratio else 0.0)
+        return own if len(own) < 2 else [own[0], own[-1]]
+
+    def _cells(self, pairs: Sequence[LevelDifference]) -> list[Estimate]:
+        return [row.ratio for row in self._extremes(pairs) if row.ratio]
+
+    def _make_matrix(self) -> Matrix:
+        """Tabulate the levels that the claim names, and some between; the rows that it names first."""
+        chosen = [row for kind in ("gain", "reversed") for row in self._extremes(self._kinds[kind])]
+        for kind, pairs in self._kinds.items():
+            some = [self._pairs_of(pairs, term) for term in self._terms[kind] or ()]
+            chosen += [row for part in some for row in self._rows_of(pair.less for pair in part)[:1] if kind != "gain"]
+        second = self._rows_of(self._second.samples) if self._second else []
+        order = [*chosen[:2], *second, *chosen[2:], *self._rows]
+        shown = [row for i, row in enumerate(order) if not any(row is other for other in order[:i])]
+        heads = drop_repeats([self._table.view.short_levels({self._factor: level}) for level in self._columns])
+        lines = [row.line for row in shown]
+        if self._lead:
+            heads.append(" / ".join(level_text(level if level != "" else "none") for level in reversed(self._ends)))
+            last = [MatrixCell(text=cell_number(row.ratio)) for row in shown]
+            lines = [Line(line.levels, (*line.cells, cell)) for line, cell in zip(lines, last, strict=True)]
+        return matrix(self._table, lines, heads, **self._table.view.matrix_texts)

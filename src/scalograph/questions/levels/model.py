@@ -37,6 +37,11 @@ class LevelDifference(NamedTuple):
     contrast: Contrast
     is_sure: bool = False
 
+    @property
+    def samples(self) -> tuple[Sample, Sample]:
+        """Return the sample with the smaller response, then the other one."""
+        return self.less, self.more
+
     def ratio(self, confidence: float) -> Estimate:
         """Estimate the larger response over the smaller."""
         return self.contrast.estimate(confidence)

@@ -1,13 +1,14 @@
-"""State which number of jobs builds fastest, and what it costs."""
+"""State which number of jobs builds fastest, and what it costs: cases and their values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
-from scalograph.analysis.contenders import Contender
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions.claims import state, why_unanswerable
 from scalograph.questions.parallel_build.model_equivalence import (
     MARGIN,
     USER,
@@ -18,132 +19,155 @@ from scalograph.questions.parallel_build.model_equivalence import (
     rests_on_disturbed,
     user_time,
 )
-from scalograph.text.cell_numbers import NOT_RESOLVED
-from scalograph.text.quantities import change, cpus, percent
-from scalograph.text.short_names import join_names, short_setting
+from scalograph.questions.terms import find_terms, term_text
+from scalograph.text.answer_form import Quantity
+from scalograph.text.cell_numbers import cell_number, is_resolved, matrix_scale
+from scalograph.text.short_names import drop_repeats, join_names, short_setting
 
+FORMS = {
+    "fastest": "{who} builds fastest[[ {where}]][[: {time:measured}]][[ {at}]].",
+    "several": "Fastest[[ {where}]]: {who} (which is inconclusive)[[; {first} takes {time:measured}]][[ {at}]].",
+    "elsewhere": "Fastest elsewhere:[[; {others:list}]][[; inconclusive {left}]].",
+    "cost": "{who} takes {gain:factor} the {noun} of {base}{gain:interval}[[ {where}]].",
+    "as much": "{noun} of {who} and {base} is equivalent within {margin:percent}[[ {where}]].",
+    "cost open": "Inconclusive: {noun} of {who} vs. {base}[[ {where}]].",
+    "open": "Inconclusive: the fastest {factor} cannot be determined"
+    "[[; differences below {least:percent} would be missed]]. Add runs.",
+    "disturbed": "Inconclusive: the fastest {factor} cannot be determined; {n} of {all} runs were disturbed."
+    " Rerun with --wait-quiet 10m.",
+    "too few": "Inconclusive: fewer than two blocks have an undisturbed run of every {factor}. Add runs.",
+    "no answer": "No answer: {reason}.",
+}
 MOST_ROWS = 24
 MISSED = 1.0  # share from which a difference that would be missed is no number worth a word
 
 
 def build_claim(table: Table, taken: SampleMap, factor: str) -> Claim | None:
-    """State the claim for the groups with the most CPUs, where jobs run in parallel; None where less is not better."""
+    """State the claim, for the groups with the most CPUs first; None where less is not better."""
     every = sorted(groups(table, taken, factor), key=lambda group: -_n_cpus(group))
     if not every or table.view.response.better != "lower":
         return None
-    by_group = [compare_with_best(table, group, len(every)) for group in every]
-    lead, contenders = every[0], by_group[0]
-    where, cost = _conditions(table, every, by_group), _cost(table, factor, lead)
-    matrix, figure = _matrix(table, taken, factor, lead, contenders), f"response {table.view.primary}"
-    if rests_on_disturbed(lead, table.view.primary):
-        rows = [row for sample in taken.values() for row in sample.succeeded]
-        n = sum(sample.n_disturbed for sample in taken.values())
-        guess = _best_guess(table, factor, contenders, where)
-        sentences = [f"Cannot be said: {n} of {len(rows)} runs were disturbed.", *guess, *cost]
-        return Claim(sentences=sentences, answered=False, matrix=matrix, figure=figure)
-    names = [_level_name(table, factor, level) for level in _best_levels(contenders)]
-    if not names or len(names) == len(contenders):
-        sentences = [_inconclusive_sentence(table, factor, contenders, where), *cost]
-        return Claim(sentences=sentences, answered=False, matrix=matrix, figure=figure)
-    text = f"{_build(names)}{where}{', and cannot be told apart' * (len(names) > 1)}."
-    exceptions = _exceptions(table, factor, every, by_group)
-    return Claim(sentences=[text, *cost, *exceptions][:3], matrix=matrix, figure=figure)
+    answer, reason = _Answer(table, factor, every), why_unanswerable(table, taken)
+    cases = [_case("no answer", reason=reason)] if reason else [*answer.cases(taken)]
+    return state(FORMS, cases, answer.matrix).model_copy(update={"figure": f"response {table.view.primary}"})
 
 
 def _n_cpus(group: Group) -> int:
     return max(row.n_cpus for sample in group.samples.values() for row in sample.succeeded)
 
 
-def _level_name(table: Table, factor: str, level: float) -> str:
-    return short_setting(table.view.title(factor), int(level), table.view.unit(factor))
+class _Answer:
+    """Groups with what builds fastest in each; the first one that has an answer leads."""
+
+    def __init__(self, table: Table, factor: str, every: Sequence[Group]) -> None:
+        self._table, self._factor, self._every = table, factor, every
+        self._names = [name for name in table.view.varying if name != factor]
+        self._contenders = [compare_with_best(table, group, len(every)) for group in every]
+        self._user = user_time(table)
+        is_user = table.study.responses[self._user].source in USER
+        self._costs = [inflation(table, group) if is_user else {} for group in every]
+        self._lead = next((i for i in range(len(every)) if self._best(i)), None)
+        order = sorted(range(len(every)), key=lambda i: i != self._lead)
+        rows = [row for i in order for row in self._rows(i)]
+        heads = [table.view.primary_title, *([self._cost_head] if any(self._costs) else []), "may be fastest"]
+        self.matrix = Matrix(
+            **table.view.matrix_texts | {"title": "time of one build"}, columns=heads, rows=rows[:MOST_ROWS],
+            rows_are=table.view.title(factor) if len(every) == 1 else "",
+        )  # fmt: skip
+
+    def _best(self, i: int) -> tuple[float, ...]:
+        """Return the levels that may be the fastest; none where all may be, or runs were disturbed."""
+        best = tuple(c.level for c in self._contenders[i] if c.may_be_best)
+        is_known = len(best) < len(self._contenders[i]) and not self._is_disturbed(i)
+        return best if is_known else ()
+
+    def _is_disturbed(self, i: int) -> bool:
+        return rests_on_disturbed(self._every[i], self._table.view.primary)
+
+    def cases(self, samples: SampleMap) -> Iterator[AnswerCase]:
+        """Yield the cases, the first one first."""
+        lead = self._lead
+        if lead is None:
+            yield self._inconclusive(samples)
+            yield from (case for case in self._cost(0) if case.case != "cost open")
+            return
+        by_best: dict[tuple[float, ...], list[int]] = {}
+        for i in range(len(self._every)):
+            by_best.setdefault(self._best(i), []).append(i)
+        best, left = self._best(lead), by_best.pop((), [])
+        times = {level: estimate_response(self._table, self._every[lead].samples[int(level)]) for level in best}
+        shortest, time = min(times.items(), key=lambda item: item[1].value or 0.0)
+        alike = by_best.pop(best)
+        yield _case(
+            "fastest" if len(best) == 1 else "several", best=[*best], who=self._or(best), where=self._where(alike),
+            first=self._name(shortest), at=self._where([lead]) if len(alike) > 1 else "",
+            time=Quantity(time, matrix_scale(self.matrix)) if is_resolved(time) else None,
+        )  # fmt: skip
+        if by_best or left:
+            others = [f"{self._or(levels)} {self._where(groups)}" for levels, groups in by_best.items()]
+            yield _case("elsewhere", others=others, left=self._where(left))
+        yield from self._cost(lead)
+
+    def _inconclusive(self, samples: SampleMap) -> AnswerCase:
+        factor = self._table.view.title(self._factor)
+        if all(self._is_disturbed(i) for i in range(len(self._every))):
+            n, every = (
+                sum(x) for x in zip(*((s.n_disturbed, len(s.succeeded)) for s in samples.values()), strict=True)
+            )
+            return _case("disturbed", factor=factor, n=n, all=every)
+        if not any(self._contenders):
+            return _case("too few", factor=factor)
+        least = median(c.visible for contenders in self._contenders for c in contenders)
+        return _case("open", factor=factor, least=least if least < MISSED else None)
+
+    def _cost(self, i: int) -> Iterator[AnswerCase]:
+        """Yield what the most jobs cost over the fewest."""
+        (first, *_), (*_, level) = self._every[i].samples, self._every[i].samples
+        cost = self._costs[i].get(level)
+        if cost is None or rests_on_disturbed(self._every[i], self._user, first, level):
+            return
+        values = {"who": self._name(level), "base": self._name(first), "where": self._where([i]), "margin": MARGIN}
+        values["noun"] = self._table.view.title(self._user).partition(",")[0]
+        if cost.label == "equivalent":
+            yield _case("as much", **values)
+        elif is_resolved(cost.ratio) and not cost.ratio.contains(1.0):
+            yield _case("cost", **values, gain=[cost.ratio])
+        else:
+            yield _case("cost open", **values)
+
+    def _where(self, chosen: Sequence[int]) -> str:
+        """Name groups by the narrowest terms; empty for all."""
+        levels, every = ([self._every[i].fixed for i in some] for some in (chosen, range(len(self._every))))
+        if len(chosen) in (0, len(every)):
+            return ""
+        terms = find_terms(levels, every, self._names)
+        texts = [term_text(self._table.view, term) for term in terms or []]
+        return f"with {'; '.join(texts)}" if texts else f"in {len(chosen)} of {len(every)} groups"
+
+    def _name(self, level: Level) -> str:
+        return short_setting(self._table.view.title(self._factor), int(level), self._table.view.unit(self._factor))
+
+    def _or(self, levels: Sequence[float]) -> str:
+        return join_names(drop_repeats([self._name(level) for level in levels]), "or")
+
+    @property
+    def _cost_head(self) -> str:
+        noun = self._table.view.title(self._user).partition(",")[0]
+        return f"{noun} vs. {self._name(min(map(int, self._every[0].samples)))}"
+
+    def _rows(self, i: int) -> Iterator[MatrixRow]:
+        group, view, costs = self._every[i], self._table.view, self._costs[i]
+        may_be = {c.level: "yes" if c.may_be_best else "no" for c in self._contenders[i] if not self._is_disturbed(i)}
+        for level, sample in group.samples.items():
+            doubt = "disturbed runs only" * rests_on_disturbed(group, view.primary, level)
+            cells = [MatrixCell(estimate=estimate_response(self._table, sample), doubt=doubt)]
+            if any(self._costs):
+                ratio = costs[level].ratio if level in costs else None
+                cells.append(MatrixCell(estimate=ratio, text=cell_number(ratio) if ratio else "1", doubt=doubt))
+            cells.append(MatrixCell(text=may_be.get(float(level), "inconclusive")))
+            rest = view.short_levels({name: group.fixed[name] for name in self._names})
+            yield MatrixRow(label=f"{self._name(level)}, {rest}" if rest else str(level), cells=cells)
 
 
-def _conditions(table: Table, every: Sequence[Group], by_group: Sequence[Sequence[Contender]]) -> str:
-    n, first = _n_cpus(every[0]), table.view.primary
-    pairs = [(g, contenders) for g, contenders in zip(every, by_group, strict=True) if _n_cpus(g) == n]
-    alike = [(rests_on_disturbed(g, first), _best_levels(contenders)) for g, contenders in pairs]
-    if len(set(alike)) > 1:
-        return f" with {table.view.short_levels(table.view.varying_levels(every[0].fixed))}"
-    return f" on {cpus(n)}" if len(alike) < len(every) else ""
-
-
-def _best_levels(contenders: Sequence[Contender]) -> tuple[float, ...]:
-    return tuple(c.level for c in contenders if c.may_be_best)
-
-
-def _best_guess(table: Table, factor: str, contenders: Sequence[Contender], where: str) -> list[str]:
-    compared = [c for c in contenders if c.over_best.value is not None]
-    if not compared:
-        return []
-    lowest = min(compared, key=lambda c: c.over_best.value or 0)
-    return [f"{_level_name(table, factor, lowest.level)} looks best{where} (not resolved)."]
-
-
-def _inconclusive_sentence(table: Table, factor: str, contenders: Sequence[Contender], where: str) -> str:
-    if not contenders:
-        return f"Cannot be said: fewer than two blocks have a clean run of every {table.view.title(factor)}."
-    least = median(c.visible for c in contenders)
-    missed = f"; differences below {percent(least)} would be missed" if least < MISSED else ""
-    return f"Cannot be said: no {table.view.title(factor)} can be told from the fastest{where}{missed}."
-
-
-def _cost(table: Table, factor: str, group: Group) -> list[str]:
-    response, ratios = user_time(table), inflation(table, group)
-    if not ratios or table.study.responses[response].source not in USER:
-        return []
-    level, last = list(ratios.items())[-1]
-    first = next(iter(group.samples))
-    if last.label == "not shown" or rests_on_disturbed(group, response, first, level):
-        return []
-    noun = table.view.title(response).partition(",")[0]
-    reference, who = (_level_name(table, factor, float(x)) for x in (first, level))
-    if last.label == "equivalent":
-        return [f"{who} takes the same {noun} as {reference}, within {percent(MARGIN)}."]
-    if (how := change(last.ratio, noun, reference)) == NOT_RESOLVED:
-        more = "more" if (last.ratio.value or 0) > 1 else "less"
-        how = f"{more} {noun} than {reference} (by how much is {NOT_RESOLVED})"
-    return [f"{who} takes {how}."]
-
-
-def _exceptions(
-    table: Table, factor: str, every: Sequence[Group], by_group: Sequence[Sequence[Contender]]
-) -> list[str]:
-    levels, counts = [_best_levels(contenders) for contenders in by_group], [_n_cpus(group) for group in every]
-    differing = [i for i in range(len(every)) if levels[i] != levels[0]]
-    fewer = [i for i, n in enumerate(counts) if n < counts[0]][-1:]
-    alike = [i for i in differing if counts[i] == counts[0]][:1]
-    names = {i: f"With {table.view.short_levels(table.view.varying_levels(every[i].fixed))}," for i in alike}
-    names |= {i: f"On {cpus(counts[i])}" for i in fewer if i in differing}
-    clear = [i for i in names if not rests_on_disturbed(every[i], table.view.primary)]
-    return [f"{names[i]} {text}." for i in clear if (text := _fastest(table, factor, by_group[i]))]
-
-
-def _fastest(table: Table, factor: str, contenders: Sequence[Contender]) -> str:
-    names = [_level_name(table, factor, level) for level in _best_levels(contenders)]
-    if names and len(names) == len(contenders):
-        return f"no {table.view.title(factor)} can be told from the fastest"
-    return _build(names) if names else ""
-
-
-def _build(names: Sequence[str]) -> str:
-    return f"{join_names(names)} build{'s' * (len(names) == 1)} fastest"
-
-
-def _matrix(table: Table, taken: SampleMap, factor: str, group: Group, contenders: Sequence[Contender]) -> Matrix:
-    first, user = table.view.primary, user_time(table)
-    unit = table.study.responses[first].unit
-    names = [first, *([user] if user != first and table.study.responses[user].unit == unit else [])]
-    may_be = {c.level: "yes" if c.may_be_best else "no" for c in contenders if not rests_on_disturbed(group, first)}
-    rows = []
-    for level in list(group.samples)[:MOST_ROWS]:
-        doubts = {name: "disturbed runs only" * rests_on_disturbed(group, name, level) for name in names}
-        estimates = {name: estimate_response(table, group.samples[level], name) for name in names}
-        cells = [MatrixCell(estimate=estimates[name], doubt=doubts[name]) for name in names]
-        cells += [MatrixCell(text=may_be.get(float(level), "not resolved"))] if may_be else []
-        rows.append(MatrixRow(label=str(level), cells=cells))
-    where = table.view.short_levels(table.view.varying_levels(group.fixed))
-    heads = [table.view.title(name).partition(",")[0] for name in names]
-    return Matrix(
-        title=f"time of one build{f' with {where}' if where else ''}", unit=unit, better="lower",
-        rows_are=table.view.title(factor), columns=[*heads, *(["may be fastest"] if may_be else [])], rows=rows,
-    )  # fmt: skip
+def _case(name: str, **values: object) -> AnswerCase:
+    return AnswerCase(case=name, values=values)

@@ -28,7 +28,7 @@ class Equivalence:
     """What is known about a over b.
 
     Attributes:
-        ratio: a over b with the interval that decides, of confidence 1 - 2 alpha: 90 % for a test at 5 %.
+        ratio: a over b with the interval that decides, of confidence 1 - 2 alpha: 90% for a test at 5%.
         p_value: of the larger of both one-sided tests; None where there are too few runs.
         label: `equivalent` where the interval lies within the margin; `different` where it lies wholly beyond it;
             else `not shown`.
@@ -48,7 +48,7 @@ def equivalence(a: Scores, b: Scores, *, margin: float = MARGIN, confidence: flo
         a: scores, shape (n,).
         b: scores, shape (m,), same unit.
         margin: relative difference that does not matter, above 0.
-        confidence: 0.95 tests each side at 5 %: the chance to call configurations equivalent that lie on the margin.
+        confidence: 0.95 tests each side at 5%: the chance to call configurations equivalent that lie on the margin.
 
     Returns:
         The test; `not shown` where data are short or have no logs, with the reason on the ratio.

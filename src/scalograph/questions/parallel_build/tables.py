@@ -271,7 +271,7 @@ def course_table(table: Table, taken: SampleMap, timelines: TimedRuns) -> TableD
         means = [round(mean(float(course[part]) for course in courses), 2) for part in range(N_PARTS)]
         rows.append([*_levels(table, sample.configuration), *means])
     note = "tasks on a CPU in each tenth of the time from the start of the work to its end, mean of the runs that count"
-    columns = [*_label_columns(table), *[Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS)]]
+    columns = [*_label_columns(table), *[Column(name=f"to {100 * (part + 1) // N_PARTS}%") for part in range(N_PARTS)]]
     return TableDoc(id="course", title="Tasks on a CPU from start to end", note=note, columns=columns, rows=rows)
 
 
@@ -335,5 +335,5 @@ def load_table(table: Table, builds: Builds) -> TableDoc | None:
     rows: list[list[Cell]] = [
         [*_levels(table, load.configuration), *(round(tasks, 2) for tasks in load.course)] for load in builds.loads
     ]
-    columns = [*_label_columns(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS))]
+    columns = [*_label_columns(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS}%") for part in range(N_PARTS))]
     return TableDoc(id="load", title="Runnable tasks from start to end", note=_LOAD, columns=columns, rows=rows)

@@ -167,18 +167,18 @@ def plan_iterations(
     """
     protocol, had = design.study.protocol, prior.study.protocol.iterations
     if noise.spread is None:
-        reason = f"runs of one observation do not tell noise within runs from noise between them: {had} iterations stay"
+        reason = f"runs of one iteration cannot separate noise within runs from noise between them; iterations: {had}"
     elif not takes_iterations or not costs[1]:
-        reason = f"the workload does not take a number of iterations: {had} stay"
+        reason = f"the workload takes no number of iterations; iterations: {had}"
     elif noise.differ:
         best = _best(design, noise.spread, costs)
         counted = best.iterations or noise.iterations
         return IterationPlan(counted, protocol.warmup + counted, best.warnings)
     else:
         most = _best(design, replace(noise.spread, between=noise.between_most), costs).iterations or 0
-        more = f"; a pilot with {design.study.protocol.warmup + most} or more would tell, and be the better protocol"
+        more = f". Repeat the pilot with {design.study.protocol.warmup + most} or more"
         hint = more if most > noise.iterations else ""
-        reason = f"noise between runs cannot be told from 0: {had} iterations stay{hint}"
+        reason = f"noise between runs is not significant; iterations: {had}{hint}"
     return IterationPlan(noise.iterations, had, (reason,))
 
 
@@ -249,7 +249,7 @@ def propose(design: Design, prior: PriorRuns, takes_iterations: bool) -> Proposa
     noise, n = pilot(groups), len(prior.runs)
     warnings = tuple(_run_warnings(design, prior))
     if noise is None:
-        few = f"need >= 2 undisturbed runs of one configuration, above zero; have {n} of {len(groups)} configurations"
+        few = f"inconclusive: no configuration has 2 undisturbed runs with values above 0 (runs: {n})"
         return Proposal(design.study.name, n, len(groups), warnings=(*warnings, few))
     costs = fmean(run.start_s for run in prior.runs), fmean(run.iteration_s for run in prior.runs)
     length = plan_iterations(design, prior, noise, costs, takes_iterations)
@@ -266,9 +266,9 @@ def propose(design: Design, prior: PriorRuns, takes_iterations: bool) -> Proposa
 def _run_warnings(design: Design, prior: PriorRuns) -> Iterator[str]:
     name = prior.study.name.removesuffix("-pilot")
     if not design.study.name.startswith(name):  # a pilot's name may be cut
-        yield f"the runs are those of another study, {name}"
+        yield f"the runs belong to another study: {name}"
     if n := prior.n_excluded:
-        yield f"{n} of {n + len(prior.runs)} runs were disturbed or failed and are left out"
+        yield f"{n} of {n + len(prior.runs)} runs are excluded: disturbed or failed"
 
 
 def _plan_sizes(
@@ -291,13 +291,11 @@ def _plan_sizes(
 
 
 def _precision_warnings(precisions: list[float], prior: PriorRuns, noise: Pilot) -> list[str]:
-    texts = [f"+-{100 * precision:g} %" for precision in precisions]
+    texts = [f"\N{PLUS-MINUS SIGN}{100 * precision:g}%" for precision in precisions]
     if texts and noise.df < LEAST_DF:
-        n = len(prior.groups)
-        few = f"only {len(prior.runs)} clean runs of {n} configuration{'s' * (n > 1)}"
-        fix = "repeat it on a quiet machine, or with --wait-quiet 10m"
-        return [f"{few}: too few to say how many runs {', '.join(texts)} would need; {fix}"]
-    return [f"{text} needs more than {MOST_RUNS:,} runs of a configuration" for text in texts]
+        few = f"inconclusive: {len(prior.runs)} undisturbed runs are too few to plan for {', '.join(texts)}"
+        return [f"{few}. Repeat the pilot with --wait-quiet 10m"]
+    return [f"{text} needs more than {MOST_RUNS:,} runs per configuration" for text in texts]
 
 
 def _set_runs(design: Design, runs: int) -> Design:
@@ -308,4 +306,4 @@ def _set_runs(design: Design, runs: int) -> Design:
 def _noisier(prior: PriorRuns, groups: list[list[tuple[float, ...]]]) -> list[str]:
     configurations = [prior.groups[index][0].configuration for index in noisier_configurations(groups)]
     shown = (" ".join(f"{name}={level}" for name, level in t.items()) for t in configurations)
-    return [f"runs of {text} vary more than those of the others: it needs more runs than proposed" for text in shown]
+    return [f"{text} varies more than other configurations and needs more runs than proposed" for text in shown]

@@ -1,91 +1,62 @@
-"""State the claim of a sweep: how much more workers gain, where they do not, and where it declines."""
+"""State what more workers gain, where they gain less, and where speedup falls again: cases and their values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median_low
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import find_speedup_rule
+from scalograph.findings.speedup_rule import find_speedup_rule, outgrows_cpus, waiting_share
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Curve, Matrix, MatrixCell
-from scalograph.protocol.plain import Level, is_number
-from scalograph.questions.claims import limit_sentences, missing_response, why_unanswerable, why_unpaired
+from scalograph.protocol.plain import AnswerCase, Level, is_number
+from scalograph.questions.claims import missing_response, state, why_unanswerable, why_unpaired
 from scalograph.questions.matrices import Line, choose_columns, matrix, rows
 from scalograph.questions.scaling.model_claim import (
     NO_GAIN,
     BestGain,
     ComparedPoint,
     Decline,
-    FactorLevel,
     compare_points,
     cpus_factor,
     find_best_gain,
     find_decline,
     is_resolved,
     missing_points,
-    unresolved_levels,
 )
+from scalograph.questions.terms import Term, find_terms, is_covered, term_text
+from scalograph.text.cell_numbers import is_resolved as is_narrow
 from scalograph.text.format import level_text, significant
-from scalograph.text.quantities import percent_at_most, times, times_of
 from scalograph.text.scale import scale_for
-from scalograph.text.short_names import is_counted, is_plural, join_names
+from scalograph.text.short_names import is_counted
 from scalograph.verdict.cause import COUNTED
 
+FORMS = {
+    "gain": "Speedup[[ over {base}]] reaches {gain:times} at {level}[[ on {cpus}]][[ with {who:list}]]"
+    "[[ in {n} of {all} configurations]].",
+    "beside": "It is[[; lower with {lower:each}]][[; lower in {n_lower} configurations ({range:times})]]"
+    "[[; not clearly lower with {near:each}]][[; not clearly lower in {n_near}]]"
+    "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",
+    "decline": "Speedup falls to {speedup:times} at {level}[[ in {n} of {all} configurations]].",
+    "split decline": "At {level} speedup is {better:times} with {first}, {worse:times} with {second}"
+    "[[; {n} of {all} configurations]].",
+    "waits": "The program waits for {share:percent} of its time, so more {factor} than CPUs add speed.",
+    "no gain there": "There is no speedup on {cpus}.",
+    "slower": "No level of {factor} is measurably faster than {base}; the lowest speedup is {gain:times} at {level}"
+    "[[ with {who:list}]].",
+    "no gain": "No level of {factor} gives a speedup; the lowest is {gain:times} at {level}[[ with {who:list}]].",
+    "equivalent": "All levels of {factor} are equivalent, within {most:at_most} of {base}.",
+    "identical": "All runs have the same value, at every level of {factor}.",
+    "impossible": "Inconclusive: a speedup of {gain:times} at {level}[[ with {who:list}]] is more than"
+    " the CPUs can give.",
+    "open": "Inconclusive: no difference from {base} was found; up to {most:at_most} is possible.",
+    "one run": "Inconclusive: one run per configuration is too few to compare with {base}.",
+    "too noisy": "Inconclusive: runs vary too much to compare with {base}. Add runs.",
+    "no answer": "No answer: {reason}.",
+}
 FEW = 0.8  # of the clean runs that were asked for, and that most have
-
-
-def speedup_matrix(
-    table: Table, curves: Sequence[Curve], points: Sequence[ComparedPoint], best: BestGain | None, past: Decline | None
-) -> Matrix:
-    """Tabulate the levels that the claim names, and some between; most CPUs first."""
-    factor, levels = curves[0].factor, sorted(point.level for point in points)
-    last = past.level if past else levels[-1]
-    chosen = choose_columns(levels, [best.level if best else levels[0], last])
-    usual = median_low(_n_clean(point.sample) for point in points)
-    cells = []
-    for point in points:
-        doubt = point.point.doubt or few_runs_flag(table, point.sample, usual)
-        cells.append((point.sample, MatrixCell(estimate=point.point.speedup, doubt=doubt)))
-    lines, cpus = rows(table, factor, chosen, cells), cpus_factor(table, factor)
-    lines.sort(key=lambda line: _rank(line, chosen, cpus, best))
-    base = table.view.short_levels({factor: table.study.baseline[factor]})
-    texts = {"title": f"speedup over {base}", "better": "higher", "note": _baseline(table, curves, base)}
-    is_full = not is_counted(table.view.title(factor))
-    heads = [table.view.short_levels({factor: x}) if is_full or x == chosen[-1] else level_text(x) for x in chosen]
-    return matrix(table, lines, heads, **texts)
-
-
-def few_runs_flag(table: Table, sample: Sample, usual: int) -> str:
-    """Flag a cell with few clean runs; not where a budget ended the study early: then all have few."""
-    if sample.falls_back:
-        return "rests on disturbed runs"
-    n, asked = _n_clean(sample), table.study.protocol.runs
-    return f"{n} clean runs, {asked} asked" if n <= FEW * min(asked, usual) and stopping(table.study) is None else ""
-
-
-def _n_clean(sample: Sample) -> int:
-    return sum(row.verdict in COUNTED for row in sample.succeeded)
-
-
-def _rank(line: Line, columns: Sequence[Level], cpus: str, best: BestGain | None) -> tuple[float, bool, float]:
-    n_cpus = max((float(level) for level in line.levels.get(cpus, ()) if is_number(level)), default=0.0)
-    cell = line.cells[columns.index(best.level) if best else 0]
-    value = cell.estimate.value or 0.0 if cell.estimate else 0.0
-    is_best = best is None or value >= min(point.low for point in best.members)
-    return -n_cpus, not is_best, -value if is_best else value
-
-
-def _baseline(table: Table, curves: Sequence[Curve], base: str) -> str:
-    name = table.view.primary
-    level = table.study.baseline[curves[0].factor]
-    base_values = [p.responses[name].estimate.value for curve in curves for p in curve.points if p.level == level]
-    values = [value for value in base_values if value]
-    if not values:
-        return ""
-    scale = scale_for(table.view.response.unit, values)
-    ends = dict.fromkeys(significant(value * scale.factor) for value in (min(values), max(values)))
-    return f"{base}: {' to '.join(ends)} {scale.unit}".rstrip()
 
 
 def claim(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Claim | None:
@@ -93,13 +64,15 @@ def claim(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Claim | No
     points, reason = compare_points(table, taken, curves), why_unanswerable(table, taken)
     if not points:
         reason = reason or _incomparable(table, taken)
-        return Claim(sentences=[f"Cannot be said: {reason}."], answered=False) if reason else None
+        return state(FORMS, [AnswerCase(case="no answer", values={"reason": reason})]) if reason else None
     every = [*points, *missing_points(table, taken, curves)]
     best = find_best_gain(table, every)
     past = find_decline(table, taken, best, points) if best else None
-    sentences = [f"Cannot be said: {reason}."] if reason else limit_sentences(_Sentences(table, every).all(best, past))
-    answered, shown = not sentences[0].startswith("Cannot"), speedup_matrix(table, curves, points, best, past)
-    return Claim(sentences=sentences, answered=answered, matrix=shown)
+    answer = _Cases(table, taken, every, best, past)
+    cases = [*answer.all()]
+    if reason:
+        cases = [AnswerCase(case="no answer", values={"reason": reason})]
+    return state(FORMS, cases, answer.lines.matrix(curves))
 
 
 def _incomparable(table: Table, taken: SampleMap) -> str:
@@ -115,151 +88,236 @@ def _incomparable(table: Table, taken: SampleMap) -> str:
     return why_unpaired(table, measured, {factor: table.study.baseline[factor]})
 
 
-class _Sentences:
-    def __init__(self, table: Table, points: Sequence[ComparedPoint]) -> None:
-        self._table, self._points = table, points
-        self._factor = points[0].curve.factor
-        self._title = table.view.title(self._factor)
-        self._base = table.study.baseline[self._factor]
+class _Cases:
+    """The cases of a claim; every number is that of a row, which is shown."""
 
-    def all(self, best: BestGain | None, past: Decline | None) -> Iterator[str]:
-        """Yield the sentences of the claim, the first one first."""
+    def __init__(
+        self,
+        table: Table,
+        taken: SampleMap,
+        points: Sequence[ComparedPoint],
+        best: BestGain | None,
+        past: Decline | None,
+    ) -> None:
+        self._table, self._taken, self._points, self._best, self._past = table, taken, points, best, past
+        self._factor = points[0].curve.factor
+        self._cpus = cpus_factor(table, self._factor)
+        self._names = [n for n in table.view.varying if n in points[0].curve.group and n != self._cpus]
+        self._worst = None if best else min(self._slower(), key=lambda point: point.high, default=None)
+        level, last = (best.level, past.level if past else None) if best else (None, None)
+        needed = [x for x in (level, last, self._worst.level if self._worst else None) if x is not None]
+        self.lines = _Lines(table, self._factor, [p for p in points if p.point.speedup], needed, self._kind)
+
+    def all(self) -> Iterator[AnswerCase]:
+        """Yield the cases, the first one first."""
+        best = self._best
         if best is None:
-            yield from self._nothing_faster()
+            yield self._nothing_faster()
             return
-        yield self._best_gain(best)
-        if past is not None:
-            yield self._decline(best, past)
+        base = self._table.study.baseline[self._factor]
+        n, beside = len(best.members), len(best.peers)
+        terms = self._terms(best.members)
+        yield AnswerCase(case="gain", values={
+            "base": self._level(base) if base != 1 else "", "gain": self.lines.cells(best.members, best.level),
+            "level": self._level(best.level), "cpus": self._place(best.members[0]),
+            "who": [*map(self._text, terms)] if terms and terms != [{}] else [],
+            "n": n if terms is None else None, "all": beside,
+        })  # fmt: skip
+        yield from self._exceptions(best)
+        if self._past is not None:
+            yield self._decline(best, self._past)
+        yield from self._waits(best)
         yield from self._no_gain()
 
-    def _best_gain(self, best: BestGain) -> str:
-        cpus = cpus_factor(self._table, self._factor)
-        on = f" on {self._level_name(cpus, best.members[0].curve.group[cpus])}" if cpus else ""
-        only = f" with {join_names(self._names(best.only))}" if best.only else ""
-        text = f"{self._count(best.level)}{on}{only} {self._gain(best.level, best.members)}"
-        if best.unless:
-            unless = join_names(self._names(best.unless), "or")
-            text += self._many(best, unless) if best.unless[1:] else f", but not with {unless}{self._then(best.others)}"
-        if best.left:
-            unresolved = self._names(unresolved_levels(self._table, best))
-            text += f"; not resolved: {join_names(unresolved or ['some configurations'])}"
-        return f"{text}."
+    def _exceptions(self, best: BestGain) -> Iterator[AnswerCase]:
+        """Name what gains less, and what is inconclusive: one sentence, so that neither is dropped."""
+        values: dict[str, object] = {}
+        for name, points in (("lower", best.others), ("near", best.near), ("left", best.left)):
+            terms = self._terms(points)
+            if terms is None:
+                values |= {f"n_{name}": len(points)} | ({"range": self._cells(points)} if name == "lower" else {})
+            else:
+                cells = [(self._text(term), self._cells(self._points_of(points, term))) for term in terms]
+                values[name] = [text for text, _ in cells] if name == "left" else cells
+        if any(values.values()):
+            yield AnswerCase(case="beside", values=values)
 
-    def _many(self, best: BestGain, unless: str) -> str:
-        n = len(best.members)
-        text = f" in {n} of {n + len(best.others) + len(best.left)} settings"
-        order = sorted(best.others, key=lambda p: -p.value)
-        last = order[-1]
-        if not all(map(is_resolved, order)):
-            return f"{text}; less in {len(order)} others ({unless})"
-        most, worst, low, high = (significant(x, 2) for x in (order[0].value, last.value, last.low, last.high))
-        return f"{text}; in {len(order)} others {most}x down to {worst}x [{low}, {high}] ({unless})"
+    def _cells(self, points: Sequence[ComparedPoint]) -> list[Estimate]:
+        return self.lines.cells(points, points[0].level)
 
-    def _then(self, others: Sequence[ComparedPoint]) -> str:
-        curves = {id(point.curve) for point in others}
-        every = [point for point in self._points if id(point.curve) in curves]
-        if all(point.state == "slower" for point in every):
-            return f": then {self._more()} only {self._verb('make')} it slower"
-        if all(map(is_resolved, others)):
-            return f": then {times_of([p.point.speedup for p in others if p.point.speedup])}"
-        return ""
-
-    def _decline(self, best: BestGain, past: Decline) -> str:
-        count, every = self._count(past.level), len(best.members)
-        n = sum(map(len, past.parts))  # not every curve has so many workers among its levels
+    def _decline(self, best: BestGain, past: Decline) -> AnswerCase:
+        n, every = sum(map(len, past.parts)), len(best.members)  # some have not so many workers, or are inconclusive
+        common = {"level": self._level(past.level), "n": n if n < every else None, "all": every}
         if not past.setting:
-            some = f"those {n}" if n == every else f"{n} of those {every}"
-            who = f"{some} {'fall' if n > 1 else 'falls'}" if best.unless[1:] else "it falls"
-            return f"At {count} {who} to {self._times(past.parts[0])}."
-        parts = []
-        for (name, level), part in zip(past.setting, past.parts, strict=True):
-            plural = is_plural(self._table.view.title(name), level)
-            keeps = min(p.value for p in part) >= 1
-            verb = ("keep" if keeps else "fall to") if plural else ("keeps" if keeps else "falls to")
-            parts.append(f"{self._level_name(name, level)} {verb} {self._times(part)}")
-        at = f"at {count}," if n == every else f"{n} were measured at {count}:"
-        where = f"Of those {every}, {at}" if best.unless[1:] else f"At {count},"
-        return f"{where} {'; '.join(parts)}."
+            return AnswerCase(case="decline", values={"speedup": self.lines.cells(past.parts[0], past.level), **common})
+        (first, second), (better, worse) = past.setting, past.parts
+        return AnswerCase(case="split decline", values={
+            "first": self._table.view.short_levels(dict([first])), "better": self.lines.cells(better, past.level),
+            "second": self._table.view.short_levels(dict([second])), "worse": self.lines.cells(worse, past.level),
+            **common,
+        })  # fmt: skip
 
-    def _no_gain(self) -> Iterator[str]:
-        cpus = cpus_factor(self._table, self._factor)
-        for level in sorted({p.curve.group[cpus] for p in self._points} if cpus else (), key=str):
-            there = [point for point in self._points if point.curve.group[cpus] == level]
+    def _waits(self, best: BestGain) -> Iterator[AnswerCase]:
+        curve, names = best.members[0].curve, [*self._table.study.factors]
+        group = [s for s in self._taken.values() if all(s.configuration[n] == x for n, x in curve.group.items())]
+        if names and outgrows_cpus(self._table, self._factor, group):
+            share = waiting_share(self._table, self._factor, group)
+            yield AnswerCase(case="waits", values={"share": share, "factor": self._table.view.title(self._factor)})
+
+    def _no_gain(self) -> Iterator[AnswerCase]:
+        for level in sorted({p.curve.group[self._cpus] for p in self._points} if self._cpus else (), key=str):
+            there = [point for point in self._points if point.curve.group[self._cpus] == level]
             if all(point.high <= NO_GAIN for point in there):
-                yield f"On {self._level_name(cpus, level)} {self._more()} never {self._verb('help')}."
+                self.lines.show(there[:1])
+                yield AnswerCase(case="no gain there", values={"cpus": self._place(there[0])})
 
-    def _nothing_faster(self) -> Iterator[str]:
+    def _nothing_faster(self) -> AnswerCase:
         resolved = [point for point in self._points if is_resolved(point)]
-        slower = [point for point in resolved if point.state == "slower"]
         never = all(point.high <= NO_GAIN for point in self._points)
-        base = self._level_name(self._factor, self._base)
-        more = self._more()
-        head = f"{more[:1].upper()}{more[1:]}"
-        if slower:
-            worst = min(slower, key=lambda point: point.high)
-            head = f"{head} never {self._verb('help')}" if never else f"None is shown to be faster than {base}"
-            falls = f"{self._place_name(worst)} {self._verb('fall', worst.level)} to {times(worst.point.speedup)}"
-            yield f"{head}: {self._alike(resolved)}{falls}."
-            return
+        common = {"factor": self._table.view.title(self._factor), "base": self._base}
+        if self._worst is not None:
+            return AnswerCase(case="no gain" if never else "slower", values={**common, **self._details(self._worst)})
         if invalid := [point for point in self._points if not point.is_possible]:
-            largest = max(invalid, key=lambda point: point.value)
-            text = f"{times(largest.point.speedup)} at {self._place_name(largest)} is more than the CPUs can give"
-            yield f"Cannot be said: {text}."
-            return
+            return AnswerCase(case="impossible", values=self._details(max(invalid, key=lambda point: point.value)))
         most = max((max(p.high, 1 / p.low) for p in resolved), default=0.0) - 1
         if never and len(resolved) == len(self._points) and most <= NO_GAIN - 1:
-            how = f"at most {percent_at_most(most)}" if most else "all runs are alike to the last digit"
-            yield f"{head} {self._verb('change')} nothing: {how}."
-        elif resolved:
-            possible = f"one of up to {percent_at_most(most)} is possible"
-            yield f"Cannot be said: no difference from {base} is resolved; {possible}."
-        else:
-            is_one = all(point.contrast.df <= 0 for point in self._points)
-            reason = "one run of each is too few" if is_one else "runs differ too much"
-            yield f"Cannot be said: {reason} to compare with {base}."
+            return AnswerCase(case="equivalent" if most else "identical", values={**common, "most": most})
+        if resolved:
+            return AnswerCase(case="open", values={**common, "most": most})
+        is_one = all(point.contrast.df <= 0 for point in self._points)
+        return AnswerCase(case="one run" if is_one else "too noisy", values=common)
 
-    def _alike(self, resolved: Sequence[ComparedPoint]) -> str:
-        base = self._base
-        if len({id(point.curve) for point in self._points}) > 1 or isinstance(base, str):
-            return ""
-        after = sorted((point for point in resolved if point.level > base), key=lambda point: point.level)
-        most = max(after[0].high, 1 / after[0].low) - 1 if after else NO_GAIN
-        if most > NO_GAIN - 1 or after[0].state == "slower":
-            return ""
-        level = after[0].level
-        return f"{self._count(level)} {self._verb('be', level)} as fast as {base}, within {percent_at_most(most)}; "
+    def _details(self, point: ComparedPoint) -> Mapping[str, object]:
+        own = self._table.view.short_levels(self._table.view.varying_levels(point.curve.group))
+        cells = self.lines.cells([point], point.level)
+        return {"gain": cells, "level": self._level(point.level), "who": [own] if own else []}
 
-    def _place_name(self, point: ComparedPoint) -> str:
-        where = self._table.view.short_levels(self._table.view.varying_levels(point.curve.group))
-        return f"{self._count(point.level)}{f' ({where})' if where else ''}"
+    def _slower(self) -> list[ComparedPoint]:
+        return [point for point in self._points if point.state == "slower" and is_resolved(point)]
 
-    def _gain(self, level: int, members: Sequence[ComparedPoint]) -> str:
-        how, many = find_speedup_rule(self._table, self._factor), self._times(members)
-        base = f"{self._base}" if is_counted(self._title) else self._level_name(self._factor, self._base)
-        if how is not None and how.kind == "rate":
-            rate = self._table.view.primary_title
-            return f"{self._verb('reach', level)} {many} the {rate} of {base}"
-        if how is not None and how.per_worker:
-            return f"{self._verb('do', level)} {many} the work of {base} in the same time"
-        return f"{self._verb('be', level)} {many} as fast as {base}"
+    def _kind(self, levels: Mapping[str, Level]) -> Hashable:
+        """Tell apart what the claim names: the term of a configuration, and its part of a decline."""
+        best, past = self._best, self._past
+        if best is None:
+            return self._worst is not None and _has(self._worst, levels)
+        if self._cpus and levels[self._cpus] != best.members[0].curve.group[self._cpus]:
+            return ("elsewhere", levels[self._cpus])
+        part = tuple(levels[name] for name, _ in (past.setting if past else ())[:1])
+        for name, points in best.parts.items():
+            if any(_has(point, levels) for point in points):
+                terms = self._terms(points) or []
+                return name, part, next((i for i, term in enumerate(terms) if is_covered(levels, term)), None)
+        return "unmeasured"
 
-    def _times(self, points: Sequence[ComparedPoint]) -> str:
-        return times_of([point.point.speedup for point in points if point.point.speedup])
+    def _terms(self, points: Sequence[ComparedPoint]) -> list[Term] | None:
+        if not points:
+            return []
+        assert self._best is not None
+        return find_terms([p.curve.group for p in points], [p.curve.group for p in self._best.peers], self._names)
 
-    def _count(self, level: int) -> str:
-        return self._level_name(self._factor, level)
+    def _points_of(self, points: Sequence[ComparedPoint], term: Term) -> list[ComparedPoint]:
+        return [point for point in points if is_covered(point.curve.group, term)]
 
-    def _more(self) -> str:
-        return f"more {self._title}" if is_counted(self._title) else f"a higher {self._title}"
+    def _text(self, term: Term) -> str:
+        return term_text(self._table.view, term)
 
-    def _verb(self, verb: str, level: Level = 2) -> str:
-        plural = is_plural(self._title, level)
-        if verb in ("be", "do"):
-            return {"be": ("are", "is"), "do": ("do", "does")}[verb][not plural]
-        return verb if plural else f"{verb}{'es' if verb.endswith('ch') else 's'}"
+    def _place(self, point: ComparedPoint) -> str:
+        return self._table.view.short_levels({self._cpus: point.curve.group[self._cpus]}) if self._cpus else ""
 
-    def _level_name(self, name: str, level: Level) -> str:
-        return self._table.view.short_levels({name: level})
+    @property
+    def _base(self) -> str:
+        return self._level(self._table.study.baseline[self._factor])
 
-    def _names(self, levels: Sequence[FactorLevel]) -> list[str]:
-        return [self._level_name(name, level) for name, level in levels]
+    def _level(self, level: Level) -> str:
+        return self._table.view.short_levels({self._factor: level})
+
+
+@dataclass
+class _Lines:
+    """The rows of the matrix, and those that the claim names."""
+
+    table: Table
+    factor: str
+    points: Sequence[ComparedPoint]
+    needed: Sequence[int]
+    kind: Callable[[Mapping[str, Level]], Hashable]
+    _shown: list[Line] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        levels = sorted({point.level for point in self.points} | set(self.needed))
+        self.columns = choose_columns(sorted(point.level for point in self.points), [*self.needed, levels[-1]][:2])
+        usual = median_low(_n_clean(point.sample) for point in self.points)
+        cells = []
+        for point in self.points:
+            doubt = point.point.doubt or few_runs_flag(self.table, point.sample, usual)
+            cells.append((point.sample, MatrixCell(estimate=point.point.speedup, doubt=doubt)))
+        self._lines = rows(self.table, self.factor, self.columns, cells, self.kind)
+
+    def cells(self, points: Sequence[ComparedPoint], level: int) -> list[Estimate]:
+        """Return the resolved cells of these configurations, the least and the largest of several; their rows show."""
+        lines = [line for line in self._lines if any(_holds(line, point) for point in points)]
+        at = self.columns.index(level)
+        pairs = [(line, e) for line in lines if (e := line.cells[at].estimate) is not None and e.value]
+        pairs = [pair for pair in pairs if pair[1].low is None or is_narrow(pair[1])]
+        pairs.sort(key=lambda pair: pair[1].value or 0.0)
+        ends = pairs if len(pairs) < 2 else [pairs[0], pairs[-1]]
+        self._show([line for line, _ in ends] or lines[:1])
+        return [e for _, e in ends]
+
+    def show(self, points: Sequence[ComparedPoint]) -> None:
+        """Show a row of these configurations."""
+        lines = [line for line in self._lines if any(_holds(line, point) for point in points)]
+        self._show([] if any(line is shown for line in lines for shown in self._shown) else lines[:1])
+
+    def _show(self, lines: Sequence[Line]) -> None:
+        self._shown += [line for line in lines if not any(line is shown for shown in self._shown)]
+
+    def matrix(self, curves: Sequence[Curve]) -> Matrix:
+        """Tabulate the levels that the claim names, and some between; the rows that it names first."""
+        table, factor, chosen = self.table, self.factor, self.columns
+        cpus = cpus_factor(table, factor)
+        rest = [line for line in self._lines if not any(line is shown for shown in self._shown)]
+        rest.sort(key=lambda line: _rank(line, cpus))
+        base = table.view.short_levels({factor: table.study.baseline[factor]})
+        texts = {"title": f"speedup over {base}", "better": "higher", "note": _baseline(table, curves, base)}
+        is_full = not is_counted(table.view.title(factor))
+        heads = [table.view.short_levels({factor: x}) if is_full or x == chosen[-1] else level_text(x) for x in chosen]
+        return matrix(table, [*self._shown, *rest], heads, **texts)
+
+
+def _has(point: ComparedPoint, levels: Mapping[str, Level]) -> bool:
+    return all(point.curve.group[name] == level for name, level in levels.items())
+
+
+def _holds(line: Line, point: ComparedPoint) -> bool:
+    return all(point.curve.group[name] in levels for name, levels in line.levels.items())
+
+
+def _rank(line: Line, cpus: str) -> tuple[float, float]:
+    n_cpus = max((float(level) for level in line.levels.get(cpus, ()) if is_number(level)), default=0.0)
+    values = [cell.estimate.value for cell in line.cells if cell.estimate and cell.estimate.value]
+    return -n_cpus, -max(values, default=0.0)
+
+
+def few_runs_flag(table: Table, sample: Sample, usual: int) -> str:
+    """Flag a cell with few clean runs; not where a budget ended the study early: then all have few."""
+    if sample.falls_back:
+        return "rests on disturbed runs"
+    n, asked = _n_clean(sample), table.study.protocol.runs
+    return f"{n} clean runs, {asked} asked" if n <= FEW * min(asked, usual) and stopping(table.study) is None else ""
+
+
+def _n_clean(sample: Sample) -> int:
+    return sum(row.verdict in COUNTED for row in sample.succeeded)
+
+
+def _baseline(table: Table, curves: Sequence[Curve], base: str) -> str:
+    name = table.view.primary
+    level = table.study.baseline[curves[0].factor]
+    base_values = [p.responses[name].estimate.value for curve in curves for p in curve.points if p.level == level]
+    values = [value for value in base_values if value]
+    if not values:
+        return ""
+    scale = scale_for(table.view.response.unit, values)
+    ends = dict.fromkeys(significant(value * scale.factor) for value in (min(values), max(values)))
+    return f"{base}: {' to '.join(ends)} {scale.unit}".rstrip()

@@ -15,7 +15,7 @@ class LocalSlowdown(Model):
     below: int = Field(description="the next lower level")
     above: int = Field(description="the next higher level")
     slower: Estimate = Field(description="least of both ratios, time over that of a neighbor; all of a study at once")
-    shown: bool = Field(description="whether it is slower than both, by more than 2 %, beside all others of the study")
+    shown: bool = Field(description="whether it is slower than both, by more than 2%, beside all others of the study")
 
 
 class SweptCurve(Model):

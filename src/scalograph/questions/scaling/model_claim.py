@@ -1,9 +1,8 @@
 """Choose what to state of curves first: configurations with the largest speedup, exceptions, and declines."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import log
 from typing import Literal, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from scalograph.analysis.baseline import blocked_contrasts, unpaired_contrasts
 from scalograph.analysis.comparisons import holm
 from scalograph.analysis.contrast import Contrast
+from scalograph.analysis.modes import FEWEST, find_common_modes
 from scalograph.analysis.speedup_points import PLAY
 from scalograph.analysis.variance_moderation import moderate_variances
 from scalograph.findings.answer import SampleMap
@@ -25,6 +25,7 @@ from scalograph.text.cell_numbers import WIDEST
 
 State = Literal["faster", "slower", "open"]
 
+FactorLevel = tuple[str, Level]
 LEAST = log(1 + PLAY)  # a smaller difference is none to speak of: a log
 
 
@@ -75,7 +76,8 @@ def compare_points(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> l
         points = [p for p in curve.points if p.speedup and p.speedup.value and int(p.level) in contrasts]
         every = ((p, taken[point_key(table, curve, p)], contrasts[int(p.level)]) for p in points)
         compared += [ComparedPoint(curve, p, s, c, is_possible=_is_possible(table, curve, p)) for p, s, c in every]
-    contrasts_ = moderate_variances([point.contrast for point in compared])
+    spread = _mode_spread(table, taken, how.response)
+    contrasts_ = [_bound_error(c, spread) for c in moderate_variances([point.contrast for point in compared])]
     moderated = zip(compared, contrasts_, classify_contrasts(contrasts_, table.view.confidence), strict=True)
     return [p._replace(contrast=c, state=s if _agrees(p, s) else "open") for p, c, s in moderated]
 
@@ -103,7 +105,7 @@ def _agrees(point: ComparedPoint, state: State) -> bool:
 
 
 def classify_contrasts(contrasts: Sequence[Contrast], confidence: float) -> list[State]:
-    """Classify contrasts as beyond 2 % or open, adjusted for all contrasts of the study."""
+    """Classify contrasts as beyond 2% or open, adjusted for all contrasts of the study."""
     return [
         "open" if p is None or p > 1 - confidence else "faster" if contrast.delta > 0 else "slower"
         for contrast, p in zip(contrasts, holm([c.p_value(LEAST) for c in contrasts]), strict=True)
@@ -123,35 +125,20 @@ def level_contrasts(table: Table, how: SpeedupRule, taken: SampleMap, curve: Cur
     return {n: replace(contrast, delta=contrast.delta + more[n]) for n, contrast in contrasts.items()}
 
 
-MOST_LITERALS, MOST_KNOWN = 3, 30  # levels that a sentence has room for, and those that are tried, in twos and threes
-
-FactorLevel = tuple[str, Level]
-
-
-def fewest_unless(
-    names: Sequence[str], members: Sequence[ComparedPoint], others: Sequence[ComparedPoint]
-) -> list[FactorLevel] | None:
-    """Find the fewest levels, of no member, that cover all other points; None where too many are needed."""
-    held, has = ({(n, p.curve.group[n]) for p in points for n in names} for points in (others, members))
-    return _fewest(sorted(held - has, key=str), lambda chosen: all(has_levels(p, chosen, any) for p in others))
+def _mode_spread(table: Table, taken: SampleMap, response: str) -> float:
+    """Return the spread of runs between two modes, a log, where few runs may all be of one; 0 where all see both."""
+    scores = [sample.values(response) for sample in taken.values()]
+    logs = [np.log(x).tolist() for x in scores if x.size and x.min() > 0]
+    if min(map(len, logs), default=FEWEST) >= FEWEST:
+        return 0.0
+    modes = find_common_modes(logs, table.study.seed % 2**32)
+    return modes.apart * math.sqrt(modes.share_high * (1 - modes.share_high)) if modes else 0.0
 
 
-def fewest_only(
-    names: Sequence[str], members: Sequence[ComparedPoint], others: Sequence[ComparedPoint]
-) -> list[FactorLevel] | None:
-    """Find the fewest levels that all members share and no other point has together; None if there are none."""
-    shared = [(n, members[0].curve.group[n]) for n in names if len({p.curve.group[n] for p in members}) == 1]
-    return _fewest(shared, lambda chosen: not any(has_levels(p, chosen, all) for p in others))
-
-
-def has_levels(point: ComparedPoint, levels: Sequence[FactorLevel], how: Callable[[Iterable[bool]], bool]) -> bool:
-    """Tell whether a point has any, or all, of these levels."""
-    return how(point.curve.group[name] == level for name, level in levels)
-
-
-def _fewest(levels: Sequence[FactorLevel], fits: Callable[[Sequence[FactorLevel]], bool]) -> list[FactorLevel] | None:
-    sizes = range(MOST_LITERALS + 1)
-    return next(([*chosen] for n in sizes for chosen in combinations(levels[:MOST_KNOWN], n) if fits(chosen)), None)
+def _bound_error(contrast: Contrast, spread: float) -> Contrast:
+    """Raise the standard error of a contrast to that of two samples with such a spread."""
+    least = spread * math.sqrt(2 / max(contrast.n, 1))
+    return contrast if math.isnan(contrast.se) else replace(contrast, se=max(contrast.se, least))
 
 
 NO_GAIN = 1.05  # intervals up to here are no gain that is worth having
@@ -164,21 +151,29 @@ class BestGain:
 
     Attributes:
         others: points of curves on the same CPUs, at the same level, that gain less for sure.
-        only: levels that all members have, and no other has together; to be named.
-        unless: levels of which each other has one, and no member has any; to be named.
-        left: further points, which are meant by the same words, but are not resolved.
+        near: further points there that are faster, perhaps less.
+        left: further points there: inconclusive.
     """
 
     members: Sequence[ComparedPoint]
     others: Sequence[ComparedPoint]
-    only: Sequence[FactorLevel]
-    unless: Sequence[FactorLevel]
-    left: Sequence[ComparedPoint] = ()
+    near: Sequence[ComparedPoint]
+    left: Sequence[ComparedPoint]
+
+    @property
+    def parts(self) -> dict[str, Sequence[ComparedPoint]]:
+        """Return the points of that level on those CPUs, by what is said of them."""
+        return {"best": self.members, "lower": self.others, "near": self.near, "left": self.left}
 
     @property
     def level(self) -> int:
         """Return the number of workers."""
         return self.members[0].level
+
+    @property
+    def peers(self) -> list[ComparedPoint]:
+        """Return all points of that level on those CPUs."""
+        return [point for points in self.parts.values() for point in points]
 
 
 def is_resolved(point: ComparedPoint) -> bool:
@@ -196,42 +191,17 @@ def find_best_gain(table: Table, points: Sequence[ComparedPoint]) -> BestGain | 
     best = min(same, key=lambda point: point.level)
     cpus = cpus_factor(table, best.curve.factor)
     beside = [p for p in points if p.level == best.level and p.curve.group.get(cpus) == best.curve.group.get(cpus)]
-    names = [n for n in table.view.varying if n not in (cpus, best.curve.factor)]
-    # What cannot be told apart, if few words say which these are; else what looks alike.
-    alike = _members(best, beside, lambda first, second: not _differ([second], [first], len(beside)))
-    overlapping = _members(best, beside, lambda p, q: max(p.low, q.low) <= min(p.high, q.high))
-    for chosen in (alike, overlapping, [best]):
-        rest = [point for point in beside if not any(point is member for member in chosen)]
-        apart = [point.is_possible and _differ([best], [point], len(beside)) for point in rest]
-        others = [point for point, differs in zip(rest, apart, strict=True) if differs]
-        left = [point for point, differs in zip(rest, apart, strict=True) if not differs]
-        only, unless = fewest_only(names, chosen, others), fewest_unless(names, chosen, others)
-        if unless is not None and (only is None or len(chosen) >= len(others) or len(unless) < len(only)):
-            return BestGain(chosen, others, [], unless, [p for p in left if not has_levels(p, unless, any)])
-        if only is not None:
-            return BestGain(chosen, others, only, [], [p for p in left if has_levels(p, only, all)])
-    return BestGain([best], others, [(name, best.curve.group[name]) for name in names], [], [])
-
-
-def unresolved_levels(table: Table, best: BestGain) -> Sequence[FactorLevel]:
-    """Name what is not resolved by levels that it alone has; empty where that takes too many."""
-    names = [name for name in table.view.varying if name in best.members[0].curve.group]
-    return (fewest_unless(names, [*best.members, *best.others], best.left) or []) if best.left else []
+    apart = [point.is_possible and _differ([best], [point], len(beside)) for point in beside]
+    others = [point for point, differs in zip(beside, apart, strict=True) if differs]
+    alike = [point for point, differs in zip(beside, apart, strict=True) if not differs]
+    faster = [point for point in alike if point.state == "faster" and is_resolved(point)]
+    members, near = ([p for p in faster if (p.high >= best.low) == overlaps] for overlaps in (True, False))
+    return BestGain(members, others, near, [p for p in alike if not any(p is point for point in faster)])
 
 
 def cpus_factor(table: Table, factor: str) -> str:
     """Find the factor that gives the CPUs, where it varies beside the curve's own; else empty."""
     return next((n for n in table.view.varying if table.study.factors[n].control == "cpus" and n != factor), "")
-
-
-def _members(
-    best: ComparedPoint, beside: Sequence[ComparedPoint], alike: Callable[[ComparedPoint, ComparedPoint], bool]
-) -> list[ComparedPoint]:
-    members = [best]
-    for point in sorted(beside, key=lambda point: -point.value):
-        if point is not best and point.state == "faster" and is_resolved(point):
-            members += [point] if alike(point, best) else []
-    return members
 
 
 def _differ(better: Sequence[ComparedPoint], worse: Sequence[ComparedPoint], n: int) -> bool:
@@ -267,7 +237,8 @@ def find_decline(table: Table, taken: SampleMap, best: BestGain, points: Sequenc
     lost = {id(p.curve): level_contrasts(table, how, taken, p.curve, best.level) for p in best.members}
     beyond = [p for p in points if id(p.curve) in lost and p.level > best.level]
     compared = [p for p in beyond if p.level in lost[id(p.curve)]]
-    contrasts = moderate_variances([lost[id(p.curve)][p.level] for p in compared])
+    spread = _mode_spread(table, taken, how.response)
+    contrasts = [_bound_error(c, spread) for c in moderate_variances([lost[id(p.curve)][p.level] for p in compared])]
     changes = classify_contrasts(contrasts, table.view.confidence)
     fallen = [p for p, state in zip(compared, changes, strict=True) if state == "slower" and is_resolved(p)]
     if not fallen:

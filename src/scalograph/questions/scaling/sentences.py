@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from scalograph.findings.table import Table
 from scalograph.questions.scaling.document import LocalSlowdown, Swept, SweptCurve
-from scalograph.text.cell_numbers import NOT_RESOLVED
+from scalograph.text.cell_numbers import INCONCLUSIVE
 from scalograph.text.quantities import change
 from scalograph.text.short_names import is_plural
 
@@ -30,7 +30,7 @@ def _sentence(table: Table, group: Sequence[tuple[SweptCurve, LocalSlowdown]], n
     verb = "are" if is_plural(table.view.title(curve.factor), bump.level) else "is"
     text = f"{who} {verb} slower than both {bump.below} and {beside}"
     how, setting = change(bump.slower, "time"), table.view.short_levels(table.view.varying_levels(curve.group))
-    more = f"by how much is {NOT_RESOLVED}" if how == NOT_RESOLVED else how
+    more = f"by how much is {INCONCLUSIVE}" if how == INCONCLUSIVE else how
     if n_curves == 1 or not setting:
         return f"{text}: {more}."
     if len(group) == 1:

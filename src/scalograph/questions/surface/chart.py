@@ -126,5 +126,5 @@ def _hover_lines(cell: SurfaceCell | None, scale: Scale, heading: str) -> list[s
 
 def _busy(shares: list[float]) -> str:
     if len(shares) <= FEW_CPUS:
-        return ", ".join(f"{100 * share:.0f} %" for share in shares)
-    return f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of {len(shares)} CPUs"
+        return ", ".join(f"{100 * share:.0f}%" for share in shares)
+    return f"{100 * min(shares):.0f} to {100 * max(shares):.0f}% of {len(shares)} CPUs"

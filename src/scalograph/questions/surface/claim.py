@@ -1,72 +1,166 @@
-"""State the claim of a surface: what each worker beyond the CPUs adds, beside the expected cost."""
+"""State the claim of a surface: what each worker beyond the CPUs adds, over the expected cost."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions.claims import state
 from scalograph.questions.surface.document import Surface
 from scalograph.questions.surface.model import PLAY, widen_jointly
-from scalograph.text.cell_numbers import NOT_RESOLVED, claim_number, is_resolved
-from scalograph.text.quantities import cpus
-from scalograph.text.scale import Scale, scale_for
-from scalograph.text.short_names import join_names, singular
+from scalograph.questions.terms import find_terms, term_text
+from scalograph.text.answer_form import Quantity
+from scalograph.text.cell_numbers import cell_number, is_resolved, matrix_scale
+from scalograph.text.short_names import singular
 
+_FAIR = "CPUs are shared fairly, as expected, within {most:at_most}[[; inconclusive for {left:list}]]."
+FORMS = {
+    "fair": _FAIR,
+    "fair elsewhere": f"Elsewhere {_FAIR}",
+    "unfair": "Sharing CPUs costs {gain:factor} the expected time{gain:interval}[[ for {who:list}]].",
+    "left": "Inconclusive: whether CPUs are shared fairly[[ for {who:list}]]. Add runs.",
+    "adds": "Each {worker} beyond the CPUs adds {first:value} on {at} (expected {first_expected:value})"
+    "[[, {last:value} on {last_at} (expected {last_expected:value})]][[, with {group}]].",
+    "ridge": "With a CPU each, {workers} still take {gain:factor} as long as one{gain:interval}[[ for {who:list}]].",
+    "no slope": "Inconclusive: the time that each {worker} beyond the CPUs adds. Add runs, or more {workers}.",
+}
 FIGURE = "surfaces"
 FEW_ROWS = 4  # of fewer, the curves show it better than a map
-KNOWN = 0.2  # sharing is told to be as theory says where it is known that well
-MOST_ROWS, NAMED = 24, 2
-# Other surfaces that are told in a sentence.
-MOST_OTHERS = 2
+KNOWN = 0.2  # sharing is called fair where it is known that well
+MOST_ROWS = 24
+KINDS = ("dear", "cheap", "fair", "left")  # of sharing: where its cost is known, and where it is not
+
+
+class _Line(NamedTuple):
+    """One count of CPUs of a surface: its slope and its ridge, over the expected ones, with joint intervals."""
+
+    surface: Surface
+    row: int
+    levels: Mapping[str, Level]
+    ratio: Estimate
+    ridge: Estimate
+
+    @property
+    def slope(self) -> Estimate:
+        return self.surface.slopes[self.row]
+
+    @property
+    def expected_slope(self) -> Estimate:
+        cell = self.surface.cells[self.row][self.surface.x_levels.index(1)] if 1 in self.surface.x_levels else None
+        return cell.estimate.rescale(1 / self.surface.y_levels[self.row]) if cell else Estimate()
+
+    @property
+    def kind(self) -> str:
+        """Return what sharing costs, one of `KINDS`."""
+        low, high = self.ratio.low or 0.0, self.ratio.high or math.inf
+        if low > 1 + PLAY or high < 1 - PLAY:
+            return "dear" if low > 1 else "cheap"
+        return "fair" if low and self.off <= KNOWN else "left"
+
+    @property
+    def off(self) -> float:
+        """Return how far the cost may be from the expected one, as a share."""
+        return math.expm1(max(abs(math.log(x)) for x in (self.ratio.low or 1, self.ratio.high or 1)))
 
 
 def surface_claim(table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -> Claim | None:
-    """State the claim for the surface with most configurations."""
+    """State the claim of all surfaces; None without one."""
     if not surfaces:
         return None
-    surface = surfaces[0]
-    rows = [row for row, slope in enumerate(surface.slopes) if is_resolved(slope) and surface.alone(row)]
-    worker = singular(table.view.title(surface.x))
-    figure = FIGURE if len(surface.y_levels) >= FEW_ROWS else f"response {surface.response}"
-    if not rows:
-        text = f"Cannot be said: what each {worker} beyond the CPUs adds is not resolved."
-        return Claim(sentences=[text, *_ridge_sentences(table, surface)], answered=False, figure=figure)
-    over = {row: widen_jointly(slope_ratio(surface, row), len(rows)) for row in rows}
-    shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
-    scale = _scale(table, surface, rows)
-    adds = [_slope_phrase(surface, row, scale) for row in shown]
-    expected = [_expected_phrase(surface, row, scale) + (" expected" if row == shown[0] else "") for row in shown]
-    text = ", ".join(a if NOT_RESOLVED in b else f"{a} ({b})" for a, b in zip(adds, expected, strict=True))
-    where = table.view.levels_text(table.view.varying_levels(surface.group))
-    with_ = f"with {where} " if where and len(surfaces) > 1 else ""
-    head = f"{_sharing_phrase(surface, over)}: {with_}each {worker} beyond the CPUs adds {text}"
-    limit = list(_other_surfaces(table, surfaces)) if with_ else []
-    return Claim(
-        sentences=[f"{head}.", *_ridge_sentences(table, surface), *limit][:3],
-        matrix=_matrix(table, taken, surface, rows[:MOST_ROWS], worker), figure=figure,
-    )  # fmt: skip
+    shown = _Shown(table, taken, surfaces)
+    answer = state(FORMS, [*shown.cases()], shown.matrix)
+    answer.figure = FIGURE if len(surfaces[0].y_levels) >= FEW_ROWS else f"response {surfaces[0].response}"
+    return answer
 
 
-def _other_surfaces(table: Table, surfaces: Sequence[Surface]) -> Iterator[str]:
-    if len(surfaces) > MOST_OTHERS + 1:
-        yield "The tables have the others."
-        return
-    parts = []
-    for surface in surfaces[1:]:
-        rows = [row for row, slope in enumerate(surface.slopes) if is_resolved(slope)]
-        if rows:
-            scale = _scale(table, surface, rows)
-            adds = [_slope_phrase(surface, row, scale) for row in dict.fromkeys((rows[0], rows[-1]))]
-            parts.append(f"with {table.view.levels_text(table.view.varying_levels(surface.group))}: {', '.join(adds)}")
-    if parts:
-        text = "; ".join(parts)
-        yield f"{text[:1].upper()}{text[1:]}."
+class _Shown:
+    """The rows of the matrix, and the cases that tell of them."""
+
+    def __init__(self, table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -> None:
+        self._table, self._taken, self._surfaces = table, taken, surfaces
+        self._x, self._y = (table.view.title(name) for name in (surfaces[0].x, surfaces[0].y))
+        every = [_Line(s, row, self._levels(s, row), slope_ratio(s, row), s.ridge(row)[1] or Estimate())
+                 for s in surfaces for row in range(len(s.y_levels))]  # fmt: skip
+        n, n_ridges = sum(is_resolved(x.ratio) for x in every), sum(x.ridge.value is not None for x in every)
+        every = [x._replace(ratio=widen_jointly(x.ratio, n), ridge=widen_jointly(x.ridge, n_ridges)) for x in every]
+        self._slow = [x for x in every if (x.ridge.low or 0) > 1 + PLAY and is_resolved(x.ridge)]
+        measured = [x for x in every if x.slope.value is not None and x.expected_slope.value is not None]
+        self._dear, self._cheap, self._fair, self._left = ([x for x in measured if x.kind == kind] for kind in KINDS)
+        self._lines = [*self._dear, *self._cheap, *(x for x in measured if x.kind in ("fair", "left"))]
+        self._lines += [x for x in self._slow if x not in measured]
+        self.matrix = self._make_matrix()
+
+    def _levels(self, surface: Surface, row: int) -> dict[str, Level]:
+        return {**self._table.view.varying_levels(surface.group), surface.y: surface.y_levels[row]}
+
+    def cases(self) -> Iterator[AnswerCase]:
+        """Yield the cases, the first one first."""
+        unfair, worker = [*self._dear, *self._cheap], singular(self._x)
+        for lines in (self._dear, self._cheap):
+            if lines:
+                yield _case("unfair", gain=_extremes([x.ratio for x in lines]), who=self._who(lines))
+        if self._fair:
+            most, left = max(x.off for x in self._fair), self._who(self._left) if self._left else []
+            yield _case("fair elsewhere" if unfair else "fair", most=most, left=left)
+        elif self._left and any(is_resolved(x.ratio) for x in self._left):
+            yield _case("left", who=self._who(self._left))
+        elif not unfair:
+            yield _case("no slope", worker=worker, workers=self._x)
+        if self._slow:
+            gain = _extremes([x.ridge for x in self._slow])
+            yield _case("ridge", workers=self._x, gain=gain, who=self._who(self._slow))
+        if resolved := [x for x in self._lines if is_resolved(x.slope) and is_resolved(x.expected_slope)]:
+            own = [x for x in resolved if x.surface is resolved[0].surface]
+            worst = [max(unfair, key=lambda x: abs(math.log(x.ratio.value or 1)))] if unfair else []
+            yield self._adds(worker, worst or (own[-1:] if len(self._surfaces) > 1 else [own[0], *own[1:][-1:]]))
+
+    def _adds(self, worker: str, lines: Sequence[_Line]) -> AnswerCase:
+        view, scale = self._table.view, matrix_scale(self.matrix)
+        values: dict[str, object] = {}
+        for name, at, line in zip(("first", "last"), ("at", "last_at"), lines, strict=False):
+            values |= {name: Quantity(line.slope, scale), f"{name}_expected": Quantity(line.expected_slope, scale)}
+            values[at] = view.short_levels({line.surface.y: line.surface.y_levels[line.row]})
+        group = view.short_levels(view.varying_levels(lines[0].surface.group)) if len(self._surfaces) > 1 else ""
+        return _case("adds", worker=worker, group=group, **values)
+
+    def _who(self, lines: Sequence[_Line]) -> list[str]:
+        """Name rows by the narrowest terms, or each by itself; nothing where they are all."""
+        terms = find_terms([x.levels for x in lines], [x.levels for x in self._lines], [*lines[0].levels])
+        if terms is None:
+            return [self._table.view.short_levels(x.levels) for x in lines]
+        return [] if terms == [{}] else [term_text(self._table.view, term) for term in terms]
+
+    def _make_matrix(self) -> Matrix:
+        """Tabulate the rows, those first that are not as expected."""
+        surface, view, matrix_rows = self._surfaces[0], self._table.view, []
+        disturbed = [sample.configuration for sample in self._taken.values() if sample.falls_back]
+        for x in self._lines[:MOST_ROWS]:
+            is_doubted = any(x.levels.items() <= configuration.items() for configuration in disturbed)
+            doubt = "some configurations have disturbed runs only" if is_doubted else ""
+            cells = [MatrixCell(estimate=x.slope, doubt=doubt), MatrixCell(estimate=x.expected_slope)]
+            cells += [MatrixCell(text=cell_number(e)) for e in (x.ratio, x.ridge)[: 1 + bool(self._slow)]]
+            label = view.short_levels(x.levels) if len(self._surfaces) > 1 else str(x.levels[surface.y])
+            matrix_rows.append(MatrixRow(label=label, cells=cells))
+        return Matrix(
+            title=f"{view.title(surface.response)} that each {singular(self._x)} beyond the CPUs adds",
+            unit=self._table.study.responses[surface.response].unit, better="lower",
+            rows_are=self._y if len(self._surfaces) == 1 else "",
+            columns=["measured", "expected", "ratio", "a CPU each, over one"][: 3 + bool(self._slow)],
+            rows=matrix_rows, note="expected: that of one alone, over the CPUs",
+        )  # fmt: skip
 
 
-def _slope_phrase(surface: Surface, row: int, scale: Scale) -> str:
-    return f"{claim_number(surface.slopes[row], scale, ends=False)} {scale.unit} on {cpus(surface.y_levels[row])}"
+def _case(name: str, **values: object) -> AnswerCase:
+    return AnswerCase(case=name, values=values)
+
+
+def _extremes(estimates: Sequence[Estimate]) -> list[Estimate]:
+    ordered = sorted(estimates, key=lambda e: e.value or 0.0)
+    return ordered if len(ordered) < 2 else [ordered[0], ordered[-1]]
 
 
 def slope_ratio(surface: Surface, row: int) -> Estimate:
@@ -83,55 +177,3 @@ def slope_ratio(surface: Surface, row: int) -> Estimate:
 
 def _log(a: float | None, b: float | None) -> float:
     return math.log((a or 1) / (b or 1))
-
-
-def _sharing_phrase(surface: Surface, over: dict[int, Estimate]) -> str:
-    resolved = [e for e in over.values() if is_resolved(e)]
-    dearer = [row for row, e in over.items() if (e.low or 0) > 1 + PLAY]
-    cheaper = [row for row, e in over.items() if e.high is not None and e.high < 1 - PLAY]
-    if dearer or cheaper:
-        names = join_names([cpus(surface.y_levels[row]) for row in (dearer or cheaper)[:NAMED]])
-        rest = f" and {len(dearer or cheaper) - NAMED} further counts" if len(dearer or cheaper) > NAMED else ""
-        return f"Sharing CPUs costs {'more' if dearer else 'less'} than theory says on {names}{rest}"
-    off = max((abs(math.log(x)) for e in resolved for x in (e.low or 1, e.high or 1)), default=math.inf)
-    if len(resolved) == len(over) and math.expm1(off) <= KNOWN:
-        return f"CPUs are shared as theory says, within {math.ceil(100 * math.expm1(off))} %"
-    return "Cannot be said whether CPUs are shared as theory says"
-
-
-def _ridge_sentences(table: Table, surface: Surface) -> list[str]:
-    ridges = [(m, *surface.ridge(row)) for row, m in enumerate(surface.y_levels)]
-    widened = [(m, n, widen_jointly(e, len(ridges))) for m, n, e in ridges if e is not None]
-    slow = [(m, n, e) for m, n, e in widened if (e.low or 0) > 1 + PLAY and is_resolved(e)]
-    if not slow:
-        return []
-    m, n, e = slow[-1]
-    who = f"{n} {table.view.title(surface.x)} on {cpus(m)}"
-    return [f"With a CPU each they are slower, too: {who} take {claim_number(e)} times as long as one."]
-
-
-def _scale(table: Table, surface: Surface, rows: Sequence[int]) -> Scale:
-    return scale_for(table.study.responses[surface.response].unit, [surface.slopes[row].value for row in rows])
-
-
-def _expected_phrase(surface: Surface, row: int, scale: Scale) -> str:
-    cell = surface.cells[row][surface.x_levels.index(1)]
-    return claim_number((cell.estimate if cell else Estimate()).rescale(1 / surface.y_levels[row]), scale, ends=False)
-
-
-def _matrix(table: Table, taken: SampleMap, surface: Surface, rows: Sequence[int], worker: str) -> Matrix:
-    of_group = [s for s in taken.values() if surface.group.items() <= s.configuration.items()]
-    disturbed = {s.configuration[surface.y] for s in of_group if s.falls_back}
-    matrix_rows = []
-    for row in rows:
-        m, alone = surface.y_levels[row], surface.cells[row][surface.x_levels.index(1)]
-        doubt = "some configurations have disturbed runs only" if m in disturbed else ""
-        cells = [MatrixCell(estimate=surface.slopes[row], doubt=doubt)]
-        cells += [MatrixCell(estimate=alone.estimate.rescale(1 / m))] if alone else []
-        cells.append(MatrixCell(text=claim_number(slope_ratio(surface, row))))
-        matrix_rows.append(MatrixRow(label=str(m), cells=cells))
-    return Matrix(
-        title=f"{table.view.title(surface.response)} that each {worker} beyond the CPUs adds",
-        unit=table.study.responses[surface.response].unit, better="lower", rows_are=table.view.title(surface.y),
-        columns=["measured", "expected", "ratio"], rows=matrix_rows, note="expected: that of one alone, over the CPUs",
-    )  # fmt: skip

@@ -25,7 +25,7 @@ PLAY = 0.05  # a deviation within it is none: what starting and ending of a work
 SLOPE = "Theil-Sen slope over workers, Sen's interval"
 JAIN = "Jain's index of finish times, typical run, Student t on the logs of their variation"
 FEWEST_SIZES = 3  # counts of workers above the CPUs, for a slope
-FEWEST_RUNS = 5  # for its interval: with fewer, the most extreme pairs cover 67 to 92 %
+FEWEST_RUNS = 5  # for its interval: with fewer, the most extreme pairs cover 67 to 92%
 
 
 def shared_time(workers: int, cpus: int) -> float:
@@ -60,7 +60,7 @@ def deviation(here: Scores, single: Scores, workers: int, cpus: int, confidence:
     `here`: times of the runs with `workers`; `single`: times of the runs with one worker on the same CPUs, same
     unit; `workers`: N, at least 1; `cpus`: M, at least 1.
 
-    The ratio without unit (1: as expected), with a flag where its interval lies outside 1 +- 5 %.
+    The ratio without unit (1: as expected), with a flag where its interval lies outside 1 +- 5%.
 
     >>> deviation([2.0, 2.02, 1.98], [1.0, 1.01, 0.99], 3, 2).flag
     'as if each worker stayed on one CPU'
@@ -84,7 +84,7 @@ def _flag(estimate: Estimate, stays: float) -> str:
 def slope(points: Iterable[tuple[int, float]], cpus: int, confidence: float = 0.95) -> Estimate:
     """Estimate the time that each worker beyond the CPUs adds: the median slope of all pairs of runs.
 
-    Robust: up to 29 % of the runs may be disturbed, however far.
+    Robust: up to 29% of the runs may be disturbed, however far.
 
     `points`: workers and time of each run; those with fewer workers than `cpus` are on the flat part and left out.
 

@@ -78,5 +78,5 @@ def _busy(shares: Sequence[float]) -> str:
     if not shares:
         return ""
     if len(shares) <= FEW_CPUS:
-        return ", ".join(f"{100 * share:.0f} %" for share in shares)
-    return f"{len(shares)} CPUs: {100 * min(shares):.0f} to {100 * max(shares):.0f} %"
+        return ", ".join(f"{100 * share:.0f}%" for share in shares)
+    return f"{len(shares)} CPUs: {100 * min(shares):.0f} to {100 * max(shares):.0f}%"

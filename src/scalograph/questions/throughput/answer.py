@@ -1,4 +1,4 @@
-"""Answer how much each configuration carries over its load, where it levels off, and its bottleneck."""
+"""Answer the throughput of each configuration over its load: its maximum, its plateau, its bottleneck."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -41,7 +41,8 @@ from scalograph.questions.throughput.model_driven import (
 from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
 from scalograph.questions.throughput.tables import load_tables, parts_table
 from scalograph.text.load_words import service_end_times
-from scalograph.text.quantities import count_noun, inverse, percent_at_most
+from scalograph.text.quantities import count_noun, inverse
+from scalograph.text.warning_catalog import Caveat
 
 TOGETHER = {"p99": 0.99, "p99.9": 0.999}
 # What runs say, by their names.
@@ -167,11 +168,11 @@ def answer_runs(table: Table, taken: SampleMap, driven: Driven, parts: Sequence[
     loaded = [group for group in loaded if group.points_with_runs]
     loaded.sort(key=lambda group: -((point.rate.value if (point := group.point(group.at)) else None) or 0.0))
     document = Throughputs(groups=loaded[:MOST_GROUPS], corners=full_configurations(table, lawful))
-    met = "services stayed up over runs of a block: what a run left in them, those after it met"
+    met = "services stayed up over the runs of a block: a run meets what earlier ones left in them"
     stayed = [] if table.study.workload.keep == "run" else [met + service_end_times(table.services)]
     return Answer(
         document=document, claim=throughput_claim(table, taken, document.groups),
-        tables=[*load_tables(table, document.groups), *parts_table(parts)], doubts=_doubts(table, document.groups),
+        tables=[*load_tables(table, document.groups), *parts_table(parts)], doubts=_doubts(document.groups),
         warnings=[*stayed, *_warnings(document.groups)],
     )  # fmt: skip
 
@@ -200,7 +201,8 @@ def _group(
     rates = {level: by_level[level].block_means(name) for level in measured}
     usable = all(min(blocks.values(), default=0.0) > 0 for blocks in rates.values())
     fit = plateau(rates, table.view.confidence) if usable else None
-    fields = {"at": _reported_level(loaded, fit), **_bottleneck_fields(table, loaded, fit, by_level, driven)}
+    loaded = loaded.model_copy(update={"at": _reported_level(loaded, fit)})
+    fields = _bottleneck_fields(table, loaded, fit, by_level, driven)
     if fit is not None:
         value = fit.estimate(table.view.confidence, min(point.n for point in loaded.points_with_runs))
         fields |= {"state": fit.state, "plateau": value, "falls": fit.falls}
@@ -219,10 +221,7 @@ def _bottleneck_fields(
     table: Table, loaded: LoadedGroup, fit: Plateau | None, by_level: Mapping[int, Sample], driven: Driven
 ) -> dict[str, object]:
     """Find the bottleneck from the runs of the level with the highest rate on the plateau."""
-    at = _reported_level(loaded, fit)
-    best = max(
-        (point for point in loaded.points_with_runs if point.level >= at), key=lambda point: point.rate.value or 0.0
-    )
+    best = loaded.fullest
     runs = _runs(by_level[best.level], driven)
     if not runs:
         return {}
@@ -254,17 +253,16 @@ def _load_kind(by_level: Mapping[int, Sample], driven: Driven) -> dict[str, bool
     }
 
 
-def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
+def _doubts(groups: Sequence[LoadedGroup]) -> list[Caveat]:
     points = [point for group in groups for point in group.points]
     doubts = []
     if n := sum(point.driver_limits in ("late", "CPU") for point in points):
-        doubts.append(f"the driver limits {count_noun(n, 'configuration')} of {len(points)}")
+        doubts.append(Caveat("generator limits", {"n": n, "of": len(points)}))
     if n := sum(point.driver_limits == "no CPU" for point in points):
-        doubts.append(f"the driver had to wait for a CPU in {count_noun(n, 'configuration')} of {len(points)}")
+        doubts.append(Caveat("generator waits", {"n": n, "of": len(points)}))
     worst = max(points, key=lambda point: point.errors, default=None)
     if worst is not None and worst.errors:
-        first = worst.first_wrong and f"; the first: {worst.first_wrong}"
-        doubts.append(f"wrong answers, {percent_at_most(worst.errors)} in the worst configuration{first}")
+        doubts.append(Caveat("wrong answers", {"share": worst.errors, "first": worst.first_wrong}))
     return doubts
 
 
@@ -272,5 +270,5 @@ def _warnings(groups: Sequence[LoadedGroup]) -> list[str]:
     points = [point for group in groups for point in group.points]
     if not (n := sum(point.n_unchecked for point in points)):
         return []
-    whose = f"{n} of {count_noun(sum(point.n for point in points), 'run')}"
-    return [f"Little's law not checked in {whose}: the driver tells neither requests in flight nor think time"]
+    n_runs = count_noun(sum(point.n for point in points), "run")
+    return [f"Little's law not checked in {n} of {n_runs}: requests in flight and think time were not recorded"]

@@ -9,17 +9,18 @@ from scalograph.protocol.figure import Figure, Plot, View
 from scalograph.protocol.findings import Findings
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint, Throughputs
 from scalograph.text.axes import Factors, Levels, axis_position
+from scalograph.text.cell_numbers import is_inconclusive
 from scalograph.text.format import estimate
 from scalograph.text.load_words import rate_unit
-from scalograph.text.plots import MARGIN, axis, axis_ticks, decades, fade_color, hover, line, log_range
+from scalograph.text.plots import MARGIN, axis, axis_ticks, decades, fade_color, hover, line, log_range, split_hollow
 from scalograph.text.scale import PLAIN, Scale, scale_for
 
 MOST = 16
-CAPTION = "Bars: intervals over runs."
-BOUNDS = "Dashed: what clients that never wait would ask for, and the highest rate; they meet at the knee."
-SHADED = "Shaded: levels that may be the least one beyond which nothing is gained."
-NAMES = {"p50": "half", "p90": "9 in 10", "p99": "99 in 100"}
-TIMES = "So many of the requests take no longer."
+CAPTION = "Bars: 95% CI over runs. Hollow: inconclusive."
+BOUNDS = "Dashed: the rate without queueing, and the highest rate. They meet at the knee."
+SHADED = "Shaded: where the plateau may begin (95% CI)."
+NAMES = {"p50": "p50", "p90": "p90", "p99": "p99"}
+TIMES = "Latency by percentile."
 
 
 def figures(findings: Findings) -> list[Figure]:
@@ -46,7 +47,7 @@ def _rate(group: LoadedGroup, along: Levels, unit: str) -> Plot:
     ends = [e for _, rate in rates for e in (rate.value, rate.low, rate.high) if e and e > 0]
     bounds = _bounds(group, along)
     shapes = [_shade(group, along)] if group.plateau.low is not None and group.plateau.high is not None else []
-    data = [*bounds, _line(rates, along, 0, unit)]
+    data = [*bounds, *_line(rates, along, 0, unit)]
     layout = {"margin": MARGIN, "shapes": shapes, **_axes(along, unit, ends)}
     key = " ".join([*([BOUNDS] if bounds else []), *([SHADED] if shapes else [])])
     label = f"rate over {along.title}; numbers in the table of throughput"
@@ -61,7 +62,7 @@ def _times(group: LoadedGroup, along: Levels) -> list[Plot]:
         return []
     scale = scale_for("s", positive)
     lines = [[(point, point.quantiles[name]) for point in group.points_with_runs] for name in names]
-    data = [_line(each, along, i, scale.unit, scale) for i, each in enumerate(lines)]
+    data = [trace for i, each in enumerate(lines) for trace in _line(each, along, i, scale.unit, scale)]
     position, last = axis_position(along), group.points_with_runs[-1]
     words = [
         {"x": position(last.level), "y": _log(last.quantiles[name], scale), "text": NAMES[name], "showarrow": False,
@@ -90,7 +91,7 @@ def _axes(along: Levels, unit: str, ends: Sequence[float]) -> dict[str, Any]:
 
 def _line(
     values: Sequence[tuple[LoadPoint, Estimate]], along: Levels, index: int, unit: str, scale: Scale = PLAIN
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
     position, color = axis_position(along), f"line-{index}"
     drawn = [(p, e, (e.value or 0.0) * scale.factor) for p, e in values if e.value is not None]
     bars = {
@@ -101,7 +102,8 @@ def _line(
     texts = [hover([f"{along.title}: {p.level}", f"{estimate(e, scale)} {unit}"]) for p, e, _ in drawn]
     more = {"hoverinfo": "text", "text": texts, "error_y": bars, "mode": "lines+markers"}
     marker = {"size": 6, "color": color}
-    return line([position(p.level) for p, _, _ in drawn], [y for _, _, y in drawn], color, 2, marker=marker, **more)
+    trace = line([position(p.level) for p, _, _ in drawn], [y for _, _, y in drawn], color, 2, marker=marker, **more)
+    return split_hollow(trace, [is_inconclusive(e) for _, e, _ in drawn])
 
 
 def _bounds(group: LoadedGroup, along: Levels) -> list[dict[str, Any]]:

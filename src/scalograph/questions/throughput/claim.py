@@ -1,223 +1,261 @@
-"""State the claim on throughput: the maximum rate, whether more load adds anything, and the bottleneck."""
+"""State the maximum throughput, the load from which it is reached, and the bottleneck: cases and their values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim, Matrix, MatrixCell
-from scalograph.questions.claims import limit_sentences, missing_response, why_unanswerable
-from scalograph.questions.matrices import choose_columns, matrix, rows
-from scalograph.questions.throughput.document import LoadedGroup, LoadPoint, PartUse
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions.claims import missing_response, state, why_unanswerable
+from scalograph.questions.matrices import Line, choose_columns, matrix, rows
+from scalograph.questions.terms import find_terms, is_covered, term_text
+from scalograph.questions.throughput.document import LIMITS, LoadedGroup, LoadPoint, PartUse
+from scalograph.questions.throughput.model_bottleneck import WAITED
 from scalograph.questions.throughput.model_driven import WRONG
-from scalograph.text.cell_numbers import claim_number, is_resolved
-from scalograph.text.load_words import fold, owned_cpus, rate_unit, small_percent, used_of_granted
-from scalograph.text.quantities import count_noun, percent, times
+from scalograph.text.answer_form import quantity_text
+from scalograph.text.cell_numbers import INCONCLUSIVE, claim_number, is_resolved
+from scalograph.text.format import DASH
+from scalograph.text.load_words import rate_unit, small_percent, used_of_granted
 from scalograph.text.scale import scale_for
-from scalograph.text.short_names import is_counted, join_names
+from scalograph.text.short_names import join_names
 from scalograph.text.units import format_duration
 
-MOST, GROWN = 3, 1.5  # parts that are told to be ruled out, and what grows by more than this has waited
-SEEN = 0.05  # shorter stalls are not worth a word
-STALLS = {"io": "a device", "memory": "memory"}
-# What becomes of requests without a right answer; the rest are answers that are wrong.
-WRONG_CAUSES = {
-    "connect": "get no connection", "closed": "lose their connection", "timeout": "get no answer in time",
-    "malformed": "get no HTTP",
+FORMS = {
+    "plateau": "Maximum throughput is {rate:quantity} at {level}[[ with {who}]]; no gain beyond.",
+    "plateau range": "Maximum throughput is {rate:quantity}, reached between {low} and {level}[[ with {who}]].",
+    "peak": "Maximum throughput is {rate:quantity} at {level}[[ with {who}]].",
+    "rising": "Throughput reaches {rate:quantity} at {level}[[ with {who}]] and still rises there.",
+    "only": "Throughput is {rate:quantity} at {level}.",
+    "falls": "Throughput falls to {fallen:quantity} at {last}[[, where {failed} fail]].",
+    "beside": "[[Not clearly lower with {near:list}]][[Not clearly lower in {n_near} configurations]]"
+    "[[; inconclusive with {left:list}]][[; inconclusive in {n_left} configurations]].",
+    "rises elsewhere": "With {who} throughput rises up to {level}, to {rate:quantity}.",
+    "bottleneck": "Bottleneck: {part}[[ ({use})]][[, e.g. {cause}]][[, shared with the {driver}]].",
+    "generator first": "The load generator saturates first, so the service may reach more.",
+    "low load": "The load does not saturate the service; test a higher one.",
+    "elsewhere": "No CPU is saturated, so requests wait elsewhere, e.g. for {what}.",
+    "either": "Inconclusive: the bottleneck is {parts:or}.",
+    "holders": "Inconclusive: the bottleneck is the {part} ({use}), or the CPUs that its holders wait for.",
+    "unknown": "Inconclusive: the bottleneck; no CPU is saturated[[, yet tasks wait for {what}]].",
+    "open": "Inconclusive: the maximum throughput. Highest measured: {rate:quantity} at {level}[[ with {who}]].",
+    "test more": "Test higher loads, or add runs.",
+    "add runs": "Add runs.",
+    "generator": "Inconclusive: the load generator saturates first[[, at {rate:quantity}]] with {level}."
+    " Give it more CPUs.",
+    "one run": "Inconclusive: one run per configuration is too few for a throughput. Add runs.",
+    "too noisy": "Inconclusive: runs vary too much to give a throughput. Add runs.",
+    "no answer": "No answer: {reason}.",
+}
+KINDS = {
+    "cpu": "CPU", "quota": "CPU quota", "tasks": "tasks", "io": "I/O", "memory": "memory", "pool": "pool",
+    "driver": "load generator", "clients": "load", "wrong": "failed requests", "backlog": "dropped connections",
 }  # fmt: skip
-
-
-def bottleneck_phrase(group: LoadedGroup) -> str:
-    """Name the bottleneck; empty where nothing was measured that could show it."""
-    if group.ends == "not known":
-        return ""
-    if group.ends == "inside":
-        grown = group.grows is not None and group.grows > GROWN
-        waits = f" (response times grow {fold(group.grows or 1.0)})" if grown else ""
-        unseen = "a lock" if any(part.kind == "pool" for part in group.ruled_out) else "a lock or a pool"
-        return f"requests wait{waits} while no CPU is used up, for {unseen}"
-    if group.ends == "not resolved":
-        return _ambiguity_phrase(group)
-    return _full_part_phrase(group, group.ended_by[0]) if group.ended_by else ""
-
-
-def other_parts(group: LoadedGroup) -> str:
-    """Name the parts that are ruled out, the fullest first; empty where there are none."""
-    parts = [part for part in group.ruled_out if part.kind not in STALLS or part.share > SEEN]
-    amounts = [utilization_phrase(group, part) for part in parts if part.kind != "clients"][:MOST]
-    point = group.point(group.at)
-    if group.ends in ("inside", "wrong") and point is not None and point.dropped == 0:
-        amounts.append("dropped connections")
-    return join_names(amounts) if amounts and group.ends not in ("not resolved", "not known") else ""
-
-
-def utilization_phrase(group: LoadedGroup, part: PartUse) -> str:
-    """State how full a part is: "database CPU 0.32 of 1"."""
-    if part.kind == "clients":
-        return f"{join_names(part.names)} {percent(part.share)}"
-    if part.kind in STALLS:
-        return f"{join_names(part.names)} stalled on {STALLS[part.kind]} for {percent(part.share)} of the time"
-    if part.kind == "driver":
-        return f"driver {percent(part.share)} of its CPU"
-    if part.kind == "pool":
-        return f"pool {used_of_granted(part.used or 0.0, part.granted or 0.0)}"
-    kind = {"cpu": "CPU", "quota": "quota", "tasks": "tasks"}[part.kind]
-    return f"{join_names(part.names)} {kind} {used_of_granted(part.used or 0.0, part.granted or 0.0)}"
-
-
-def _ambiguity_phrase(group: LoadedGroup) -> str:
-    if len(group.ended_by) > 1:
-        names = join_names([utilization_phrase(group, part) for part in group.ended_by])
-        return f"{names} are too much alike to say which ends it"
-    if group.state == "rising":
-        return ""
-    if group.ended_by:
-        full = _full_part_phrase(group, group.ended_by[0])
-        return f"{full}; who has one waits for a CPU: which of the two ends it is not resolved"
-    waits = f", and tasks wait {percent(group.waited)} of their time for one" if group.waited is not None else ""
-    return f"what ends it is not resolved: no CPU is used up{waits}"
-
-
-def _full_part_phrase(group: LoadedGroup, part: PartUse) -> str:
-    used, granted = part.used or 0.0, part.granted or 0.0
-    if part.kind == "backlog":
-        dropped = f"for {percent(part.share)} of the requests a connection is dropped"
-        return f"the queue of a listening socket is full: {dropped}"
-    if part.kind == "wrong":
-        return f"{percent(part.share)} of the requests {WRONG_CAUSES.get(part.names[0], 'get a wrong answer')}"
-    if part.kind == "pool":
-        wait = f", and a request waits {format_duration(part.wait_s)} for one" if part.wait_s else ""
-        return f"all {round(granted)} of the pool are in use ({used_of_granted(used, granted)}){wait}"
-    if part.kind == "driver":
-        return "the driver gives out first"
-    if part.kind == "clients":
-        is_open = part.names == ["offered"]
-        return "no more was asked for" if is_open else "the clients limit it: they hardly wait for answers"
-    owner = _owner(group, part)
-    if part.kind in STALLS:
-        return f"{owner} tasks wait for {STALLS[part.kind]} for {percent(part.share)} of the time"
-    if part.kind == "quota":
-        return f"{owner} quota is used up ({used_of_granted(used, granted)} CPUs)"
-    if part.kind == "tasks":
-        return f"{owner} {count_noun(round(granted), 'task')} {'is' if granted == 1 else 'are'} always busy"
-    shared = f", of which the driver has {used_of_granted(part.of_driver, granted)}" if part.of_driver else ""
-    return f"{owned_cpus(granted, owner)} used up ({used_of_granted(used, granted)}{shared})"
-
-
-def _owner(group: LoadedGroup, part: PartUse) -> str:
-    """Name whose part it is: "its" where there is one service."""
-    services = {name for p in (*group.ended_by, *group.ruled_out) if p.kind == "cpu" for name in p.names}
-    if len(services) < 2:
-        return "its"
-    return f"the {part.names[0]}'s" if len(part.names) == 1 else f"{join_names(part.names)}'s"
-
-
-DRIVER = {
-    "late": "the driver was late", "CPU": "the driver's CPU was used up", "no CPU": "the driver had no CPU in time",
-    "ceiling": "the driver was near its end",
-}  # fmt: skip
-
-
-def rate_matrix(table: Table, taken: SampleMap, groups: Sequence[LoadedGroup]) -> Matrix | None:
-    """Tabulate rates at the loads that the claim names, and some between."""
-    factor, first = groups[0].factor, groups[0]
-    lowest, *_, highest = [point.level for point in (first.points_with_runs[0], *first.points_with_runs)]
-    ends = [lowest, first.at or highest, highest]
-    chosen = choose_columns(sorted(point.level for group in groups for point in group.points), ends)
-    points = [({**group.group, factor: point.level}, point) for group in groups for point in group.points]
-    by_key = {tuple(levels[name] for name in table.study.factors): point for levels, point in points}
-    both = [(sample, by_key[key]) for key, sample in taken.items() if key in by_key]
-    cells = [(s, MatrixCell(estimate=x.rate, doubt=DRIVER.get(x.driver_limits, ""))) for s, x in both]
-    lines = rows(table, factor, chosen, cells)
-    heads = [table.view.short_levels({factor: level}) for level in chosen]
-    return matrix(table, lines, heads, **table.view.matrix_texts) if lines else None
-
-
-def more_load_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
-    """State whether more load adds anything, why not, and where it does."""
-    group, reason = groups[0], bottleneck_phrase(groups[0])
-    if group.falls is not None and group.falls.value is not None:
-        last = table.view.short_levels({group.factor: group.points_with_runs[-1].level})
-        lost = group.points_with_runs[-1].errors
-        there = f", where {percent(lost)} of the requests get no right answer" if lost >= WRONG else ""
-        return f"; more carry less ({times(group.falls)} with {last}{there}){reason and f': {reason}'}"
-    if group.state == "found":
-        noun = table.view.title(group.factor)
-        adds = f"more {noun} add" if is_counted(noun) else "more adds"
-        return f"; {adds} nothing{exception_phrase(table, groups)}{reason and f': {reason}'}"
-    if group.state == "between":
-        low, high = (int(x) for x in (group.plateau.low or 0, group.plateau.high or 0))
-        return f"; from {low} to {high} on more add nothing{reason and f': {reason}'}"
-    if group.state == "rising":
-        is_full = group.ends not in ("clients", "not resolved", "not known")
-        return f"; it rises up to there, where {reason}" if is_full else f"; it still rises{reason and f': {reason}'}"
-    if len(group.points_with_runs) == 1:
-        return reason and f": {reason}"
-    return "; whether more add anything is not resolved"
-
-
-def exception_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
-    """Name the group, one factor away, in which more load does add: the plateau may hold for the first alone."""
-    first = groups[0]
-    for group in groups[1:]:
-        other = {name: level for name, level in group.group.items() if first.group.get(name) != level}
-        is_higher = group.at is not None and first.at is not None and group.at > first.at
-        if is_higher and group.state in ("found", "rising") and len(other) == 1:
-            does = "they do" if is_counted(table.view.title(group.factor)) else "it does"
-            return f" (with {table.view.short_levels(other)} {does})"
-    return ""
+# Kind of bottleneck -> case; the others are parts that are used up.
+CASES = {"driver": "generator first", "clients": "low load", "inside": "elsewhere"}
+CAUSES = {"connect": "refused connections", "closed": "lost connections", "timeout": "timeouts"}
 
 
 def throughput_claim(table: Table, taken: SampleMap, groups: Sequence[LoadedGroup]) -> Claim:
     """State the claim for the group with the highest rate, or why it cannot be stated."""
-    figure = f"response {table.view.primary}"
-    missing = "" if groups else missing_response(table, taken, table.view.primary)
-    if reason := why_unanswerable(table, taken) or missing:
-        return Claim(sentences=[f"Cannot be said: {reason}."], answered=False, figure=figure)
-    group = groups[0]
-    point = group.point(group.at)
-    assert point is not None
-    if point.driver_limits in ("late", "CPU"):
-        late = f"it starts {small_percent(point.late or 0.0)} of the requests late"
-        how = late if point.driver_limits == "late" else "its CPU is used up"
-        at = f"at {_rate(table, point.rate)} with {_setting(table, group)}"
-        sentences = [f"Cannot be said how much the service carries: the driver gives out first, {at} ({how})."]
-    elif not is_resolved(point.rate):
-        sentences = ["Cannot be said: the rates of runs differ too much, or there is one run only."]
+    reason = why_unanswerable(table, taken)
+    if not groups and not reason:
+        is_recorded = any(sample.scores(table.view.primary) for sample in taken.values())
+        missing = missing_response(table, taken, table.view.primary)
+        reason = "no factor counts the load" if is_recorded else missing
+    if reason:
+        claim = state(FORMS, [AnswerCase(case="no answer", values={"reason": reason})])
     else:
-        sentences = limit_sentences(_sentences(table, groups, group, point))
-    answered = not sentences[0].startswith("Cannot")
-    return Claim(sentences=sentences, answered=answered, matrix=rate_matrix(table, taken, groups), figure=figure)
+        answer = _ThroughputCases(table, groups)
+        claim = state(FORMS, [*answer.all()], answer.matrix(taken))
+    return claim.model_copy(update={"figure": f"response {table.view.primary}"})
 
 
-def _sentences(table: Table, groups: Sequence[LoadedGroup], group: LoadedGroup, point: LoadPoint) -> Iterator[str]:
-    more = more_load_phrase(table, groups)
-    yield f"The service carries {_rate(table, point.rate)} with {_setting(table, group)}{more}."
-    yield from _times(group, point)
-    if rest := other_parts(group):
-        yield f"Ruled out: {rest}."
+class _ThroughputCases:
+    """The cases of a claim; every number is that of a row, which is shown."""
+
+    def __init__(self, table: Table, groups: Sequence[LoadedGroup]) -> None:
+        self._table, self._groups = table, groups
+        self._first = next((group for group in groups if is_resolved(group.top.rate)), groups[0])
+        self._unit = rate_unit(table.view.primary_title, table.view.response.unit)
+        names = [name for name in table.view.varying if name != self._first.factor]
+        every = [{name: levels[name] for name in names} for levels in table.configurations]
+        self._every = [levels for at, levels in enumerate(every) if levels not in every[:at]]
+        others, low = [group for group in groups if group is not self._first], self._first.top.rate.low or 0.0
+        self._elsewhere = _rises_elsewhere(self._first, others)
+        self._near = [group for group in others if _has_rate(group) and (group.top.rate.high or 0.0) >= low]
+        measured = [self._first, *(group for group in others if _has_rate(group))]
+        chosen = {"first": measured[:1], "elsewhere": self._elsewhere, "near": self._near}
+        own = {name: [{n: x.group[n] for n in names} for x in some] for name, some in chosen.items()}
+        own["left"] = [x for x in self._every if not any(x.items() <= group.group.items() for group in measured)]
+        self._named = own
+        self._terms = {name: find_terms(some, self._every, names) if some else [] for name, some in own.items()}
+
+    def all(self) -> Iterator[AnswerCase]:
+        """Yield the cases, the gravest first."""
+        group, point = self._first, self._first.top
+        values = self._values(group, "first")
+        if point.driver_limits in ("late", "CPU"):
+            rate = values["rate"] if is_resolved(point.rate) else None
+            yield AnswerCase(case="generator", values={**values, "rate": rate})
+            return
+        if not is_resolved(point.rate):
+            is_one = all(x.n < 2 for each in self._groups for x in each.points)
+            yield AnswerCase(case="one run" if is_one else "too noisy")
+            return
+        main = self._main()
+        yield AnswerCase(case=main, values={**values, "low": int(group.plateau.low or 0)})
+        last = group.points_with_runs[-1]
+        if group.falls is not None and is_resolved(last.rate):
+            fallen = {"fallen": (last.rate, self._unit), "last": self._level(group, last), "gain": [group.falls]}
+            failed = _request_share(last.errors) if last.errors >= WRONG else ""
+            yield AnswerCase(case="falls", values={**fallen, "failed": failed})
+        yield from self._others()
+        is_full = group.ends in KINDS and group.ends not in CASES
+        if main != "open" or is_full:
+            yield from bottleneck_case(group)
+        if main == "open":
+            yield AnswerCase(case="add runs" if is_full else "test more")
+        for other in self._elsewhere:
+            yield AnswerCase(case="rises elsewhere", values=self._values(other, "elsewhere"))
+
+    def _main(self) -> str:
+        group = self._first
+        if len(group.points_with_runs) == 1:
+            return "only" if len(self._every) == 1 else "peak"
+        if group.state == "inconclusive":
+            return "open" if group.falls is None else "peak"
+        return {"found": "plateau", "between": "plateau range", "rising": "rising"}[group.state]
+
+    def _values(self, group: LoadedGroup, name: str) -> dict[str, Any]:
+        who = " or ".join(self._texts(name))
+        return {"rate": (group.top.rate, self._unit), "level": self._level(group, group.top), "who": who}
+
+    def _others(self) -> Iterator[AnswerCase]:
+        """Name what may carry as much, and what is inconclusive: one sentence, so that neither is dropped."""
+        values: dict[str, Any] = {}
+        for name in ("near", "left"):
+            is_named = self._terms[name] is not None
+            values |= {name: self._texts(name)} if is_named else {f"n_{name}": len(self._named[name])}
+        if any(values.values()):
+            yield AnswerCase(case="beside", values=values)
+
+    def _texts(self, name: str) -> list[str]:
+        return [term_text(self._table.view, term) for term in self._terms[name] or []]
+
+    def _level(self, group: LoadedGroup, point: LoadPoint) -> str:
+        return self._table.view.short_levels({group.factor: point.level})
+
+    def matrix(self, taken: SampleMap) -> Matrix | None:
+        """Tabulate rates at the loads that the claim names, and some between; then what shows the bottleneck."""
+        table, first, factor = self._table, self._first, self._first.factor
+        lowest, ends = int(first.plateau.low or first.top.level), [first.points_with_runs[at].level for at in (-1, 0)]
+        others = [group.top.level for group in (*self._elsewhere, *self._near)]
+        needed = [first.top.level, lowest, first.fullest.level, *others, *ends]
+        chosen = choose_columns(sorted(point.level for group in self._groups for point in group.points), needed)
+        points = [({**group.group, factor: x.level}, x) for group in self._groups for x in group.points]
+        by_key = {tuple(levels[name] for name in table.study.factors): point for levels, point in points}
+        cells = [(sample, _rate_cell(by_key.get(key))) for key, sample in taken.items()]
+        lines = sorted(rows(table, factor, chosen, cells, self._place), key=self._rank)
+        if not lines:
+            return None
+        heads = [table.view.short_levels({factor: level}) for level in chosen]
+        shown = matrix(table, lines, heads, title="throughput", unit=self._unit, better="higher")
+        return _add_rows(shown, first, [first.point(level) for level in chosen])
+
+    def _place(self, levels: Mapping[str, Level]) -> int:
+        """Tell apart what the claim names."""
+        terms = [term for some in self._terms.values() for term in some or []]
+        return next((i for i, term in enumerate(terms) if is_covered(levels, term)), len(terms))
+
+    def _rank(self, line: Line) -> tuple[int, float]:
+        values = [cell.estimate.value or 0.0 for cell in line.cells if cell.estimate]
+        return self._place({name: levels[0] for name, levels in line.levels.items()}), -max(values, default=0.0)
 
 
-def _rate(table: Table, rate: Estimate) -> str:
-    scale = scale_for(rate_unit(table.view.primary_title, table.view.response.unit), [rate.value])
-    shown = claim_number(rate, scale, ends=False)
-    interval = claim_number(rate, scale).removeprefix(shown).strip()
-    return " ".join(filter(None, (shown, scale.unit, interval)))
+def _rate_cell(point: LoadPoint | None) -> MatrixCell:
+    return MatrixCell(estimate=point.rate, doubt=LIMITS.get(point.driver_limits, "")) if point else MatrixCell()
 
 
-def _setting(table: Table, group: LoadedGroup) -> str:
-    level = {group.factor: group.at} if group.at is not None else {}
-    return table.view.short_levels({**level, **table.view.varying_levels(group.group)})
+def _has_rate(group: LoadedGroup) -> bool:
+    return is_resolved(group.top.rate) and group.top.driver_limits not in ("late", "CPU")
 
 
-def _times(group: LoadedGroup, point: LoadPoint) -> Iterator[str]:
-    parts, values = [], [point.quantiles[name] for name in ("p50", "p99") if name in point.quantiles]
-    scale = scale_for("s", [e.value for e in values])
-    if len(values) == len([e for e in values if is_resolved(e)]) == 2:
-        half, last = (claim_number(e, scale, ends=False) for e in values)
-        parts.append(f"there the median request takes {half} {scale.unit}, 99 % at most {last} {scale.unit}")
+def _rises_elsewhere(first: LoadedGroup, others: Sequence[LoadedGroup]) -> list[LoadedGroup]:
+    """Find a group, one factor away, that gains from more load: the plateau may hold for the first alone."""
+    higher = [x for x in others if x.top.level > first.top.level and x.state in ("found", "rising") and _has_rate(x)]
+    near = [x for x in higher if sum(first.group.get(name) != level for name, level in x.group.items()) == 1]
+    return near[:1] if first.state == "found" else []
+
+
+def bottleneck_case(group: LoadedGroup) -> Iterator[AnswerCase]:
+    """Yield the case of the bottleneck; none where nothing was measured that could show it."""
+    parts = group.ended_by
+    values = [{"part": part_name(group, part), "use": use_text(part, group.fullest)} for part in parts]
+    own: dict[str, Any] = values[0] if values else {}
+    if group.ends != "inconclusive":
+        if group.ends == "inside":
+            own["what"] = "a lock" if any(part.kind == "pool" for part in group.ruled_out) else "a lock or a pool"
+        elif group.ends == "wrong":
+            own["cause"] = CAUSES.get(parts[0].names[0], "wrong answers")
+        elif parts and parts[0].of_driver:
+            own["driver"] = KINDS["driver"]
+        if group.ends != "not known":
+            yield AnswerCase(case=CASES.get(group.ends, "bottleneck"), values=own)
+    elif len(parts) > 1:
+        named = [f"{x['part']} ({x['use']})" if x["use"] else x["part"] for x in values]
+        yield AnswerCase(case="either", values={"parts": named})
+    elif group.state != "rising":
+        waits = group.waited is not None and group.waited >= WAITED
+        yield AnswerCase(case="holders" if parts else "unknown", values={**own, "what": "one" if waits else ""})
+
+
+def part_name(group: LoadedGroup, part: PartUse) -> str:
+    """Name a part: "database CPU"; by its kind alone where there is one service."""
+    services = {name for p in (*group.ended_by, *group.ruled_out) if p.kind == "cpu" for name in p.names}
+    has_owner = len(services) > 1 and part.kind in ("cpu", "quota", "tasks", "io", "memory")
+    return f"{join_names(part.names)} " * has_owner + KINDS[part.kind]
+
+
+def use_text(part: PartUse, point: LoadPoint | None) -> str:
+    """State how full a part is at a load: "1.95 of 2 used"; empty where this has no number."""
+    if point is None or part.kind in ("backlog", "wrong"):
+        share = (point.dropped if part.kind == "backlog" else point.errors) if point else None
+        return _request_share(share)
+    alike = [x for x in point.parts if x.kind == part.kind != "driver" and {*x.names} & {*part.names}]
+    here = max(alike, key=lambda x: (x.granted == part.granted, len({*x.names} & {*part.names})), default=None)
+    if here is None or here.used is None:
+        return f"waited for {small_percent(here.share)} of the time" if here else ""
+    wait = f"; wait {format_duration(here.wait_s)}" if here.wait_s else ""
+    return f"{used_of_granted(here.used, here.granted or 0.0)} used{wait}"
+
+
+def _request_share(share: float | None) -> str:
+    return "" if share is None else f"{small_percent(share)} of requests"
+
+
+def _add_rows(shown: Matrix, group: LoadedGroup, points: Sequence[LoadPoint | None]) -> Matrix:
+    """Add response times and the use of the bottleneck, or of CPUs: those of the first row."""
+    parts = group.ended_by or [part for part in group.ruled_out if part.kind == "cpu"]
+    texts = {"p50 / p99": [_times(point) for point in points]}
+    texts |= {part_name(group, part): [use_text(part, point) for point in points] for part in parts}
+    if group.points_with_runs[-1].errors >= WRONG:
+        texts[KINDS["wrong"]] = [_request_share(point.errors if point else None) for point in points]
+    texts = {name: row for name, row in texts.items() if any(c.isdigit() for text in row for c in text)}
+    more = [MatrixRow(label=x, cells=[MatrixCell(text=text or DASH) for text in row]) for x, row in texts.items()]
+    head = f"{shown.rows_are} ".lstrip()
+    own = [x.model_copy(update={"label": shown.unit if x.label == "all" else head + x.label}) for x in shown.rows]
+    notes = [shown.note, f"{', '.join(texts)}: of {own[0].label}" if more and len(own) > 1 else ""]
     if group.knee is not None and is_resolved(group.knee):
-        parts.append(f"requests queue from {claim_number(group.knee)} clients on")
-    if parts:
-        text = "; ".join(parts)
-        yield f"{text[:1].upper()}{text[1:]}."
+        notes.append(f"requests queue from {quantity_text((group.knee, 'clients'))}")
+    return shown.model_copy(update={"rows": [*own, *more], "note": "; ".join(filter(None, notes)), "rows_are": ""})
+
+
+def _times(point: LoadPoint | None) -> str:
+    values = [point.quantiles[name] for name in ("p50", "p99") if name in point.quantiles] if point else []
+    if len(values) < 2:
+        return DASH
+    if not all(map(is_resolved, values)):
+        return INCONCLUSIVE
+    scale = scale_for("s", [e.value for e in values])
+    return f"{' / '.join(claim_number(e, scale, ends=False) for e in values)} {scale.unit}"

@@ -8,6 +8,11 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text
 
 MOST_GROUPS, MOST_POINTS, MOST_PARTS = 64, 64, 16
+# How a load generator limits a point -> its flag.
+LIMITS = {
+    "late": "the load generator was late", "CPU": "the load generator was saturated",
+    "no CPU": "the load generator had to wait for a CPU", "ceiling": "the load generator was near its maximum",
+}  # fmt: skip
 
 
 class PartUse(Model):
@@ -52,14 +57,14 @@ class LoadedGroup(Model):
     is_clients: bool = Field(description="whether the levels are clients of a closed loop")
     is_offered: bool = Field(default=False, description="whether the levels are rates that an open loop offers")
     points: list[LoadPoint] = Field(max_length=MOST_POINTS)
-    state: Literal["found", "between", "rising", "not resolved"] = "not resolved"
-    plateau: Estimate = Field(default=Estimate(), description="least level beyond which none carries 5 % more")
-    at: int | None = Field(default=None, description="level whose rate is told: on the plateau, or the last one")
+    state: Literal["found", "between", "rising", "inconclusive"] = "inconclusive"
+    plateau: Estimate = Field(default=Estimate(), description="least level beyond which none reaches 5% more")
+    at: int | None = Field(default=None, description="level whose rate is claimed: on the plateau, or the last one")
     falls: Estimate | None = Field(default=None, description="rate of the last level over that of the best, if lower")
-    knee: Estimate | None = Field(default=None, description="clients with which queues begin")
+    knee: Estimate | None = Field(default=None, description="clients from which requests queue")
     ends: Literal[
         "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong", "inside",
-        "not resolved", "not known",
+        "inconclusive", "not known",
     ] = "not known"  # fmt: skip
     ended_by: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     ruled_out: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
@@ -71,7 +76,18 @@ class LoadedGroup(Model):
         """Return the points with a run that counts."""
         return [point for point in self.points if point.rate.value is not None]
 
-    def point(self, level: int | None) -> LoadPoint | None:
+    @property
+    def top(self) -> LoadPoint:
+        """Return the point whose rate is told."""
+        return next(point for point in self.points_with_runs if point.level == self.at)
+
+    @property
+    def fullest(self) -> LoadPoint:
+        """Return the point with the highest rate on the plateau: it shows the bottleneck."""
+        on_plateau = [point for point in self.points_with_runs if point.level >= self.top.level]
+        return max(on_plateau, key=lambda point: point.rate.value or 0.0)
+
+    def point(self, level: Level | None) -> LoadPoint | None:
         """Find the point of a level."""
         return next((point for point in self.points if point.level == level), None)
 

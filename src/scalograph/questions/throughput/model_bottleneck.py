@@ -81,7 +81,7 @@ OFFERED = "offered"  # the load of an open loop, among parts
 
 Kind = Literal[
     "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong", "inside",
-    "not resolved", "not known",
+    "inconclusive", "not known",
 ]  # fmt: skip
 
 
@@ -113,7 +113,7 @@ class Bottleneck:
 
     Attributes:
         kind: of the part; where none is full: `pool`, if that of a service is always in use, `backlog`, if connections
-            are dropped, `wrong`, if requests get no right answer, else `inside`; `not resolved`: two are
+            are dropped, `wrong`, if requests get no right answer, else `inside`; `inconclusive`: two are
             full, or those who have something of a pool wait for a CPU.
         others: the rest, which are ruled out, the fullest first.
         waited: share of the time that tasks of services were ready in which they had no CPU; None: not measured.
@@ -143,7 +143,7 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
     parts = [part for part in parts if part is not pool]
     full = [part for part in parts if part.share >= FULL and (part.kind != "clients" or not is_bounded)]
     if not full and pool and holds_for_cpu(runs):
-        return Bottleneck("not resolved", (pool,), tuple(parts), waited, grows)
+        return Bottleneck("inconclusive", (pool,), tuple(parts), waited, grows)
     if not full and is_bounded and (lost := pool or _lost_requests(runs)):
         return Bottleneck(lost.kind, (lost,), tuple(parts), waited, grows)
     if not full and not any(part.kind == "cpu" for part in parts):
@@ -151,13 +151,13 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
     if not full:
         # The load waits where more of it added nothing, or where clients wait for half of their time.
         waits = is_bounded or any(part.kind == "clients" and part.share < IDLE for part in parts)
-        kind: Kind = "inside" if waits and not waits_for_cpu(runs, alone_s) else "not resolved"
+        kind: Kind = "inside" if waits and not waits_for_cpu(runs, alone_s) else "inconclusive"
         return Bottleneck(kind, (), tuple(parts), waited, grows)
     first = full[0]
     near = [part for part in parts if part.kind != "clients" or not is_bounded]
     alike = [part for part in near if first.share - part.share < ALIKE and not _covers(first, part)]
     others = tuple(part for part in parts if part not in alike and part is not first)
-    kind = first.kind if alike == [first] else "not resolved"
+    kind = first.kind if alike == [first] else "inconclusive"
     return Bottleneck(kind, tuple(alike), others, waited, grows)
 
 

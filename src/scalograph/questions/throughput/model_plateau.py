@@ -1,6 +1,6 @@
 """Find the level from which higher ones gain nothing, and the knee where queues begin.
 
-A level is on the plateau if no higher one carries 5 % more. Rates are taken to be log-normal, with one spread for all
+A level is on the plateau if no higher one carries 5% more. Rates are taken to be log-normal, with one spread for all
 levels and an effect of each block; the levels that may be the least one on the plateau are read off draws of all rates
 at once, of a flat prior. Where the highest level is among them, no plateau was seen.
 
@@ -23,10 +23,10 @@ from scalograph.analysis.quantiles import t_quantile
 
 GAIN = 0.05  # what does not count as a gain
 DRAWS, SEED = 4096, 20_260_101  # fixed: the same data give the same levels
-PLATEAU = "least level beyond which none carries 5 % more, draws of all rates, flat prior on logs"
+PLATEAU = "least level beyond which none reaches 5% more, draws of all rates, flat prior on logs"
 KNEE = "highest rate times response time of the lowest level and think time"
 
-State = Literal["found", "between", "rising", "not resolved"]
+State = Literal["found", "between", "rising", "inconclusive"]
 # Level -> block -> rate.
 Rates = Mapping[int, Mapping[int, float]]
 
@@ -52,9 +52,7 @@ class Plateau:
     def estimate(self, confidence: float, n: int) -> Estimate:
         """Return the level with its interval, for claims; without a value where it was not seen."""
         if self.high is None:
-            reason = (
-                "the rate still rises" if self.state == "rising" else "not resolved from where on nothing is gained"
-            )
+            reason = "the rate still rises" if self.state == "rising" else "inconclusive where the plateau begins"
             return Estimate(None, None, None, confidence, n, PLATEAU, (reason,))
         return Estimate(float(self.value), float(self.low), float(self.high), confidence, n, PLATEAU)
 
@@ -90,7 +88,7 @@ def plateau(rates: Rates, confidence: float = 0.95) -> Plateau | None:
     low, high = (levels[int(i)] for i in np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf"))
     value, falls = levels[int(_plateau_index(middle[None])[0])], _decline_ratio(rates, levels, confidence)
     if high == levels[-1]:
-        return Plateau("rising" if low == high else "not resolved", value, low, None, falls)
+        return Plateau("rising" if low == high else "inconclusive", value, low, None, falls)
     return Plateau("found" if low == high else "between", min(max(value, low), high), low, high, falls)
 
 
@@ -115,7 +113,7 @@ def _draws(middle: FloatArray, errors: FloatArray, df: int) -> FloatArray:
 
 
 def _plateau_index(logs: FloatArray) -> FloatArray:
-    """Return the index of the first level of each row of which no later one carries 5 % more, shape (rows,)."""
+    """Return the index of the first level of each row of which no later one carries 5% more, shape (rows,)."""
     later = np.maximum.accumulate(logs[:, ::-1], axis=1)[:, ::-1]
     return np.asarray((later <= logs + math.log1p(GAIN)).argmax(axis=1))
 

@@ -7,18 +7,18 @@ from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 
 QUANTITIES = {
-    "plateau": "least level beyond which none carries 5 % more",
-    "knee": "clients with which queues begin",
-    "corner_over_best": "rate with the most of everything over that of the best other configuration",
+    "plateau": "least level beyond which none reaches 5% more",
+    "knee": "clients from which requests queue",
+    "corner_over_best": "rate at the highest levels over that of the best other configuration",
 }
-DRIVER = "the driver gave out first"
+DRIVER = "the load generator saturated first"
 
 
 def quantities(document: Throughputs) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer the values of each group of the factors other than the load.
 
     By name; the interval of a plateau spans the levels that may be the least. Where a rate still rises, and where
-    the driver gave out first, these runs cannot show it.
+    the load generator saturated first, these runs cannot show it.
     """
     corners = [OfferedValue(group.over_best, group.group) for group in document.corners]
     plateaus = [_plateau(group) for group in document.groups if len(group.points_with_runs) > 1]

@@ -7,24 +7,19 @@ from statistics import fmean
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
-from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
-from scalograph.questions.throughput.model_driven import QUANTILES, WHOLE, RunPart
+from scalograph.questions.throughput.document import LIMITS, LoadedGroup, LoadPoint
+from scalograph.questions.throughput.model_driven import QUANTILES, WHOLE, WRONG, RunPart
 from scalograph.text.load_words import used_of_granted
 from scalograph.text.quantities import count_noun
 from scalograph.text.short_names import join_names
 
 _NOTE = (
-    "rate: right answers per second; mean, p50, p90, p99: of the requests of a run, typical of runs; of all: of all "
-    "runs together; used: CPUs in use of those that the processes may use, in the steady window; driver: its CPU of "
-    "what it could use. Runs that miss Little's law by more than 5 % do not count"
+    "rate: right answers per second; mean, p50, p90, p99: response times of a run, typical of runs; of all: over all "
+    "runs; used: CPUs in use of those available, in the steady window; driver: CPU use of the load generator. "
+    "Runs that miss Little's law by more than 5% are excluded"
 )
-WRONG = 0.01  # from this share of requests without a right answer on a row says so
-_MAY_LACK = ("mean", "late")  # what some drivers do not tell
+_MAY_LACK = ("mean", "late")  # what some load generators do not report
 MOST = 16  # groups that have a table each
-_LIMITS = {
-    "late": "the driver was late", "CPU": "the driver limits", "no CPU": "the driver had no CPU in time",
-    "ceiling": "the driver could not carry three times as much",
-}  # fmt: skip
 
 
 def load_tables(table: Table, groups: Sequence[LoadedGroup]) -> list[TableDoc]:
@@ -70,7 +65,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def _flags(point: LoadPoint) -> str:
-    flags = [_LIMITS[point.driver_limits]] if point.driver_limits else []
+    flags = [LIMITS[point.driver_limits]] if point.driver_limits else []
     if point.errors >= WRONG:
         flags.append("wrong answers")
     if point.n_unlawful:

@@ -252,7 +252,7 @@ def levels(net: Network, kind: str) -> list[int]:
 
 
 def least_level(carried: Mapping[int, float]) -> int:
-    """Find the true least level beyond which none carries 5 % more."""
+    """Find the true least level beyond which none carries 5% more."""
     return next(n for n in sorted(carried) if max(x for m, x in carried.items() if m >= n) <= (1 + GAIN) * carried[n])
 
 

@@ -9,9 +9,10 @@ from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.row import Row
 from scalograph.findings.sample import replay_events
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim, Curve
-from scalograph.questions.claims import why_unanswerable
-from scalograph.questions.tunables.claim import tunables_claim
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import AnswerCase
+from scalograph.questions.claims import state, why_unanswerable
+from scalograph.questions.tunables.claim import FORMS, tunables_claim
 from scalograph.questions.tunables.document import (
     Combination,
     FactorEffect,
@@ -38,7 +39,7 @@ from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES
-from scalograph.text.quantities import percent_at_most
+from scalograph.text.warning_catalog import Caveat
 
 
 def compare_groups(
@@ -88,27 +89,27 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     search.state.end()
     document = tunables(table, search.state, rows)
     reason = why_unanswerable(table, taken)
-    claim = Claim(sentences=[f"Cannot be said: {reason or NOTHING_TO_COMPARE}."], answered=False)
+    unanswered = AnswerCase(case="no answer", values={"reason": reason or NOTHING_TO_COMPARE})
+    claim = state(FORMS, [unanswered]) if search.state.default_fails else tunables_claim(table, document, reason)
     return Answer(
         document=document, decided=document.decided,
-        claim=claim if search.state.default_fails else tunables_claim(table, document, reason),
+        claim=claim,
         sentences=tunables_sentences(table, document), tables=tunables_tables(table, document),
         doubts=_flags(search.state, document),
     )  # fmt: skip
 
 
-def _flags(state: TunablesState, document: Tunables) -> list[str]:
+def _flags(state: TunablesState, document: Tunables) -> list[Caveat]:
     if document.decided:
         return []
     if state.default_fails:
-        return [NOTHING_TO_COMPARE]
+        return [Caveat("undecided", {"reason": NOTHING_TO_COMPARE})]
     if document.half_width is None:
-        return ["too few runs to compare settings"]
+        return [Caveat("few settings")]
     if document.half_width > RESOLVED:
-        wide, asked = percent_at_most(document.half_width), percent_at_most(RESOLVED)
-        return [f"intervals may reach {wide} to each side: {asked} was to be reached"]
+        return [Caveat("wide settings", {"wide": document.half_width, "target": RESOLVED})]
     unmade = "what they found is confirmed" if state.candidates else "the planned blocks are complete"
-    return [f"the runs end before {unmade}"]
+    return [Caveat("early end", {"unmade": unmade})]
 
 
 def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunables:

@@ -11,7 +11,7 @@ from scalograph.text.axes import Factors
 from scalograph.text.format import estimate
 from scalograph.text.plots import COLORS as N_COLORS
 from scalograph.text.plots import axis, axis_ticks, fade_color, hover, line
-from scalograph.text.quantities import performance, two_digits
+from scalograph.text.quantities import inverse, two_digits
 from scalograph.text.short_names import join_names
 
 MOST, MANY = 36, 15  # rows at most; from so many on the figure is taller
@@ -19,7 +19,7 @@ SENSITIVITY = (
     "Standard deviation over a factor's levels, without the share of the noise. Shaded: what a factor without effect "
     "shows at most, 95 times in 100."
 )
-RANKS = "Rank 1 is the worst. Lines: all ranks that a setting may have."
+RANKS = "Rank 1 is the worst. Lines: 95% CI of the rank. Hollow: inconclusive."
 # What a label is drawn in.
 COLORS = {"positive": "line-2", "negative": "line-1", "equivalent": "muted", "uncertain": "line-0"}
 
@@ -52,7 +52,7 @@ def sensitivity_figures(part: Tunables, titles: dict[str, str]) -> list[Figure]:
 
 def _group_bars(ordered: Sequence[tuple[int, FactorEffect]], titles: dict[str, str], group: int) -> dict[str, Any]:
     own = [(float(row), factor) for row, (k, factor) in enumerate(ordered) if k == group]
-    texts = [hover([titles[factor.factor], f"{two_digits(factor.sensitivity or 0.0)} %"]) for _, factor in own]
+    texts = [hover([titles[factor.factor], f"{two_digits(factor.sensitivity or 0.0)}%"]) for _, factor in own]
     more = {"text": texts, "hoverinfo": "text", "textposition": "none"}
     values, color = [factor.sensitivity or 0.0 for _, factor in own], f"line-{group % N_COLORS}"
     return _bar(values, [row for row, _ in own], color, 0.4, **more)
@@ -72,7 +72,9 @@ def rank_figures(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figu
     labels = [names[setting.factor, str(setting.level)] for setting, _ in ranked]
     spots = [f"rank {own}, {low} to {high}" for _, (low, own, high) in ranked]
     texts = [hover([*both, setting.label]) for *both, (setting, _) in zip(labels, spots, ranked, strict=True)]
-    marker = {"size": 9, "color": [COLORS[setting.label] for setting, _ in ranked]}
+    colors = [COLORS[setting.label] for setting, _ in ranked]
+    fill = ["paper" if setting.label == "uncertain" else COLORS[setting.label] for setting, _ in ranked]
+    marker = {"size": 9, "color": fill, "line": {"color": colors, "width": 1.4}}
     more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts}
     layout = {
         "margin": MARGIN, "xaxis": axis("rank by performance", (0.0, len(ranked) + 1.0)),
@@ -105,18 +107,28 @@ def figures(findings: Findings) -> list[Figure]:
     if part is None or part.half_width is None:
         return []
     factors = Factors(findings)
-    what = _performance(findings, part.response)
+    # Findings may come from anybody, and not list the response that they name.
+    response = next((response for response in findings.study.responses if response.name == part.response), None)
+    what = (response and response.title) or part.response
+    drawn = _invert(part) if response and response.better != "higher" else part
     names = {(s.factor, str(s.level)): factors.configuration({s.factor: s.level}) for s in part.settings}
-    views = [View([_effects(part, names, what)])]
+    views = [View([_effects(drawn, names, what)])]
     effects = Figure("tunables-effects", "Settings against the default", CAPTION, views, unit="%")
     titles = {factor.factor: factors[factor.factor].title for factor in part.factors}
     return [effects, *sensitivity_figures(part, titles), *rank_figures(part, names)]
 
 
-def _performance(findings: Findings, name: str) -> str:
-    """Name what is drawn of a response; findings may come from anybody, and not list the one that they name."""
-    response = next((response for response in findings.study.responses if response.name == name), None)
-    return performance(response.title or name, response.better) if response else name
+def _invert(part: Tunables) -> Tunables:
+    """Return effects on a time, say, instead of those on the performance."""
+    settings = [
+        s.model_copy(update={"gain": s.gain and inverse(s.gain), "alone": s.alone and inverse(s.alone)})
+        for s in part.settings
+    ]
+    worst, best = (
+        band and tuple(100 * (1 / (1 + x / 100) - 1) for x in band[::-1])
+        for band in (part.best_of_noise, part.worst_of_noise)
+    )
+    return part.model_copy(update={"settings": settings, "worst_of_noise": worst, "best_of_noise": best})
 
 
 def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Plot:
@@ -154,7 +166,9 @@ def _effect_marks(
 ) -> list[dict[str, Any]]:
     spans = [(row, *_percent(gain)) for row, _, gain in placed]
     texts = [hover([f"{s.factor} {s.level}: {s.label}", str(estimate(gain))]) for _, s, gain in placed]
-    more = {"mode": "markers", "marker": {"size": size, "color": color}, "hoverinfo": "text", "text": texts}
+    fill = ["paper" if s.label == "uncertain" else color for _, s, _ in placed]
+    marker = {"size": size, "color": fill, "line": {"color": color, "width": 1.4}}
+    more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts}
     dots = line([value for _, _, value, _ in spans], [row for row, *_ in spans], color, 0, **more)
     return [*(line([low, high], [row, row], color, 1.6) for row, low, _, high in spans), dots]
 

@@ -1,175 +1,202 @@
-"""State the claim on tunables: how many matter, what confirmed ones gain, and what is known of the others."""
+"""State which tunables matter, by how much, and what is not known of the others: cases and their values."""
 
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.questions.claims import limit_sentences, worst_disturbance
-from scalograph.questions.tunables.document import FactorEffect, SettingEffect, Tunables
+from scalograph.protocol.plain import AnswerCase
+from scalograph.questions.claims import state, worst_disturbance
+from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import causes_failures
-from scalograph.text.cell_numbers import NOT_RESOLVED
-from scalograph.text.quantities import change, count_noun, inverse, percent_at_most, performance, two_digits
+from scalograph.text.cell_numbers import is_resolved
+from scalograph.text.quantities import response_ratio
 from scalograph.text.short_names import join_first
 
+FORMS = {
+    "matter": "Tunables that matter: {n} of {all}[[; with {who:names}, {noun} is {gain:factor} the default's"
+    "{gain:interval}]][[; the default of {best:names} is best]].",
+    "effects": "{noun} over the default:[[; lower with {lower:each}]][[; higher with {higher:each}]]"
+    "[[; not confirmed: {refuted:each}]][[; not retested: {candidates:each}]]"
+    "[[; size uncertain for {uncertain}]].",
+    "others": "Others:[[; {n_same} equivalent within {margin:percent}]]"
+    "[[; inconclusive, up to {most:at_most} possible: {left}]]"
+    "[[; without a result: {unknown}]][[; runs fail with {fails}]].",
+    "fails": "Runs fail with {fails}.",
+    "equivalent": "No tunable of {all} matters: all levels are equivalent to the default within {margin:percent}.",
+    "nothing": "No tunable of {all} measurably matters: no level changes {noun} by more than {most:at_most}"
+    "[[; without a result: {unknown}]][[; runs fail with {fails}]].",
+    "open": "Inconclusive: no tunable of {all} is known to matter; effects up to {most:at_most} remain possible"
+    "[[; without a result: {unknown}]][[; runs fail with {fails}]]. Add runs.",
+    "too few": "No answer: less than one block of runs so far ({n_runs}).",
+    "worst": "Most disturbed: {worst}.",
+    "wait": "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine.",
+    "no answer": "No answer: {reason}.",
+}
 FIGURE = "tunables-effects"
-# Rows of the matrix.
-MOST_ROWS = 6
-# Settings that a sentence names; of more, how many there are.
+MOST_ROWS = 8
+# Levels that a sentence names; of more, how many there are.
 MOST_NAMED = 3
 
 
-def tunables_claim(table: Table, part: Tunables, unsaid: str) -> Claim:
-    """State what the search has found, an open end too."""
+def tunables_claim(table: Table, part: Tunables, reason: str) -> Claim:
+    """State what the search has found; what is inconclusive too."""
     if part.half_width is None or all(factor.p is None for factor in part.factors):
-        return Claim(sentences=list(_too_few(table, part, unsaid)), answered=False)
-    sentences = [*_matter(table, part), *_fails(table, part), *_other_factors(table, part)]
-    answered = part.decided or bool(part.matter)
-    return Claim(sentences=limit_sentences(sentences), answered=answered, matrix=_matrix(table, part), figure=FIGURE)
+        return state(FORMS, [*_nothing_known(table, part, reason)])
+    answer = _Answer(table, part)
+    cases = [*(answer.matter() if part.matter else answer.nothing())]
+    return state(FORMS, cases, answer.matrix()).model_copy(update={"figure": FIGURE})
 
 
-def _too_few(table: Table, part: Tunables, unsaid: str) -> Iterator[str]:
-    if not unsaid:
-        settings = count_noun(len(part.settings), "setting")
-        yield f"Cannot be said: {count_noun(part.n_runs, 'run')}, less than a block, cannot compare {settings}."
+def _nothing_known(table: Table, part: Tunables, reason: str) -> Iterator[AnswerCase]:
+    if not reason:
+        yield _case("too few", n_runs=part.n_runs)
         return
-    yield f"Cannot be said: {unsaid}."
+    yield _case("no answer", reason=reason)
     if worst := worst_disturbance(table):
-        yield f"The worst: {worst}."
-        yield "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine."
+        yield _case("worst", worst=worst)
+        yield _case("wait")
 
 
-def _matter(table: Table, part: Tunables) -> Iterator[str]:
-    n = len(part.factors)
-    if not part.matter:
-        yield _nothing(table, part)
-        return
-    phrases = [*(_part(table, part, factor) for factor in part.matter), *_together(table, part)]
-    verb = "matters" if len(part.matter) == 1 else "matter"
-    who = f"{len(part.matter)} of {n} {verb}" if n > 1 else "It matters"
-    yield f"{who}: {'; '.join(phrases)}."
+class _Answer:
+    """The cases, and the rows that they name."""
 
+    def __init__(self, table: Table, part: Tunables) -> None:
+        self._table, self._part, self._named = table, part, list[MatrixRow]()
+        self._common = {"all": len(part.factors), "noun": table.view.primary_title}
+        self._sides = ("worse", "better") if table.view.response.better == "higher" else ("better", "worse")
+        matter = {factor.factor for factor in part.matter}
+        own, self._others = ([s for s in part.settings if (s.factor in matter) == x] for x in (True, False))
+        self._confirmed = [s for s in own if _is_gain(s.alone)]
+        self._refuted = [s for s in own if s.alone is not None and not _is_gain(s.alone)]
+        self._candidates = [s for s in own if s.alone is None and s.label == "positive" and not self._has_fresh(s)]
+        self._losses = [s for s in own if s.label == "negative"]
+        known = {s.factor for s in (*self._confirmed, *self._refuted, *self._candidates, *self._losses)}
+        self._culprits = [s for s in part.settings if causes_failures(s.fails_p, len(part.settings))]
+        self._uncertain = sorted(matter - known)
+        # What fresh runs refute does not matter, unless another level does.
+        self._n = len(matter - ({s.factor for s in self._refuted} - {s.factor for s in self._losses}))
 
-def _nothing(table: Table, part: Tunables) -> str:
-    n, what, aside = len(part.factors), table.view.primary_title, _unknown_phrase(table, part.settings)
-    most = percent_at_most(max(map(_largest_effect, part.settings), default=0.0))
-    if not part.decided:
-        none = f"none of {n} is" if n > 1 else "it is not"
-        return f"Cannot be said: {none} seen to matter, but a setting{aside} may {_effect_range(table, part, what)}."
-    if all(setting.label == "equivalent" for setting in part.settings):
-        none = f"None of {n} matters" if n > 1 else "It does not matter"
-        return f"{none}: all are equivalent to the default within {two_digits(100 * part.margin)} %."
-    none = f"None of {n} is seen to matter" if n > 1 else "It is not seen to matter"
-    return f"{none}: no setting{aside} changes the {what} by more than {most}."
+    def _over(self, gain: Estimate) -> Estimate:
+        return response_ratio(gain, self._table.view.response.better)
 
+    def _has_fresh(self, setting: SettingEffect) -> bool:
+        return any(s.alone is not None for s in self._part.settings if s.factor == setting.factor)
 
-def _part(table: Table, part: Tunables, factor: FactorEffect) -> str:
-    own = [setting for setting in part.settings if setting.factor == factor.factor]
-    fresh = next((setting for setting in own if setting.alone is not None), None)
-    if fresh is not None:
-        if _is_gain(fresh.alone):
-            return f"{table.view.short_levels(fresh.levels)} {_verb(table)} {_difference(table, fresh.alone)}"
-        return f"{table.view.short_levels(fresh.levels)} seemed better, fresh runs do not confirm it"
-    ordered = sorted((setting for setting in own if setting.gain), key=lambda setting: _value(setting.gain))
-    if ordered and ordered[-1].label == "positive":
-        best = ordered[-1]
-        name = table.view.short_levels(best.levels)
-        return f"{name} seems to {_verb(table)[:-1]} {_difference(table, best.gain)}, not confirmed"
-    if not ordered or ordered[0].label != "negative":
-        return f"{table.view.title(factor.factor)}, by how much is not resolved"
-    is_best, name = all(setting.label == "negative" for setting in own), table.view.short_levels(ordered[0].levels)
-    return f"{name} {_verb(table)} {_difference(table, ordered[0].gain)}{', the default is best' * is_best}"
+    def matter(self) -> Iterator[AnswerCase]:
+        """Yield the cases where tunables matter, the first one first."""
+        gain, who = self._together()
+        lost = {s.factor for s in self._losses}
+        best = [f for f in lost if all(s.label == "negative" for s in self._part.settings if s.factor == f)]
+        names = [self._table.view.title(name) for name in best if not who]
+        yield _case("matter", **self._common, n=self._n, gain=gain, who=who, best=names)
+        better = [self._name_size(s, s.alone) for s in self._confirmed if [self._name(s)] != who]
+        sides = {"better": better, "worse": [self._name_size(s, s.gain) for s in self._losses]}
+        values = {
+            "gain": [e for side in sides.values() for _, cells in side for e in cells],
+            "lower": sides[self._sides[0]], "higher": sides[self._sides[1]],
+            "refuted": [self._name_size(s, s.alone) for s in self._refuted],
+            "candidates": [self._name_size(s, s.gain) for s in self._candidates],
+            "uncertain": join_first([self._table.view.title(n) for n in self._uncertain] or [""], MOST_NAMED),
+        }  # fmt: skip
+        if any(values.values()):
+            yield _case("effects", **self._common, **values)
+        if self._others:
+            yield self._rest()
+        elif self._culprits:
+            yield _case("fails", fails=self._failures())
 
+    def _together(self) -> tuple[list[Estimate], list[str]]:
+        """Return the gain of all confirmed levels together, or of the only one."""
+        levels = {s.factor: s.level for s in self._confirmed}
+        if len(self._confirmed) == 1:
+            (only,) = self._confirmed
+            return (gain, [self._name(only)]) if (gain := self._cells(only, only.alone)) else ([], [])
+        for combination in self._part.combinations:
+            over = self._over(combination.gain)
+            if levels and combination.levels == levels and _is_gain(combination.gain) and is_resolved(over):
+                names = [self._name(s) for s in self._confirmed]
+                cells = [MatrixCell(), MatrixCell(estimate=over)]
+                self._named.append(MatrixRow(label=", ".join(names), cells=cells))
+                return [over], names
+        return [], []
 
-def _together(table: Table, part: Tunables) -> list[str]:
-    whole = max(part.combinations, key=lambda combination: len(combination.levels), default=None)
-    if whole is None or len(part.combinations) < 2 or not _is_gain(whole.gain):
-        return []
-    return [f"{'both' if len(whole.levels) == 2 else 'all'} together {_difference(table, whole.gain)}"]
+    def _rest(self) -> AnswerCase:
+        """Name what is known of the tunables that do not matter."""
+        known = [s for s in self._others if s.gain]
+        factors = {s.factor for s in known}
+        left = factors - {f for f in factors if all(s.label == "equivalent" for s in known if s.factor == f)}
+        return _case(
+            "others", margin=self._part.margin, n_same=len(factors - left) or None,
+            most=self._most([s for s in known if s.factor in left]) if left else None,
+            left=join_first([self._table.view.title(n) for n in sorted(left)], MOST_NAMED - 1) if left else "",
+            unknown=self._unknown(self._others), fails=self._failures(),
+        )  # fmt: skip
 
+    def nothing(self) -> Iterator[AnswerCase]:
+        """Yield the case where no tunable matters, or none is known to."""
+        settings = self._part.settings
+        values = {**self._common, "margin": self._part.margin, "most": self._most(settings)}
+        values |= {"unknown": self._unknown(settings), "fails": self._failures()}
+        is_same = all(s.label == "equivalent" for s in settings)
+        yield _case("open" if not self._part.decided else "equivalent" if is_same else "nothing", **values)
 
-def _other_factors(table: Table, part: Tunables) -> Iterator[str]:
-    rest = {setting.factor for setting in part.factors if not setting.matters}
-    own = [setting for setting in part.settings if setting.factor in rest]
-    if not rest or not part.matter:
-        return
-    who, does = ("The others", "change") if len(rest) > 1 else ("The other", "changes")
-    if not any(setting.gain for setting in own):
-        yield f"Nothing is known of the other{'s' * (len(rest) > 1)}."
-        return
-    same = rest - {setting.factor for setting in own if setting.label != "equivalent"}
-    margin = two_digits(100 * part.margin)
-    if same == rest:
-        number = f" {len(rest)} are" if len(rest) > 1 else " is"
-        yield f"The other{number} equivalent to the default within {margin} %."
-        return
-    most = percent_at_most(max(map(_largest_effect, own)))
-    also = f", {len(same)} of them by at most {margin} %" if same else ""
-    yield f"{who}{_unknown_phrase(table, own)} {does} it by at most {most}{also}."
+    def _failures(self) -> str:
+        """Name the levels with which runs fail."""
+        for s in self._culprits[:MOST_NAMED]:
+            self._show(s)
+        return join_first([self._name(s) for s in self._culprits], MOST_NAMED) if self._culprits else ""
 
+    def _unknown(self, settings: Sequence[SettingEffect]) -> str:
+        names = [self._name(s) for s in settings if not s.gain and s not in self._culprits]
+        return join_first(names, MOST_NAMED) if names else ""
 
-def _unknown_phrase(table: Table, settings: Sequence[SettingEffect]) -> str:
-    names = [table.view.short_levels(setting.levels) for setting in settings if not setting.gain]
-    return f", {join_first(names, MOST_NAMED)} aside," if names else ""
+    def _most(self, settings: Sequence[SettingEffect]) -> float:
+        """Return how far any of these may be from the default, as a share."""
+        over = [self._over(s.gain) for s in settings if s.gain]
+        return max((max((e.high or 1.0) - 1, 1 - (e.low or 1.0)) for e in over), default=0.0)
 
+    def _name(self, setting: SettingEffect) -> str:
+        return self._table.view.typed_levels(setting.levels)
 
-def _fails(table: Table, part: Tunables) -> Iterator[str]:
-    culprits = [setting for setting in part.settings if causes_failures(setting.fails_p, len(part.settings))]
-    if culprits:
-        names = [table.view.short_levels(setting.levels) for setting in culprits]
-        yield f"Runs fail with {join_first(names, MOST_NAMED)}."
+    def _name_size(self, setting: SettingEffect, gain: Estimate | None) -> tuple[str, list[Estimate]]:
+        cells = self._cells(setting, gain)
+        return self._name(setting) + " (size uncertain)" * (not cells), cells
 
+    def _cells(self, setting: SettingEffect, gain: Estimate | None) -> list[Estimate]:
+        """Return the ratio of a level if it is resolved; its row shows."""
+        self._show(setting)
+        over = self._over(gain) if gain else None
+        return [over] if over and is_resolved(over) else []
 
-def _difference(table: Table, gain: Estimate | None) -> str:
-    what, is_rate = table.view.primary_title, _is_rate(table)
-    if gain is None:
-        return f"another {what}"
-    more = "more" if (_value(gain) > 1) == is_rate else "less"
-    text = change(gain if is_rate else inverse(gain), what)
-    return text if text != NOT_RESOLVED else f"{more} {what}, how much is not resolved"
+    def _show(self, setting: SettingEffect) -> None:
+        row = self._row(setting)
+        self._named += [row] if row not in self._named else []
 
+    def _row(self, setting: SettingEffect) -> MatrixRow:
+        cells = [MatrixCell(estimate=self._over(gain) if gain else None) for gain in (setting.gain, setting.alone)]
+        return MatrixRow(label=self._name(setting), cells=cells)
 
-def _is_rate(table: Table) -> bool:
-    return table.view.response.better == "higher"
-
-
-def _verb(table: Table) -> str:
-    return "gives" if _is_rate(table) else "takes"
+    def matrix(self) -> Matrix:
+        """Tabulate the levels that the cases name, then those with the largest effects."""
+        known = sorted((s for s in self._part.settings if s.gain), key=_weight)
+        rows = [*self._named, *(row for s in known if (row := self._row(s)) not in self._named)][:MOST_ROWS]
+        n = 2 if any(row.cells[1].estimate for row in rows) else 1
+        return Matrix(
+            title=f"{self._common['noun']} over the default", better=self._table.view.response.better, rows_are="level",
+            columns=["all runs", "fresh runs"][:n],
+            rows=[row.model_copy(update={"cells": row.cells[:n]}) for row in rows],
+        )  # fmt: skip
 
 
 def _is_gain(gain: Estimate | None) -> bool:
     return gain is not None and gain.low is not None and gain.low > 1
 
 
-def _value(gain: Estimate | None) -> float:
-    return gain.value if gain and gain.value is not None else 1.0
+def _weight(setting: SettingEffect) -> float:
+    value = (setting.gain.value if setting.gain else None) or 1.0
+    return -max(value, 1 / value)
 
 
-def _effect_range(table: Table, part: Tunables, what: str) -> str:
-    gains = [setting.gain if _is_rate(table) else inverse(setting.gain) for setting in part.settings if setting.gain]
-    low = min((gain.low for gain in gains if gain.low), default=1.0)
-    high = max((gain.high for gain in gains if gain.high), default=1.0)
-    less, more = percent_at_most(max(1 - low, 0.0)), percent_at_most(max(high - 1, 0.0))
-    return f"take up to {less} of the {what} away, or add up to {more}"
-
-
-def _largest_effect(setting: SettingEffect) -> float:
-    """Return how far a setting may be from the default, as a share."""
-    ends = [x for x in (setting.gain.low, setting.gain.high) if x] if setting.gain else []
-    return max((max(x, 1 / x) - 1 for x in ends), default=0.0)
-
-
-def _matrix(table: Table, part: Tunables) -> Matrix:
-    ordered = sorted((setting for setting in part.settings if setting.gain), key=_weight)
-    columns = ["all runs", *(["fresh runs"] if any(setting.alone for setting in ordered) else [])]
-    rows = []
-    for setting in ordered[:MOST_ROWS]:
-        cells = [MatrixCell(estimate=x) for x in (setting.gain, setting.alone)[: len(columns)]]
-        rows.append(MatrixRow(label=table.view.short_levels(setting.levels), cells=cells))
-    what = performance(table.view.primary_title, table.view.response.better)
-    return Matrix(title=f"{what} over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
-
-
-def _weight(setting: SettingEffect) -> tuple[bool, float]:
-    value = _value(setting.gain)
-    return setting.alone is None, -max(value, 1 / value)
+def _case(name: str, **values: object) -> AnswerCase:
+    return AnswerCase(case=name, values=values)

@@ -76,7 +76,7 @@ class GroupContrast(Model):
     second: str
     ratio: Estimate = Field(description="of their sensitivities; all contrasts hold together")
     plain: float = Field(description="the same with the noise, as one-at-a-time studies have it")
-    plain_noise: tuple[float, float, float] = Field(description="that of noise alone: 2.5 %, median, 97.5 %")
+    plain_noise: tuple[float, float, float] = Field(description="that of noise alone: 2.5%, median, 97.5%")
 
 
 class Combination(Model):
@@ -107,7 +107,7 @@ class Tunables(Model):
     watched: list[str] = Field(default=[], description="other responses that were looked at")
     combinations: list[Combination] = Field(default=[])
     best_of_noise: tuple[float, float, float] | None = Field(
-        default=None, description="best setting in percent if none has an effect: 2.5 %, median, 97.5 %"
+        default=None, description="best setting in percent if none has an effect: 2.5%, median, 97.5%"
     )
     worst_of_noise: tuple[float, float, float] | None = None
     groups: list[GroupEffect] = Field(default=[], exclude_if=lambda listed: not listed)

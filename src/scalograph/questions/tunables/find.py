@@ -39,15 +39,15 @@ class TunablesOptions:
     """
 
     option: Annotated[
-        list[str] | None, Option("Words of the command, such as -O0,-O2; one alone: without or with.")
+        list[str] | None, Option("Words of the command, such as -O0,-O2; one word is tested against its absence")
     ] = None
     env: Annotated[
-        list[str] | None, Option("NAME=LEVELS of an environment variable; one level, or a name, alone is no factor.")
+        list[str] | None, Option("Environment variable, as NAME=LEVELS; with one level or NAME alone it is only passed")
     ] = None
-    sysctl: Annotated[list[str] | None, Option("NAME=LEVELS of a kernel setting.")] = None
-    factor: Annotated[list[str] | None, Option("NAME=LEVELS of what fills {NAME} in the command.")] = None
-    one_at_a_time: Annotated[bool, Option("Try each setting alone instead, three times.")] = False
-    same: Annotated[str, Option("A difference of so much counts as none.")] = "1%"
+    sysctl: Annotated[list[str] | None, Option("Kernel setting, as NAME=LEVELS")] = None
+    factor: Annotated[list[str] | None, Option("Values to substitute for {NAME}, as NAME=LEVELS")] = None
+    one_at_a_time: Annotated[bool, Option("Vary one setting at a time instead, three runs each")] = False
+    same: Annotated[str, Option("Ignore differences smaller than this")] = "1%"
 
     def factors(self) -> AskedFactors:
         """Make a factor of each setting, its first level the default. Raises StudyError where there is none."""
@@ -57,7 +57,7 @@ class TunablesOptions:
             raise StudyError.one("tunables", "no setting to vary", expected, "such as --env MALLOC_ARENA_MAX=1,2,8")
         names = [knob.name for knob in knobs]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise StudyError.one("tunables", f"{twice} twice", "each setting once", "give all its levels together")
+            raise StudyError.one("tunables", f"{twice} is given twice", "", "give all its levels together")
         return AskedFactors(
             levels={knob.name: ",".join(format_value(level) for level in knob.levels) for knob in knobs},
             lists={knob.name: knob.levels for knob in knobs},
@@ -143,5 +143,5 @@ def _share(text: str) -> str:
     except ValueError as error:
         raise StudyError.one("--same", str(error)) from error
     if not 0 < share < 1:
-        raise StudyError.one("--same", f"{text!r}", "above 0 and below 100 %", "such as 1%")
+        raise StudyError.one("--same", f"{text!r}", "a share between 0 and 100%", "such as 1%")
     return text

@@ -68,7 +68,7 @@ def level_variances(gains: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class NullBand:
-    """Best and worst setting of a program on which none has an effect, in percent: ends of 95 %, and the middle."""
+    """Best and worst setting of a program on which none has an effect, in percent: ends of 95%, and the middle."""
 
     best: tuple[float, float, float]
     worst: tuple[float, float, float]
@@ -230,7 +230,7 @@ class GroupSpread:
 def plain_ratio(first: GroupSpread, second: GroupSpread) -> tuple[float, tuple[float, float, float]]:
     """Return the ratio of two groups as one-at-a-time studies have it.
 
-    Mean over mean of the standard deviations with their noise; and the same of noise alone, the ends of 95 % and
+    Mean over mean of the standard deviations with their noise; and the same of noise alone, the ends of 95% and
     the middle: it is not 1 where the factors of one group have more settings, or fewer runs.
     """
     low, middle, high = np.quantile(_bounded_ratio(first.drawn.mean(axis=1), second.drawn.mean(axis=1)), BAND)

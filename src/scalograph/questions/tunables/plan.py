@@ -32,7 +32,7 @@ class TunablesPlan(SearchPlan):
         most = min(search.state.most, self.most_runs)
         if most < first:
             return f"{n}; {count_noun(most, 'run')} at most, too few to compare them: the first block has {first}"
-        return f"{n}; {first} runs first, further blocks until intervals are within 4 %, at most {most} runs"
+        return f"{n}; {first} runs first, further blocks until intervals are within 4%, at most {most} runs"
 
 
 def configurations(study: Study) -> Iterator[Configuration]:

@@ -45,9 +45,9 @@ def _noise_sentences(table: Table, part: Tunables) -> Iterator[str]:
     best = max(measured, key=lambda setting: setting.gain.value if setting.gain and setting.gain.value else 0.0)
     seen = 100 * ((best.gain.value if best.gain else None) or 1.0) - 100
     _, middle, most = part.best_of_noise
-    looks = f"looks {two_digits(seen)} % better" if seen > 0 else "looks no better than the default"
+    looks = f"looks {two_digits(seen)}% better" if seen > 0 else "looks no better than the default"
     who = f"The best of {len(measured)} settings, {table.view.short_levels(best.levels)},"
-    by_noise = f"the best would look {two_digits(middle)} % better, at most {two_digits(most)} %"
+    by_noise = f"the best would look {two_digits(middle)}% better, at most {two_digits(most)}%"
     yield f"{who} {looks}; if none had an effect, {by_noise}."
 
 
@@ -64,4 +64,4 @@ def _count_sentences(part: Tunables) -> Iterator[str]:
     if part.noise_percent is not None:
         fresh = f", {part.n_fresh} fresh ones test the gains" if part.n_fresh else ""
         runs = f"{count_noun(part.n_runs, 'run')} compare settings ({part.n_default} of the default){fresh}"
-        yield f"{runs}; runs of one setting differ by {two_digits(part.noise_percent)} %."
+        yield f"{runs}; runs of one setting differ by {two_digits(part.noise_percent)}%."

@@ -1,10 +1,11 @@
 """Tables of settings and factors, each value beside what noise alone would show."""
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.text.format import level_text, significant
-from scalograph.text.quantities import performance, two_digits
+from scalograph.text.quantities import response_ratio, two_digits
 from scalograph.text.short_names import join_first
 
 _GROUPS = "means over the factors of a group, as the table of factors has them; settings without a run are in none"
@@ -74,24 +75,27 @@ def _settings(table: Table, part: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            table.view.short_levels({s.factor: s.level}), s.gain, s.label if s.gain else "not known", s.alone,
+            table.view.short_levels({s.factor: s.level}), _over(table, s.gain), s.label if s.gain else "not known",
+            _over(table, s.alone),
             s.cpu_time, _changes_cell(table, s), _rank(s.rank), s.n, s.n_failed, s.fails, _round(s.fails_p),
         ]
         for s in part.settings
     ]  # fmt: skip
-    note = (
-        f"{performance(table.view.title(part.response), table.study.responses[part.response].better)} over the "
-        f"default, simultaneous intervals; equivalent: within {two_digits(100 * part.margin)} %"
-    )
+    note = f"{table.view.title(part.response)} over the default, simultaneous intervals"
+    note += f"; equivalent: within {two_digits(100 * part.margin)}%"
     if part.best_of_noise and part.worst_of_noise:
         bands = (part.best_of_noise, part.worst_of_noise)
         best, worst = (f"{two_digits(low)} to {two_digits(high)}" for low, _, high in bands)
-        note += f"; if none had an effect, the best would lie at {best} %, the worst at {worst} %; rank 1 is the worst"
+        note += f"; if none had an effect, the best would gain {best}%, the worst {worst}%; rank 1 is the worst"
     return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
 
 
+def _over(table: Table, gain: Estimate | None) -> Estimate | None:
+    return response_ratio(gain, table.view.response.better) if gain else None
+
+
 def _changes_cell(table: Table, s: SettingEffect) -> str:
-    changes = (f"{table.view.title(name)} {significant(e.value or 1.0, 2)}x" for name, e in s.moved.items())
+    changes = (f"{table.view.title(name)} {significant(e.value or 1.0, 2)}×" for name, e in s.moved.items())
     return ", ".join(changes) or "nothing"
 
 
@@ -124,6 +128,8 @@ def _factors(table: Table, part: Tunables) -> TableDoc:
 def _combinations(table: Table, part: Tunables) -> TableDoc:
     columns = [Column(name="settings", kind="label"), Column(name="over the default", kind="estimate")]
     columns.append(Column(name="pairs"))
-    rows: list[list[Cell]] = [[table.view.short_levels(x.levels), x.gain, x.gain.n] for x in part.combinations]
+    rows: list[list[Cell]] = [
+        [table.view.short_levels(x.levels), _over(table, x.gain), x.gain.n] for x in part.combinations
+    ]
     note = "fresh runs, each paired with one of the default; all other factors at their defaults"
     return TableDoc(id="tunables-confirmed", title="What fresh runs confirm", note=note, columns=columns, rows=rows)

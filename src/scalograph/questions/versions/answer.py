@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim, Curve
-from scalograph.questions.claims import why_unanswerable, why_unpaired
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import AnswerCase
+from scalograph.questions.claims import state, why_unanswerable, why_unpaired
 from scalograph.questions.registry import why_no_curves
 
 
@@ -19,7 +20,7 @@ def applies(table: Table) -> str | None:
 def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Compare all configurations with the reference."""
     # Not imported for the many studies without a reference.
-    from scalograph.questions.versions.claim import claim
+    from scalograph.questions.versions.claim import FORMS, claim
     from scalograph.questions.versions.model import versions
     from scalograph.questions.versions.tables import reference_table
 
@@ -27,6 +28,6 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     if not compared:
         measured = [sample for sample in taken.values() if sample.counted]
         reason = why_unanswerable(table, taken) or why_unpaired(table, measured, table.study.reference)
-        nothing = Claim(sentences=[f"Cannot be said: {reason}."], answered=False)
+        nothing = state(FORMS, [AnswerCase(case="no answer", values={"reason": reason})])
         return Answer(claim=nothing if len(table.configurations) > 1 else None)
     return Answer(claim=claim(table, taken, compared), tables=[reference_table(table, compared)])

@@ -5,6 +5,7 @@ McSherry, M. Isard and D. G. Murray, Scalability! But at what COST?, HotOS 2015.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, geometric_mean
 from typing import Literal, NamedTuple
 
@@ -15,11 +16,11 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import UNLIKE
 from scalograph.protocol.plain import Level
-from scalograph.text.quantities import inverse
+from scalograph.text.quantities import response_ratio
 
-Word = Literal["faster", "slower", "the same", "not resolved"]
+Word = Literal["faster", "slower", "equivalent", "inconclusive"]
 _WORDS: dict[RatioClass, Word] = {
-    "more": "faster", "less": "slower", "equivalent": "the same", "inconclusive": "not resolved",
+    "more": "faster", "less": "slower", "equivalent": "equivalent", "inconclusive": "inconclusive",
 }  # fmt: skip
 
 
@@ -50,8 +51,8 @@ def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Ve
 
 
 def ratio(table: Table, version: Version) -> Estimate:
-    """Divide its values, times or rates as they are measured, by those of the reference."""
-    return version.gain if table.view.response.better == "higher" else inverse(version.gain)
+    """Divide its values, as they are measured, by those of the reference; all intervals hold together."""
+    return replace(response_ratio(version.gain, table.view.response.better), confidence=table.view.confidence)
 
 
 def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sample) -> Sample | None:

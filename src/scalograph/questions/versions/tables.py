@@ -6,7 +6,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.versions.model import Version
 
-_NOTE = "paired within blocks; intervals hold for all configurations at once; the reference itself is left out"
+_NOTE = "paired within blocks; intervals hold for all configurations at once; the reference itself is excluded"
 
 
 def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
@@ -16,7 +16,7 @@ def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
     counts = counts and all(type(version.sample.configuration[factor]) is int for version in versions)
     columns = table.view.factor_columns(shown)
     columns += [Column(name=f"{table.view.title(factor)} per CPU")] if counts else []
-    columns += [Column(name="times as fast", kind="estimate"), Column(name="so it is", kind="text")]
+    columns += [Column(name="times as fast", kind="estimate"), Column(name="answer", kind="text")]
     rows: list[list[Cell]] = []
     for version in versions:
         levels = version.sample.configuration

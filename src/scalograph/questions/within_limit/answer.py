@@ -14,6 +14,7 @@ from scalograph.questions.within_limit.document import LimitedRun, WithinLimit
 from scalograph.questions.within_limit.model import CREDIBLE, SURE
 from scalograph.questions.within_limit.search_state import begin
 from scalograph.questions.within_limit.tables import limit_tables
+from scalograph.text.warning_catalog import Caveat
 from scalograph.verdict.little import driver_load
 
 # A service answers less than it is sent from so much on, beyond what chance makes of so many requests.
@@ -45,9 +46,9 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     return Answer(
         document=document,
         decided=document is not None and document.decided,
-        claim=limit_claim(table, document),
+        claim=limit_claim(table, samples, document),
         tables=limit_tables(table, document) if document else (),
-        doubts=[] if document and document.decided else ["the search ended before its answer was sure"],
+        doubts=[] if document and document.decided else [Caveat("search open")],
     )
 
 

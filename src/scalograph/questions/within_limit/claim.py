@@ -1,36 +1,69 @@
-"""State up to which level a response stays within its limit, or why that is open."""
+"""State up to which level a response stays within its limit: cases and their values."""
 
+from typing import Any
+
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.plain import AnswerCase
+from scalograph.questions.claims import missing_response, state, why_unanswerable
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.questions.within_limit.model import SURE
 from scalograph.text.cell_numbers import is_resolved
-from scalograph.text.format import number
-from scalograph.text.quantities import axis_value, count_noun, percent
+from scalograph.text.format import level_text, number
 from scalograph.text.scale import scale_for
+from scalograph.text.short_names import COUNTS, is_counted
+
+FORMS = {
+    "met": "The {limit} limit of {response} is met up to [[{factor} ]]{crossing:quantity}.",
+    "always": "The {limit} limit of {response} is met at all tested levels, up to [[{factor} ]]{most} {unit}.",
+    "never": "The {limit} limit of {response} is not met at [[{factor} ]]{least} {unit}, the lowest tested level.",
+    "open": "Inconclusive: after {n} runs, the {limit} limit of {response} may be reached at"
+    " [[{factor} ]]{low} to {high} {unit}. Use longer runs.",
+    "queue": "At that level {answered:percent} of requests are answered; a longer window would find a lower level.",
+    "no answer": "No answer: {reason}.",
+}
 
 
-def limit_claim(table: Table, result: WithinLimit | None) -> Claim:
+def limit_claim(table: Table, samples: SampleMap, result: WithinLimit | None) -> Claim:
     """State what the search has found, an open end too."""
     if result is None:
-        return Claim(sentences=["Cannot be said: no run has a figure."], answered=False)
+        reason = why_unanswerable(table, samples) or missing_response(table, samples, table.view.primary)
+        return state(FORMS, [AnswerCase(case="no answer", values={"reason": reason})])
     levels = sorted(int(configuration[result.factor]) for configuration in table.configurations)
     scale = scale_for(table.study.responses[result.response].unit, [result.limit])
-    limit = f"{table.view.title(result.response)} within {number(result.limit, scale)} {scale.unit}".rstrip()
-    least, most = (table.view.short_levels({result.factor: level}) for level in (levels[0], levels[-1]))
-    low, high = (axis_value(x or 0) for x in (result.crossing.low, result.crossing.high))
-    runs = count_noun(len(result.runs), "run")
-    if result.always >= SURE:
-        text = f"With {most}, the most that was tried, {limit} is still met."
-    elif result.never >= SURE:
-        text = f"With {least}, the least that was tried, {limit} is not met."
-    elif not is_resolved(result.crossing) or result.highest is None or not result.decided:
-        text = f"Cannot be said: {runs} leave it open whether {limit} is met from {low} to {high}."
-    else:
-        level = table.view.short_levels({result.factor: result.highest})
-        text = f"{limit[:1].upper()}{limit[1:]} is met up to {level} [{low}, {high}] ({runs})."
-    answered, sentences = not text.startswith("Cannot"), [text]
-    if answered and result.answered is not None:  # it is met only because a run ends
-        share = f"There only {percent(result.answered)} of what is sent is answered, and the others wait"
-        sentences.append(f"{share}: a longer window finds a lower level.")
-    return Claim(sentences=sentences, answered=answered, figure=f"response {result.response}")
+    title, unit = table.view.title(result.factor), table.view.unit(result.factor)
+    is_noun = unit in COUNTS and is_counted(title)
+    unit = f"{title}{unit[1:]}" if is_noun else unit
+    low, high = (None if end is None else round(end) for end in (result.crossing.low, result.crossing.high))
+    values: dict[str, Any] = {
+        "limit": f"{number(result.limit, scale)} {scale.unit}".rstrip(), "response": table.view.title(result.response),
+        "factor": "" if is_noun else title, "unit": unit, "crossing": (result.crossing, unit), "low": low,
+        "high": high, "least": levels[0], "most": levels[-1], "n": len(result.runs), "answered": result.answered,
+    }  # fmt: skip
+    names = [_case(result)]
+    names += ["queue"] if result.answered is not None and names != ["open"] else []
+    claim = state(FORMS, [AnswerCase(case=name, values=values) for name in names], _matrix(result, names[0], values))
+    return claim.model_copy(update={"figure": f"response {result.response}"})
+
+
+def _case(result: WithinLimit) -> str:
+    if max(result.always, result.never) >= SURE:
+        return "always" if result.always >= SURE else "never"
+    return "met" if result.decided and result.highest is not None and is_resolved(result.crossing) else "open"
+
+
+def _matrix(result: WithinLimit, case: str, values: dict[str, Any]) -> Matrix:
+    """Tabulate where the limit is reached, and the levels that were tested."""
+    texts = {
+        "tested": f"{level_text(values['least'])} to {level_text(values['most'])}", "runs": str(values["n"]),
+        "answered": "" if result.answered is None or case == "open" else f"{100 * result.answered:.0f}%",
+    }  # fmt: skip
+    shown = {"always": "not reached", "never": "below all"}
+    range_text = f"{values['low']:,} to {values['high']:,}" if case == "open" else shown.get(case, "")
+    reached = MatrixCell(text=range_text) if range_text else MatrixCell(estimate=result.crossing)
+    cells = {"limit reached at": reached, **{name: MatrixCell(text=text) for name, text in texts.items() if text}}
+    label = f"{values['response']} within {values['limit']}"
+    title = f"level at the limit: {values['factor']}" if values["factor"] else "level at the limit"
+    row = MatrixRow(label=label, cells=[*cells.values()])
+    return Matrix(title=title, unit=values["unit"], columns=[*cells], rows=[row])

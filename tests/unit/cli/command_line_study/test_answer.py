@@ -10,12 +10,14 @@ from msgspec.structs import replace
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.command_line_study.declaration import CommandStudy, PrintedFigure, study_text
 from scalograph.cli.command_line_study.show import (
+    alone_claim,
     ask_if_unused,
+    curve_cases,
     document,
     efficiency,
     gains_per_cost,
-    sentence,
     steps_table,
+    usage_rows,
 )
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
@@ -23,7 +25,7 @@ from scalograph.protocol.findings import Curve, StudyDoc
 from scalograph.questions.assemble import findings
 from scalograph.questions.scaling.model_boundaries import next_gain
 from scalograph.study.load import parse
-from scalograph.text.quantities import percents
+from scalograph.text.answer_form import value_text
 
 # Instrument, backend, containment, policies and nice values of every run.
 SETUP = ("p", "plain", "cgroup", "", "")
@@ -75,8 +77,9 @@ def curve_of(given: Table) -> Curve:
     return only(given)[1]
 
 
-def answer(given: Table) -> str:
-    return sentence(*only(given), 0.8)
+def answer(given: Table) -> dict[str, Any]:
+    """Return the values of all cases of the only curve."""
+    return {key: value for case in curve_cases(*only(given), 0.8) for key, value in case.values.items() if value}
 
 
 def question(given: Table) -> str:
@@ -90,7 +93,8 @@ def costs(given: Table, cost: float) -> dict[Any, Estimate]:
 def test_each_step_gains_what_the_law_says() -> None:
     found = findings(table())
     points = found.curves[0].points
-    assert [point.level for point in points] == [1, 2, 4, 8] and points[0].gain is None
+    assert [point.level for point in points] == [1, 2, 4, 8]
+    assert points[0].gain is None
     for before, now in pairwise(points):
         a, b = int(before.level), int(now.level)
         true = (b / (1 + 0.05 * (b - 1))) / (a / (1 + 0.05 * (a - 1))) - 1
@@ -106,25 +110,28 @@ def test_the_serial_share_is_found_again(responses: tuple[PrintedFigure, ...]) -
     assert along.serial.low is not None and along.serial.low < 0.05 < float(along.serial.high or 0)
 
 
-def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_next() -> None:
+def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_third() -> None:
     given = table((1, 2), factor="cpus")
     along = curve_of(given)
     assert along.law is None and along.serial is not None and along.serial.contains(0.05)
     assert along.next_size == 3 and along.next is not None
     amdahl = (3 / 1.1) / (2 / 1.05) - 1
     assert along.next.contains(amdahl)
-    assert "serial share" in answer(given) and "a third would gain" in answer(given)
-    assert curve_of(table()).next is None and curve_of(table((1, 2, 4))).next_size == 5
-    found = next_gain(Estimate(0.0, -0.01, 0.0, 0.95, 10, ""), 1)
-    assert found is not None and found.low == found.high == 1.0
-    assert next_gain(Estimate(None, None, None, 0.95, 0, ""), 1) is None
+    values = answer(given)
+    assert values["share"].estimate.contains(0.05) and values["nth"] == "third" and values["gain"] > 0.3
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1, 2, 4), (1, 2, 4, 8)])
 def test_more_workers_than_cpus_are_no_serial_share(levels: tuple[int, ...]) -> None:
     along = curve_of(table(levels, sigma=0.05, cpus=2))
     assert along.serial is not None and along.serial.contains(0.05) and float(along.serial.high or 1) < 0.08
-    assert along.next is None and curve_of(table((4, 8), cpus=2)).serial is None
+    assert along.next is None
+    assert curve_of(table((4, 8), cpus=2)).serial is None
+
+
+def test_nothing_is_said_past_the_cpus_where_a_worker_needs_one() -> None:
+    assert curve_of(table()).next is None
+    assert curve_of(table((1, 2, 4))).next_size == 5
 
 
 def test_cost_counts_the_cpus_that_a_step_adds() -> None:
@@ -142,22 +149,53 @@ def test_cost_counts_the_cpus_that_a_step_adds() -> None:
 
 
 def test_the_sentence_of_a_known_program_takes_the_last_level_that_is_worth_it() -> None:
-    text = answer(table(sigma=0.05))
-    assert text.startswith("Uses 5.95 of 8 CPUs; serial share 4.2 to 5.1 %; ") and text.endswith(".")
-    assert "with a target of 80 % efficiency take 4" in answer(table(sigma=0.06))
-    assert "take 1" in answer(table(sigma=0.9))
+    values = answer(table(sigma=0.05))
+    assert (values["used"], values["n"]) == ("5.95", 8) and values["share"].estimate.contains(0.05)
+    assert answer(table(sigma=0.06))["level"] == "4 threads"
+    assert answer(table(sigma=0.9))["level"] == "1 thread"
     one_of_many = answer(table((1, 2, 4, 8, 12), sigma=1.0, factor="cpus"))
-    assert one_of_many.startswith("Uses 1 of 12 CPUs")
+    assert (one_of_many["used"], one_of_many["n"]) == ("1", 12)
 
 
-def test_levels_that_failed_leave_the_others_their_figures() -> None:
+def test_a_level_that_cannot_be_ruled_out_is_named() -> None:
+    """At 0.0833 the efficiency of 4 threads is just the target: its interval holds it."""
+    values = answer(table(sigma=0.0833, jitter=0.02))
+    assert {values["level"], values["other"]} in ({"4 threads", "2"}, {"2 threads", "4"})
+
+
+def test_a_command_alone_has_its_time_and_its_share_of_a_cpu() -> None:
+    claim = alone_claim(findings(table((1,))), "p 1")
+    assert claim is not None and claim.matrix is not None and claim.answered
+    (case,), (row,) = claim.cases, claim.matrix.rows
+    assert (case.case, case.values["command"], case.values["n"]) == ("time", "p 1", 8)
+    assert case.values["value"].estimate == row.cells[0].estimate and row.cells[-1].text == "8"
+    assert case.values["used"] == "1" and row.cells[-2].text == "1 of 8"
+    idle = table((1,))
+    for one in idle.rows:
+        one.scores["cpu"], one.scores["cpu_percent"] = 0.02, 2.0
+    claim = alone_claim(findings(idle), "p 1")
+    assert claim is not None and claim.cases[0].values["cpu"] == "2%"
+    assert alone_claim(findings(table()), "p 1") is None
+
+
+def test_the_cpus_of_the_sentence_are_those_of_a_row() -> None:
+    given = table()
+    used, share = usage_rows(findings(given), ["1", "4", "8 threads"])
+    assert used.cells[-1].text == answer(given)["used"] and share.label == "serial share"
+    assert share.cells[-1].text.startswith(value_text(*answer(given)["share"]))
+
+
+def test_a_level_that_failed_has_its_row_and_the_others_their_figures() -> None:
     given = table(failing=(4,))
     along = curve_of(given)
     assert [point.n_failed for point in along.points] == [0, 0, 8, 0]
     assert along.points[1].speedup and along.points[1].speedup.value
     doc = steps_table(findings(given), None)
     assert [row[-1] for row in doc.rows] == ["8", "8", "0, 8 failed", "8"]
-    assert "serial share" in answer(given)
+    assert "share" in answer(given)
+
+
+def test_a_baseline_that_failed_leaves_times() -> None:
     given = table(failing=(1,))
     along = curve_of(given)
     assert all(point.speedup is None or point.speedup.value is None for point in along.points[1:])
@@ -165,22 +203,35 @@ def test_levels_that_failed_leave_the_others_their_figures() -> None:
     assert doc.rows[1][1].value == pytest.approx(0.525, rel=0.05)
 
 
-def test_factors_that_count_nothing_and_runs_too_short_say_nothing_of_cpus() -> None:
+def test_runs_too_short_say_nothing_of_cpus_used() -> None:
+    given = table(wall_s=0.001)
+    assert all(point.cpus_used is None for point in curve_of(given).points)
+    assert "used" not in answer(given)
+
+
+def test_a_factor_that_counts_nothing_has_rows_curve_of() -> None:
     study = parse(study_text(CommandStudy(("p", "{gc}"), {"gc": "a,b"})))
     rows = [row_of({"gc": gc}, i, {"wall": 1.0 + i / 100}, 1.0) for gc in "ab" for i in range(3)]
     given = Table(study, "hash", {}, [{"gc": "a"}, {"gc": "b"}], [3, 3], rows)
     along = curve_of(given)
     assert [point.level for point in along.points] == ["a", "b"]
-    assert along.law is None and answer(given) == "" and costs(given, 1.0) == {}
-    given = table(wall_s=0.001)
-    assert all(point.cpus_used is None for point in curve_of(given).points) and "Uses" not in answer(given)
+    assert along.law is None and answer(given) == {} and costs(given, 1.0) == {}
 
 
-def test_a_command_that_ignores_its_level_is_told_unless_levels_are_hardly_known() -> None:
+def test_the_bracket_of_one_more() -> None:
+    found = next_gain(Estimate(0.0, -0.01, 0.0, 0.95, 10, ""), 1)
+    assert found is not None and found.low == found.high == 1.0
+    assert next_gain(Estimate(None, None, None, 0.95, 0, ""), 1) is None
+
+
+def test_a_command_that_ignores_its_level_is_told() -> None:
     same = table(sigma=1.0, jitter=0.002)
-    assert "does the command use {threads}?" in question(same)
+    assert "Does the command use {threads}?" in question(same)
     for other in (table(), table((1,)), table(factor="cpus", sigma=1.0), table(factor="copies", sigma=1.0)):
         assert question(other) == ""
+
+
+def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
     few, wide = table(sigma=1.0), table(sigma=1.0)
     few.rows[:] = few.rows[: len(few.configurations)]
     for row in wide.rows:
@@ -188,14 +239,15 @@ def test_a_command_that_ignores_its_level_is_told_unless_levels_are_hardly_known
     assert question(few) == question(wide) == ""
 
 
-def test_documents_and_tables_have_the_scores_that_count_in_order_of_size() -> None:
+def test_one_document_has_the_scores_that_count() -> None:
     given = table((1, 2))
     given.rows[0] = replace(given.rows[0], verdict="disturbed")
     found = document(findings(given), ["So."], 0.1)
     steps = found["curves"][0]["steps"]
     assert [len(step["responses"]["wall"]["scores"]) for step in steps] == [7, 8]
     assert found["answer"] == ["So."] and found["speedup"]["value"] == steps[-1]["speedup"]["value"]
+
+
+def test_levels_stand_in_order_of_size_however_they_were_given() -> None:
     doc = steps_table(findings(table((4, 1, 2))), None)
     assert [row[0] for row in doc.rows] == [1, 2, 4]
-    shown = {(0.04, 0.06): "4 to 6 %", (0.001, 0.002): "0.1 to 0.2 %", (1.0, 1.0): "100 %"}
-    assert {ends: percents(*ends) for ends in shown} == shown

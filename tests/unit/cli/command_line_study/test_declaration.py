@@ -299,7 +299,7 @@ def test_a_span_is_of_so_many_commits(asked: list[object], text: str, span: tupl
     (SweepOptions(revisions="v1..main:65", build=""), "{version}/prog", "65 of them, expected 2 to 64"),
     (SweepOptions(revisions="x," * 64 + "x", build=""), "{version}/prog", "65 of them, expected at most 64"),
     (SweepOptions(revisions="v1", build="'"), "{version}/prog", "--build: .* quot"),
-    (SweepOptions(revisions="v1", build="", factor=["version=a"]), "{version}", '"version" twice'),
+    (SweepOptions(revisions="v1", build="", factor=["version=a"]), "{version}", '"version" is given twice'),
 ])  # fmt: skip
 def test_what_are_no_revisions_is_refused(asked: list[object], sweep: SweepOptions, command: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):

@@ -22,5 +22,5 @@ def source(label: str, times: Mapping[int, float], scores: Sequence[float] = SCO
         made.append(SourceConfiguration({"threads": n, **levels}, tuple(own), blocks, None, n, doubt if n == 1 else ""))
     return MeasuredSource(
         label=label, name="made", factors=every, along="threads", response=ResponseDoc(name="wall", **given),
-        configurations=tuple(made), **{"trust": Trust(level="believe", sentence="Made."), **more},
+        configurations=tuple(made), **{"trust": Trust(level="reliable", sentence="Made."), **more},
     )  # fmt: skip

@@ -29,20 +29,34 @@ def dated(i: int, result: MeasuredSource) -> DatedSource:
     return DatedSource(f"2026-01-{i + 1:02}T00:00:00Z", result)
 
 
-def test_a_new_level_begins_with_a_result_and_else_there_is_one() -> None:
+def test_a_new_level_begins_with_a_result_and_what_differs_is_told() -> None:
     found = series(results(12, 7)[::-1])
     (step,) = found.steps
     assert step.name == "r07" and step.ratio.value == pytest.approx(1.08, rel=0.01)
     assert [(d.what, d.reference, d.other) for d in step.differences] == [("kernel", "6.12", "6.18")]
     assert [one.stretch for one in found.results] == [1] * 7 + [2] * 5
     claim = series_claim(found)
-    assert claim.sentences[0].startswith("2 levels in 12 results. From r07 on it takes 8") and claim.matrix
+    case, changes = claim.cases
+    assert (case.case, case.values["name"], case.values["word"]) == ("step", "r07", "slower")
+    assert changes.values["changes"] == ["kernel 6.12 \N{RIGHTWARDS ARROW} 6.18"] and claim.matrix
+    assert case.values["gain"] in [row.cells[2].estimate for row in claim.matrix.rows]
     assert [table.id for table in series_tables(found)] == ["results", "steps"]
-    assert series_claim(series(results(12))).sentences == ["One level: no change is shown among 12 results."]
-    assert not series_claim(series(results(4))).answered
 
 
-def test_what_says_or_decides_nothing_is_left_out() -> None:
+@pytest.mark.parametrize(("margin", "case"), [(None, "equivalent"), (0.05, "equivalent"), (0.005, "open")])
+def test_without_a_change_results_are_equivalent_within_the_margin(margin: float | None, case: str) -> None:
+    claim = series_claim(series(results(12), margin=margin))
+    assert [one.case for one in claim.cases] == [case] and claim.answered == (case == "equivalent")
+    few = series_claim(series(results(4)))
+    assert few.cases[0].case == "few" and not few.answered
+
+
+def test_a_change_within_the_margin_is_none() -> None:
+    claim = series_claim(series(results(12, 7), margin=0.15))
+    assert claim.cases[0].case == "small step" and claim.cases[0].values["margin"] == 0.15
+
+
+def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
     every = results(8)
     every[2] = dated(2, source("busy", CURVE, refused="9 of 9 runs were disturbed"))
     every[3] = dated(3, source("fewer", {1: 8.0}))
@@ -51,6 +65,9 @@ def test_what_says_or_decides_nothing_is_left_out() -> None:
     assert found.left_out == ["torn: no journal", "busy: 9 of 9 runs were disturbed", "fewer: other configurations"]
     with pytest.raises(StudyError, match="no result that can be compared"):
         series([], ["torn: no journal"])
+
+
+def test_what_decides_nothing_in_a_comparison_decides_no_level() -> None:
     every = results(9)
     every[2] = dated(2, source("fallen", {**CURVE, 1: 80.0}, doubt="rests on disturbed runs"))
     every[4] = dated(4, source("nothing", CURVE, (0.0, 0.0)))
@@ -63,10 +80,10 @@ def test_what_says_or_decides_nothing_is_left_out() -> None:
 
 
 def test_care_that_a_study_asks_for_is_passed_on() -> None:
-    care = Trust(level="doubt", sentence="The machine drifted.")
+    care = Trust(level="caution", sentence="The machine drifted.")
     found = series([*results(7), dated(7, source("r07", CURVE, trust=care))])
     trust, matrix = series_trust(found), series_claim(found).matrix
-    assert trust and trust.level == "doubt" and trust.points == ["Of r07: The machine drifted."]
+    assert trust and trust.level == "caution" and trust.points == ["Of r07: The machine drifted."]
     assert matrix and [row.cells[0].doubt for row in matrix.rows if row.cells[0].doubt] == ["The machine drifted."]
     assert series_trust(series(results(8))) is None
 
@@ -77,16 +94,16 @@ def newest_without_one(*failed: FailedConfiguration) -> ResultSeries:
     return series([*every, dated(7, replace(last, configurations=last.configurations[:2], failed=failed))])
 
 
-def test_a_newest_result_that_failed_or_lacks_a_configuration_is_named() -> None:
+def test_a_newest_result_that_failed_is_no_level_and_is_named() -> None:
     found = newest_without_one(FailedConfiguration({"threads": 4}, (5, 6)))
     assert len(found.results) == 7 and found.left_out == ["r07: runs failed with threads=4 (5 of 6)"]
     claim = series_claim(found)
-    assert claim.sentences[1] == "The newest result is left out, r07: runs failed with threads=4 (5 of 6)."
+    assert claim.cases[0].values["text"] == "the newest result is excluded: r07: runs failed with threads=4 (5 of 6)"
     assert not claim.answered
+
+
+def test_a_newest_result_that_lacks_a_configuration_says_so() -> None:
     found = newest_without_one()
     claim = series_claim(found)
     assert len(found.results) == 8 and not claim.answered
-    assert claim.sentences == [
-        "One level of what all of them have: no change is shown among 8 results.",
-        "The newest result, r07, lacks threads=4.",
-    ]
+    assert claim.cases[0].values["text"] == "the newest result, r07, lacks threads=4"

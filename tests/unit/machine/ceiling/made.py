@@ -7,7 +7,7 @@ from scalograph.protocol.findings import BaselineDoc, Curve, FactorDoc, Findings
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
 from scalograph.protocol.plain import Level
 
-# Five runs, within 1 % of each other.
+# Five runs, within 1% of each other.
 WOBBLE = (1.0, 1.006, 0.995, 1.003, 0.998)
 KINDS = {"arithmetic": 1.98, "memory": 1.3, "fork": 1.7, "faults": 1.6, "lock": 0.4, "faults-shared": 0.6}
 
@@ -45,5 +45,5 @@ def findings(*curves: Curve, control: str | None = None, baseline: int | None = 
     )  # fmt: skip
     runs = RunsDoc(n_asked=10, n_done=10, n_failed=0, configurations=2)
     return Findings(
-        study=study, runs=runs, trust=Trust(level="believe", sentence=""), answer=["first"], curves=[*curves]
+        study=study, runs=runs, trust=Trust(level="reliable", sentence=""), answer=["first"], curves=[*curves]
     )

@@ -21,8 +21,8 @@ def reaching(speedup: float) -> Findings:
 
 def test_the_box_is_told_first() -> None:
     made = compare_ceiling(reaching(1.25), ceiling())
-    assert made.answer[0].startswith("On 2 CPUs this box scales arithmetic to 1.98x [")
-    assert "one lock that is taken all the time to 0.400x [" in made.answer[0]
+    assert made.answer[0].startswith("On 2 CPUs this box scales arithmetic to 1.98× [")
+    assert "one lock that is taken all the time to 0.400× [" in made.answer[0]
     claim = Claim(sentences=["So.", "Thus.", "And."])
     told = add_ceiling(reaching(1.25).model_copy(update={"claim": claim}), ceiling()).claim
     assert told and told.sentences == ["So.", "Thus.", made.answer[0]]
@@ -30,7 +30,7 @@ def test_the_box_is_told_first() -> None:
 
 # … stands for any words.
 @pytest.mark.parametrize(("reached", "kinds", "said", "unsaid"), [
-    (1.25, KINDS, "Your program: 1.25x [1.23, 1.27] on 2 CPUs, which is what this box gives to memory bandwidth…",
+    (1.25, KINDS, "Your program: 1.25× [1.23, 1.27] on 2 CPUs, which is what this box gives to memory bandwidth…",
      ("page faults", "arithmetic")),
     (1.0, KINDS, "…below every ceiling of this box (the lowest: memory bandwidth 1.30x…it is the program.", ()),
     # One that scales like a lock.
@@ -81,7 +81,7 @@ def test_what_cannot_be_compared(points: dict[int, tuple[float, int]], baseline:
 def test_of_many_curves_the_furthest_behind_are_told_and_all_are_shown() -> None:
     many = [curve({1: (1.0, 2), 2: (0.5 + n / 10, 2)}, group={"kind": n}) for n in range(12)]
     made = compare_ceiling(findings(*many), ceiling())
-    assert len(made.answer) == 1 + comparison.MAX_SENTENCES and made.answer[1].startswith("kind 0: 0.500x")
+    assert len(made.answer) == 1 + comparison.MAX_SENTENCES and made.answer[1].startswith("kind 0: 0.500×")
     assert len(made.tables[1].rows) == 12
 
 
@@ -144,7 +144,7 @@ def test_mover_is_the_exact_root_of_squares_for_even_intervals_and_zero_has_no_l
 
 
 def simulated(truth: float, ceiling: float, n: int, sd: float = 0.03) -> list[comparison.CeilingRatio]:
-    """So many programs that reach `truth` where the machine gives `ceiling`: five runs of each, 3 % noise."""
+    """So many programs that reach `truth` where the machine gives `ceiling`: five runs of each, 3% noise."""
     rng = np.random.default_rng(20264)
 
     def reached(value: float) -> Estimate:

@@ -40,7 +40,7 @@ def test_false_alarms_are_as_rare_as_asked(alpha: float, low: float, high: float
 
 
 def test_a_few_slow_runs_are_no_alarm() -> None:
-    """3 % of the runs slowed by 10 %: degrees of freedom as if logs were normal would cry wolf in about 8 %."""
+    """3% of the runs slowed by 10%: degrees of freedom as if logs were normal would cry wolf in about 8%."""
     assert alarms(looks(Noise(0, 0.02, 0.03, 1.1), 1.0))[0] / N <= 0.04
 
 
@@ -57,7 +57,7 @@ def test_more_and_less_noise_and_time_is_seen(factor: float, slower: float, said
 
 
 def test_a_drift_is_no_alarm() -> None:
-    """Runs on end share a level that drifts by 2 % between stretches: their medians tell what to expect."""
+    """Runs on end share a level that drifts by 2% between stretches: their medians tell what to expect."""
     rng = np.random.default_rng(20263)
     alarms = 0
     for _ in range(N):
@@ -91,7 +91,7 @@ KEPT = Reference(
 )  # fmt: skip
 
 
-# t(0.995; 9) = 3.25: 3.25 x 0.5 % x sqrt(1 + 1/10) = 1.70 %; of five runs, x sqrt(2 + 1/10): 2.36 %.
+# t(0.995; 9) = 3.25: 3.25 x 0.5% x sqrt(1 + 1/10) = 1.70%; of five runs, x sqrt(2 + 1/10): 2.36%.
 @pytest.mark.parametrize(("factor", "n", "said"), [
     (1.016, 10, "no"), (1.018, 10, "slower"), (1.023, 5, "no"), (1.025, 5, "slower"), (1 / 1.018, 10, "faster"),
     (1, 0, "unknown"),
@@ -113,10 +113,10 @@ THEN = "on 2026-01-02"
 
 
 @pytest.mark.parametrize(("percent", "median_s", "changed", "moved", "sentence"), [
-    (1.0, 0.2, "no", "no", f"differ by 1 %, about the same as the 1 % {THEN}"),
-    (4.0, 0.22, "higher", "slower", f"differ by 4 %, more than the 1 % {THEN}; it takes 10 % longer than then, beyond "
+    (1.0, 0.2, "no", "no", f"differ by 1%, about the same as the 1% {THEN}"),
+    (4.0, 0.22, "higher", "slower", f"differ by 4%, more than the 1% {THEN}; it takes 10% longer than then, beyond "
      "what such runs vary"),
-    (0.2, 0.18, "lower", "faster", f"differ by 0.2 %, less than the 1 % {THEN}; it takes 10 % less than then, beyond "
+    (0.2, 0.18, "lower", "faster", f"differ by 0.2%, less than the 1% {THEN}; it takes 10% less than then, beyond "
      "what such runs vary"),
 ])  # fmt: skip
 def test_noise_and_median_now(percent: float, median_s: float, changed: str, moved: str, sentence: str) -> None:
@@ -140,4 +140,4 @@ def test_twice_as_slow_is_said_where_the_noise_is_not_known() -> None:
     spread = KEPT.spread.model_copy(update={"kurtosis": 40.0})  # a few outliers: ten runs say nothing of the noise
     found = compare_with_floor(KEPT.model_copy(update={"spread": spread}), "2026-01-02", list(0.4 * np.exp(AWAY / 100)))
     assert (found.changed, found.moved) == ("unknown", "slower")
-    assert found.sentence.endswith("work count; it takes 100 % longer than then, beyond what such runs vary")
+    assert found.sentence.endswith("work count; it takes 100% longer than then, beyond what such runs vary")

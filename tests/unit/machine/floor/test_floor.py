@@ -17,7 +17,7 @@ from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
 from scalograph.verdict.cause import Cause
 
-NEIGHBOR = Cause("neighbor", 0.4, "of wanted", "preempted by cc1 for 40.0 % of it")
+NEIGHBOR = Cause("neighbor", 0.4, "of wanted", "preempted by cc1 for 40.0% of it")
 
 
 def rows(scores: np.ndarray, n_cpus: int = 1) -> Iterator[Row]:
@@ -71,7 +71,7 @@ def test_a_difference_of_a_and_b_is_an_objection_and_a_drift_of_both_is_none() -
 
 
 def test_false_objections_are_rare() -> None:
-    """1 % of A/A studies by chance: 5 of 500, and hardly ever more than 14."""
+    """1% of A/A studies by chance: 5 of 500, and hardly ever more than 14."""
     found = [floor.aa_difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
     assert sum(one is not None and one.is_false for one in found) <= 14
 
@@ -83,7 +83,7 @@ def test_a_busy_machine_has_no_floor() -> None:
     assert alone and (alone.spread, alone.difference, alone.reference) == (None, None, None)
     assert found.warnings == ("on 1 CPU only 0 of 100 runs count: too few for a floor",)
     shown = dict(line[:2] for line in in_words(found))
-    assert shown["runs differ by (sd of logs)"] == shown["A over B (99 %)"] == shown["median time"] == "not known"
+    assert shown["runs differ by (sd of logs)"] == shown["A over B (99%)"] == shown["median time"] == "not known"
 
 
 def test_one_part_for_each_number_of_cpus() -> None:
@@ -110,7 +110,7 @@ def table(rows: list[Row]) -> Table:
 
 
 def test_spread_by_hand() -> None:
-    """Logs -2 .. 2 % twice, at other means: squares 20 over 8 degrees of freedom."""
+    """Logs -2 .. 2% twice, at other means: squares 20 over 8 degrees of freedom."""
     logs = np.array([-2, -1, 0, 1, 2]) / 100
     found = spread([list(np.exp(logs)), list(np.exp(logs + 5))])
     assert found is not None and found.low is not None and found.high is not None
@@ -132,7 +132,7 @@ def test_runs_that_stick_out_are_worth_less() -> None:
 
 
 def test_the_interval_covers() -> None:
-    """Nominal 95 %: of normal runs, and of runs of which a few are slowed, where the plain one covers far less."""
+    """Nominal 95%: of normal runs, and of runs of which a few are slowed, where the plain one covers far less."""
     rng = np.random.default_rng(20261)
     for noise, true, least in ((Noise(0, 0.02), 0.02, 0.93), (Noise(0, 0.02, 0.03, 1.1), 0.0258, 0.88)):
         samples = np.exp(noise.run_logs(rng, (1000, 100)))
@@ -142,7 +142,7 @@ def test_the_interval_covers() -> None:
 
 
 def test_what_can_be_seen() -> None:
-    """A log effect of 9.1 % (methods: sd 3 %, 3 runs of each) is a ratio of exp(0.091)."""
+    """A log effect of 9.1% (methods: sd 3%, 3 runs of each) is a ratio of exp(0.091)."""
     found = floor.detectable_effects(3.0)
     assert found == pytest.approx({3: 9.53, 5: 6.29, 10: 4.11, 20: 2.75}, abs=0.06)
     assert floor.detectable_effects(3.0, (1,)) == {}

@@ -51,7 +51,7 @@ def doctor(tmp_path: Path, environ: dict[str, str]) -> Callable[..., Check]:
 
 def test_noise_is_of_a_kind_of_machine(doctor: Callable[..., Check]) -> None:
     assert doctor().found == "not measured yet"
-    expected = "runs differ by 1.2 %: 10 runs show effects from 2.5 % (thread-scaling, 2026-01-02T03:04:05Z)"
+    expected = "runs differ by 1.2%: 10 runs detect effects from 2.5% (thread-scaling, 2026-01-02T03:04:05Z)"
     assert doctor(NOISE).found == expected
     assert doctor(NOISE.model_copy(update={"n_cpus": 4})).found == "measured on another machine only"
     two = facts_of(2, cpu_model="AMD EPYC")
@@ -90,7 +90,7 @@ def test_doctor_tells_both_numbers_of_cpus_and_warns_of_an_objection(doctor: Cal
     check = doctor(kept())
     assert (check.status, check.why) == ("info", "")
     one, both = (part.spread.sd_log_percent for part in FLOOR.parts if part.spread)
-    differ = f"runs differ by {one:.2g} % on 1 CPU, {both:.2g} % on 2 CPUs: 10 runs show effects from"
+    differ = f"runs differ by {one:.2g}% on 1 CPU, {both:.2g}% on 2 CPUs: 10 runs detect effects from"
     assert check.found.startswith(differ)
     check = doctor(kept(noise_floor(table(list(rows(quiet() * [1.05, 1]))))))
     assert check.status == "warning" and "A differs from B" in check.why

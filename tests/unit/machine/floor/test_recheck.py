@@ -85,6 +85,6 @@ def test_the_work_is_fixed(tmp_path: Path) -> None:
         lines = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split("\n")
         assert lines[0] == "ready" and lines[-2:] == [f"value threads {n_cpus}", ""]
         assert [line.split()[4] for line in lines[1:3]] == [str(1000 * n_cpus)] * 2
-    for wrong in ("label=C", "units=0", "units=1x", "iterations=", "threads=2"):
+    for wrong in ("label=C", "units=0", "units=1×", "iterations=", "threads=2"):
         done = subprocess.run([f"{made}/main", wrong], capture_output=True, text=True, check=False)
         assert done.returncode == 64 and "expected" in done.stderr

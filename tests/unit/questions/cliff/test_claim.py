@@ -1,5 +1,8 @@
 """What a cliff is called: of a time or a rate, of a size that the runs beside it carry, between runs that failed."""
 
+import re
+from typing import Any
+
 import pytest
 
 from scalograph.findings.row import Row
@@ -10,10 +13,13 @@ from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.study.load import parse
 from tests.kit.studies import a_study
 
+NUMBER = re.compile(r"[0-9][0-9.]*[0-9]|[0-9]")
 TIME, RATE = {"unit": "s"}, {"unit": "1/s", "better": "higher"}
 
 
-def claim_of(response: dict[str, str], scores: dict[int, float | None], **fields: object) -> Claim:
+def claim_of(
+    response: dict[str, str], scores: dict[int, float | None], result: dict[str, object] | None = None, **fields: object
+) -> Claim:
     """Of a jump of the time by 2 between 4 and 5, or another one; None is a run that failed."""
     rows = [
         Row(f"r{n}-{again}", n, again, False, {"threads": n}, "failed" if x is None else "ok", None, "clean", (), {},
@@ -24,30 +30,70 @@ def claim_of(response: dict[str, str], scores: dict[int, float | None], **fields
     read = Table(parse(text), "h", {}, [{"threads": n} for n in range(1, 9)], [1] * 8, rows)
     usual = {"location": 4.5, "low": 4, "high": 5, "factor": (1.9, 2.0, 2.1), "probability": 0.99, "gradual": 0.0}
     cliff = CliffDoc.model_validate(usual | fields)
-    return cliff_claim(read, Cliffs(factor="threads", decided=True, cliffs=[cliff], probability=0.99, n=16, least=1.2))
+    usual = {"factor": "threads", "decided": True, "cliffs": [cliff], "probability": 0.99, "n": 16, "least": 1.2}
+    return cliff_claim(read, Cliffs.model_validate(usual | (result or {})))
+
+
+def cases(claim: Claim) -> dict[str, dict[str, Any]]:
+    return {case.case: case.values for case in claim.cases}
 
 
 @pytest.mark.parametrize(
-    ("response", "above", "factor", "end"),
+    ("response", "above", "factor", "case", "size"),
     [
-        (TIME, 2.0, (1.9, 2.0, 2.1), "the time jumps 2.00-fold [1.90, 2.10]."),
-        (RATE, 0.5, (1.9, 2.0, 2.1), "the rate falls 2.00-fold [1.90, 2.10]."),
-        (RATE, 2.0, (0.45, 0.5, 0.55), "the rate jumps 2.00-fold [1.82, 2.22]."),
-        (TIME, 0.75, (0.7, 0.75, 0.8), "the time falls by 25 % [20, 30]."),
-        (TIME, 2.0, (1.2, 2.0, 3.0), "the time jumps (how far is not resolved)."),
-        (TIME, 2.0, (2.5, 2.7, 2.9), "the time jumps (how far is not resolved)."),
+        (TIME, 2.0, (1.9, 2.0, 2.1), "rise", 2.0),
+        (RATE, 0.5, (1.9, 2.0, 2.1), "fall", 0.5),
+        (RATE, 2.0, (0.45, 0.5, 0.55), "rise", 2.0),
+        (TIME, 0.75, (0.7, 0.75, 0.8), "fall", 0.75),
+        (TIME, 2.0, (1.2, 2.0, 3.0), "rise of uncertain size", None),
+        (TIME, 2.0, (2.5, 2.7, 2.9), "rise of uncertain size", None),
+        (RATE, 2.0, (1.9, 2.0, 2.1), "fall of uncertain size", None),
     ],
-    ids=["slower", "fewer", "more", "faster", "wide", "refuted"],
+    ids=["slower", "fewer", "more", "faster", "wide", "refuted", "rate refuted"],
 )
 def test_a_time_and_a_rate_go_opposite_ways(
-    response: dict[str, str], above: float, factor: tuple[float, ...], end: str
+    response: dict[str, str], above: float, factor: tuple[float, ...], case: str, size: float | None
 ) -> None:
-    """No size is told that is wide, or that the runs beside it refute."""
+    """No size is stated that is wide, or that the runs beside it refute."""
     claim = claim_of(response, {n: 1.0 if n < 5 else above for n in range(1, 9)}, factor=factor)
-    assert claim.sentences[0] == f"From 4 to 5 threads {end}"
+    first = claim.cases[0]
+    assert claim.answered and (first.case, first.values["place"]) == (case, "4 and 5 threads")
+    assert first.values["what"] == ("time" if response is TIME else "rate")
+    assert [gain.value for gain in first.values.get("gain", ())] == ([] if size is None else [pytest.approx(size)])
+    assert claim.cases[-1].case == "unseen"
+
+
+def test_a_gradual_rise_is_called_so() -> None:
+    claim = claim_of(TIME, {n: 1.0 if n < 5 else 2.0 for n in range(1, 9)}, gradual=0.9)
+    assert claim.sentences[0] == (
+        "Cliff between 4 and 5 threads: time rises gradually to 2.00\N{MULTIPLICATION SIGN}"
+        " (95% CI 1.90\N{EN DASH}2.10)."
+    )
 
 
 def test_between_levels_that_all_failed_there_is_no_cliff() -> None:
     claim = claim_of(TIME, {1: 1.0, 4: 1.0, 5: None, 6: None, 7: 2.0, 8: 2.0}, low=4, high=7)
-    assert not claim.answered
-    assert claim.sentences == ["Cannot be said: every run failed from 5 to 6 threads."]
+    assert not claim.answered and claim.matrix is None
+    assert cases(claim) == {"all failed": {"levels": "5 to 6 threads"}}
+
+
+def test_every_number_of_the_claim_is_in_a_row_that_shows() -> None:
+    """The place is the same range in sentence and matrix, though the nearest measured levels are others."""
+    scores = {1: 1.0, 3: 1.0, 6: 2.0, 8: 2.0}
+    for more in ({}, {"another": 0.19, "likely": 2.0}, {"wanders": (3.0, 6.0), "jump": 0.5, "cliffs": []}):
+        claim = claim_of(TIME, scores, result=more)
+        assert claim.matrix is not None
+        shown = " ".join(text for row in claim.matrix.rows for text in (row.label, *(c.text for c in row.cells)))
+        numbers = {x for text in claim.sentences for x in NUMBER.findall(text)} - {"95", "20"}  # 20: what is a jump
+        assert numbers and numbers <= {*NUMBER.findall(shown)}
+
+
+def test_a_further_jump_that_is_possible_has_a_row() -> None:
+    claim = claim_of(TIME, {n: 1.0 if n < 5 else 2.0 for n in range(1, 9)}, result={"another": 0.19, "likely": 7.0})
+    assert cases(claim)["another"] == {"probability": 0.19, "near": "7 threads"}
+    assert claim.matrix and [row.label for row in claim.matrix.rows] == ["4 to 5", "near 7"]
+
+
+def test_jumps_that_the_answer_uses_carry_their_flags() -> None:
+    values = claim_of(TIME, {n: 1.0 if n < 5 else 2.0 for n in range(1, 9)}).cases[0].values
+    assert [round(e.value, 1) for e in values["sides"]] == [1.0, 2.0]

@@ -17,7 +17,7 @@ Time = Callable[[int], float]
 
 
 def noise(i: int) -> float:
-    """A factor within +-2 % that follows from the number of the run."""
+    """A factor within +-2% that follows from the number of the run."""
     return float(np.exp(0.02 * np.sin(12.9898 * i)))
 
 

@@ -18,8 +18,9 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.run.session import Session
 from scalograph.study.levels import Configuration
+from scalograph.study.load import parse
 from tests.kit import simulated
-from tests.kit.findings import claim_of, sentences_of
+from tests.kit.findings import claim_of
 from tests.kit.refusals import mistakes
 from tests.kit.simulated import cliffs_of, notes_of
 from tests.kit.studies import a_study, plan_of
@@ -55,11 +56,10 @@ def test_a_cliff_is_found_with_what_moved_beside_the_time(tmp_path: Path) -> Non
     (cliff,) = cliffs_of(found).cliffs
     assert cliff.location == pytest.approx(220, rel=0.05) and cliff.low < 220 <= cliff.high
     assert cliff.factor[0] < 2 < cliff.factor[2] and cliff.gradual < 0.5
-    between, size = sentences_of(found)[0].split(" threads the time ")
-    assert between.endswith(f" {cliff.low:.0f} and {cliff.high:.0f}") and size.startswith("jumps 2.0")
-    matrix = claim_of(found).matrix
-    assert matrix and len(matrix.rows) == 1
-    assert any("page faults 10.0 times" in text for text in found.answer)
+    first, matrix = claim_of(found).cases[0], claim_of(found).matrix
+    assert (first.case, first.values["place"]) == ("rise", f"{cliff.low:.0f} and {cliff.high:.0f} threads")
+    assert matrix and [row.label for row in matrix.rows] == [f"{cliff.low:.0f} to {cliff.high:.0f}"]
+    assert any("page faults 10.0\N{MULTIPLICATION SIGN}" in text for text in found.answer)
     assert [table.id for table in found.tables][:3] == ["cliffs", "cliff-sides-0", "cliff-levels"]
     assert analyze_steps.exit_code(found) == Exit.DONE
 
@@ -76,45 +76,46 @@ def test_a_place_that_moves_is_an_answer(tmp_path: Path) -> None:
     assert done.reason == "complete" and cliffs_of(found).decided
     low, high = cliffs_of(found).wanders or (0, 0)
     assert 150 <= low <= high < 260
-    assert "not always at one place" in sentences_of(found)[0]
+    assert [case.case for case in claim_of(found).cases] == ["moves", "slowed"]
     assert analyze_steps.exit_code(found) == Exit.DONE
+
+
+def test_a_place_that_was_not_looked_at_again_says_so(tmp_path: Path) -> None:
+    whole = Machine({220: 2.0})
+    run(tmp_path / "whole", whole)
+    budget = f"[protocol]\nbudget_runs = {len(whole.made) - 1}\n"
+    _, found = run(tmp_path / "cut", Machine({220: 2.0}), STUDY + budget)
+    assert cliffs_of(found).cliffs and not cliffs_of(found).decided
+    assert "unconfirmed" in [case.case for case in claim_of(found).cases]
+    assert "search open" in found.trust.codes
 
 
 def test_a_search_never_goes_by_cpu_time(tmp_path: Path) -> None:
     responses = {**WALL, "cpu": {"from": "run.cpu", "unit": "s"}}
     text = a_study({"threads": "1:512"}, question="cliff", responses=responses, protocol={"when_busy": "cpu-time"})
     _, found = run(tmp_path, Machine({220: 2.0}, disturbed=range(100)), text)
-    assert found.trust.level == "reject"
+    assert found.trust.level == "unusable"
 
 
-def test_a_search_that_ended_early_says_after_how_many_runs_and_what_it_did_not_check(tmp_path: Path) -> None:
-    _, found = run(tmp_path / "early", Machine({220: 2.0}), STUDY + "[protocol]\nbudget_runs = 13\n")
-    assert "the search ended after 13 runs" in sentences_of(found)[0]
-    assert found.trust.causes[0] in found.trust.sentence.casefold()
-    whole = Machine({220: 2.0})
-    run(tmp_path / "whole", whole)
-    budget = f"[protocol]\nbudget_runs = {len(whole.made) - 1}\n"
-    _, found = run(tmp_path / "cut", Machine({220: 2.0}), STUDY + budget)
-    assert cliffs_of(found).cliffs and not cliffs_of(found).decided
-    assert any("ended before it could check" in text for text in sentences_of(found))
-    assert "the search ended after" in " ".join([*found.trust.causes, found.trust.sentence])
-
-
-@pytest.mark.parametrize(
-    ("jumps", "n_cliffs", "begins"),
-    [
-        ({}, 0, "No jump of time by 20 % or more was found from 1 to 512 threads"),
-        ({60: 2.0, 200: 0.5}, 2, "The time is higher only between "),
-    ],
-    ids=["none", "comes and goes"],
-)
-def test_no_cliff_is_an_answer_and_what_comes_and_goes_is_told(
-    tmp_path: Path, jumps: dict[int, float], n_cliffs: int, begins: str
-) -> None:
-    _, found = run(tmp_path, Machine(jumps))
-    assert cliffs_of(found).decided and len(cliffs_of(found).cliffs) == n_cliffs
-    assert any(text.startswith(begins) for text in sentences_of(found)[: 1 if n_cliffs == 0 else None])
+def test_no_cliff_is_an_answer(tmp_path: Path) -> None:
+    _, found = run(tmp_path, Machine({}))
+    assert cliffs_of(found).decided and not cliffs_of(found).cliffs
+    first = claim_of(found).cases[0]
+    assert (first.case, first.values["range"]) == ("none", "1 to 512 threads")
     assert analyze_steps.exit_code(found) == Exit.DONE
+
+
+def test_what_comes_and_goes_is_told(tmp_path: Path) -> None:
+    _, found = run(tmp_path, Machine({60: 2.0, 200: 0.5}))
+    assert len(cliffs_of(found).cliffs) == 2
+    assert "higher between" in [case.case for case in claim_of(found).cases]
+
+
+def test_a_search_that_ended_early_says_after_how_many_runs(tmp_path: Path) -> None:
+    _, found = run(tmp_path, Machine({220: 2.0}), STUDY + "[protocol]\nbudget_runs = 13\n")
+    first = claim_of(found).cases[0]
+    assert (first.case, first.values["n"], claim_of(found).answered) == ("open", 13, False)
+    assert found.trust.codes[0] == "search open"
 
 
 def test_a_disturbed_run_moves_no_cliff(tmp_path: Path) -> None:
@@ -128,6 +129,17 @@ def test_levels_that_fail_end_the_range(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine({50: 2.0}, failing_from=300))
     assert any("failed 2 times: left out" in text for text in notes_of(done))
     assert cliffs_of(found).cliffs[0].low < 50 <= cliffs_of(found).cliffs[0].high
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ([4], "factors: 0 factors of several levels, expected one: one program is searched"),
+        ("0:9", "factors.threads.levels: level 0, expected counts from 1 on"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_when_it_is_declared(levels: object, message: str) -> None:
+    assert any(message in text for text in mistakes(parse, a_study({"threads": levels}, question="cliff")))
 
 
 def test_few_levels_are_no_range(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ def times(k: Sequence[int], cap: int, serial: float = 0.0) -> list[float]:
         ([1.0, 1.0, 1.0, 1.0], 1),
         ([1.0, 0.5, 0.5, 0.5], 2),
         ([1.0, 0.5, 0.333, 0.25], 4),
-        ([1.0, 0.5, 0.495, 0.491], 2),  # two more gain less than 2 % together
-        ([1.0, 0.5, 0.495, 0.489], 3),  # and here more than 2 %
+        ([1.0, 0.5, 0.495, 0.491], 2),  # two more gain less than 2% together
+        ([1.0, 0.5, 0.495, 0.489], 3),  # and here more than 2%
         ([1.0, 0.5, 0.4, 0.8], 3),  # more make it slower
     ],
 )
@@ -66,7 +66,7 @@ def test_parts_of_programs_weigh_as_much_as_the_whole_and_fill_it() -> None:
 
 @pytest.mark.parametrize("serial", [0.77, 0.8, 0.83])
 def test_between_two_answers_the_probability_is_that_of_a_much_finer_grid(serial: float) -> None:
-    """At 80 % four CPUs are the answer no longer, and three begin to be: cells as wide as the noise overlook that."""
+    """At 80% four CPUs are the answer no longer, and three begin to be: cells as wide as the noise overlook that."""
     k = [1, 2, 3, 4, 4, 3, 4, 4, 3, 4]
     every, logs = programs((1, 2, 3, 4)), np.log(times(k, 4, serial))
     at = np.array(k) - 1

@@ -161,7 +161,7 @@ def test_without_waits_there_is_no_load() -> None:
 
 
 def test_a_recorded_build_decays_where_its_image_is_done() -> None:
-    """Eight jobs; the image took 36 % of the time, then directories of one to three files each."""
+    """Eight jobs; the image took 36% of the time, then directories of one to three files each."""
     record = read(json.loads((RECORDED / "build-with-modules.json").read_text()))
     row = Row("r0", 0, 0, False, {"jobs": 8}, "ok", None, "disturbed", (), {}, {}, n_cpus=2)
     found = read_run(record, row, "jobs")

@@ -72,7 +72,7 @@ def test_a_configuration_that_varies_more_is_named() -> None:
 
 
 def test_a_surer_plan_and_a_smaller_pilot_ask_for_more_runs() -> None:
-    assert runs_for(0.03, 10**6, 0.01, sure=0.5) == pytest.approx(37, abs=2)  # t * 3 % / sqrt(n) = 1 %
+    assert runs_for(0.03, 10**6, 0.01, sure=0.5) == pytest.approx(37, abs=2)  # t * 3% / sqrt(n) = 1%
     half, sure, small = runs_for(0.03, 8, 0.01, sure=0.5), runs_for(0.03, 8, 0.01), runs_for(0.03, 2, 0.01)
     assert half is not None and sure is not None and small is not None
     assert half < sure < small

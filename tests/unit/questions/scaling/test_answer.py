@@ -34,7 +34,7 @@ def made(
     text: str, factor: str, configurations: list[Configuration], law: tuple[float, float], n_cpus: int | None = 8,
     machine: Mapping[str, Any] | None = None, seed: int = 5,
 ) -> Table:  # fmt: skip
-    """Four runs of each configuration, which take the time of a law but for 1 % of noise."""
+    """Four runs of each configuration, which take the time of a law but for 1% of noise."""
     study, rng = parse(text), np.random.default_rng(seed)
 
     def row(levels: Configuration, i: int, j: int) -> Row:

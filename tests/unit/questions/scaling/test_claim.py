@@ -1,6 +1,8 @@
 """What a sweep says first: the largest contrast that its intervals carry, the exception, the end."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +13,7 @@ from scalograph.findings.row import Row
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
-from scalograph.questions.scaling.claim import _Sentences, claim
-from scalograph.questions.scaling.model_claim import Decline, compare_points, find_best_gain
+from scalograph.questions.scaling.claim import claim
 from scalograph.questions.scaling.truth import SHAPES, simulate_study
 from scalograph.simulate.noise import Noise
 from scalograph.text.cell_numbers import cell_number
@@ -31,66 +32,91 @@ def said(given: Table) -> Claim:
     return found
 
 
+def cases(found: Claim) -> dict[str, dict[str, Any]]:
+    return {case.case: case.values for case in found.cases}
+
+
 @pytest.mark.parametrize(
-    ("shapes", "begins"),
+    ("shapes", "said_first", "level", "who", "beside"),
     [
-        (["linear"], "4 threads are "),
-        (
-            ["linear", "linear", "linear", "slower"],
-            "4 threads are 4.0x as fast as 1, but not with lock 3: then more ",
-        ),
-        (["cap", "cap", "cap", "flat"], "2 threads are 2.0x as fast as 1, but not with lock 3: then "),
-        (["cliff", "flat", "flat", "flat"], "4 threads with lock 0 are "),
-        (["flat", "flat"], "More threads change nothing: "),
-        (["slower", "flat"], "More threads never help: "),
-        # The fewest threads that gain as much stand for all that gain as much.
-        (["noisy"], "4 threads"),
+        (["linear"], "gain", "4 threads", [], {}),
+        (["linear", "linear", "linear", "slower"], "gain", "4 threads", ["lock 0, 1 or 2"], {"lower": ["lock 3"]}),
+        (["cap", "cap", "cap", "flat"], "gain", "2 threads", ["lock 0, 1 or 2"], {"lower": ["lock 3"]}),
+        (["cliff", "flat", "flat", "flat"], "gain", "4 threads", ["lock 0"], {"lower": ["lock 1, 2 or 3"]}),
+        (["flat", "flat"], "equivalent", None, None, {}),
+        (["slower", "flat"], "no gain", None, ["lock 0"], {}),
     ],
 )
-def test_one_claim_and_its_exception(shapes: Sequence[str], begins: str) -> None:
-    found = said(table("linear", noise=Noise(0.02, 0.03)) if shapes == ["noisy"] else table(*shapes))
-    assert found.sentences[0].startswith(begins), found.sentences
-    assert found.answered and len(" ".join(found.sentences).split()) <= 55
-
-
-def test_settings_of_several_kinds_are_counted_and_named() -> None:
-    first = said(table("linear", "linear", "linear", "linear", "slower", "flat")).sentences[0]
-    assert " in 4 of 6 settings; in 2 others 1.00x down to 0." in first and first.endswith(" (lock 4 or lock 5).")
-
-
-Change = Callable[[Row], Row | None]
-
-
-@pytest.mark.parametrize(
-    ("shapes", "noise", "change", "begins"),
-    [
-        (["flat", "flat"], Noise(0.5, 0.6), None, "Cannot be said: "),
-        (["flat"], Noise(0.02, 0.06), None,
-         "Cannot be said: no difference from 1 thread is resolved; one of up to 18 % is possible."),
-        (["linear", "linear"], QUIET, lambda row: structs.replace(row, verdict="disturbed"),
-         "Cannot be said: 50 of 50 runs were disturbed."),
-        (["linear"], QUIET, lambda row: None if row.configuration["threads"] == 1 else row,
-         "Cannot be said: no run with 1 thread succeeded."),
-        (["linear"], QUIET, lambda row: structs.replace(row, scores={**row.scores, "wall": 0.0}),
-         "Cannot be said: wall time of 0 or less has no speedup."),
-    ],
-    ids=["too wide", "no difference", "disturbed", "no baseline", "no time"],
-)  # fmt: skip
-def test_what_cannot_be_said_has_its_reason(
-    shapes: list[str], noise: Noise, change: Change | None, begins: str
+def test_one_claim_and_its_exception(
+    shapes: Sequence[str], said_first: str, level: str | None, who: list[str] | None, beside: dict[str, list[str]]
 ) -> None:
-    given = table(*shapes, noise=noise)
-    given.rows[:] = [new for row in given.rows if (new := change(row) if change else row) is not None]
-    found = said(given)
-    assert not found.answered and (found.sentences == [begins] or begins.endswith(": "))
-    assert found.sentences[0].startswith(begins)
+    found = said(table(*shapes))
+    first = found.cases[0]
+    assert first.case == said_first and found.answered
+    assert level is None or first.values["level"] == level
+    assert who is None or first.values["who"] == who
+    exceptions = cases(found).get("beside", {"lower": []})
+    assert [text for text, _ in exceptions["lower"]] == beside.get("lower", [])
 
 
-def test_where_it_ends_is_told_by_what_makes_the_difference() -> None:
-    found = said(table("linear", "cliff"))
-    assert "At 16 threads, lock 0 keeps" in found.sentences[1] or "At 8 threads, lock 0 keeps" in found.sentences[1]
-    assert "lock 1 falls to 0.5" in found.sentences[1]
-    assert "threads it falls to 0.5" in said(table("cliff", "cliff")).sentences[1]
+def test_configurations_of_several_kinds_are_named_with_their_least_and_largest_speedup() -> None:
+    found = said(table("linear", "linear", "linear", "linear", "slower", "flat"))
+    ((text, cells),) = cases(found)["beside"]["lower"]
+    assert text == "lock 4 or 5" and [round(e.value, 1) for e in cells] == [0.7, 1.0]
+    assert "; lower" not in found.sentences[1] and found.sentences[1].startswith("It is lower with lock 4 or 5 (0.")
+
+
+def test_more_configurations_than_can_be_named_are_counted() -> None:
+    found = said(table(*["linear"] * 4, *["slower", "flat"] * 2))
+    first, beside = cases(found)["gain"], cases(found)["beside"]
+    assert (first["n"], first["all"], first["who"], beside["n_lower"]) == (4, 8, [], 4)
+    assert " in 4 of 8 configurations." in found.sentences[0] and found.sentences[1].startswith("It is lower in 4 ")
+
+
+def test_what_is_inconclusive_is_named_beside_what_is_lower() -> None:
+    given = table("linear", "linear", "slower")
+    given.rows[:] = [row for row in given.rows if row.configuration["lock"] != "1"]
+    beside = cases(said(given))["beside"]
+    assert beside["left"] == ["lock 1"] and [text for text, _ in beside["lower"]] == ["lock 2"]
+
+
+def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows() -> None:
+    for shapes in (["linear", "cap", "slower"], ["cliff", "cliff"], ["slower", "flat"], [*SHAPES]):
+        found = said(table(*shapes))
+        assert found.matrix is not None
+        cells = {cell_number(c.estimate).split()[0] for row in found.matrix.rows for c in row.cells}
+        numbers = re.findall(r"([0-9.]+)\N{MULTIPLICATION SIGN}", " ".join(found.sentences))
+        assert numbers or found.cases[0].case == "equivalent"
+        assert {*numbers} <= cells, (found.sentences, cells)
+
+
+def test_a_decline_tells_what_makes_the_difference() -> None:
+    parts = cases(said(table("linear", "cliff")))["split decline"]
+    assert (parts["first"], parts["second"]) == ("lock 0", "lock 1") and parts["level"] in ("8 threads", "16 threads")
+    assert [round(e.value, 1) for e in parts["worse"]] == [0.5]
+    (fallen,) = cases(said(table("cliff", "cliff")))["decline"]["speedup"]
+    assert round(fallen.value, 1) == 0.5
+
+
+def test_a_peak_that_differs_from_no_neighbor_is_none() -> None:
+    """The fewest threads that gain as much stand for all that gain as much."""
+    assert said(table("linear", noise=Noise(0.02, 0.03))).cases[0].values["level"] == "4 threads"
+
+
+def test_what_is_too_wide_has_no_number() -> None:
+    found = said(table("flat", "flat", noise=Noise(0.5, 0.6)))
+    assert found.cases[0].case == "too noisy" and not found.answered
+
+
+def test_where_no_difference_shows_what_is_possible_is_told() -> None:
+    (text,) = said(table("flat", noise=Noise(0.02, 0.06))).sentences
+    assert text == "Inconclusive: no difference from 1 thread was found; up to 18% is possible."
+
+
+def test_a_study_of_disturbed_runs_says_why_it_says_nothing() -> None:
+    given = table("linear", "linear")
+    given.rows[:] = [structs.replace(row, verdict="disturbed") for row in given.rows]
+    assert said(given).sentences == ["No answer: 50 of 50 runs were disturbed."]
 
 
 def test_the_matrix_holds_what_the_sentence_says() -> None:
@@ -119,22 +145,25 @@ def test_settings_without_a_run_are_named_beside_the_claim() -> None:
     given = table("linear", "linear")
     given.rows[:] = [row for row in given.rows if row.configuration["lock"] == "0"]
     found = said(given)
-    assert "not resolved: lock 1" in found.sentences[0]
-    assert found.matrix is not None and [row.label for row in found.matrix.rows] == ["lock 0"]
+    assert cases(found)["beside"]["left"] == ["lock 1"]
+    assert found.matrix is not None and [row.label for row in found.matrix.rows] == ["0", "1"]
 
 
-def test_settings_that_were_not_measured_there_are_not_counted() -> None:
-    given = table("linear", "linear", "linear", "cliff", "slower", "flat")
-    taken = samples_by_configuration(given)
-    points = compare_points(given, taken, make_curves(given, taken))
-    found = find_best_gain(given, points)
-    assert found is not None and len(found.members) == 4 and len(found.unless) == 2
-    kept, fallen = ([p for p in points if p.level == 16 and p.curve.group["lock"] == lock] for lock in ("0", "3"))
-    words, of = _Sentences(given, points), [("lock", "0"), ("lock", "3")]
-    told = words._decline(found, Decline(16, [kept, fallen], of))
-    assert told.startswith("Of those 4, 2 were measured at 16 threads: lock 0 keeps ")
-    every = [p for p in points if p.level == 16 and p.curve.group["lock"] in ("0", "1", "2")]
-    assert words._decline(found, Decline(16, [every, fallen], of)).startswith("Of those 4, at 16 threads, ")
+def test_without_a_baseline_that_is_the_reason() -> None:
+    given = table("linear")
+    given.rows[:] = [row for row in given.rows if row.configuration["threads"] != 1]
+    assert said(given).sentences == ["No answer: no run with 1 thread succeeded."]
+    given = table("linear")
+    given.rows[:] = [structs.replace(row, scores={**row.scores, "wall": 0.0}) for row in given.rows]
+    assert said(given).sentences == ["No answer: wall time of 0 or less has no speedup."]
+
+
+def test_configurations_that_were_not_measured_there_are_counted_apart() -> None:
+    given = table("cliff", "cliff", "cliff", "slower")
+    lost = [{"threads": n, "lock": "2"} for n in (8, 16)]
+    given.rows[:] = [row for row in given.rows if row.configuration not in lost]
+    decline = cases(said(given))["decline"]
+    assert (decline["n"], decline["all"]) == (2, 3)
 
 
 def faster_than_can_be(n: float) -> float:
@@ -143,11 +172,23 @@ def faster_than_can_be(n: float) -> float:
 
 def test_a_speedup_that_cannot_be_does_not_lead() -> None:
     rng = np.random.default_rng(7)
-    first = said(simulate_study(rng, [faster_than_can_be, SHAPES["linear"]], QUIET)).sentences[0]
-    assert first.startswith("4 threads") and "20" not in first and "not resolved: lock 0" in first
+    found = said(simulate_study(rng, [faster_than_can_be, SHAPES["linear"]], QUIET))
+    assert found.cases[0].values["who"] == ["lock 1"] and cases(found)["beside"]["left"] == ["lock 0"]
+    assert "20" not in " ".join(found.sentences)
     alone = said(simulate_study(rng, [faster_than_can_be], QUIET))
-    assert alone.sentences[0].startswith("Cannot be said: ") and "more than the CPUs can give" in alone.sentences[0]
-    assert not alone.answered
+    assert alone.cases[0].case == "impossible" and not alone.answered
+
+
+def test_a_program_that_waits_may_outgrow_its_cpus() -> None:
+    rng = np.random.default_rng(7)
+    given = simulate_study(rng, [lambda n: n], QUIET)
+    busy = [structs.replace(row, wall_s=row.scores["wall"], cpu_s=row.scores["wall"]) for row in given.rows]
+    given.rows[:] = busy
+    assert said(given).cases[0].values["level"] == "4 threads"
+    given.rows[:] = [structs.replace(row, cpu_s=0.03 * row.scores["wall"]) for row in busy]
+    found = said(given)
+    assert found.cases[0].values["level"] == "16 threads"
+    assert found.sentences[1] == "The program waits for 97% of its time, so more threads than CPUs add speed."
 
 
 def test_the_matrix_has_no_number_for_an_interval_wider_than_a_factor_of_two() -> None:
@@ -157,5 +198,5 @@ def test_the_matrix_has_no_number_for_an_interval_wider_than_a_factor_of_two() -
     cells = [
         (e, cell_number(e)) for row in shown.rows for cell in row.cells if (e := cell.estimate) and e.low and e.high
     ]
-    assert {text == "not resolved" for _, text in cells} >= {True}
-    assert all((text == "not resolved") == (e.high > 2 * e.low) for e, text in cells if e.low and e.high)
+    assert {text == "inconclusive" for _, text in cells} >= {True}
+    assert all((text == "inconclusive") == (e.high > 2 * e.low) for e, text in cells if e.low and e.high)

@@ -48,7 +48,7 @@ def test_a_level_that_is_slower_than_both_neighbors_is_told(tmp_path: Path) -> N
     assert shown == [({"lock": "none"}, 8)]
     (text,) = [text for text in said.answer if "slower than both" in text]
     assert text.startswith("8 threads are slower than both 2 and 32 threads with lock none: 1")
-    assert [claim.decision for claim in said.published_claims] == ["does not hold", "not resolved"]
+    assert [claim.decision for claim in said.published_claims] == ["does not hold", "inconclusive"]
     assert [len(claim.figures) for claim in said.published_claims] == [2, 2]
 
 
@@ -79,4 +79,4 @@ def test_a_level_that_is_slower_by_an_unknown_amount_has_none_in_its_sentence(tm
     swept = Swept(curves=[SweptCurve(group={"lock": "none"}, factor="threads", bumps=[bump])])
     read = table_of(tmp_path, [({"threads": n, "lock": "none"}, recorded(1.0)) for n in LEVELS], STUDY)
     (text,) = neighbor_sentences(read, swept)
-    assert text == "8 threads are slower than both 2 and 32 threads: by how much is not resolved."
+    assert text == "8 threads are slower than both 2 and 32 threads: by how much is inconclusive."

@@ -26,7 +26,7 @@ def found(rates: Mapping[int, float], noise: float = 0.005, n_runs: int = 5, see
         ({1: 100, 2: 190, 4: 350, 8: 600}, 0.005, 5, "rising", 8, None),
         ({1: 100, 2: 300, 4: 320, 8: 200}, 0.005, 5, "found", 4, 4),
         ({1: 100, 2: 200, 4: 210, 8: 210}, 0.01, 5, "between", 2, 4),
-        ({1: 100, 2: 105, 4: 103}, 0.2, 3, "not resolved", None, None),
+        ({1: 100, 2: 105, 4: 103}, 0.2, 3, "inconclusive", None, None),
     ],
     ids=["found", "at once", "rising", "falling", "a gain of as much as counts", "noise"],
 )

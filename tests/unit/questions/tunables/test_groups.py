@@ -9,7 +9,7 @@ from scalograph.questions.tunables.document import Tunables
 from scalograph.questions.tunables.published import quantities
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.published_claim import CONTRAST
-from tests.unit.questions.tunables.test_answer import RATE, document, nothing, said, study, two
+from tests.unit.questions.tunables.test_answer import RATE, document, said, study, two
 
 # The factors that matter are of one group, the idle ones of another.
 OF = {"a": "writing", "c": "writing", "b": "caches", "d": "caches"}
@@ -37,7 +37,7 @@ def test_a_sentence_says_of_which_group_the_factors_change_more(grouped: Answer)
 
 
 def test_what_is_not_resolved_is_said() -> None:
-    found = said(nothing, group_of=OF)
+    found = said(lambda _: 1.0, group_of=OF)
     assert [text for text in found.sentences if text.startswith("Not resolved: on average a factor of writing ")]
 
 

@@ -18,13 +18,13 @@ from scalograph.questions.tunables.truth import TunedProgram, search
 from scalograph.simulate.noise import Noise
 from scalograph.study.model import ONE_AT_A_TIME
 
-# Two factors of four settings each, and three of one: of a standard deviation of 4 and of 1 %.
+# Two factors of four settings each, and three of one: of a standard deviation of 4 and of 1%.
 STRONG, WEAK = (0.0, 0.05, -0.05, 0.03, -0.03), (0.0, 0.0141)
 MANY, FEW = (0, 1), (2, 3, 4)
 
 
 def found(*gains: tuple[float, ...], seed: int = 1) -> SettingFit:
-    """The fit of five runs of each setting alone, at 1 % noise."""
+    """The fit of five runs of each setting alone, at 1% noise."""
     noise = Noise(within=0.0, between=0.01)
     made = search(TunedProgram(gains), np.random.default_rng(seed), noise, ONE_AT_A_TIME, 5).fit_settings()
     assert made is not None
@@ -53,7 +53,7 @@ def test_the_stronger_group_is_told_and_turned_round_it_is_the_weaker() -> None:
 
 
 def test_groups_as_strong_as_each_other_are_not_told_apart() -> None:
-    alike = (0.0, 0.0566)  # the standard deviation of both is 4 %
+    alike = (0.0, 0.0566)  # the standard deviation of both is 4%
     first, second = groups(found(STRONG, STRONG, alike, alike, alike))
     said = group_ratio(first, second, 0.95, 100)
     assert said.contains(1.0) and said.high is not None and said.high < 2

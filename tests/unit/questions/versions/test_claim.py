@@ -1,5 +1,7 @@
 """The A/B answer: what is said of versions whose truth is known, and the numbers that stand beside it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -8,26 +10,30 @@ from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.questions.assemble import findings
-from scalograph.simulate.two_studies import Kind, blocks, session
+from scalograph.simulate.two_studies import Kind, blocks
 from scalograph.study.load import parse
 
 SETUP = ("p", "plain", "cgroup", "", "")
 
 
-def claimed(times: dict[str, np.ndarray], verdict: str = "clean") -> Claim:
+def noisy(rng: np.random.Generator, typical: float, sd: float = 0.005) -> np.ndarray:
+    return typical * np.exp(rng.normal(0, sd, 10))
+
+
+def claimed(times: dict[str, np.ndarray], verdict: str = "clean", factor: str = "version") -> Claim:
     """The claim of a command in versions, of which the first is the reference."""
-    study = parse(study_text(CommandStudy(("p-{version}",), {"version": ",".join(times)})))
+    study = parse(study_text(CommandStudy((f"p-{{{factor}}}",), {factor: ",".join(times)})))
     rows = [
         Row(
-            f"{name}{i}", i, i, False, {"version": name}, "ok", None, verdict, (), {}, {"wall": took / 1000},
+            f"{name}{i}", i, i, False, {factor: name}, "ok", None, verdict, (), {}, {"wall": took / 1000},
             wall_s=1.0, setup=SETUP,
         )
         for name, all_times in times.items() for i, took in enumerate(map(float, all_times))
     ]  # fmt: skip
     n_runs = [len(all_times) for all_times in times.values()]
-    found = findings(Table(study, "h", {}, [{"version": name} for name in times], n_runs, rows))
+    found = findings(Table(study, "h", {}, [{factor: name} for name in times], n_runs, rows))
     assert found.claim is not None
-    assert len(times) == 1 or not any("visible" in point for point in found.trust.points)  # the claim tells that
+    assert len(times) == 1 or "detectable" not in found.trust.codes  # the claim tells that
     return found.claim
 
 
@@ -38,27 +44,68 @@ def two(kind: Kind, n: int, effect: float, seed: int = 3) -> Claim:
 
 def test_a_gain_is_told_with_its_interval_and_the_matrix_that_carries_it() -> None:
     found = two("normal", 20, 0.04)
-    assert found.answered and found.sentences[0].startswith("new takes ")
-    assert " % less time than old [" in found.sentences[0]
+    (case,) = found.cases
+    assert found.answered and case.case == "percent of time" and case.values["answer"] == "faster"
+    assert (case.values["who"], case.values["base"]) == ("new", "old")
     assert found.matrix and [row.label for row in found.matrix.rows] == ["old", "new"]
     times = [row.cells[0].estimate for row in found.matrix.rows]
     assert times[1] and times[1].value == pytest.approx(0.1152, rel=0.01)
+    assert found.matrix.rows[1].cells[1].estimate == case.values["gain"][0]
+
+
+def test_a_ratio_of_two_or_more_is_a_factor() -> None:
+    rng = np.random.default_rng(5)
+    (case, *_) = claimed({"a": noisy(rng, 100), "b": noisy(rng, 350)}).cases
+    assert case.case == "factor of time" and case.values["gain"][0].value == pytest.approx(3.5, rel=0.01)
+
+
+def test_a_level_is_named_as_it_was_typed() -> None:
+    rng = np.random.default_rng(5)
+    found = claimed({"n": noisy(rng, 100), "g": noisy(rng, 110)}, factor="order")
+    assert found.sentences[0].startswith("order=g takes ") and " than order=n (95% CI " in found.sentences[0]
 
 
 def test_the_same_is_said_only_where_it_is_shown() -> None:
-    alike, open_, alone = two("normal", 40, 0.0), two("lognormal", 10, 0.0), two("ticks", 10, 0.0)
-    assert alike.answered and "the same time within 0" in alike.sentences[0].replace("within 1", "within 0")
-    for found in (open_, alone):
-        assert not found.answered and found.sentences[0].startswith("Cannot be said: ")
-    assert "are visible" in open_.sentences[0] and "too coarse" in alone.sentences[0]
+    alike, wide, coarse = two("normal", 40, 0.0), two("lognormal", 10, 0.0), two("ticks", 10, 0.0)
+    assert alike.answered and alike.cases[0].case == "equivalent"
+    assert not wide.answered and not coarse.answered
+    assert wide.cases[0].case == "open" and wide.cases[0].values["who"] == ["new"]
+    assert coarse.cases[0].case == "no ratio" and "too coarse" in coarse.cases[0].values["reason"]
 
 
-def test_two_modes_are_named_with_shares_and_mark_the_cell() -> None:
-    found = claimed({"a": session(np.random.default_rng(1), "modes", 40)})
-    assert found.sentences[0].startswith("Runs have two modes: ") and " near " in found.sentences[0]
+def test_of_several_the_fastest_and_the_slowest_are_told() -> None:
+    rng = np.random.default_rng(5)
+    found = claimed({"a": noisy(rng, 100), "b": noisy(rng, 90), "c": noisy(rng, 300)})
+    first, beside = found.cases
+    assert (first.case, first.values["who"], first.values["n"]) == ("best", "b", 3)
+    assert [name for name, _ in beside.values["higher"]] == ["c"] and not beside.values["left"]
+    assert found.matrix and len(found.matrix.rows) == 3
+
+
+def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows() -> None:
+    rng = np.random.default_rng(5)
+    every = [
+        two("normal", 20, 0.04), two("normal", 40, 0.0),
+        claimed({name: noisy(rng, typical) for name, typical in (("a", 100), ("b", 90), ("c", 300))}),
+        claimed({f"v{n}": noisy(rng, 100 + 20 * n) for n in range(8)}),
+        claimed({f"v{n:02d}": noisy(rng, 100 + (n > 20)) for n in range(40)}),
+    ]  # fmt: skip
+    for found in every:
+        assert found.matrix is not None
+        cells = " ".join(cell.text for row in found.matrix.rows for cell in row.cells[1:])
+        numbers = re.findall(r"([0-9.]+)(?:\N{MULTIPLICATION SIGN}|% (?:less|more))", " ".join(found.sentences))
+        assert numbers and all(re.search(rf"(?<![0-9.]){re.escape(text)}(?![0-9])", cells) for text in numbers)
+
+
+def test_two_modes_are_named_and_mark_the_cell() -> None:
     pair = two("modes", 40, 0.0)
-    assert any("two modes" in text for text in pair.sentences)
-    assert pair.matrix and pair.matrix.rows[0].cells[0].doubt
+    assert pair.cases[-1].case == "modes" and "old" in pair.cases[-1].values["who"]
+    assert pair.matrix and "two modes" in pair.matrix.rows[0].cells[0].doubt
+
+
+def test_disturbed_runs_say_nothing_of_versions() -> None:
+    times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
+    assert claimed(times, "disturbed").sentences == ["No answer: 10 of 10 runs were disturbed."]
 
 
 def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:
@@ -68,27 +115,20 @@ def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:
     assert typical and typical.high and typical.low and typical.high / typical.low > 1.08
 
 
-def drawn(n: int, **kinds: tuple[float, float]) -> dict[str, np.ndarray]:
-    """Times of versions, each about its typical one, with a standard deviation of their logs."""
-    rng = np.random.default_rng(5)
-    return {name: typical * np.exp(rng.normal(0, sd, n)) for name, (typical, sd) in kinds.items()}
-
-
-def test_of_several_the_fastest_and_the_slowest_are_told() -> None:
-    found = claimed(drawn(10, a=(100, 0.005), b=(90, 0.005), c=(300, 0.005)))
-    assert found.sentences[0].startswith("The fastest (b) takes ") and "the worst (c) " in found.sentences[0]
-    assert found.matrix and len(found.matrix.rows) == 3
-    # An end that is not resolved leaves no gap in the sentence.
-    (text, *_) = claimed(drawn(10, a=(100, 0.005), b=(110, 0.005), c=(300, 2.0))).sentences
-    assert text.startswith("None is shown to be faster than a") and ", ." not in text and "; ." not in text
-    # Of too wide an interval only which is slower is told.
-    (text, *_) = claimed(drawn(8, a=(100, 0.005), b=(800, 0.6), c=(2000, 0.6))).sentences
-    more = "the best (b) takes more time (by how much is not resolved), the worst (c) "
-    assert text.startswith(f"None is faster than a: {more}")
-
-
-def test_disturbed_runs_say_nothing_of_versions_and_a_failing_one_is_the_reason() -> None:
-    times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
-    assert claimed(times, "disturbed").sentences[0].startswith("Cannot be said: 10 of 10 runs")
+def test_a_version_that_never_succeeds_is_the_reason() -> None:
     found = claimed({"old": np.array([100.0, 101.0]), "broken": np.array([])})
-    assert found.sentences == ["Cannot be said: no other run than with old succeeded."] and not found.answered
+    assert found.sentences == ["No answer: no other run than with old succeeded."] and not found.answered
+
+
+def test_what_is_inconclusive_is_named_beside_what_is_slower() -> None:
+    rng = np.random.default_rng(5)
+    first, beside = claimed({"a": noisy(rng, 100), "b": noisy(rng, 110), "c": noisy(rng, 300, 2.0)}).cases
+    assert first.case == "none clearly better"
+    assert [name for name, _ in beside.values["higher"]] == ["b"] and beside.values["left"] == ["c"]
+
+
+def test_of_too_wide_an_interval_only_which_is_slower_is_told() -> None:
+    rng = np.random.default_rng(5)
+    found = claimed({"a": noisy(rng, 100), "b": noisy(rng, 800, 0.6), "c": noisy(rng, 2000, 0.6)})
+    assert [case.case for case in found.cases] == ["none better", "beside"]
+    assert found.cases[1].values["higher"] == [("b or c (size uncertain)", [])]

@@ -138,7 +138,7 @@ def test_after_a_signal_nothing_is_started(opened: Opened) -> None:
 
 
 def test_a_program_that_is_not_there_is_named(opened: Opened) -> None:
-    refuses(HostError, 'no program "no-such-program", expected on PATH', opened.ready, "no-such-program")
+    refuses(HostError, 'no program "no-such-program" on PATH', opened.ready, "no-such-program")
 
 
 def test_runs_that_cannot_begin_fail_and_at_last_end_the_study(opened: Opened) -> None:

@@ -2,16 +2,16 @@
 
 const MANY_DOTS = 6000; // more runs than this in a figure, and of each point some are shown
 
-/** @param {Family} family @param {Measure} measure @param {PanelOfCurves} panel @param {number} quota */
-function curveTraces(family, measure, panel, quota) {
+/** @param {Family} family @param {Measure} measure @param {PanelOfCurves} panel @param {number} quota @param {number[]} range of the upright axis */
+function curveTraces(family, measure, panel, quota, range) {
   const shown = family.visible(panel);
-  const parts = shown.map((curve) => lineParts(family, measure, curve, quota));
-  const layers = /** @type {const} */ (["band", "dots", "line"]).flatMap((layer) => parts.flatMap((part) => part[layer]));
+  const parts = shown.map((curve) => lineParts(family, measure, curve, quota, range));
+  const layers = /** @type {const} */ (["band", "dots", "line", "arrows"]).flatMap((layer) => parts.flatMap((part) => part[layer]));
   return [...underTraces(family, measure, shown), ...layers];
 }
 
-/** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {number} quota */
-function lineParts(family, measure, curve, quota) {
+/** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {number} quota @param {number[]} range */
+function lineParts(family, measure, curve, quota, range) {
   const style = family.style(family.lineOf(curve));
   const ink = family.ink(curve);
   const points = curve.points.flatMap((point) => {
@@ -22,7 +22,8 @@ function lineParts(family, measure, curve, quota) {
   return {
     band: family.data.axis.ordered ? bandTrace(band, `${ink}/0.16`) : [],
     dots: measure.response === undefined ? [] : dotTrace(family, measure, curve, points, ink, quota),
-    line: [lineTrace(family, measure, curve, points, style, ink)],
+    line: lineTraces(family, measure, curve, points, style, ink),
+    arrows: arrowTrace(points, measure, range, ink),
   };
 }
 
@@ -35,6 +36,19 @@ function dodge(family, style) {
   const room = Math.min(...gaps, (at[at.length - 1] - at[0] || 0.5) / 10);
   const n = Math.min(family.lines().length, COLORS);
   return (((style % COLORS) - (n - 1) / 2) * 0.5 * room) / Math.max(n, 4);
+}
+
+// Joined points, then the inconclusive ones, hollow and unjoined.
+/** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {Drawn[]} points @param {number} style @param {string} ink */
+function lineTraces(family, measure, curve, points, style, ink) {
+  const isOpen = (/** @type {Drawn} */ { point }) => point.open?.includes(measure.id) ?? false;
+  const open = points.filter(isOpen);
+  const trace = (/** @type {Drawn[]} */ some) => lineTrace(family, measure, curve, some, style, ink);
+  if (!open.length) return [trace(points)];
+  const joined = trace(points);
+  joined.y = points.map((one) => (isOpen(one) ? null : one.value[0]));
+  const hollow = trace(open);
+  return [joined, { ...hollow, mode: "markers", marker: { .../** @type {object} */ (hollow.marker), color: "paper", line: { color: ink, width: 1.4 } } }];
 }
 
 /** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {Drawn[]} points @param {number} style @param {string} ink @returns {Trace} */
@@ -52,20 +66,20 @@ function lineTrace(family, measure, curve, points, style, ink) {
     hoverinfo: "text",
     hovertext: points.map(({ point, value }) => {
       const place = `${family.data.title}: ${family.data.axis.labels[point.level]}`;
-      return hover([family.lineText(curve), place, `${value[3]} ${measure.unit}`, value[6] && `for all levels at once ${value[6]}`, ...point.flags]);
+      return hover([family.lineText(curve), place, `${value[3]} ${measure.unit}`, value[6] && `for all levels at once ${value[6]}`, point.open?.includes(measure.id) && "inconclusive", ...point.flags]);
     }),
   };
 }
 
-// Counted: a dot; counted without being clean: a ring; left out: an x.
+// Counted: a dot; disturbed or excluded: an x. No run is hollow: that is an inconclusive point.
 /** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {Drawn[]} points @param {string} ink @param {number} quota @returns {Trace[]} */
 function dotTrace(family, measure, curve, points, ink, quota) {
   const { samples } = family;
   const leftOut = new Set(samples.left_out[measure.response ?? ""]);
   const verdict = (/** @type {number} */ row) => samples.verdicts[samples.verdict[row]];
-  const symbol = (/** @type {number} */ row) => (leftOut.has(row) ? "x-thin-open" : ["clean", ""].includes(verdict(row)) ? "circle" : "circle-open");
+  const symbol = (/** @type {number} */ row) => (leftOut.has(row) || verdict(row) === "disturbed" ? "x-thin-open" : "circle");
   const dots = points.flatMap(({ point, x }) => spread(rowsOf(point), quota).map((row) => ({ x, row, y: scored(samples, measure, row) })));
-  const told = dots.map(({ row, y }) => hover([family.lineText(curve), `run ${samples.run[row]}`, `${Number(y?.toPrecision(5))} ${measure.unit}`, verdict(row), leftOut.has(row) && "left out"]));
+  const told = dots.map(({ row, y }) => hover([family.lineText(curve), `run ${samples.run[row]}`, `${Number(y?.toPrecision(5))} ${measure.unit}`, verdict(row), leftOut.has(row) ? "excluded" : "counted"]));
   return [{
     type: "scatter",
     mode: "markers",
@@ -75,6 +89,19 @@ function dotTrace(family, measure, curve, points, ink, quota) {
     hoverinfo: "text",
     hovertext: told,
   }];
+}
+
+// Arrows where an interval goes on beyond the frame; as `_arrows` of report/first_chart.py.
+/** @param {Drawn[]} points @param {Measure} measure @param {number[]} range @param {string} ink @returns {Trace[]} */
+function arrowTrace(points, measure, [foot, top], ink) {
+  const ends = points.flatMap(({ value, x }) => [
+    ...(value[2] !== null && value[2] > top ? [{ x, y: top, symbol: "arrow-up", value }] : []),
+    ...(value[1] !== null && value[1] < foot ? [{ x, y: foot, symbol: "arrow-down", value }] : []),
+  ]);
+  const marker = { color: ink, size: 7, symbol: ends.map(({ symbol }) => symbol) };
+  const hovertext = ends.map(({ value }) => hover([`interval beyond the chart: ${value[3]} ${measure.unit}`]));
+  const [x, y] = [ends.map((end) => end.x), ends.map((end) => end.y)];
+  return ends.length ? [{ type: "scatter", mode: "markers", x, y, cliponaxis: false, marker, hoverinfo: "text", hovertext }] : [];
 }
 
 // Choose at most `quota` rows, evenly spaced.
@@ -92,16 +119,17 @@ function measureNodes(family, measure, node) {
   const quota = counts.reduce((a, b) => a + b, 0) <= MANY_DOTS ? Infinity : Math.max(4, Math.floor(MANY_DOTS / points.length));
   const range = () => extent(family, measure, panels);
   const drawn = panels.map((panel) => {
-    const label = `${measure.title} over ${family.data.title}${panel.title && `, ${panel.title}`}: ${family.visible(panel).length} lines; numbers in the table below the figure`;
+    const label = `${measure.title} over ${family.data.title}${panel.title && `, ${panel.title}`}: ${family.visible(panel).length} lines; numbers in the table below the chart`;
     const make = (/** @type {Box} */ box) => {
       const found = range();
       const said = family.visible(panel).flatMap((curve) => family.under(measure, curve).flatMap((one) => one.said ?? []));
       const dotted = [...new Set(said)].filter(Boolean).join("; ");
       const annotations = [...(found?.onLog ? [aside("log scale", 0)] : []), ...(dotted ? [aside(dotted, 1)] : [])];
       const yaxis = vertical(found);
+      const ends = (yaxis.range ?? [-Infinity, Infinity]).map((end) => (found?.onLog ? 10 ** end : end));
       const letters = Math.max(...(yaxis.ticktext ?? [String(Math.round(yaxis.range?.[1] ?? 0))]).map((text) => text.length));
       const layout = { margin: { ...MARGIN, t: 18, l: Math.max(MARGIN.l, 8 * letters + 8) }, xaxis: horizontal(family, measure, box), yaxis, shapes: [...family.data.shapes, ...measure.shapes], annotations };
-      return { data: curveTraces(family, measure, panel, quota), layout };
+      return { data: curveTraces(family, measure, panel, quota, ends), layout };
     };
     const place = plot(label, make);
     return { panel, place, node: el("div", { class: "panel" }, panel.title && el("h4", {}, panel.title), place) };
@@ -109,7 +137,7 @@ function measureNodes(family, measure, node) {
   crosshair(family, measure, drawn);
   const most = Math.max(...counts);
   const fewer = measure.response !== undefined && most > quota && ` ${quota} of up to ${most} runs a point.`;
-  const key = el("p", { class: "key" }, measure.key, fewer, range()?.isCut && " Some leave the frame.");
+  const key = el("p", { class: "key" }, measure.key, fewer, range()?.isCut && " Arrow: the interval goes on beyond the chart.");
   const head = el("figcaption", {}, headed(measure.title, measure.unit), key, keyLines(family));
   const numbers = onDemand("These numbers as a table", () => panels.map((panel) => textTable(panelTable(family, measure, panel))));
   return [head, el("div", { class: panels.length > 1 ? "panels" : "panels single" }, ...drawn.map((one) => one.node)), figureTools(node, measure.title), numbers];
@@ -137,14 +165,18 @@ function familySection(data, all) {
     redraw(node);
   };
   const build = () => {
-    const figures = data.measures.map((measure) => {
+    const kind = family.panels().length === 1 ? "measures few" : "measures";
+    const figures = (/** @type {boolean} */ folded) => data.measures.filter((measure) => measure.folded === folded).map((measure) => {
       const figure = el("figure", { class: "later", id: measureId(measure) }, headed(measure.title, measure.unit));
       return later(figure, () => measureNodes(family, measure, figure));
     });
+    const rest = figures(true);
+    const folded = rest.length ? [el("details", { class: "secondary" }, el("summary", {}, `Secondary measures (${rest.length})`), el("div", { class: kind }, ...rest))] : [];
     const head = el("div", { class: "family-head" }, controls(family, rebuild), legend(family, changed), el("div", { class: "lines" }, underLegend(family, changed), runMarks()));
-    const measures = el("div", { class: family.panels().length === 1 ? "measures few" : "measures" }, ...figures, share);
+    new ResizeObserver(() => node.style.setProperty("--head", `${head.offsetHeight}px`)).observe(head); // of jumps, which stop below it
+    const measures = el("div", { class: kind }, ...figures(false), share);
     const fixed = data.fixed ? [el("p", { class: "note" }, `All with ${data.fixed}.`)] : [];
-    node.replaceChildren(el("h3", { class: "quiet" }, `Along ${data.title}`), head, ...fixed, measures);
+    node.replaceChildren(el("h3", { class: "quiet" }, `Along ${data.title}`), head, ...fixed, measures, ...folded);
   };
   const rebuild = () => {
     const focus = [...node.querySelectorAll("select")].findIndex((select) => select === document.activeElement);

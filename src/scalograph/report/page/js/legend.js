@@ -9,9 +9,14 @@ const MARKS = {
   cross: "M-1.4 -4.2h2.8v2.8h2.8v2.8h-2.8v2.8h-2.8v-2.8h-2.8v-2.8h2.8z",
   x: "M-4 -2.2L-2.2 -4L0 -1.8L2.2 -4L4 -2.2L1.8 0L4 2.2L2.2 4L0 1.8L-2.2 4L-4 2.2L-1.8 0z",
   "triangle-down": "M0 4.4L4.2 -3.2H-4.2z",
+  "line-ew": "M-5 0h10",
+  "line-ns": "M0 -5v10",
+  "line-ne": "M-4 4l8 -8",
+  "line-nw": "M-4 -4l8 8",
   star: "M0 -5L1.3 -1.6L4.8 -1.5L2 0.7L3 4.2L0 2.2L-3 4.2L-2 0.7L-4.8 -1.5L-1.3 -1.6z",
 };
-const RUN_MARKS = [["counted", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["unverified", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z", "unverified, or disturbed and counted"], ["left out", "M-3 -3L3 3M-3 3L3 -3"]];
+const DISK = "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z";
+const RUN_MARKS = [["counted", DISK], ["inconclusive", DISK], ["disturbed", "M-3 -3L3 3M-3 3L3 -3", "disturbed or excluded"]];
 /** @type {[string, string][]} */
 const SCALES = [["auto", "as the range asks"], ["linear", "linear"], ["log", "logarithmic"]];
 
@@ -62,7 +67,7 @@ function underLegend(family, changed) {
   return buttons.length ? buttonRow("legend laws", "Under the curves", "Lines under the curves", buttons) : null;
 }
 
-// Symbols of runs.
+// What a mark means, everywhere on the page.
 const runMarks = () => el("p", { class: "run-marks" }, ...RUN_MARKS.map(([word, path, text = word]) => el("a", { href: `#word-${word.replace(" ", "-")}` }, svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, svg("path", { d: path, class: "run-mark", transform: "translate(6 6)" })), text)));
 
 // The legend without buttons, for paper.

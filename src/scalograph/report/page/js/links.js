@@ -24,9 +24,35 @@ function followLink() {
   const one = linked.get(id);
   one?.restore({ ...one.first, ...Object.fromEntries(new URLSearchParams(query)) });
   const place = id && document.getElementById(id);
-  if (!place || (!one && !query && place.closest("#drawn") === null)) return; // the browser has gone there by itself
+  if (!place) return;
+  place.closest("details")?.setAttribute("open", "");
   buildNow(place);
-  place.scrollIntoView(/** @type {any} */ ({ behavior: "instant" })); // newer than the checker
+  hold(place);
+}
+
+const MOVES = ["wheel", "touchmove", "keydown", "pointerdown"]; // by which readers go on
+const HELD_MS = 3000; // since the page last changed its height
+let release = () => {};
+
+// Keep a target in sight while charts above it are built, until the reader moves.
+/** @param {Element} place */
+function hold(place) {
+  release();
+  const moved = new AbortController();
+  let timer = 0;
+  const aim = () => {
+    place.scrollIntoView(/** @type {any} */ ({ behavior: "instant" })); // newer than the checker
+    clearTimeout(timer);
+    timer = window.setTimeout(() => release(), HELD_MS);
+  };
+  const grown = new ResizeObserver(aim);
+  release = () => {
+    grown.disconnect();
+    moved.abort();
+  };
+  for (const name of MOVES) addEventListener(name, () => release(), { signal: moved.signal });
+  grown.observe(document.body);
+  aim();
 }
 
 // Frames that are filled when scrolled into view; all of them for printing.

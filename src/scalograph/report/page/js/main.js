@@ -15,7 +15,10 @@ function drawFigures(data) {
 function wakeFirst({ first }) {
   const still = document.querySelector("#first-figure .picture");
   if (!still || !first) return;
-  const wake = () => library().then(() => still.replaceWith(plot(first.label, () => first, "first")));
+  const { yaxis, margin, annotations = [] } = first.layout; // the title of the upright axis stands above it, as in the still picture
+  const title = { ...aside(plain(yaxis?.title?.text ?? ""), 0), xshift: -(margin?.l ?? 0), font: { size: 13, color: "ink" } };
+  const layout = { ...first.layout, yaxis: { ...yaxis, title: undefined }, annotations: [...annotations, title] };
+  const wake = () => library().then(() => still.replaceWith(plot(first.label, () => ({ data: first.data, layout }), "first")));
   still.addEventListener("pointerenter", wake, { once: true });
 }
 

@@ -48,6 +48,11 @@ function draw(place) {
   const box = { width: place.clientWidth, height: place.clientHeight };
   const { data, layout } = make(box);
   Plotly.react(place, painted(data), painted(finished(layout, box)), CONFIG);
+  const heard = /** @type {any} */ (place);
+  for (const event of ["plotly_hover", "plotly_unhover"]) {
+    heard.removeAllListeners(event); // of an earlier drawing
+    heard.on(event, () => place.classList.toggle("pointed", event === "plotly_hover"));
+  }
 }
 
 /** @param {Element} place */
@@ -167,6 +172,7 @@ function printing(on) {
   if (on === isPrinting()) return;
   if (on && !("Plotly" in window) && waiting.size) return void library().then(() => printing(matchMedia("print").matches));
   document.documentElement.classList.toggle("printing", on);
+  if (on) document.querySelectorAll("details.secondary").forEach((details) => details.setAttribute("open", ""));
   if (on) [...waiting.keys()].forEach(buildNow);
   redraw();
 }

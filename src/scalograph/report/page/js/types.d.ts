@@ -74,7 +74,7 @@ interface Samples {
   log?: Record<string, (string | number | boolean | null)[]>;
 }
 interface FactorData { title: string; unit: string; levels: string[]; raw: (string | number)[] }
-interface Measure { id: string; title: string; unit: string; scale: number; bars: string; response?: string; key: string; shapes: object[] }
+interface Measure { id: string; title: string; unit: string; scale: number; bars: string; response?: string; key: string; shapes: object[]; folded: boolean }
 /** Value, low end, high end, text; of a speedup also the band for all levels at once, and its text. */
 type Value = [value: number, low: number | null, high: number | null, text: string, below?: number, above?: number, band?: string];
 interface PointData {
@@ -83,6 +83,7 @@ interface PointData {
   values: Record<string, Value | undefined>;
   rows: [first: number, count: number][];
   flags: string[];
+  open?: string[]; // measures that are inconclusive here
 }
 interface Under { of: string; measure: string; traces: Trace[]; reach: number[]; end?: number; said?: string }
 interface CurveData { group: number[]; points: PointData[]; under: Under[]; reach: (number[] | null)[] }

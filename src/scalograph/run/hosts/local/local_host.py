@@ -1,6 +1,6 @@
 """Make runs on this machine: its own /proc and /sys, its compilers, and a probe for each run."""
 
-import shutil
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
@@ -22,7 +22,15 @@ from scalograph.run.hosts.local.probe import CpuGoneError, find_probe, interrupt
 from scalograph.run.hosts.local.probe_process import NotStartedError, ProbeProcess
 from scalograph.run.hosts.services.held_services import HeldServices
 from scalograph.run.interrupts import Interrupts, make_interrupt, pending_signal, record_signal
-from scalograph.run.launches import fail_if_disk_full, fill_launches, has_services, is_named, launches, program_of
+from scalograph.run.launches import (
+    fail_if_disk_full,
+    fill_launches,
+    find_programs,
+    find_step_programs,
+    has_services,
+    is_named,
+    is_on_path,
+)  # fmt: skip
 from scalograph.run.plan import Plan, locate_schedulers
 from scalograph.run.scratch import scratch
 from scalograph.study.levels import Configuration
@@ -30,15 +38,13 @@ from scalograph.study.processes import fill
 from scalograph.system import quiet
 from scalograph.system.platform_facts import counter_changes, read_counters
 from scalograph.system.stale_processes import owner_variables
+from scalograph.text.escape import shorten
 
+# Characters of a step that a message shows.
+MAX_SHOWN = 100
 # The longest that a study may declare: `setup` has no limit of its own.
 _NO_LIMIT_S = 30 * 365.25 * 86400
 _TAIL = 200
-
-
-def is_on_path(name: str, path: str | None) -> bool:
-    """Tell whether this machine has a program, in the folders of a PATH or by its own path."""
-    return shutil.which(name, path=path) is not None
 
 
 class StudySteps:
@@ -74,12 +80,10 @@ class StudySteps:
             HostError: a program is missing, or `setup` failed.
             KeyboardInterrupt: a signal came meanwhile.
         """
-        for step in self._templates:
-            name = self._argv(step, launch)[0]
-            if not self._is_there(name, launch.env.get("PATH")):
-                raise _missing_program(f"workload.{step}", name, f"workload.{step}")
+        find_step_programs(self._templates, launch, self._is_there)
         if "setup" not in self._templates:
             return
+        tell(f"setup: {shorten(shlex.join(self._argv('setup', launch)), MAX_SHOWN)}")
         with folder() as working:
             wrong = self._run_step("setup", launch, working, _NO_LIMIT_S)
         if wrong:
@@ -125,11 +129,6 @@ class StudySteps:
             raise make_interrupt(heard[0])
         self.n_ended = record.run.n_survivors or 0
         return _step_failure(argv[0], record, limit_s)
-
-
-def _missing_program(where: str, name: str, key: str) -> HostError:
-    expected = "an executable file" if "/" in name else "on PATH"
-    return HostError(where, f'no program "{name}"', expected, f"install it or correct {key}")
 
 
 def _step_failure(name: str, record: Record, limit_s: float) -> str | None:
@@ -181,20 +180,14 @@ class LocalHost:
                 a setting of the machine is refused, or a step failed.
         """
         planned = self._build_program(planned, tell)
-        programs = dict[tuple[str, str | None], Launch]()
-        for processes in (launches(planned, configuration) for configuration in planned.design.configurations):
-            for launch in processes:
-                programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
-        for name, path in programs:
-            if not self._is_there(name, path):
-                raise _missing_program("workload", name, "workload.command")
+        launch = find_programs(planned, self._is_there)
         for service, pid in planned.program.running:
             if not Path(f"/proc/{pid}").is_dir():
                 raise HostError(f"workload.process {service}", f"no process {pid}", "one that runs", "start it before")
         study = planned.design.study
         self._try_settings(planned)
         steps = self._steps(planned.program.steps, study.protocol.timeout_s)
-        steps.begin(next(iter(programs.values())), lambda: self._folder(study.workload.cwd == "caller"), tell)
+        steps.begin(launch, lambda: self._folder(study.workload.cwd == "caller"), tell)
         return planned
 
     def _build_program(self, planned: Plan, tell: Tell) -> Plan:

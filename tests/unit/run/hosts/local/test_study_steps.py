@@ -116,6 +116,6 @@ def test_setup_is_made_once_and_stops_everything_where_it_fails(probe: tuple[str
     told: list[str] = []
     made = StudySteps({"setup": ["sh", "-c", "echo x >> made"]}, 10, partial(ProbeProcess, probe))
     made.begin(LAUNCH, lambda: nullcontext(tmp_path), told.append)
-    assert (tmp_path / "made").read_text() == "x\n" and told == []
+    assert (tmp_path / "made").read_text() == "x\n" and told == ["setup: sh -c 'echo x >> made'"]
     with pytest.raises(HostError, match=r"workload\.setup: false: exit code 1"):
         steps(setup=["false"]).begin(LAUNCH, lambda: nullcontext(tmp_path))

@@ -1,6 +1,5 @@
-"""Commands on folders of results: the report is made of findings.json and of nothing else; history, and one figure."""
+"""The seam between stops 4 and 5: the report is made of findings.json, and of nothing else."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,14 +9,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from scalograph.cli import analyze_steps, history_command, steps_command
-from scalograph.errors import Exit, ProtocolError
+from scalograph.cli import analyze_steps, steps_command
+from scalograph.errors import ProtocolError
 from scalograph.protocol.results import Results
-from tests.golden.command import scalograph
 from tests.kit import ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
-from tests.unit.cli.test_compare import journal
 
 KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 
@@ -40,21 +37,21 @@ def test_without_its_journal_the_report_is_the_same(folder: Path) -> None:
     Results(folder).journal.unlink()
     page.unlink()
     again, _ = analyze_steps.report(folder)
-    assert page.read_bytes() == before and again == first
+    assert page.read_bytes() == before
+    assert again == first
 
 
 def test_findings_are_made_anew_only_where_something_is_newer(folder: Path) -> None:
     _, file = analyze_steps.analyze(folder)
-    second = folder / "other.jsonl.gz"
-    shutil.copy(KEPT, second)
-    aged(second, 10)
-    assert analyze_steps.is_current(folder) and not analyze_steps.is_current(second)
     file.write_text(file.read_text().replace("At which number", "At what number"))
     found, page = analyze_steps.report(folder)
     assert found.study.title.startswith("At what number") and "At what number" in page.read_text()
     aged(Results(folder).journal, -10)
     found, page = analyze_steps.report(folder)
     assert found.study.title.startswith("At which number") and "At what number" not in page.read_text()
+
+
+def test_a_profile_that_came_later_is_taken_in(folder: Path) -> None:
     analyze_steps.analyze(folder)
     profile = folder / "profile.json"
     profile.write_text("{}")
@@ -63,7 +60,15 @@ def test_findings_are_made_anew_only_where_something_is_newer(folder: Path) -> N
     assert any(warning.startswith("profile.json: ") for warning in found.warnings)
 
 
-def test_broken_or_missing_findings_are_refused_with_what_makes_them_anew(folder: Path, tmp_path: Path) -> None:
+def test_a_second_journal_in_the_folder_is_not_taken_for_the_first(folder: Path) -> None:
+    analyze_steps.analyze(folder)
+    second = folder / "other.jsonl.gz"
+    shutil.copy(KEPT, second)
+    aged(second, 10)
+    assert analyze_steps.is_current(folder) and not analyze_steps.is_current(second)
+
+
+def test_broken_findings_are_refused_with_what_makes_them_anew(folder: Path) -> None:
     _, file = analyze_steps.analyze(folder)
     file.write_text("{}")
     with pytest.raises(ProtocolError, match=r"findings\.json: broken findings: study: .*scalograph analyze") as refused:
@@ -72,9 +77,11 @@ def test_broken_or_missing_findings_are_refused_with_what_makes_them_anew(folder
     file.write_text("nothing")
     with pytest.raises(ProtocolError, match="Invalid JSON"):
         analyze_steps.report(folder)
-    (empty := tmp_path / "empty").mkdir()
+
+
+def test_with_neither_findings_nor_a_journal_there_is_nothing_to_report(tmp_path: Path) -> None:
     with pytest.raises(ProtocolError, match=r"journal\.jsonl: no such file"):
-        analyze_steps.report(empty)
+        analyze_steps.report(tmp_path)
 
 
 @contextmanager
@@ -105,46 +112,3 @@ def test_what_is_made_is_written_elsewhere_or_shown_alone(capsys: pytest.Capture
     shown = capsys.readouterr()
     assert shown.err == f"{folder}: cannot be written, and nothing is kept; name a file with --to\n" * 2
     assert shown.out.count("one run of each is too few") == 2 and "findings.json" not in shown.out
-
-
-def test_folders_are_read_in_the_order_of_their_runs(tmp_path: Path) -> None:
-    made = tmp_path / "scalograph-results" / "first"
-    made.mkdir(parents=True)
-    for i in range(3):
-        journal(made, f"2026010{i}T000000Z-aa")
-    (made / "empty").mkdir()
-    (made / "latest").symlink_to("20260102T000000Z-aa")
-    said = scalograph(["history", "first", "--table", "left-out"], tmp_path)
-    assert said.code == Exit.DONE
-    assert "3 results, 1 left out" in said.printed and "Cannot be said: 3 results" in said.printed
-    assert "empty: no such file" in said.printed
-    refused = scalograph(["history", "second"], tmp_path)
-    assert refused.code == Exit.STUDY and "one of first" in refused.printed
-    (tmp_path / "alone").mkdir()
-    journal(tmp_path / "alone", "only")
-    assert "1 result\n" in scalograph(["history", "alone"], tmp_path).printed
-
-
-def test_the_newest_are_those_that_began_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history_command, "MOST_RESULTS", 2)
-    for name, day in (("z-first", 1), ("m-second", 2), ("a-third", 3)):
-        journal(tmp_path, name)
-        file = tmp_path / name / "journal.jsonl"
-        file.write_text(file.read_text().replace("2026-01-01T", f"2026-01-0{day}T"))
-    told = json.loads(scalograph(["history", ".", "--json"], tmp_path).printed)
-    assert [one["name"] for one in told["results"]] == ["m-second", "a-third"]
-    assert told["left_out"] == ["1 older result: the newest 2 are read"]
-
-
-def test_one_figure_is_written_and_the_others_are_named(tmp_path: Path) -> None:
-    journal(tmp_path, "a")
-    said = scalograph(["export", "a", "--to", "first.svg"], tmp_path)
-    told = " ".join(said.printed.split())
-    assert said.code == Exit.DONE and told.startswith("first.svg: figure speedup; --figure NAME writes one of ")
-    others = told.partition(" writes one of ")[2].split(", ")
-    assert "wall" in others and "speedup" not in others
-    for name in ("wall", "speedup"):
-        said = scalograph(["export", "a", "--to", f"{name}.svg", "--figure", name], tmp_path)
-        assert said.code == Exit.DONE and f"figure {name};" in " ".join(said.printed.split())
-    first, named, other = ((tmp_path / f"{name}.svg").read_text() for name in ("first", "speedup", "wall"))
-    assert first == named != other

@@ -1,0 +1,76 @@
+"""A mistake is told at once, while another session holds the machine; and what a failed command said of itself."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.store import CHANGES, Store
+from scalograph.system.lock import try_lock
+from scalograph.system.private_dir import PrivateDir
+from tests.kit.command import degraded, in_process, study
+
+LOAD = ("load", "--serve", "./no-such", "--get", "http://127.0.0.1:{port}/")
+SEARCH = ("find", "effective-cpus", "--", "./no-such")
+
+
+@pytest.fixture
+def busy(tmp_path: Path) -> Iterator[Store]:
+    """A machine that another session holds."""
+    store = Store(tmp_path / "state", None)
+    with PrivateDir(tmp_path / "state") as folder:
+        lock = try_lock(folder)
+        assert lock is not None
+        yield store
+        os.close(lock)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (("measure", "--", "./no-such"), "error: command: ./no-such is not an executable file\n"),
+        (("measure", "--", "no-such-program"), 'error: command: no program "no-such-program" on PATH\n'),
+        (("measure", "--prepare", "no-such", "--", "true"), 'error: --prepare: no program "no-such" on PATH\n'),
+        (("measure", "--cpus", "1:4096", "--", "true"), "error: --cpus 1:4096 needs 4096 CPUs; this host has "),
+        (
+            ("ab", "--a", "./old", "--b", "./new", "--", "{version}"),
+            "error: command: ./old is not an executable file\n",
+        ),
+        (SEARCH, "error: command: ./no-such is not an executable file\n"),
+        (LOAD, "error: --serve: ./no-such is not an executable file\n"),
+        (("run", "study.toml"), 'error: workload: no program "no-such" on PATH\n'),
+    ],
+)
+def test_a_mistake_is_not_waited_for(tmp_path: Path, busy: Store, line: tuple[str, ...], message: str) -> None:
+    study(tmp_path, '["no-such", "{n}"]')
+    n = 2 if line[0] == "find" else 1
+    done = in_process(*line[:n], "--wait-lock", "10min", *line[n:], cwd=tmp_path, store=busy)
+    assert message in done.stderr and "waiting for" not in done.stderr
+    assert done.returncode in (2, 3) and not (tmp_path / "scalograph-results").exists()
+
+
+def test_without_a_mistake_the_machine_is_waited_for(tmp_path: Path, busy: Store) -> None:
+    done = in_process("measure", "--wait-lock", "0.1s", "--", "true", cwd=tmp_path, store=busy)
+    assert done.returncode == 3 and f"process {os.getpid()} measures on this machine" in done.stderr
+
+
+def test_levels_are_not_judged_while_another_session_has_changed_the_machine(tmp_path: Path, busy: Store) -> None:
+    (tmp_path / "state" / CHANGES).write_text("{}")
+    done = in_process("measure", "--wait-lock", "0.1s", "--cpus", "4096", "--", "true", cwd=tmp_path, store=busy)
+    assert done.returncode == 3 and "measures on this machine" in done.stderr and "4096" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("measure", "--runs", "1", "--", "sh", "-c", "echo first >&2; echo boom >&2; exit 1"),
+        ("measure", "--runs", "1", "--threads", "1,2", "--", "sh", "-c", "echo boom {threads} >&2; exit 1"),
+        ("ab", "--a", "x", "--b", "y", "--pairs", "9", "--", "sh", "-c", "echo boom {version} >&2; exit 1"),
+        ("find", "effective-cpus", "--max-runs", "6", "--", "sh", "-c", "echo boom >&2; exit 1"),
+    ],
+)
+def test_a_command_that_fails_is_quoted(tmp_path: Path, line: tuple[str, ...]) -> None:
+    done = in_process(*line, cwd=tmp_path, env=degraded(tmp_path))
+    assert done.returncode == 4, done.stderr
+    assert "exited with 1" in done.stdout and "boom" in done.stdout
