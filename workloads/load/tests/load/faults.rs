@@ -4,7 +4,7 @@ use crate::common::{load, serve, speak, Said};
 use std::thread::sleep;
 use std::time::Duration;
 
-const SHORT: [&str; 2] = ["steady_s=0.4", "ramp_s=0"];
+const SHORT: [&str; 2] = ["steady_s=1", "ramp_s=0"];
 
 fn loaded(address: &str, more: &[&str]) -> Said {
     load(&[&[format!("targets={address}").as_str()], &SHORT[..], more].concat())

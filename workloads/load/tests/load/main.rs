@@ -118,7 +118,7 @@ fn each_target_gets_its_warm_up_before_ready() {
     let servers = [serve(right), serve(right), serve(right)];
     let all = servers.iter().map(|server| server.address.clone()).collect::<Vec<_>>().join(",");
     // One client: two of the targets get nothing but their warm-up.
-    let said = load(&[&targets(&all), "clients=1", "warmup=50", "steady_s=0.1", "ramp_s=0", "threads=2"]);
+    let said = load(&[&targets(&all), "clients=1", "warmup=50", "steady_s=1", "ramp_s=0", "threads=2"]);
     let counted: Vec<u64> = servers.iter().map(|server| server.n_requests.load(Relaxed)).collect();
     assert_eq!(counted[1..], [50, 50]);
     assert!(counted[0] as f64 >= 50.0 + said.one("requests"));
@@ -130,7 +130,7 @@ fn the_load_goes_through_what_stands_in_front_and_the_warm_up_does_not() {
     let servers = [serve(right), serve(right), serve(right)];
     let [one, other, front] = [0, 1, 2].map(|i| servers[i].address.clone());
     let (all, through) = (targets(&format!("{one},{other}")), format!("through={front}"));
-    let said = load(&[&all, &through, "clients=2", "warmup=50", "steady_s=0.1", "ramp_s=0", "threads=2"]);
+    let said = load(&[&all, &through, "clients=2", "warmup=50", "steady_s=1", "ramp_s=0", "threads=2"]);
     let counted: Vec<u64> = servers.iter().map(|server| server.n_requests.load(Relaxed)).collect();
     assert_eq!(counted[..2], [50, 50]);
     assert!(counted[2] as f64 >= said.one("requests"));
@@ -202,7 +202,7 @@ fn operations_are_mixed_by_weight_with_seeded_values() {
 #[test]
 fn a_server_that_closes_after_each_answer_is_served_too() {
     let address = speak(vec![b"HTTP/1.0 200 OK\r\n\r\nhello"]);
-    let said = load(&[&targets(&address), "clients=2", "steady_s=0.3", "ramp_s=0", "contains=hello", "warmup=3"]);
+    let said = load(&[&targets(&address), "clients=2", "steady_s=1", "ramp_s=0", "contains=hello", "warmup=3"]);
     assert!(said.one("requests") >= 10.0 && said.one("errors") == 0.0);
 }
 
@@ -240,11 +240,11 @@ fn what_it_cannot_do_is_one_sentence() {
 #[test]
 fn a_run_without_a_right_answer_fails() {
     let server = serve(|_| (503, "busy".into()));
-    let done = driver(&[&targets(&server.address), "steady_s=0.1", "ramp_s=0"]);
+    let done = driver(&[&targets(&server.address), "steady_s=1", "ramp_s=0"]);
     assert_eq!(done.status.code(), Some(70));
     let told = String::from_utf8(done.stderr).unwrap();
     let last = told.lines().last().unwrap();
-    assert!(last.starts_with("scalograph-load: no right answer in the steady phase of 0.1 s: "), "{told}");
+    assert!(last.starts_with("scalograph-load: no right answer in the steady phase of 1 s: "), "{told}");
     assert!(last.ends_with("answered 503, expected 200; body: \"busy\""), "{told}");
 }
 
@@ -385,7 +385,7 @@ fn an_audit_gets_the_count_of_every_answer_also_of_the_last_ones() {
 #[test]
 fn an_audit_that_is_not_answered_fails_the_run() {
     let server = serve(|seen| (if seen.line.contains("/audit") { 0 } else { 200 }, String::new()));
-    let done = driver(&[&targets(&server.address), "audit=/audit", "steady_s=0.1", "ramp_s=0"]);
+    let done = driver(&[&targets(&server.address), "audit=/audit", "steady_s=1", "ramp_s=0"]);
     let told = String::from_utf8(done.stderr).unwrap();
     assert_eq!(done.status.code(), Some(69));
     assert!(told.contains("audit: no answer to /audit?request="), "{told}");

@@ -22,7 +22,7 @@ fn pooled() -> Server {
 fn what_is_in_use_of_a_pool_and_how_long_it_is_waited_for_is_told() {
     let server = pooled();
     let targets = format!("targets={}", server.address);
-    let said = load(&[&targets, "pool=/pool", "clients=2", "ramp_s=0.1", "steady_s=0.2"]);
+    let said = load(&[&targets, "pool=/pool", "clients=2", "ramp_s=0.1", "steady_s=1"]);
     let told = ["pool_size", "pool_busy", "pool_waiting"].map(|name| said.one(name));
     assert_eq!(told, [2.0, 1.5, 5.0]);
     assert_eq!(said.ms("pool_wait_ns"), 25.0);
