@@ -12,7 +12,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell
 from scalograph.questions.assemble import findings
 from scalograph.questions.scaling.truth import NOISES, SHAPES, disturb_runs, simulate_study
-from scalograph.text.cell_numbers import cell_number, claim_number, is_inconclusive, matrix_scale
+from scalograph.text.cell_numbers import INCONCLUSIVE, cell_number, claim_number, matrix_scale
 from scalograph.text.format import level_text
 
 DISTURBED = (0.0, 0.1, 0.3)  # shares of runs that are disturbed, and that are unverified
@@ -27,7 +27,7 @@ RANGE = re.compile(rf"(?i:from (?:between )?|between )({NUMBER}) (?:to|and) ({NU
 PLACES = ("cliff", "throughput", "within-limit")  # questions whose answer is a place
 VERB = re.compile(
     r"""\b(?:is|are|was|were|has|have|had|do|does|did|can|cannot|may|might|would|will|must|stays?|reach(?:es)?|falls?|
-    gives?|gains?|adds?|takes?|waits?|needs?|carr(?:y|ies)|sustains?|beats?|wins?|loses?|goes|jumps?|rises?|grows?|
+    gives?|gains?|adds?|takes?|increases?|beats?|overlap|matter|fail|waits?|needs?|carr(?:y|ies)|sustains?|wins?|loses?|goes|jumps?|rises?|grows?|
     differs?|matters?|changes?|ends?|ended|varies|vary|leaves?|tells?|lies?|succeeded|succeeds?|uses?|reports?|costs?|
     builds?|looks?|saturates?|plateaus?|peaks?|scales?|holds?|moves?|seems?|shares?|starts?|drops?|makes?|counts?)\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -86,27 +86,40 @@ def _is_same(a: Estimate | None, b: Estimate) -> bool:
     return (a.low is None) == (b.low is None) and all(math.isclose(x, y, rel_tol=1e-9) for x, y in ends)
 
 
-def _claimed(claim: Claim) -> list[Estimate]:
-    return [e for case in claim.cases for e in estimates_in(case.values) if e.value is not None]
+def _claimed(claim: Claim, but: Sequence[str] = ()) -> list[Estimate]:
+    values = [value for case in claim.cases for name, value in case.values.items() if name not in but]
+    return [e for e in estimates_in(values) if e.value is not None]
 
 
 def _case_numbers(claim: Claim, matrix: Matrix) -> Iterator[str]:
     """Every number of a case is a cell that is shown as a number, and printed with its digits."""
     scale, text = matrix_scale(matrix), " ".join(claim.sentences)
-    for e in _claimed(claim):
+    for e in _claimed(claim, but=["sides"]):  # on which the size of a jump rests
         own = [cell for cell in _cells(matrix) if _is_same(cell.estimate, e)]
         if not own:
             yield f"number: {claim_number(e)} of the answer is no cell of the matrix"
-        elif is_inconclusive(e):
+        elif all(_shown(cell, scale) == INCONCLUSIVE for cell in own):
             yield f"number: {e.value:.3g} of the answer is inconclusive in the matrix"
-        elif not any(re.search(rf"(?<![\d.,]){re.escape(form)}(?![\d]|[.,]\d)", text) for form in _printed(e, scale)):
-            yield f"digits: no sentence prints {cell_number(e, scale)} as its cell does"
+        elif not any(_says(text, form) for cell in own for form in _printed(cell, scale)):
+            yield f"digits: no sentence prints {_shown(own[0], scale)} as its cell does"
 
 
-def _printed(e: Estimate, scale: Any) -> list[str]:
+def _shown(cell: MatrixCell, scale: Any) -> str:
+    return cell.text or cell_number(cell.estimate, scale)
+
+
+def _says(text: str, form: str) -> bool:
+    return re.search(rf"(?<![\d.,]){re.escape(form)}(?![\d]|[.,]\d)", text) is not None
+
+
+def _printed(cell: MatrixCell, scale: Any) -> list[str]:
     """Return the forms in which a sentence may print a cell: as it is, or what it is more or less, in percent."""
-    shown = cell_number(e, scale).split(" ")[0]
-    forms = [f"{shown}{unit}" for unit in ("\N{MULTIPLICATION SIGN}", "-fold", f" {scale.unit}")]
+    e, text = cell.estimate or Estimate(), _shown(cell, scale)
+    if ends := re.fullmatch(rf"(?:up to )?({NUMBER})(?:–| to )({NUMBER})", text):  # a place, or two runs
+        return [f"{ends[1]} {word} {ends[2]}" for word in ("and", "to")]
+    shown = text.split(" ")[0].rstrip("\N{MULTIPLICATION SIGN}")
+    units = ("\N{MULTIPLICATION SIGN}", "-fold", f" {scale.unit}", scale.unit or " ", " vs.")
+    forms = [f"{shown}{unit}".rstrip() for unit in units]
     value, low, high = (100 * abs((x or 0.0) - 1) for x in (e.value, e.low, e.high))
     share = Estimate(value, min(low, high), max(low, high))
     return [*forms, *(f"{claim_number(share, ends=False)}{unit}" for unit in ("%", " %"))]
@@ -131,11 +144,13 @@ def _case_names(found: Findings, claim: Claim, matrix: Matrix) -> Iterator[str]:
 
 
 def _names(values: dict[str, Any]) -> Iterator[str]:
-    """Yield the names of configurations in the values of a case."""
-    for key in ("who", "lower", "near", "left"):
-        for entry in values.get(key) or ():
-            yield entry if isinstance(entry, str) else entry[0]
-    yield from (values[key] for key in ("first", "second") if values.get(key))
+    """Yield the names of configurations in the values of a case: each is one, or beside its number, or in a list."""
+    for key in ("who", "lower", "near", "left", "reversed", "alike", "never", "undecided", "first", "second"):
+        value = values.get(key) or ()
+        for entry in value if isinstance(value, list | tuple) else [value]:
+            text = entry[0] if isinstance(entry, list | tuple) else entry
+            if isinstance(text, str):
+                yield from re.sub(r" and \d+ more$", "", text).split("; ")
 
 
 def _choices(name: str) -> Iterator[Sequence[str]]:
@@ -153,16 +168,17 @@ def _words(text: str) -> set[str]:
 
 def _quoted_numbers(claim: Claim, matrix: Matrix) -> Iterator[str]:
     """Every number with an interval in a sentence is a cell: with its digits, in its unit, in its direction."""
-    cells = [cell.estimate for cell in _cells(matrix) if cell.estimate and cell.estimate.value]
+    shown = [cell for cell in _cells(matrix) if cell.estimate and cell.estimate.value]
+    values = [float(cell.estimate.value or 0.0) for cell in shown if cell.estimate]
     scale = matrix_scale(matrix)
     for quoted in quoted_numbers(claim.sentences):
         ratio = quoted.unit in ("×", "-fold") or quoted.unit.startswith("%")
-        values = [float(e.value or 0.0) for e in cells]
-        near = [e for e in cells if _is_near(quoted, float(e.value or 0.0), scale.factor)]
+        pairs = zip(shown, values, strict=True)
+        near = [cell for cell, value in pairs if _is_near(quoted, value, _factor(cell, scale))]
         if near:
-            forms = {form for e in near for form in _printed(e, scale)}
+            forms = {form for cell in near for form in _printed(cell, scale)}
             if quoted.text not in {re.sub(r"[^\d]*$", "", form) for form in forms}:
-                yield f"digits: {quoted.text}{quoted.unit} of a sentence is {cell_number(near[0], scale)} in the matrix"
+                yield f"digits: {quoted.text}{quoted.unit} of a sentence is {_shown(near[0], scale)} in the matrix"
         elif ratio and any(value and _is_near(quoted, 1 / value, 1.0) for value in values):
             yield f"direction: {quoted.text}{quoted.unit} of a sentence is its reciprocal in the matrix"
         elif not ratio and any(_is_near(quoted, value * 10.0**k, 1.0) for value in values for k in range(-9, 10, 3)):
@@ -171,6 +187,11 @@ def _quoted_numbers(claim: Claim, matrix: Matrix) -> Iterator[str]:
             continue
         else:
             yield f"number: {quoted.text}{quoted.unit} of a sentence is no cell of the matrix"
+
+
+def _factor(cell: MatrixCell, scale: Any) -> float:
+    """Return what a cell's number is multiplied by to be shown: a text beside numbers of a unit is a ratio."""
+    return 1.0 if cell.text else float(scale.factor)
 
 
 def quoted_numbers(sentences: Sequence[str]) -> Iterator[Quoted]:
@@ -222,9 +243,9 @@ def _used_cells(claim: Claim, matrix: Matrix) -> list[MatrixCell]:
     cells = [cell for cell in _cells(matrix) if cell.estimate]
     if claim.cases:
         return [cell for cell in cells if any(_is_same(cell.estimate, e) for e in _claimed(claim))]
-    quoted, factor = [*quoted_numbers(claim.sentences)], matrix_scale(matrix).factor
-    values = ((cell, float(cell.estimate.value or 0.0)) for cell in cells if cell.estimate)
-    return [cell for cell, value in values if any(_is_near(number, value, factor) for number in quoted)]
+    quoted, scale = [*quoted_numbers(claim.sentences)], matrix_scale(matrix)
+    values = [(cell, float(cell.estimate.value or 0.0), _factor(cell, scale)) for cell in cells if cell.estimate]
+    return [cell for cell, value, factor in values if any(_is_near(number, value, factor) for number in quoted)]
 
 
 def _verdict_of_cells(found: Findings, claim: Claim, matrix: Matrix) -> Iterator[str]:

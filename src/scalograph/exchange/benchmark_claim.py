@@ -43,8 +43,8 @@ FORMS = {
     "agreement": "{n} of {all} benchmarks agree with the study.",
     "agree": "{benchmark!s}: {tool} agrees with the study within {most:at_most}.",
     "differs": "{benchmark!s}: {tool} is {word} than the study, {gain:change} {noun}{gain:change_ci}.",
-    "few": "{benchmark!s}: inconclusive, {reason}. Add {what}.",
-    "not compared": "{benchmark!s}: not compared, {reason}.",
+    "few": "{benchmark!s} is inconclusive: {reason}. Add {what}.",
+    "not compared": "{benchmark!s} is not compared: {reason}.",
 }
 MOST_NAMED = 4
 

@@ -84,7 +84,7 @@ FORMS = {
     " From {x} = {first} to {last} its mean exponent is {exponent:measured}.",
     "cost": "Each {class}[[ ({base})]] takes {cost:measured}.",
     "prediction": "At {x} = {size}, the model predicts {time:measured}.",
-    "no prediction": "No prediction at {x} = {size}: {reason}.",
+    "no prediction": "There is no prediction at {x} = {size}: {reason}.",
 }
 
 

@@ -18,15 +18,16 @@ FORMS = {
     "grows": "Throughput still grows at {x} = {best}, the largest size measured.",
     "falls": "Throughput does not grow: it falls with more {x}.",
     "serial": "Throughput does not grow: all of the work is serial.",
-    "open": "Inconclusive: the location of the maximum. Highest throughput measured: {most:value} at {x} = {best}.",
+    "open": "Inconclusive: the maximum may lie anywhere."
+    " The highest throughput measured is {most:value} at {x} = {best}.",
     "no law": "Inconclusive: no scaling law holds ({reason})."
-    " Highest throughput measured: {most:value} at {x} = {best}.",
+    " The highest throughput measured is {most:value} at {x} = {best}.",
     "few": "Inconclusive: too few points for an interval. Add a size or a run.",
     "share": "[[The serial share is {share:measured}]][[the serial share is at least {least:percent}]]"
     "[[the serial share is at most {most:percent}]].",
     "prediction": "The model predicts {throughput:measured} at {x} = {size}.",
     "open prediction": "The prediction at {x} = {size} is inconclusive.",
-    "no prediction": "No prediction at {x} = {size}: {reason}.",
+    "no prediction": "There is no prediction at {x} = {size}: {reason}.",
     "remark": "{remark}.",
 }
 _SAME = 1e-9  # rounding: closer numbers are equal
@@ -129,7 +130,8 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
     shown = [point for i, point in enumerate(points) if i in spread or point is _best(document)]
     measured = [MatrixCell(estimate=Estimate(**point["throughput"])) for point in shown]
     fitted = [MatrixCell(estimate=Estimate(point["fitted"])) for point in shown]
-    fitted += [MatrixCell(text=cell_number(_estimate(prediction))) for prediction in asked]
+    predicted = [_estimate(prediction) for prediction in asked]
+    fitted += [MatrixCell(estimate=e, text=cell_number(e)) for e in predicted]
     blank = [MatrixCell() for _ in fitted[1:]]
     rows = [MatrixRow(label="measured", cells=[*measured, *(MatrixCell() for _ in asked)])]
     rows += [MatrixRow(label="model", cells=fitted)] if document["holds"] else []
@@ -138,7 +140,8 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
     own = [("serial share, %", "sigma", _PERCENT)] if "share" in named else []
     own += [(f"maximum at {x}", "optimum", PLAIN)] if _growth(document) == "peak" else []
     for label, name, scale in own:
-        cells = [MatrixCell(text=cell_number(Estimate(**document[name]), scale)), *blank]
+        e = Estimate(**document[name])
+        cells = [MatrixCell(estimate=e, text=cell_number(e, scale)), *blank]
         rows.append(MatrixRow(label=label, cells=cells))
     columns = [number(point["size"]) for point in (*shown, *asked)]
     return Matrix(title=f"throughput, by {x}", better="higher", columns=columns, rows=rows)

@@ -2,8 +2,8 @@
 
 In a form `{name}` is a value and `{name:kind}` a value of a kind of `KINDS`; `{name!s}` stays as it was typed where the
 sentence begins with it. What stands in `[[...]]` is left out where one of its values is missing; the first of those
-behind a colon or `is` loses its semicolon. A question decides the case and the values; tests look at these, not at the
-words.
+behind a colon, `is` or `are` loses its semicolon. A question decides the case and the values; tests look at these, not
+at the words.
 """
 
 import math
@@ -22,6 +22,7 @@ from scalograph.text.short_names import join_names
 
 _AS_TYPED = re.compile(r"\{\w+!s")
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
+_FIRST = re.compile(r"(:| is| are); ")
 
 
 def fill(form: str, values: Mapping[str, Any]) -> str:
@@ -44,12 +45,7 @@ def fill(form: str, values: Mapping[str, Any]) -> str:
     >>> fill("It is[[; lower with {low:each}]][[; near {near}]].", {"low": [("cas", [Estimate(0.38, 0.35, 0.41)])]})
     'It is lower with cas (0.38× [0.35–0.41]).'
     """
-    kept = (
-        _OPTIONAL.sub(lambda part: _part(part[1], values), form)
-        .lstrip("; ")
-        .replace(":; ", ": ")
-        .replace(" is; ", " is ")
-    )
+    kept = _FIRST.sub(r"\1 ", _OPTIONAL.sub(lambda part: _part(part[1], values), form).lstrip("; "))
     text = _FORMATTER.vformat(kept, (), values)
     return text if _AS_TYPED.match(kept) else text[:1].upper() + text[1:]
 

@@ -39,13 +39,13 @@ FORMS = {
     "refused": "Inconclusive: {reason}.",
     "lost": "Inconclusive: {reason}.",
     "values": "Without intervals, {noun} of {other} is {values:times} that of {reference}.",
-    "missing": "[[{lost}]][[; failed or missing, as allowed: {allowed}]].",
-    "beside": "[[{answer} in {n} of {all} configurations]][[; faster with {faster:each_change}]]"
+    "missing": "[[{lost}]][[; {allowed} failed or is missing, as allowed]].",
+    "beside": "It is[[; {answer} in {n} of {all} configurations]][[; faster with {faster:each_change}]]"
     "[[; faster in {n_faster}]][[; equivalent with {equivalent:list}]][[; equivalent in {n_equivalent}]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",
-    "law": "Scaling law: {changes:names}.",
+    "law": "The scaling law changes: {changes:names}.",
     "no law": "Scaling laws are compared only for the primary response over whole curves.",
-    "excluded": "[[Configurations in only one result: {unmatched}]][[; excluded for disturbed runs: {disturbed}]].",
+    "excluded": "[[Only one result has {unmatched}]][[; disturbed runs exclude {disturbed}]].",
 }
 MOST_ROWS, MOST_COLUMNS, MOST_SENTENCES, MOST_LOST = 8, 6, 3, 4
 PROGRAM = "study or program"
@@ -259,12 +259,12 @@ def _matrix(comparisons: ResultComparisons, answers: Sequence[_Answer]) -> Matri
 def _pair_matrix(result: ResultComparison) -> Matrix:
     """Tabulate the only configuration: both values, and their ratio."""
     (row,) = result.configurations
-    ends = [(result.reference, row.reference, ""), (result.other, row.other, cell_number(row.ratio))]
+    ratio = MatrixCell(estimate=row.ratio, text=cell_number(row.ratio))
+    ends = [(result.reference, row.reference, MatrixCell()), (result.other, row.other, ratio)]
     return Matrix(
         title=noun(result), unit=result.unit, better=result.better, columns=[noun(result), f"vs. {result.reference}"],
         rows=[
-            MatrixRow(label=label, cells=[MatrixCell(estimate=e, doubt=row.doubt), MatrixCell(text=ratio)])
-            for label, e, ratio in ends
+            MatrixRow(label=label, cells=[MatrixCell(estimate=e, doubt=row.doubt), over]) for label, e, over in ends
         ],
     )  # fmt: skip
 

@@ -127,7 +127,7 @@ FORMS = {
     "equivalent": "Equivalent: no change found in {n} results, all within {most:at_most} of the first;"
     " the margin is {margin:exact}.",
     "no intervals": "Inconclusive: no change found in {n} results, of which some have too few runs for an interval.",
-    "open": "Inconclusive: no change found in {n} results, but up to {most:at_most} possible;"
+    "open": "Inconclusive: no change was found in {n} results, but up to {most:at_most} is possible;"
     " the margin is {margin:exact}.",
     "few": "Inconclusive: {n} results are too few to find a change; {fewest} are needed.",
     "newest": "{text}.",

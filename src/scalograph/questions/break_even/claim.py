@@ -14,7 +14,7 @@ from scalograph.questions.terms import find_terms, is_covered, term_text
 from scalograph.text.answer_form import place_ends
 from scalograph.text.cell_numbers import level_range
 from scalograph.text.format import number, version_name
-from scalograph.text.quantities import axis_value, two_digits
+from scalograph.text.quantities import axis_value
 from scalograph.text.short_names import is_counted
 from scalograph.verdict.cause import COUNTED
 
@@ -38,8 +38,9 @@ FORMS = {
     "[[ in {some} of {all} configurations]].",
     "always": "{other} beats {base}, or is within {even:percent}, over all of {range}[[ with {who:list}]]"
     "[[ in {some} of {all} configurations]].",
-    "beside": "".join(
-        f"[[; {words} with {{{kind}:list}}]][[; {words} in {{n_{kind}}} configurations]]"
+    "beside": "Elsewhere the answer is"
+    + "".join(
+        f'[[; "{words}" with {{{kind}:list}}]][[; "{words}" in {{n_{kind}}} configurations]]'
         for kind, words in _NAMED.items()
     )
     + ".",
@@ -209,30 +210,6 @@ def formula_sentence(table: Table, result: BreakEven | None) -> list[str]:
     return [f"As a formula: {other} is faster where {product} is above {', '.join(parts)}."]
 
 
-def break_even_flags(result: BreakEven | None) -> list[str]:
-    """Return quality flags, the gravest first: a few open points do not change the others."""
-    if result is None:
-        return ["nothing is known of break-even"]
-    few = result.shares["undecided"] < FEW
-    return [*_misfit_flags(result), *open_flags(result)] if few else [*open_flags(result), *_misfit_flags(result)]
-
-
-def _misfit_flags(result: BreakEven) -> list[str]:
-    noisy = f"pairs differ by {result.noise_percent:.0f}%: intervals may be too narrow"
-    off = f"{result.n_off} of {result.n} pairs off a smooth surface: there is a cliff, or runs were slowed"
-    return [noisy] * (result.noise_percent > NOISY) + [off] * bool(result.n_off)
-
-
 def _levels_text(table: Table, levels: Mapping[str, float]) -> str:
     named = ", ".join(f"{table.view.title(name)} {axis_value(level)}" for name, level in levels.items())
     return f" ({named})" if named else ""
-
-
-def open_flags(result: BreakEven) -> list[str]:
-    """Return what is inconclusive, and about how many more pairs would decide it."""
-    if result.decided:
-        return []
-    if not (share := 100 * result.shares["undecided"]):
-        return [f"{result.n} pairs of runs decide every point, {result.n_more} more would confirm it"]
-    more = f"; about {result.n_more} more would decide" if result.n_more else ""
-    return [f"{two_digits(share)}% of the points are inconclusive after {result.n} pairs of runs{more}"]

@@ -216,9 +216,10 @@ def _text_row(label: str, *texts: str) -> MatrixRow:
 
 def _row(table: Table, cliff: CliffDoc, sides: Sides, scale: Scale) -> MatrixRow:
     cells = [_cell(table, *side, scale) for side in zip(sides.samples, sides.estimates, strict=True)]
-    change = factor_with_ends(sides.factor) if sides.is_sized else INCONCLUSIVE
-    more = _text_row("", change, chance_text(cliff.probability)).cells
-    return MatrixRow(label=_range_label(cliff.low, cliff.high), cells=[*cells, *more])
+    text = factor_with_ends(sides.factor) if sides.is_sized else INCONCLUSIVE
+    change = MatrixCell(estimate=sides.factor if sides.is_sized else None, text=text)
+    sure = MatrixCell(text=chance_text(cliff.probability))
+    return MatrixRow(label=_range_label(cliff.low, cliff.high), cells=[*cells, change, sure])
 
 
 def _cell(table: Table, sample: Sample, estimate: Estimate, scale: Scale) -> MatrixCell:

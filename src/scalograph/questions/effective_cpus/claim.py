@@ -16,7 +16,7 @@ from scalograph.text.cell_numbers import cell_number
 LIMITS = {
     "quota": "a quota of {quota} CPUs (less capacity, not fewer CPUs)",
     "mask": "the {k} CPUs that it may run on",
-    "none": "none found on this machine",
+    "none": "nothing on this machine",
     "more CPUs than work": "its number of workers ({workers}); there are more CPUs than work",
     "believes in another number": "the number of CPUs that it believes in ({k})",
     "lock or serial share": "a lock, a serial part, or sharing between CPUs",
@@ -35,7 +35,7 @@ FORMS = {
     "some": "The program uses {k} of {all} {what} effectively" + _SURE,
     "at once": "{k} of {all} {what} run at once" + _SURE,
     "one at a time": "Only {k} of {all} {what} runs at a time" + _SURE,
-    **{limit: f"Limit: {text}." for limit, text in LIMITS.items()},
+    **{limit: f"The limit is {text}." for limit, text in LIMITS.items()},
     **{reason: f"Inconclusive: {text}. Add runs." for reason, text in REASONS.items()},
     "implausible": f"Inconclusive: {REASONS['implausible']}. Rerun on a quiet machine.",
     "too few": "No answer: too few runs; {lost} of {n} were disturbed or failed.",

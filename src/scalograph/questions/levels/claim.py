@@ -27,27 +27,28 @@ from scalograph.text.short_names import drop_repeats
 _WHERE = "[[, for {who:list}]][[, in {n} of {all} configurations]]."
 FORMS = {
     "longer": "{high} takes {gain:factor} as long as {low}{gain:interval}[[, {values:value}]]" + _WHERE,
-    "larger": "With {high}, {response} is {gain:factor} that with {low}{gain:interval}[[, {values:value}]]" + _WHERE,
-    "ratio": "{response}: {gain:factor} with {high} vs. {low}{gain:interval}[[, {values:value}]]" + _WHERE,
-    "uncertain": "Larger {response} with {high} than with {low} (size uncertain)[[, for {who:list}]].",
-    "beside": "[[reversed for {reversed:each}]][[reversed in {n_reversed} configurations ({range:times})]]"
+    "larger": "With {high}, {response} is {gain:times} that with {low}[[, {values:value}]]" + _WHERE,
+    "ratio": "Going from {low} to {high} increases {response} {gain:factor}{gain:interval}[[, {values:value}]]"
+    + _WHERE,
+    "uncertain": "With {high}, {response} is larger than with {low} (size uncertain)[[, for {who:list}]].",
+    "beside": "It is[[; reversed for {reversed:each}]][[; reversed in {n_reversed} configurations ({range:times})]]"
     "[[; equivalent within {most:at_most} for {alike:list}]]"
     "[[; equivalent within {most:at_most} in {n_alike} configurations]]"
     "[[; inconclusive for {left:list}]][[; inconclusive in {n_left} configurations]].",
-    "other": "{response}: {more:value} with {high}, {less:value} with {low}[[ ({who})]].",
+    "other": "Going from {low} to {high} changes {response} from {less:value} to {more:value}[[ ({who})]].",
     "other factors": "[[levels of {alike:names} are equivalent]][[, within {most:at_most}]]"
-    "[[; inconclusive: the effect of {left:names}]][[, up to {possible:at_most}]].",
-    "excluded": "Excluded: configurations with values of 0 or less ({n}).",
+    "[[; the effect of {left:names} is inconclusive]][[, with up to {possible:at_most} possible]].",
+    "excluded": "Configurations with values of 0 or less are excluded ({n}).",
     "equivalent": "Equivalent: no two levels differ by more than {most:at_most}.",
     "identical": "Equivalent: all runs have the same value.",
     "noise": "Runs of one configuration typically differ by {noise:percent}.",
     "success": "{n} of {all} runs succeeded. With one run per configuration, values are not compared.",
-    "open": "Inconclusive: no difference found; up to {most:at_most} possible. Add runs.",
+    "open": "Inconclusive: no difference was found; up to {most:at_most} is possible. Add runs.",
     "too noisy": "Inconclusive: runs vary too much to compare. Add runs.",
     "few runs": "Inconclusive: one run per configuration is too few to compare. Add runs.",
     "many": "Inconclusive: too many configurations to compare.",
     "one time": "A run takes {value:measured}.",
-    "one value": "{response}: {value:measured}.",
+    "one value": "The value of {response} is {value:measured}.",
     "one range": "Inconclusive: {response} ranges from {least:value} to {most:value} in {n} runs. Add runs.",
     "modes": "Run-to-run values are bimodal; no single value is typical.",
     "no answer": "No answer: {reason}.",
@@ -331,6 +332,6 @@ class _Answer:
         lines = [row.line for row in shown]
         if self._lead:
             heads.append(" / ".join(level_text(level if level != "" else "none") for level in reversed(self._ends)))
-            last = [MatrixCell(text=cell_number(row.ratio)) for row in shown]
+            last = [MatrixCell(estimate=row.ratio, text=cell_number(row.ratio)) for row in shown]
             lines = [Line(line.levels, (*line.cells, cell)) for line, cell in zip(lines, last, strict=True)]
         return matrix(self._table, lines, heads, **self._table.view.matrix_texts)

@@ -26,11 +26,12 @@ from scalograph.text.short_names import drop_repeats, join_names, short_setting
 
 FORMS = {
     "fastest": "{who} builds fastest[[ {where}]][[: {time:measured}]][[ {at}]].",
-    "several": "Fastest[[ {where}]]: {who} (which is inconclusive)[[; {first} takes {time:measured}]][[ {at}]].",
-    "elsewhere": "Fastest elsewhere:[[; {others:list}]][[; inconclusive {left}]].",
+    "several": "{who} builds fastest[[ {where}]] (which one is inconclusive)"
+    "[[; {first} takes {time:measured}]][[ {at}]].",
+    "elsewhere": "Elsewhere the fastest is[[; {others:list}]][[; inconclusive {left}]].",
     "cost": "{who} takes {gain:factor} the {noun} of {base}{gain:interval}[[ {where}]].",
     "as much": "{noun} of {who} and {base} is equivalent within {margin:percent}[[ {where}]].",
-    "cost open": "Inconclusive: {noun} of {who} vs. {base}[[ {where}]].",
+    "cost open": "{noun} of {who} vs. {base} is inconclusive[[ {where}]].",
     "open": "Inconclusive: the fastest {factor} cannot be determined"
     "[[; differences below {least:percent} would be missed]]. Add runs.",
     "disturbed": "Inconclusive: the fastest {factor} cannot be determined; {n} of {all} runs were disturbed."

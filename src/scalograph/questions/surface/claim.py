@@ -142,7 +142,7 @@ class _Shown:
             is_doubted = any(x.levels.items() <= configuration.items() for configuration in disturbed)
             doubt = "some configurations have disturbed runs only" if is_doubted else ""
             cells = [MatrixCell(estimate=x.slope, doubt=doubt), MatrixCell(estimate=x.expected_slope)]
-            cells += [MatrixCell(text=cell_number(e)) for e in (x.ratio, x.ridge)[: 1 + bool(self._slow)]]
+            cells += [MatrixCell(estimate=e, text=cell_number(e)) for e in (x.ratio, x.ridge)[: 1 + bool(self._slow)]]
             label = view.short_levels(x.levels) if len(self._surfaces) > 1 else str(x.levels[surface.y])
             matrix_rows.append(MatrixRow(label=label, cells=cells))
         return Matrix(

@@ -28,17 +28,18 @@ FORMS = {
     "rising": "Throughput reaches {rate:quantity} at {level}[[ with {who}]] and still rises there.",
     "only": "Throughput is {rate:quantity} at {level}.",
     "falls": "Throughput falls to {fallen:quantity} at {last}[[, where {failed} fail]].",
-    "beside": "[[Not clearly lower with {near:list}]][[Not clearly lower in {n_near} configurations]]"
+    "beside": "It is[[; not clearly lower with {near:list}]][[; not clearly lower in {n_near} configurations]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left} configurations]].",
     "rises elsewhere": "With {who} throughput rises up to {level}, to {rate:quantity}.",
-    "bottleneck": "Bottleneck: {part}[[ ({use})]][[, e.g. {cause}]][[, shared with the {driver}]].",
+    "bottleneck": "The bottleneck is the {part}[[ ({use})]][[, e.g. {cause}]][[, shared with the {driver}]].",
     "generator first": "The load generator saturates first, so the service may reach more.",
     "low load": "The load does not saturate the service; test a higher one.",
     "elsewhere": "No CPU is saturated, so requests wait elsewhere, e.g. for {what}.",
     "either": "Inconclusive: the bottleneck is {parts:or}.",
     "holders": "Inconclusive: the bottleneck is the {part} ({use}), or the CPUs that its holders wait for.",
-    "unknown": "Inconclusive: the bottleneck; no CPU is saturated[[, yet tasks wait for {what}]].",
-    "open": "Inconclusive: the maximum throughput. Highest measured: {rate:quantity} at {level}[[ with {who}]].",
+    "unknown": "Inconclusive: the bottleneck is unknown; no CPU is saturated[[, yet tasks wait for {what}]].",
+    "open": "Inconclusive: the maximum throughput is unknown; the highest measured is {rate:quantity}"
+    " at {level}[[ with {who}]].",
     "test more": "Test higher loads, or add runs.",
     "add runs": "Add runs.",
     "generator": "Inconclusive: the load generator saturates first[[, at {rate:quantity}]] with {level}."

@@ -16,12 +16,12 @@ from scalograph.text.short_names import join_first
 FORMS = {
     "matter": "Tunables that matter: {n} of {all}[[; with {who:names}, {noun} is {gain:factor} the default's"
     "{gain:interval}]][[; the default of {best:names} is best]].",
-    "effects": "{noun} over the default:[[; lower with {lower:each}]][[; higher with {higher:each}]]"
-    "[[; not confirmed: {refuted:each}]][[; not retested: {candidates:each}]]"
-    "[[; size uncertain for {uncertain}]].",
-    "others": "Others:[[; {n_same} equivalent within {margin:percent}]]"
-    "[[; inconclusive, up to {most:at_most} possible: {left}]]"
-    "[[; without a result: {unknown}]][[; runs fail with {fails}]].",
+    "effects": "Over the default, {noun} is[[; lower with {lower:each}]][[; higher with {higher:each}]]"
+    "[[; not confirmed to differ with {refuted:each}]][[; not retested with {candidates:each}]]"
+    "[[; different by an uncertain factor with {uncertain}]].",
+    "others": "Others are[[; equivalent within {margin:percent} ({n_same})]]"
+    "[[; inconclusive, with up to {most:at_most} possible ({left})]]"
+    "[[; without a result ({unknown})]][[; failing with {fails}]].",
     "fails": "Runs fail with {fails}.",
     "equivalent": "No tunable of {all} matters: all levels are equivalent to the default within {margin:percent}.",
     "nothing": "No tunable of {all} measurably matters: no level changes {noun} by more than {most:at_most}"
@@ -29,7 +29,7 @@ FORMS = {
     "open": "Inconclusive: no tunable of {all} is known to matter; effects up to {most:at_most} remain possible"
     "[[; without a result: {unknown}]][[; runs fail with {fails}]]. Add runs.",
     "too few": "No answer: less than one block of runs so far ({n_runs}).",
-    "worst": "Most disturbed: {worst}.",
+    "worst": "The most disturbed is {worst}.",
     "wait": "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine.",
     "no answer": "No answer: {reason}.",
 }

@@ -24,13 +24,13 @@ FORMS = {
     "percent": "{who!s} has {gain:change} {noun} than {base}{gain:change_ci}.",
     "factor": "{who!s} has {gain:factor} the {noun} of {base}{gain:interval}.",
     "size uncertain": "{who!s} is {answer} than {base} (size uncertain).",
-    "best": "Best of {n}: {who}[[, with {gain:factor} the {noun} of {base}{gain:interval}]].",
+    "best": "{who!s} is the best of {n}[[, with {gain:factor} the {noun} of {base}{gain:interval}]].",
     "none better": "No version is {better} than {base}[[; all have {gain:factor} its {noun}]].",
-    "ends": "Lowest with {least}; highest with {most}.",
+    "ends": "It is lowest with {least} and highest with {most}.",
     "none clearly better": "No version is measurably {better} than {base}.",
-    "beside": "{noun} over {base}:[[; lower with {lower:each}]][[; higher with {higher:each}]]"
+    "beside": "Over {base}, {noun} is[[; lower with {lower:each}]][[; higher with {higher:each}]]"
     "[[; equivalent with {same:each}]][[; inconclusive with {left:list}]].",
-    "equivalent": "Equivalent to {base} within the {margin:percent} margin: {same:each}.",
+    "equivalent": "Within the {margin:percent} margin, {base} is equivalent to {same:each}.",
     "modes": "Runs of {who:names} are bimodal; no single value is typical.",
     "open": "Inconclusive: {who:list} may differ from {base} by up to {most:at_most}; the margin is {margin:percent}."
     " Add runs.",

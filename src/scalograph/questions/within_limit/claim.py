@@ -61,7 +61,7 @@ def _matrix(result: WithinLimit, case: str, values: dict[str, Any]) -> Matrix:
     }  # fmt: skip
     shown = {"always": "not reached", "never": "below all"}
     range_text = f"{values['low']:,} to {values['high']:,}" if case == "open" else shown.get(case, "")
-    reached = MatrixCell(text=range_text) if range_text else MatrixCell(estimate=result.crossing)
+    reached = MatrixCell(estimate=None if case in shown else result.crossing, text=range_text)
     cells = {"limit reached at": reached, **{name: MatrixCell(text=text) for name, text in texts.items() if text}}
     label = f"{values['response']} within {values['limit']}"
     title = f"level at the limit: {values['factor']}" if values["factor"] else "level at the limit"
