@@ -51,7 +51,7 @@ def command(
         raise StudyError.one("", f"{modes[0]} and {modes[1]} exclude each other", "", "run two commands")
     for name, is_given in {"--quick": quick, "--budget": budget is not None}.items():
         if is_given and not noise:
-            raise StudyError.one("", f"{name} shortens --noise only", "", f"use --noise {name}")
+            raise StudyError.one("", f"{name} shortens --noise only", "", "add --noise")
     if noise:
         return measure_noise(json, quick, budget)
     return prove_sanity(json) if sanity else _examine(all_checks, json)

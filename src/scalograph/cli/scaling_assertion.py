@@ -13,8 +13,8 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import Exit
 from scalograph.text.quantities import times
 
-# What a busy machine ends in, beside success.
-_MEASURED = (Exit.DONE, Exit.NO_ANSWER)
+# With these `measure` prints a document; a busy machine ends in NO_ANSWER.
+_MEASURED = (Exit.DONE, Exit.NO_ANSWER, Exit.CONFIGURATION_FAILED)
 
 
 def assert_scales(
@@ -81,13 +81,11 @@ def _measure(arguments: Sequence[str]) -> dict[str, Any]:
     with TemporaryDirectory(prefix="scalograph-") as folder:
         argv = [sys.executable, "-m", "scalograph", "measure", "--json", "-o", f"{folder}/results", *arguments]
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode == Exit.CONFIGURATION_FAILED:
-        raise AssertionError(f"the command failed: {_last(done.stderr)}")
     if done.returncode not in _MEASURED:
-        raise ValueError(_last(done.stderr) or f"scalograph measure ended with {done.returncode}")
+        # Lines of progress stand before the error and its hint.
+        *_, error = f"\n{done.stderr}".rpartition("\nerror: ")
+        raise ValueError(error.strip() or f"scalograph measure ended with {done.returncode}")
     document: dict[str, Any] = json.loads(done.stdout)
+    if done.returncode == Exit.CONFIGURATION_FAILED:
+        raise AssertionError(next(iter(document["runs"]["failures"]), document["sentence"]))
     return document
-
-
-def _last(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

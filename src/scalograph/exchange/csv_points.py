@@ -105,8 +105,9 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     having = [benchmark for benchmark in every if param in benchmark.params]
     if not having:
         params = dict.fromkeys(name for benchmark in every for name in benchmark.params)
-        fix = suggest(param, params) or f"its parameters are: {(', '.join(params) or 'none')[:200]}"
-        raise StudyError.one("--over", f'no benchmark with the param "{param}"', "", fix)
+        one_of = f"one of {', '.join(params)[:200]}" if params else ""
+        fix = suggest(param, params) if params else "leave out --over: these benchmarks have no params"
+        raise StudyError.one("--over", f'no benchmark with the param "{param}"', one_of, fix)
     chosen = [benchmark for benchmark in having if where.items() <= benchmark.params.items()]
     if not chosen:
         descriptions = "; ".join(dict.fromkeys(_rest(benchmark, param) for benchmark in having))

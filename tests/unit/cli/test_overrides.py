@@ -68,5 +68,5 @@ def test_a_limit_of_time_is_written_with_its_unit(text: str, seconds: float) -> 
 
 
 def test_doctor_limits_the_time_of_its_noise_only() -> None:
-    with pytest.raises(StudyError, match="--budget without --noise"):
+    with pytest.raises(StudyError, match="--budget shortens --noise only; add --noise"):
         doctor_command.command(budget="1min")

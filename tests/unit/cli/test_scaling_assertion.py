@@ -1,5 +1,7 @@
 """A test of scaling: which intervals pass, which fail, and what is skipped."""
 
+import json
+import subprocess
 from functools import partial
 from typing import Any
 from unittest import SkipTest
@@ -9,6 +11,7 @@ import pytest
 import scalograph
 from scalograph.cli import scaling_assertion
 from scalograph.cli.scaling_assertion import judge_speedup
+from scalograph.errors import Exit
 
 
 def measured(value: float, low: float | None, high: float | None, verdict: str = "reliable") -> dict[str, Any]:
@@ -34,8 +37,16 @@ def test_wrong_arguments_are_told_and_too_few_cpus_are_asked_nothing(monkeypatch
         scales(["./prog"])
     with pytest.raises(ValueError, match="two or more counts"):
         scales(["./prog", "{threads}"], threads=[2])
-    with pytest.raises(ValueError, match="--budget"):
+    with pytest.raises(ValueError, match=r"^--budget soon is not valid\nhint: use a number with a unit"):
         scales(["true", "{threads}"], budget="soon")
     monkeypatch.setattr(scaling_assertion.os, "sched_getaffinity", lambda _: {0, 1})
     with pytest.raises(SkipTest, match="takes more CPUs than the 2"):
         scalograph.assert_scales(["./prog", "{threads}"], at_least=3)
+
+
+def test_a_command_that_fails_is_told_with_the_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = json.dumps({"sentence": "No run succeeded.", "runs": {"failures": {"the command exited with 3": 4}}})
+    ended = subprocess.CompletedProcess([], Exit.CONFIGURATION_FAILED, printed, "CPU busy at the start of block 1\n")
+    monkeypatch.setattr(scaling_assertion.subprocess, "run", lambda *_, **__: ended)
+    with pytest.raises(AssertionError, match=r"^the command exited with 3$"):
+        scalograph.assert_scales(["./prog", "{threads}"], at_least=1)

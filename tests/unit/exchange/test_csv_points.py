@@ -55,7 +55,7 @@ def test_points_are_read(tmp_path: Path, text: str, columns: tuple[Any, ...], po
     ("text", "told"),
     [
         (
-            "n,throughput\n1,×\n0,4\n",
+            "n,throughput\n1,x\n0,4\n",
             r"data.csv:2: throughput = 'x', expected .* 1e\+100\ndata.csv:3: n = '0'",
         ),
         ("n,throughput\n1\n", r"data.csv:2: throughput = ''"),
@@ -230,7 +230,7 @@ def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> 
 @pytest.mark.parametrize(
     ("one", "param", "words"),
     [
-        (benchmark(threads="2"), "clients", 'no benchmark with the param "clients", expected .* params: threads'),
+        (benchmark(threads="2"), "clients", 'no benchmark with the param "clients", expected one of threads'),
         (benchmark(gc="g1"), "gc", "gc=g1 of x, expected a number above 0"),
         (benchmark(values=(0.0,), n="1"), "n", "a score of 0 of x"),
         (benchmark("s", (1e-150,), n="1"), "n", "a score of 1e-150 of x, expected above 0, 1e-100 to 1e\\+100"),
@@ -251,6 +251,6 @@ def test_a_scaling_law_rests_on_what_succeeded() -> None:
 
 def test_the_command_says_what_the_points_carry(tmp_path: Path) -> None:
     refused = scalograph(["import", "sysbench", str(FILES["sysbench"]), "--over", "threads"], tmp_path)
-    assert refused.code == Exit.STUDY and "found 2 different sizes, expected at least 3" in refused.printed
+    assert refused.code == Exit.STUDY and "points: 2 different sizes, expected at least 3\n" in refused.printed
     with pytest.raises(StudyError, match="PARAM=LEVEL"):
         parse_params(["threads"])

@@ -115,7 +115,7 @@ def test_points_are_what_fit_reads(results: Path, capsys: pytest.CaptureFixture[
     assert points["n"][0] == 1 and points["throughput"][0] == pytest.approx(0.5)
     assert _code(["export", str(results), "--as", "points", "--to", str(results / "points.csv")]) == 0
     assert _code(["fit", str(results / "points.csv")]) == 0
-    assert "Throughput still grows at 4" in capsys.readouterr().out
+    assert "Throughput still grows at n = 4, the largest size measured." in capsys.readouterr().out
 
 
 def test_pages_hold_the_same_escaped(results: Path) -> None:

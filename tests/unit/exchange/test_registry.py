@@ -321,5 +321,7 @@ def test_a_further_reader_is_a_file_and_a_row(toy: Path, capsys: pytest.CaptureF
     (shown,) = json.loads(capsys.readouterr().out)["benchmarks"]
     assert (shown["instrument"], shown["label"], shown["ratio"]["value"]) == ("Toy", "agree", pytest.approx(1.0))
     assert _code(["import", "tox", str(toy)]) == 2
+    assert capsys.readouterr().err == 'error: import: no format "tox"\nhint: did you mean "toy"?\n'
+    assert _code(["import", "zzz", str(toy)]) == 2
     message = capsys.readouterr().err
-    assert 'no format "tox"' in message and "jmh, hyperfine" in message and ", toy" in message
+    assert 'no format "zzz"' in message and "use one of jmh, hyperfine" in message and ", toy" in message

@@ -56,7 +56,7 @@ def test_what_the_truth_says_and_long_texts_are_told_at_their_length(tmp_path: P
     speedups = [scaling.speedup.value, scaling.efficiency.value, collapsed.speedup.value, first.speedup.value]
     assert speedups == pytest.approx([4.0, 1.0, 0.25, 1.0]) and found.trust.level == "reliable"
     assert "at 4 threads with lock none" in found.answer[0]
-    assert found.answer[1].startswith("Lower with lock cas (0.25")
+    assert found.answer[1].startswith("It is lower with lock cas (0.25")
     loaded = table_of(tmp_path, runs(), VALID)
     loaded.notes.append(Note("x" * 10_000))
     long = next(text for text in findings(loaded, tmp_path).warnings if text.startswith("xxx"))

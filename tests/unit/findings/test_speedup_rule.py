@@ -15,6 +15,7 @@ from scalograph.design.sequential import SequentialPlanner
 from scalograph.design.stopping_rule import score, stopping
 from scalograph.errors import StudyError
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.plain import AnswerCase
 from scalograph.study.load import parse
 from tests.kit.findings import CONFIGURATIONS, JITTER, ONE_FACTOR, findings_of, point_at, texts
 from tests.kit.records import record, recorded
@@ -42,12 +43,19 @@ def notes(found: Findings) -> str:
     return re.sub(r"(\. )?Smallest detectable difference in .* \(n = \d+\)$", "", note)
 
 
+def claim_case(found: Findings) -> AnswerCase:
+    assert found.claim is not None
+    return found.claim.cases[0]
+
+
 def test_speedup_of_a_rate_is_the_rate_over_that_of_the_baseline(tmp_path: Path) -> None:
     found = rates(tmp_path, ONE_FACTOR + RATE)
     gain = point_at(found, 4).speedup
     assert gain and gain.value == pytest.approx(3.0) and gain.low and gain.low < 3.0
     assert notes(found) == "scaling factor = rate of the row over that at threads 1, the other factors equal"
-    assert found.answer[0].startswith("Speedup reaches 2.00× at 2 threads")  # 3× is more than two CPUs can give
+    first = claim_case(found)
+    assert (first.case, first.values["level"]) == ("gain", "2 threads"), "3× is more than two CPUs can give"
+    assert first.values["gain"][0].value == pytest.approx(2.0)
     text = ONE_FACTOR.replace('"total"', '"per-worker"') + RATE
     gain = point_at(rates(tmp_path, text), 4).speedup
     assert gain and gain.value == pytest.approx(3.0)
@@ -61,7 +69,7 @@ def test_no_speedup_of_what_is_neither_time_nor_rate(tmp_path: Path, text: str) 
     found = rates(tmp_path, ONE_FACTOR + text)
     assert all(p.speedup is None for p in found.curves[0].points)
     assert notes(found).endswith("is neither an elapsed time nor a rate")
-    assert not any("x (threads" in text for text in found.answer)
+    assert not any("speedup" in text.lower() for text in found.answer)
 
 
 def test_without_a_baseline_nothing_is_said_of_scaling_and_the_window_comes_first(tmp_path: Path) -> None:
@@ -72,7 +80,9 @@ def test_without_a_baseline_nothing_is_said_of_scaling_and_the_window_comes_firs
     gain = point_at(rates(tmp_path, ONE_FACTOR + PEAK + REPORTED), 2).speedup
     assert gain and gain.value == pytest.approx(0.5)
     found = timed(tmp_path, ONE_FACTOR.replace("[baseline]\nthreads = 1\n", ""), "threads", {1: 1.0, 2: 0.5})
-    assert notes(found) == "" and found.answer[0].startswith("Wall time goes from 500 ms")
+    first = claim_case(found)
+    assert notes(found) == "" and first.case == "larger"
+    assert [first.values[name] for name in ("response", "high", "low")] == ["wall time", "1 thread", "2 threads"]
 
 
 def timed(tmp_path: Path, text: str, factor: str, truth: dict[Any, float]) -> Findings:

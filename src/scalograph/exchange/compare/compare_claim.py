@@ -57,13 +57,13 @@ _SEVERITY: tuple[ComparisonAnswer, ...] = ("slower", "inconclusive", "faster", "
 def compare_claim(comparisons: ResultComparisons, remedy: str = "Add runs") -> Claim:
     """State which result is faster and by how much, as far as the intervals show; `remedy` ends what is too wide."""
     results = sorted(comparisons.results, key=lambda result: _SEVERITY.index(result.answer))
-    answers = [_Answer(result, remedy, len(results) > 1) for result in results]
+    answers = [_ResultCases(result, remedy, len(results) > 1) for result in results]
     cases = [*answers[0].all()] if len(results) == 1 else [answer.first() for answer in answers[:MOST_SENTENCES]]
     claim = state(FORMS, cases, _matrix(comparisons, answers))
     return claim.model_copy(update={"answered": comparisons.answer != "inconclusive"})
 
 
-class _Answer:
+class _ResultCases:
     """The cases of one result; what they name is shown."""
 
     def __init__(self, result: ResultComparison, remedy: str, is_one_of_several: bool) -> None:
@@ -228,7 +228,7 @@ def noun(result: ResultComparison) -> str:
     return "time" if is_time and title in ("wall time", "time") else title
 
 
-def _matrix(comparisons: ResultComparisons, answers: Sequence[_Answer]) -> Matrix | None:
+def _matrix(comparisons: ResultComparisons, answers: Sequence[_ResultCases]) -> Matrix | None:
     """Return a row per curve and result, a column per level; None without common configurations."""
     results, first = comparisons.results, comparisons.results[0]
     if not any(result.configurations for result in results):

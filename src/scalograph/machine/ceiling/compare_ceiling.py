@@ -88,34 +88,34 @@ def label(ratio: Estimate, margin: float = MARGIN) -> Label:
 def sentence(name: str, program: Estimate, n_cpus: int, ratios: Sequence[CeilingRatio]) -> str:
     """Return one sentence for one curve at one number of CPUs, compared with its ceilings."""
     resources = [each for each in ratios if each.kind in RESOURCES]
-    text = f"{name}: {times(program)} on {n_cpus} CPU{'s' * (n_cpus > 1)}"
+    text = f"{name} reaches {times(program)} on {count_noun(n_cpus, 'CPU')}"
     if all(each.label == "unknown" for each in resources):
-        return f"{text}: whether that is the box or the program is not known, the intervals are too wide."
-    return f"{text}, {_verdict(resources)}{_pattern(ratios, resources)}."
+        return f"{text}. The intervals are too wide to compare it with the machine."
+    return f"{text}, {_verdict(resources)}.{_pattern(ratios, resources)}"
 
 
 def _verdict(resources: Sequence[CeilingRatio]) -> str:
-    """Return what limits the curve. The highest ceiling comes first: what scales as far has all that the box gives."""
+    """Return what limits the curve. The highest ceiling comes first; what reaches it has all that the machine gives."""
     top = resources[0]
     of = {label: [each for each in resources if each.label == label] for label in get_args(Label)}
     if top.label == "above":
-        return f"more than any ceiling of this box ({_list_kinds([top])}): look at its baseline"
+        return f"more than any ceiling of this machine ({_list_kinds([top])}). Check its baseline"
     if top.label == "alike":
-        return f"as far as this box scales anything ({_list_kinds([top])}): it is the box that ends"
+        return f"as far as this machine scales anything ({_list_kinds([top])}). The machine limits it"
     if of["alike"]:
-        return f"which is what this box gives to {_list_kinds(of['alike'])}: limited by it, like the machine itself"
+        return f"about as far as {_list_kinds(of['alike'])}, which may limit it"
     if len(of["below"]) == len(resources):
-        return f"below every ceiling of this box (the lowest: {_list_kinds(resources[-1:])}): it is the program"
-    words = {"below": "below", "above": "above", "unknown": "not told from"}
-    return "; ".join(f"{word} {_list_kinds(of[label])}" for label, word in words.items() if of[label])
+        return f"below every ceiling of this machine (lowest: {_list_kinds(resources[-1:])}). The program limits itself"
+    words = {"below": "below", "above": "above", "unknown": "indistinguishable from"}
+    return ", ".join(f"{word} {_list_kinds(of[label])}" for label, word in words.items() if of[label])
 
 
 def _pattern(ratios: Sequence[CeilingRatio], resources: Sequence[CeilingRatio]) -> str:
-    """Name what else scales as badly; only for a curve that is below what the box gives."""
+    """Name what else scales as badly; only for a curve that is below what the machine gives."""
     if not any(each.label == "below" for each in resources):
         return ""
     alike = [each for each in ratios if each.kind in PATTERNS and each.label == "alike"]
-    return f"; {_list_kinds(alike)} scales alike: look for that" if alike else ""
+    return f" It scales like {_list_kinds(alike)}; look for that." if alike else ""
 
 
 def _list_kinds(ratios: Sequence[CeilingRatio]) -> str:
@@ -123,13 +123,13 @@ def _list_kinds(ratios: Sequence[CeilingRatio]) -> str:
 
 
 def summary(n_cpus: int, ceilings: Mapping[str, Estimate]) -> str:
-    """Summarize what the box itself scales to on so many CPUs: at best and at worst."""
+    """Summarize what the machine itself scales to on so many CPUs: at best and at worst."""
     best, *others = sorted(ceilings.items(), key=lambda item: -(item[1].value or 0.0)) or [("", Estimate())]
     if not best[0]:
         return ""
     parts = [f"{WORDS.get(kind, kind)} to {times(estimate)}" for kind, estimate in (best, *others[-1:])]
     between = f"; {count_noun(len(others) - 1, 'further kind')} of work in between" if others[1:] else ""
-    return f"On {n_cpus} CPUs this box scales {join_names(parts)}{between}."
+    return f"On {n_cpus} CPUs this machine scales {join_names(parts)}{between}."
 
 
 class CurveReach(NamedTuple):
@@ -219,7 +219,7 @@ def compare_ceiling(findings: Findings, ceiling: Ceiling) -> CeilingComparison:
     worst = sorted(reached, key=lambda it: it.found[0].ratio.value or 0.0)[:MAX_SENTENCES]
     answer += [sentence(it.name, it.speedup, it.n_cpus, it.found) for it in worst]
     if findings.curves and not reached:
-        answer.append("No curve of this study can be held against it: none has a speedup over CPUs that it has too.")
+        answer.append("No curve can be compared with the machine: none has a speedup at a CPU count with a ceiling.")
     return CeilingComparison([*answer, *ceiling.warnings], _tables(ceiling, reached), document(ceiling))
 
 

@@ -74,7 +74,7 @@ def claim(table: Table, samples: SampleMap) -> Claim:
     if len(measured) == n == 1:
         alone = single_claim(table, measured[0])
         return state(FORMS, [_case("no answer", reason=reason)], alone.matrix) if reason else alone
-    answer = _Answer(table, measured, differences(table, samples, name))
+    answer = _LevelCases(table, measured, differences(table, samples, name))
     if reason:
         cases = [_case("no answer", reason=reason)]
     elif success := _success_case(samples.values()):
@@ -123,7 +123,7 @@ class _Row(NamedTuple):
     ratio: Estimate | None
 
 
-class _Answer:
+class _LevelCases:
     """The cases of levels that are compared; each number is that of a row, which is shown."""
 
     def __init__(self, table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDifference]) -> None:

@@ -48,7 +48,7 @@ def build_claim(table: Table, taken: SampleMap, factor: str) -> Claim | None:
     every = sorted(groups(table, taken, factor), key=lambda group: -_n_cpus(group))
     if not every or table.view.response.better != "lower":
         return None
-    answer, reason = _Answer(table, factor, every), why_unanswerable(table, taken)
+    answer, reason = _BuildCases(table, factor, every), why_unanswerable(table, taken)
     cases = [_case("no answer", reason=reason)] if reason else [*answer.cases(taken)]
     return state(FORMS, cases, answer.matrix).model_copy(update={"figure": f"response {table.view.primary}"})
 
@@ -57,7 +57,7 @@ def _n_cpus(group: Group) -> int:
     return max(row.n_cpus for sample in group.samples.values() for row in sample.succeeded)
 
 
-class _Answer:
+class _BuildCases:
     """Groups with what builds fastest in each; the first one that has an answer leads."""
 
     def __init__(self, table: Table, factor: str, every: Sequence[Group]) -> None:

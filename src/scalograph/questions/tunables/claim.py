@@ -43,7 +43,7 @@ def tunables_claim(table: Table, part: Tunables, reason: str) -> Claim:
     """State what the search has found; what is inconclusive too."""
     if part.half_width is None or all(factor.p is None for factor in part.factors):
         return state(FORMS, [*_nothing_known(table, part, reason)])
-    answer = _Answer(table, part)
+    answer = _TunableCases(table, part)
     cases = [*(answer.matter() if part.matter else answer.nothing())]
     return state(FORMS, cases, answer.matrix()).model_copy(update={"figure": FIGURE})
 
@@ -58,7 +58,7 @@ def _nothing_known(table: Table, part: Tunables, reason: str) -> Iterator[Answer
         yield _case("wait")
 
 
-class _Answer:
+class _TunableCases:
     """The cases, and the rows that they name."""
 
     def __init__(self, table: Table, part: Tunables) -> None:
@@ -71,13 +71,13 @@ class _Answer:
         self._refuted = [s for s in own if s.alone is not None and not _is_gain(s.alone)]
         self._candidates = [s for s in own if s.alone is None and s.label == "positive" and not self._has_fresh(s)]
         self._losses = [s for s in own if s.label == "negative"]
-        known = {s.factor for s in (*self._confirmed, *self._refuted, *self._candidates, *self._losses)}
+        explained = {s.factor for s in (*self._confirmed, *self._refuted, *self._candidates, *self._losses)}
         self._culprits = [s for s in part.settings if causes_failures(s.fails_p, len(part.settings))]
-        self._uncertain = sorted(matter - known)
+        self._uncertain = sorted(matter - explained)
         # What fresh runs refute does not matter, unless another level does.
         self._n = len(matter - ({s.factor for s in self._refuted} - {s.factor for s in self._losses}))
 
-    def _over(self, gain: Estimate) -> Estimate:
+    def _ratio(self, gain: Estimate) -> Estimate:
         return response_ratio(gain, self._table.view.response.better)
 
     def _has_fresh(self, setting: SettingEffect) -> bool:
@@ -113,7 +113,7 @@ class _Answer:
             (only,) = self._confirmed
             return (gain, [self._name(only)]) if (gain := self._cells(only, only.alone)) else ([], [])
         for combination in self._part.combinations:
-            over = self._over(combination.gain)
+            over = self._ratio(combination.gain)
             if levels and combination.levels == levels and _is_gain(combination.gain) and is_resolved(over):
                 names = [self._name(s) for s in self._confirmed]
                 cells = [MatrixCell(), MatrixCell(estimate=over)]
@@ -123,12 +123,12 @@ class _Answer:
 
     def _rest(self) -> AnswerCase:
         """Name what is known of the tunables that do not matter."""
-        known = [s for s in self._others if s.gain]
-        factors = {s.factor for s in known}
-        left = factors - {f for f in factors if all(s.label == "equivalent" for s in known if s.factor == f)}
+        measured = [s for s in self._others if s.gain]
+        factors = {s.factor for s in measured}
+        left = factors - {f for f in factors if all(s.label == "equivalent" for s in measured if s.factor == f)}
         return _case(
             "others", margin=self._part.margin, n_same=len(factors - left) or None,
-            most=self._most([s for s in known if s.factor in left]) if left else None,
+            most=self._most([s for s in measured if s.factor in left]) if left else None,
             left=join_first([self._table.view.title(n) for n in sorted(left)], MOST_NAMED - 1) if left else "",
             unknown=self._unknown(self._others), fails=self._failures(),
         )  # fmt: skip
@@ -153,7 +153,7 @@ class _Answer:
 
     def _most(self, settings: Sequence[SettingEffect]) -> float:
         """Return how far any of these may be from the default, as a share."""
-        over = [self._over(s.gain) for s in settings if s.gain]
+        over = [self._ratio(s.gain) for s in settings if s.gain]
         return max((max((e.high or 1.0) - 1, 1 - (e.low or 1.0)) for e in over), default=0.0)
 
     def _name(self, setting: SettingEffect) -> str:
@@ -166,7 +166,7 @@ class _Answer:
     def _cells(self, setting: SettingEffect, gain: Estimate | None) -> list[Estimate]:
         """Return the ratio of a level if it is resolved; its row shows."""
         self._show(setting)
-        over = self._over(gain) if gain else None
+        over = self._ratio(gain) if gain else None
         return [over] if over and is_resolved(over) else []
 
     def _show(self, setting: SettingEffect) -> None:
@@ -174,13 +174,13 @@ class _Answer:
         self._named += [row] if row not in self._named else []
 
     def _row(self, setting: SettingEffect) -> MatrixRow:
-        cells = [MatrixCell(estimate=self._over(gain) if gain else None) for gain in (setting.gain, setting.alone)]
+        cells = [MatrixCell(estimate=self._ratio(gain) if gain else None) for gain in (setting.gain, setting.alone)]
         return MatrixRow(label=self._name(setting), cells=cells)
 
     def matrix(self) -> Matrix:
         """Tabulate the levels that the cases name, then those with the largest effects."""
-        known = sorted((s for s in self._part.settings if s.gain), key=_weight)
-        rows = [*self._named, *(row for s in known if (row := self._row(s)) not in self._named)][:MOST_ROWS]
+        measured = sorted((s for s in self._part.settings if s.gain), key=_weight)
+        rows = [*self._named, *(row for s in measured if (row := self._row(s)) not in self._named)][:MOST_ROWS]
         n = 2 if any(row.cells[1].estimate for row in rows) else 1
         return Matrix(
             title=f"{self._common['noun']} over the default", better=self._table.view.response.better, rows_are="level",

@@ -33,8 +33,8 @@ def _contrast_sentences(table: Table, part: Tunables) -> Iterator[str]:
     for contrast in part.contrasts[:MOST_NAMED]:
         low, _, high = contrast.ratio
         is_open = (low or 0.0) <= 1 and (high is None or high >= 1)
-        begin, shown = "Not resolved: on" if is_open else "On", estimate(contrast.ratio)
-        times = f"{shown.value} times as much as one of {contrast.second} {shown.interval}".rstrip()
+        begin, shown = "Inconclusive: on" if is_open else "On", estimate(contrast.ratio)
+        times = f"{shown.value}× as much as one of {contrast.second} {shown.interval}".rstrip()
         yield f"{begin} average a factor of {contrast.first} changes the {table.view.title(part.response)} {times}."
 
 

@@ -75,8 +75,8 @@ def _settings(table: Table, part: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            table.view.short_levels({s.factor: s.level}), _over(table, s.gain), s.label if s.gain else "not known",
-            _over(table, s.alone),
+            table.view.short_levels({s.factor: s.level}), _ratio(table, s.gain), s.label if s.gain else "not known",
+            _ratio(table, s.alone),
             s.cpu_time, _changes_cell(table, s), _rank(s.rank), s.n, s.n_failed, s.fails, _round(s.fails_p),
         ]
         for s in part.settings
@@ -90,7 +90,7 @@ def _settings(table: Table, part: Tunables) -> TableDoc:
     return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
 
 
-def _over(table: Table, gain: Estimate | None) -> Estimate | None:
+def _ratio(table: Table, gain: Estimate | None) -> Estimate | None:
     return response_ratio(gain, table.view.response.better) if gain else None
 
 
@@ -129,7 +129,7 @@ def _combinations(table: Table, part: Tunables) -> TableDoc:
     columns = [Column(name="settings", kind="label"), Column(name="over the default", kind="estimate")]
     columns.append(Column(name="pairs"))
     rows: list[list[Cell]] = [
-        [table.view.short_levels(x.levels), _over(table, x.gain), x.gain.n] for x in part.combinations
+        [table.view.short_levels(x.levels), _ratio(table, x.gain), x.gain.n] for x in part.combinations
     ]
     note = "fresh runs, each paired with one of the default; all other factors at their defaults"
     return TableDoc(id="tunables-confirmed", title="What fresh runs confirm", note=note, columns=columns, rows=rows)

@@ -45,7 +45,7 @@ _NOTE = "paired within blocks; all intervals hold together"
 
 def claim(table: Table, taken: SampleMap, versions: Sequence[Version]) -> Claim:
     """State what beats the reference."""
-    answer = _Answer(table, sorted(versions, key=lambda v: -(v.gain.value or 0)))
+    answer = _VersionCases(table, sorted(versions, key=lambda v: -(v.gain.value or 0)))
     reason = why_unanswerable(table, taken)
     cases = [_case("no answer", reason=reason)] if reason else answer.cases()
     every = {id(sample): sample for v in versions for sample in (v.base, v.sample)}.values()
@@ -63,7 +63,7 @@ def version_name(table: Table, configuration: Mapping[str, Level]) -> str:
 
 
 @dataclass
-class _Answer:
+class _VersionCases:
     """Versions, the fastest first, and those that the cases name."""
 
     table: Table

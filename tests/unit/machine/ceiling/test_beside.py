@@ -21,7 +21,7 @@ def reaching(speedup: float) -> Findings:
 
 def test_the_box_is_told_first() -> None:
     made = compare_ceiling(reaching(1.25), ceiling())
-    assert made.answer[0].startswith("On 2 CPUs this box scales arithmetic to 1.98× [")
+    assert made.answer[0].startswith("On 2 CPUs this machine scales arithmetic to 1.98× [")
     assert "one lock that is taken all the time to 0.400× [" in made.answer[0]
     claim = Claim(sentences=["So.", "Thus.", "And."])
     told = add_ceiling(reaching(1.25).model_copy(update={"claim": claim}), ceiling()).claim
@@ -30,17 +30,18 @@ def test_the_box_is_told_first() -> None:
 
 # … stands for any words.
 @pytest.mark.parametrize(("reached", "kinds", "said", "unsaid"), [
-    (1.25, KINDS, "Your program: 1.25× [1.23, 1.27] on 2 CPUs, which is what this box gives to memory bandwidth…",
+    (1.25, KINDS,
+     "Your program reaches 1.25× [1.23, 1.27] on 2 CPUs, about as far as memory bandwidth 1.30×…, which may limit it.",
      ("page faults", "arithmetic")),
-    (1.0, KINDS, "…below every ceiling of this box (the lowest: memory bandwidth 1.30x…it is the program.", ()),
+    (1.0, KINDS, "…below every ceiling of this machine (lowest: memory bandwidth 1.30×…The program limits itself.", ()),
     # One that scales like a lock.
-    (0.4, KINDS, "…it is the program; one lock that is taken all the time 0.400x…look for that.", ()),
-    (1.95, KINDS, "…as far as this box scales anything (arithmetic 1.98x…", ()),
+    (0.4, KINDS, "…The program limits itself. …like one lock that is taken all the time 0.400×…; look for that.", ()),
+    (1.95, KINDS, "…, as far as this machine scales anything (arithmetic 1.98× […]). The machine limits it.", ()),
     # Of two ceilings around it neither is blamed.
-    (1.45, {"arithmetic": 1.98, "memory": 1.2}, "…below arithmetic 1.98x…; above memory bandwidth 1.20x…",
-     ("it is the",)),
+    (1.45, {"arithmetic": 1.98, "memory": 1.2}, "…, below arithmetic 1.98× […], above memory bandwidth 1.20× […].",
+     ("limit",)),
     # Above all of them the baseline is suspected.
-    (2.6, KINDS, "…more than any ceiling of this box…", ()),
+    (2.6, KINDS, "…, more than any ceiling of this machine (arithmetic 1.98× […]). Check its baseline.", ()),
 ])  # fmt: skip
 def test_what_is_said_of_a_program(reached: float, kinds: dict[str, float], said: str, unsaid: tuple[str, ...]) -> None:
     _, sentence = compare_ceiling(reaching(reached), ceiling(kinds)).answer
@@ -75,13 +76,13 @@ def test_what_cannot_be_compared(points: dict[int, tuple[float, int]], baseline:
     found = findings(made, baseline=baseline)
     assert reach(found, made, ceiling()) is None
     _, told = compare_ceiling(found, ceiling()).answer
-    assert told.startswith("No curve of this study can be held against it")
+    assert told.startswith("No curve can be compared with the machine")
 
 
 def test_of_many_curves_the_furthest_behind_are_told_and_all_are_shown() -> None:
     many = [curve({1: (1.0, 2), 2: (0.5 + n / 10, 2)}, group={"kind": n}) for n in range(12)]
     made = compare_ceiling(findings(*many), ceiling())
-    assert len(made.answer) == 1 + comparison.MAX_SENTENCES and made.answer[1].startswith("kind 0: 0.500×")
+    assert len(made.answer) == 1 + comparison.MAX_SENTENCES and made.answer[1].startswith("kind 0 reaches 0.500×")
     assert len(made.tables[1].rows) == 12
 
 

@@ -35,12 +35,12 @@ def test_each_option_becomes_a_factor_with_what_sets_it() -> None:
     [
         (TunablesOptions(), "tunables: no setting to vary"),
         (TunablesOptions(env=["LANG=C"]), "no setting to vary"),
-        (TunablesOptions(factor=["a=1,2", "a=3,4"]), "a twice, expected each setting once"),
+        (TunablesOptions(factor=["a=1,2", "a=3,4"]), "a is given twice; give all its levels together"),
         (TunablesOptions(factor=["1,2"]), "--factor: '1,2', expected NAME=LEVELS"),
         (TunablesOptions(sysctl=["vm.swappiness"]), "--sysctl: 'vm.swappiness', expected NAME=LEVELS"),
         (TunablesOptions(factor=["a=1,,2"]), "--factor: found an empty item"),
         (TunablesOptions(factor=["a=1,2"], same="ten"), "--same: "),
-        (TunablesOptions(factor=["a=1,2"], same="200%"), "--same: '200%', expected above 0"),
+        (TunablesOptions(factor=["a=1,2"], same="200%"), "--same: '200%', expected a share between 0 and 100%"),
     ],
 )
 def test_what_is_no_setting_is_one_message(options: TunablesOptions, told: str) -> None:
@@ -61,5 +61,5 @@ def drawn(response: str) -> str:
 
 
 def test_the_axis_names_the_response_also_where_no_other_part_of_the_findings_does() -> None:
-    assert "1 / wall time over the default (%)" in drawn("wall")
-    assert "strange over the default (%)" in drawn("strange")
+    assert "'wall time over the default (%)'" in drawn("wall")
+    assert "'strange over the default (%)'" in drawn("strange")

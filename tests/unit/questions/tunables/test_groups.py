@@ -33,12 +33,12 @@ def test_groups_are_told_with_their_factors_and_beside_noise_alone(grouped: Answ
 def test_a_sentence_says_of_which_group_the_factors_change_more(grouped: Answer) -> None:
     (told,) = [text for text in grouped.sentences if "average" in text]
     assert told.startswith("On average a factor of writing changes the rate ")
-    assert " times as much as one of caches [" in told and told.endswith("].")
+    assert "× as much as one of caches [" in told and told.endswith("].")
 
 
 def test_what_is_not_resolved_is_said() -> None:
     found = said(lambda _: 1.0, group_of=OF)
-    assert [text for text in found.sentences if text.startswith("Not resolved: on average a factor of writing ")]
+    assert [text for text in found.sentences if text.startswith("Inconclusive: on average a factor of writing ")]
 
 
 def test_tables_have_groups_and_their_contrast(grouped: Answer) -> None:
