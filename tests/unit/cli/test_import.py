@@ -69,4 +69,4 @@ def test_a_benchmark_that_failed_agrees_with_no_study(tmp_path: Path, capsys: py
     asked = ["import", "csv", file, "--beside", results(tmp_path), "--where", "lock=cas"]
     assert _code([*map(str, asked)]) == Exit.DONE
     told = " ".join(capsys.readouterr().out.split())
-    assert "threads=2: not compared, failed in 3 of 3 runs." in told
+    assert "threads=2 is not compared: failed in 3 of 3 runs." in told

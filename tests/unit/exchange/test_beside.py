@@ -86,7 +86,7 @@ def test_few_forks_say_nothing(tmp_path: Path) -> None:
 def test_a_rate_is_held_against_a_rate_only(tmp_path: Path) -> None:
     rates = [0.50, 0.51, 0.505, 0.51, 0.52]
     time = held(tmp_path, rates, unit="ops/s")
-    assert time.ratio is None and 'not compared, JMH has 1/s, the study\'s wall is in "s"' in sentences([time])[0]
+    assert time.ratio is None and 'not compared: JMH has 1/s, the study\'s wall is in "s"' in sentences([time])[0]
     text = VALID + '\n[responses.rate]\nfrom = "run.wall"\nunit = "1/s"\nbetter = "higher"\n'
     assert held(tmp_path, rates, unit="ops/s", text=text).label == "agree"
     assert held(tmp_path, [1.2 * x for x in rates], unit="ops/s", text=text).label == "faster"
@@ -128,7 +128,7 @@ def test_a_benchmark_without_a_configuration_is_told_and_the_others_compared(tmp
     file = written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS), result([[1.0]], params={**CAS, "threads": "3"}))
     found = compare_with_study(read(file), study(tmp_path), {}, "JMH")
     assert found[1].configuration is None
-    assert "not compared, no configuration of the study has threads = 3" in sentences(found)[1]
+    assert "not compared: no configuration of the study has threads = 3" in sentences(found)[1]
     with pytest.raises(StudyError, match="no benchmark has a configuration"):
         compare_with_study(read(file)[1:], study(tmp_path), {}, "JMH")
 

@@ -39,7 +39,7 @@ FORMS = {
     "refused": "Inconclusive: {reason}.",
     "lost": "Inconclusive: {reason}.",
     "values": "Without intervals, {noun} of {other} is {values:times} that of {reference}.",
-    "missing": "[[{lost}]][[; {allowed} failed or is missing, as allowed]].",
+    "missing": "[[{lost}]][[; as allowed, {allowed} failed or is missing]].",
     "beside": "It is[[; {answer} in {n} of {all} configurations]][[; faster with {faster:each_change}]]"
     "[[; faster in {n_faster}]][[; equivalent with {equivalent:list}]][[; equivalent in {n_equivalent}]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",

@@ -29,7 +29,7 @@ FORMS = {
     "open": "Inconclusive: no tunable of {all} is known to matter; effects up to {most:at_most} remain possible"
     "[[; without a result: {unknown}]][[; runs fail with {fails}]]. Add runs.",
     "too few": "No answer: less than one block of runs so far ({n_runs}).",
-    "worst": "The most disturbed is {worst}.",
+    "worst": "The most disturbed run was {worst}.",
     "wait": "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine.",
     "no answer": "No answer: {reason}.",
 }

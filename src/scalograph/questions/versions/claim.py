@@ -24,7 +24,7 @@ FORMS = {
     "percent": "{who!s} has {gain:change} {noun} than {base}{gain:change_ci}.",
     "factor": "{who!s} has {gain:factor} the {noun} of {base}{gain:interval}.",
     "size uncertain": "{who!s} is {answer} than {base} (size uncertain).",
-    "best": "{who!s} is the best of {n}[[, with {gain:factor} the {noun} of {base}{gain:interval}]].",
+    "best": "The best of {n} is {who}[[, with {gain:factor} the {noun} of {base}{gain:interval}]].",
     "none better": "No version is {better} than {base}[[; all have {gain:factor} its {noun}]].",
     "ends": "It is lowest with {least} and highest with {most}.",
     "none clearly better": "No version is measurably {better} than {base}.",

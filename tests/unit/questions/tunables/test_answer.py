@@ -213,7 +213,7 @@ def test_a_busy_machine_is_named_as_the_cause() -> None:
     claim = claim_of(said(two, most=0, before=rows))
     assert not claim.answered and claim.sentences == [
         "No answer: 10 of 10 runs were disturbed.",
-        f"Most disturbed: {told.format('19.0%')}.",
+        f"The most disturbed run was {told.format('19.0%')}.",
         "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine.",
     ]
 
