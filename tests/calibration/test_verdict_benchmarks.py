@@ -225,7 +225,7 @@ def test_a_tool_that_gives_a_ratio_is_judged_by_each_threshold(b: Benchmarks) ->
 
 
 def test_what_pyperf_prints_is_read(b: Benchmarks) -> None:
-    line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05× {}"
+    line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05x {}"
     assert b.gate_tools.pyperf_said(line.format("slower")) == "slower"
     assert b.gate_tools.pyperf_said(line.format("faster")) == "faster"
     assert b.gate_tools.pyperf_said("Benchmark hidden because not significant (1): command") == "passed"

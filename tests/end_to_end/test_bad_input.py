@@ -68,7 +68,7 @@ def test_plan_says_what_effects_can_be_detected(
 @pytest.mark.parametrize(("arguments", "last"), [((), "doctor"), (("find",), "tunables")])
 def test_a_group_without_a_command_prints_its_whole_help(tmp_path: Path, arguments: Sequence[str], last: str) -> None:
     done = in_process(*arguments, cwd=tmp_path)
-    commands = done.stderr.partition("Commands:")[2]
+    commands = done.stderr.partition("\n  --help ")[2]
     assert f"\n  {last} " in commands and "..." not in commands and "characters)" not in commands
 
 

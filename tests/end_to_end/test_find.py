@@ -109,7 +109,7 @@ def test_two_of_four_matter_and_the_gain_is_confirmed(tmp_path: Path) -> None:
 def test_too_few_runs_are_told_before_they_are_made(tmp_path: Path) -> None:
     done = find(tmp_path, "tunables", *SETTINGS, "--max-runs", 8, *ALL)
     assert "7 settings; 8 runs at most, too few to compare them: the first block has 10" in done.stderr
-    assert "8 runs, less than a block, cannot compare 7 settings" in done.stdout
+    assert "No answer: less than one block of runs so far (8)." in done.stdout
 
 
 # The score is the work that was counted, not a time: however busy this machine is, it is the same.

@@ -120,4 +120,5 @@ def test_several_programs_without_java_are_refused(tmp_path: Path) -> None:
 
 def test_results_without_a_journal(tmp_path: Path) -> None:
     done = in_process("profile", tmp_path, cwd=tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (6, 1)
+    error, hint = done.stderr.splitlines()
+    assert done.returncode == 6 and "journal.jsonl: no such file" in error and hint == "hint: run the study first"

@@ -149,7 +149,7 @@ def test_results_that_nobody_reads_are_no_error_and_a_complaint_keeps_its_code(
     assert unheard(tmp_path, "check", "nothing.toml", stderr=True).returncode == 2
 
 
-# A command whose streams are closed or full, its exit code, and what its one line says, where it has one.
+# A command whose streams are closed or full, its exit code, and what its error says, where it has one.
 STREAMS = [
     ("--version >/dev/full", 3, ""),
     ("study --list >/dev/full", 3, "No space left"),
@@ -163,6 +163,6 @@ def test_a_command_whose_streams_are_closed_or_full_keeps_its_code(
     tmp_path: Path, line: str, code: int, told: str | None
 ) -> None:
     done = shell(f"exec scalograph {line}", cwd=tmp_path)
-    n_lines = 0 if told is None else 1
+    n_lines = 0 if told is None else 2
     assert (done.returncode, done.stderr.count("\n"), "Traceback" in done.stderr) == (code, n_lines, False)
     assert (told or "") in done.stderr

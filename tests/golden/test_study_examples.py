@@ -67,7 +67,7 @@ def test_a_journal_of_a_cliff_knows_its_place() -> None:
     found = golden("descriptor-cliff")
     cliffs = found.document("cliff", Cliffs)
     # Of 3 of its 32 runs nothing could tell: a search rests on all of them together.
-    assert (found.runs.verdicts["unverified"], found.trust.level) == (3, "believe")
+    assert (found.runs.verdicts["unverified"], found.trust.level) == (3, "reliable")
     assert cliffs is not None and cliffs.decided
     assert [(cliff.low, cliff.high) for cliff in cliffs.cliffs] == [(58, 59)]
 

@@ -14,7 +14,7 @@ WIDTH = 1600
 NARROW = 400
 WIDE = {"width": WIDTH, "height": 900}
 # Figures that a page may have in view alone.
-FIRST = ".family figure:first-of-type"
+FIRST = ".family > .measures > figure:first-of-type"  # not the first of those that are folded
 WALL, SPEEDUP = "#figure-along-0-response-wall", "#figure-along-0-speedup"
 
 # The texts whose contrast to what lies behind them is too low.

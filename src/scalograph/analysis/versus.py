@@ -1,6 +1,7 @@
 """Robust ratio of paired runs, some of them slowed, in two modes, or coarsely timed; and what it shows."""
 
 import math
+from bisect import bisect_left
 from typing import Literal
 
 import numpy as np
@@ -73,17 +74,19 @@ def pairs_needed(ratio: Estimate, margin: float = SAME) -> int | None:
     ratio is. The spread of the pairs is taken to stay as it is.
 
     >>> pairs_needed(Estimate(1.01, 0.98, 1.04, 0.95, 40), 0.02), pairs_needed(Estimate(1.3, 1.28, 1.32, 0.95, 9), 0.1)
-    (364, 9)
+    (341, 9)
+    >>> pairs_needed(Estimate(1.0, 0.98, 1.0204, 0.95, 2), 0.02)
+    3
     """
     if ratio.low is None or ratio.high is None or ratio.low <= 0 or ratio.n < 2 or margin <= 0:
         return None
-    half, wanted, n = math.log(ratio.high / ratio.low) / 2, math.log1p(margin) / 2, ratio.n
-    if half <= wanted:
+    n, narrowing = ratio.n, math.log(ratio.high / ratio.low) / math.log1p(margin)
+    if narrowing <= 1:
         return n
-    spread = half * math.sqrt(n) / t_quantile(ratio.confidence, n - 1)
-    for _ in range(3):  # the quantile depends on the number of pairs, but little
-        n = math.ceil((spread * t_quantile(ratio.confidence, n - 1) / wanted) ** 2)
-    return n
+    # Enough, as the quantile falls with the number of pairs; a million times narrower is out of reach.
+    most = math.ceil(n * min(narrowing, 1e6) ** 2)
+    per_root = narrowing * math.sqrt(n) / t_quantile(ratio.confidence, n - 1)
+    return bisect_left(range(most), per_root, n, key=lambda k: math.sqrt(k) / t_quantile(ratio.confidence, k - 1))
 
 
 def _bimodal(x: FloatArray, y: FloatArray) -> bool:

@@ -90,7 +90,8 @@ def run_guarded(arguments: list[str]) -> int:
     answer = guard()
     code = execute(arguments)
     if lost := refusal(answer):
-        code = code or _report_error(HostError("standard output", lost.strerror or str(lost), "room for the answer"))
+        fix = "make room there, or write the output to another place"
+        code = code or _report_error(HostError("standard output", lost.strerror or str(lost), "", fix))
     return code
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from scalograph.analysis.estimate import Estimate, decimals_of, interval_decimals
 from scalograph.text.cell_numbers import EXACT, is_resolved, round_to_step
 from scalograph.text.format import number, significant
-from scalograph.text.quantities import percent_at_most, probability, two_digits
+from scalograph.text.quantities import count_noun, percent_at_most, probability, two_digits
 from scalograph.text.scale import PLAIN, Scale, scale_for
 from scalograph.text.short_names import join_names
 
@@ -279,6 +279,7 @@ KINDS: Mapping[str, Callable[[Any], str]] = {
     "each": _each,
     "quantity": quantity_text,
     "names": join_names,
+    "runs": lambda n: count_noun(n, "run"),
     "or": lambda names: join_names(names, "or"),
     "list": "; ".join,
     "percent": lambda share: f"{two_digits(100 * share)}%",

@@ -40,7 +40,7 @@ confined | @have fewer CPUs than given | the program restricted itself
 survivors | @have processes left behind | their CPU time may be missing | | left processes behind
 
 used | {used} of {of} runs used[[; {lost} excluded {cause}]][[; {included} disturbed runs are included]]
-unchecked | {n} runs could not be checked for interference; included
+unchecked | {n:runs} could not be checked for interference; included
 excluded | Runs excluded ({cause}): {n}; worst: {worst}
 included | Disturbed runs included ({cause}): {n}; worst: {worst}
 not checked | Runs not checked ({cause}), included: {n}; worst: {worst}
@@ -115,8 +115,8 @@ search invalid | Not measurable: {n} of {of} runs have impossible values[[, the 
 search busy | Machine too busy: {n} of {of} runs were disturbed[[, the last {row} in a row]] (to wait: --wait-quiet \
 10m)
 many | {first}; {more} later blocks too
-setting left | After run {run} the setting {name} was {after}; before it {before}
-settings restored | Machine settings changed for {n} runs, restored and verified after each: {named}
+setting left | Run {run} left the setting {name} at {after}; before the run it was {before}
+settings restored | Machine settings were changed for {n:runs}, then restored and verified after each: {named}
 """
 
 

@@ -73,6 +73,8 @@ def test_the_page_begins_with_a_bar_for_each_study(made: list[Reproduction]) -> 
         r"<li><a href=.#study-(\w+).>.*?</a><svg viewBox=.0 0 (\d+) 1.*?>(.*?)</svg><span class=.note.>(.*?)<", text
     )
     assert [(name, int(total)) for name, total, *_ in bars] == [("S0", 2), ("S1", 4)]
+    colored = re.findall(r"\.(?:outcomes \.|published-claim\.)([a-z-]+) \{ (?:fill|--tone)", text)
+    assert len(colored) == 6 and set(colored) <= {kind.replace(" ", "-") for kind in OUTCOMES}
     for (_, _, drawn, counted), study in zip(bars, made[0].studies, strict=True):
         kinds = [kind.replace("-", " ") for kind in re.findall('class="([a-z-]+)"', drawn)]
         assert sorted(kinds) == sorted({*study.outcomes.values()})
@@ -136,7 +138,7 @@ def compared(old: MeasuredSource, new: MeasuredSource) -> str:
 def test_both_curves_and_their_ratio_are_drawn_and_what_comes_from_outside_is_text() -> None:
     text = compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
     assert len(re.findall(r'<svg viewBox="0 0 560', text)) == 2 and "<script" not in text
-    assert "new is slower: it takes 10" in text and 'class="verdict unusable"' in text
+    assert "new is slower than old: 10.00% more time" in text and 'class="verdict unusable"' in text
     assert text.count("<tr>") >= len(CURVE)
     assert text == compared(source("old", CURVE), source("new", {n: 1.1 * t for n, t in CURVE.items()}))
     hostile = replace(source("<b>old", CURVE, levels={"<i>": "<u>"}), title="<script>alert(1)</script>")

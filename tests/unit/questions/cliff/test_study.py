@@ -144,7 +144,7 @@ def test_what_cannot_be_searched_is_refused_when_it_is_declared(levels: object, 
 
 def test_few_levels_are_no_range(tmp_path: Path) -> None:
     (text,) = mistakes(plan_of, tmp_path, STUDY.replace("1:512", "1:4"))
-    assert "4 levels, expected at least 5: fewer are compared by a sweep" in text
+    assert "4 levels are too few for a search, expected at least 5" in text
 
 
 SEQUENCE = """\

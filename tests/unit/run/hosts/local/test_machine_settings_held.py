@@ -16,6 +16,7 @@ from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
 from scalograph.study.levels import Run
 from scalograph.system.platform_facts import read_counters
+from scalograph.text.warning_catalog import warning_text
 from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, facts_of, plan_of
 from tests.unit.control.paper_kernel import content, kernel_writes, planted, store
@@ -100,13 +101,11 @@ def test_findings_say_that_settings_were_restored_or_which_was_not(kept: Store) 
 
     rows = [Changing("r0001", measured(kept, 10)), Changing("r0002", measured(kept, False))]
     (said,) = settings_sentences(rows)
-    assert said == (
-        "settings of the machine were changed for 2 runs and restored after each, as read back: "
-        "vm.swappiness 60, thp madvise"
-    )
+    assert said == warning_text("settings restored", n=2, named="vm.swappiness 60, thp madvise")
+    assert said.startswith("Machine settings were changed for 2 runs, then restored and verified after each: vm.")
     left = rows[0]
     left.settings = (("vm.swappiness", "60", "77"),)
-    assert [*settings_sentences(rows)] == ["after run r0001 the setting vm.swappiness was 77, and 60 before it"]
+    assert [*settings_sentences(rows)] == ["Run r0001 left the setting vm.swappiness at 77; before the run it was 60"]
     assert [*settings_sentences([])] == []
     ended = make_failed_record("").replace_settings([MachineSetting("vm.swappiness", "60", "10", "10", "10", "")])
     assert settings_changes(ended) == (), "a guest and its settings end with the run"
