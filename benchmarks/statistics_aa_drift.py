@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import numpy as np
 from statistics_common import Case, Measure, main, share
+from truth.noise import NOISES, Noise
+from truth.runs import Order, aa_tests, sweep
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.speedup_points import speedup
-from scalograph.simulate.noise import NOISES, Noise
-from scalograph.simulate.runs import Order, aa_tests, sweep
 
 TARGET = (0.0, 6.0)
 DRIFT = 0.06

@@ -11,8 +11,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 from statistics_common import Case, Measure, main, share
-
-from scalograph.questions.cliff.truth import (
+from truth.cliff import (
     Draw,
     JumpingProgram,
     bend,
@@ -22,8 +21,8 @@ from scalograph.questions.cliff.truth import (
     moving,
     search,
 )
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
-from scalograph.simulate.runs import run_scores
+from truth.noise import NOISES, FloatArray, Noise
+from truth.runs import run_scores
 
 TOP, NEAR = 512, 0.05
 # Milliseconds below which nothing was weighed: the first levels are known.

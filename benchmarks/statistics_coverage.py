@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats
 from statistics_common import Case, Measure, main, share
+from truth.noise import NOISES, FloatArray, Noise, Truth
+from truth.runs import run_iterations, run_scores, sweep
+from truth.two_studies import coverage
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import paired_ratio, ratio
 from scalograph.analysis.speedup_points import speedup
-from scalograph.simulate.noise import NOISES, FloatArray, Noise, Truth
-from scalograph.simulate.runs import run_iterations, run_scores, sweep
-from scalograph.simulate.two_studies import coverage
 
 TARGET = (93.0, 97.0)
 POWER = (78.0, 82.0)

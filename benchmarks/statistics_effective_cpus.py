@@ -8,8 +8,7 @@ from functools import cache
 
 import numpy as np
 from statistics_common import SEED, Case, Measure, main, share
-
-from scalograph.questions.effective_cpus.truth import (
+from truth.effective_cpus import (
     Answer,
     amdahl_times,
     any_serial_times,
@@ -19,8 +18,8 @@ from scalograph.questions.effective_cpus.truth import (
     search_bisection,
     search_model,
 )
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
-from scalograph.simulate.runs import lock_collapse, usl
+from truth.noise import NOISES, FloatArray, Noise
+from truth.runs import lock_collapse, usl
 
 CPUS = range(1, 13)
 TARGETS = {"low": (95.0, 100.0), "high": (93.0, 100.0)}

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 from statistics_common import Case, Measure, main, share
+from truth.noise import NOISES, Noise
+from truth.runs import run_iterations
 
 from scalograph.analysis.allocate import iterations_per_run
 from scalograph.analysis.stopping import half_width
@@ -13,8 +15,6 @@ from scalograph.questions.pilot.model import (
     pilot,
     runs_for,
 )
-from scalograph.simulate.noise import NOISES, Noise
-from scalograph.simulate.runs import run_iterations
 
 PRECISION = 0.02
 CONFIGURATIONS, RUNS, ITERATIONS = 4, 3, 5

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from statistics_common import Case, Measure, main
+from truth.noise import NOISES, FloatArray, Noise
 
 from scalograph.analysis.steady import Steady, steady
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
 
 
 def courses(noise: Noise, n: int, change: Callable[[FloatArray], None], right: Callable[[Steady], bool]) -> Measure:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 from statistics_common import Case, Measure, main
+from truth.noise import NOISES, FloatArray, Noise
+from truth.runs import run_scores
 
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.stopping import Stopping, half_width
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
-from scalograph.simulate.runs import run_scores
 
 MOST = 200
 PLANNED = {"low": 40, "high": 70}

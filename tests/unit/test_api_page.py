@@ -73,7 +73,8 @@ def test_a_name_that_is_nowhere_is_told() -> None:
         [*api()._entry("x", "scalograph.errors:none")]
 
 
-WITH_EXAMPLES = sorted(name for name, file in FILES.items() if ">>> " in file.read_text(encoding="utf-8"))
+TRUTHS = {f"truth.{file.stem}": file for file in (ROOT / "benchmarks" / "truth").glob("*.py")}
+WITH_EXAMPLES = sorted(name for name, file in {**FILES, **TRUTHS}.items() if ">>> " in file.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

@@ -21,7 +21,6 @@ its roles:
 `published` `quantities(document) -> dict[str, list[tuple[str, Estimate]]]`: figures, by name, that a published claim of
             kind `location` or `count` may ask for
 `chart`     `figures(findings) -> list[Figure]`; without it, it draws none
-`truth`     programs of which the answer is known
 
 A **reading** answers without being asked: what a sweep, or any other study, tells of itself.
 """
