@@ -110,7 +110,7 @@ def degraded(folder: Path) -> dict[str, str]:
 
     Each of its runs takes ten times the CPU time of the native one's.
     """
-    return _probe(folder / "degraded-probe", "")
+    return _probe(folder / "degraded-probe", "-m scalograph.run.hosts.python_probe")
 
 
 def simulated(folder: Path, walls: Mapping[str, float], noise_percent: float = 1) -> dict[str, str]:
@@ -118,10 +118,10 @@ def simulated(folder: Path, walls: Mapping[str, float], noise_percent: float = 1
     table = {command: {"wall_ns": seconds * 1e9} for command, seconds in walls.items()}
     model = folder / "model.json"
     model.write_text(json.dumps({"seed": 1, "noise_percent": noise_percent, "table": table}))
-    return _probe(folder / "simulated-probe", f'[ $# -gt 0 ] || set -- --simulate "{model}"')
+    return _probe(folder / "simulated-probe", f"-P '{Path(__file__).with_name('simulated_probe.py')}' '{model}'")
 
 
-def _probe(program: Path, first: str) -> dict[str, str]:
-    program.write_text(f'#!/bin/sh\n{first}\nexec "{sys.executable}" -m scalograph.run.hosts.python_probe "$@"\n')
+def _probe(program: Path, started: str) -> dict[str, str]:
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {started} "$@"\n')
     program.chmod(0o755)
     return {"SCALOGRAPH_PROBE": str(program)}

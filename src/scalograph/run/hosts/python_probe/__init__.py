@@ -4,7 +4,7 @@ A specification line comes in on standard input, events of one run go out. Only 
 taken from outside, by the clock, and interference is not seen: records say `degraded`, and their verdict is at best
 unverified. In the order of a run: `spec` checks the line, `tree` forks who carries it out and kills what is left,
 `launch` brings copies to the gate, `watch` follows them to their end and reads what they write (`lines`), `figures`
-reports it. `simulate` makes up runs without starting anything. Types to know: `Spec`, `Copy`, `RunWatch`.
+reports it. Types to know: `Spec`, `Copy`, `RunWatch`.
 """
 
 VERSIONS = {"protocol": 1, "probe": "0.1.0"}

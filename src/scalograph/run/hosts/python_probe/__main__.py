@@ -1,4 +1,4 @@
-"""Run as `python -m scalograph.run.hosts.python_probe [--capabilities | --simulate MODEL.json] < SPEC`."""
+"""Run as `python -m scalograph.run.hosts.python_probe [--capabilities] < SPEC`."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 from scalograph.run.hosts.python_probe import FIX, HEADER, VERSIONS, spec
 from scalograph.run.hosts.python_probe.spec import CopyLostError, RefusalError, Spec
 
-_USAGE = "python -m scalograph.run.hosts.python_probe [--capabilities | --simulate MODEL.json] < SPEC"
+_USAGE = "python -m scalograph.run.hosts.python_probe [--capabilities] < SPEC"
 _UNUSED = ("kernel records", "switch records", "names of neighbors", "cgroup leaf", "namespace")
 
 
@@ -19,24 +19,20 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments == ["--capabilities"]:
             unused = {"granted": False, "why": "not used by the Python probe", "fix": FIX}
-            return _write(
+            return write_event(
                 None, "capabilities", {**VERSIONS, "capabilities": [{"name": name, **unused} for name in _UNUSED]}
             )
-        if arguments and not (len(arguments) == 2 and arguments[0] == "--simulate"):
+        if arguments:
             raise RefusalError(2, "command line", " ".join(arguments)[:200], "other arguments", _USAGE)
         fields = spec.read(sys.stdin.buffer)
         run = fields["run"] if isinstance(fields.get("run"), str) else None
         checked = spec.parse(fields)
         _refuse_services(checked)
-        if arguments:
-            from scalograph.run.hosts.python_probe import simulate
-
-            return _write_all(checked.run, simulate.events(simulate.load(arguments[1]), checked))
         from scalograph.run.hosts.python_probe.tree import run_in_child
 
         return run_in_child(lambda: _carry_out(checked))
     except RefusalError as refusal:
-        return _write(run, "error", refusal.fields) or refusal.code
+        return write_event(run, "error", refusal.fields) or refusal.code
 
 
 def _refuse_services(checked: Spec) -> None:
@@ -54,24 +50,24 @@ def _carry_out(checked: Spec) -> int:
 
     try:
         wake, copies, gate = wake_on_signals(), plan(checked), GatePipe()
-        _write(checked.run, "header", {**HEADER, "degraded": figures.DEGRADED})
+        write_event(checked.run, "header", {**HEADER, "degraded": figures.DEGRADED})
         launch(checked, copies, gate)
         watch = RunWatch(checked, copies, wake, gate)
         watch.follow()
-        return _write_all(checked.run, figures.events(watch))
+        return write_events(checked.run, figures.events(watch))
     except CopyLostError as lost:
-        return _write(checked.run, "run", figures.empty_run(str(lost)))
+        return write_event(checked.run, "run", figures.empty_run(str(lost)))
     except RefusalError as refusal:
-        return _write(checked.run, "error", refusal.fields) or refusal.code
+        return write_event(checked.run, "error", refusal.fields) or refusal.code
 
 
-def _write_all(run: str | None, events: Iterable[tuple[str, dict[str, Any]]]) -> int:
+def write_events(run: str | None, events: Iterable[tuple[str, dict[str, Any]]]) -> int:
     for name, fields in events:
-        _write(run, name, fields)
+        write_event(run, name, fields)
     return 0
 
 
-def _write(run: str | None, name: str, fields: dict[str, Any]) -> int:
+def write_event(run: str | None, name: str, fields: dict[str, Any]) -> int:
     line = json.dumps({"event": name, "run": run, **fields}, ensure_ascii=False, separators=(",", ":"))
     sys.stdout.buffer.write(line.encode(errors="replace") + b"\n")
     sys.stdout.buffer.flush()

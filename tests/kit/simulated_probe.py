@@ -1,6 +1,6 @@
-"""Runs made up from a declared law: nothing is started, no time passes, the same run gives the same record.
+"""A probe whose runs are made up from a declared law: nothing is started, no time passes, a run gives the same record.
 
-For tests of whatever asks for runs. `--simulate MODEL.json`, where the model is one JSON object:
+Run as `python simulated_probe.py MODEL.json [--capabilities] < SPEC`, where the model is one JSON object:
 
     {"seed": 7, "noise_percent": 2,
      "table": {"./prog -t 1": {"wall_ns": 1000000000},
@@ -21,71 +21,59 @@ logarithm of the wall, drawn from (seed, run name): the order of runs does not m
 import json
 import math
 import random
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scalograph.run.hosts.python_probe import HEADER
-from scalograph.run.hosts.python_probe.spec import Command, RefusalError, Rule, Spec, check, integer, refusal
+from scalograph.run.hosts.python_probe import __main__ as probe
+from scalograph.run.hosts.python_probe import spec as specification
+from scalograph.run.hosts.python_probe.spec import Command, RefusalError, Spec, refusal
 
-_FIX = "correct the model (docstring of scalograph.run.hosts.python_probe.simulate)"
 _START_NS = 500_000
-_SIMULATED = [{"what": "the run", "why": "simulated: nothing was started", "fix": "leave --simulate out"}]
-_NUMBER = Rule(lambda value: type(value) in (int, float) and 0 <= value < math.inf, "a number of at least 0")
-_OBJECT = Rule(lambda value: isinstance(value, dict), "an object")
-_ROWS = Rule(lambda value: _OBJECT.accepts(value) and all(map(_OBJECT.accepts, value.values())), "an object of objects")
-_ANY = Rule(lambda _: True, "")
+_SIMULATED = [{"what": "the run", "why": "simulated: nothing was started", "fix": "use another probe"}]
 
 
 class SimulatedOutcome(NamedTuple):
     """How a whole run ends; a row of the table."""
 
-    wall_ns: Annotated[float, _NUMBER] = 0
-    cpu_ns: Annotated[float | None, _NUMBER] = None
-    status: Annotated[str, _ANY] = "ok"
-    exit_code: Annotated[int, _ANY] = 0
-    signal: Annotated[int | None, _ANY] = None
-    reason: Annotated[str | None, _ANY] = None
+    wall_ns: float = 0
+    cpu_ns: float | None = None
+    status: str = "ok"
+    exit_code: int = 0
+    signal: int | None = None
+    reason: str | None = None
 
 
 class SimulatedLaw(NamedTuple):
     """The law of all other runs."""
 
-    t1_ns: Annotated[float, _NUMBER]
-    sigma: Annotated[float, _NUMBER]
-    kappa: Annotated[float, _NUMBER]
-    workers: Annotated[int | str | None, _ANY] = None
+    t1_ns: float
+    sigma: float
+    kappa: float
+    workers: int | str
 
 
 class SimulatedModel(NamedTuple):
-    """The checked model."""
-
-    seed: Annotated[int, integer(-(2**63))]
-    noise_percent: Annotated[float, _NUMBER] = 0
-    table: Annotated[Mapping[str, Any], _ROWS] = {}
-    law: Annotated[Any, _OBJECT] = None
-    iterations: Annotated[int, integer(1, 1_000_000_000)] = 1
-    work: Annotated[int, integer(0, 1_000_000_000)] = 1
+    seed: int
+    noise_percent: float = 0
+    table: Mapping[str, Mapping[str, Any]] = {}
+    law: Mapping[str, Any] | None = None
+    iterations: int = 1
+    work: int = 1
 
 
-def load(path: str) -> SimulatedModel:
-    """Read the model, and check it."""
+def main(model: str, *arguments: str) -> int:
+    """Carry out one run; return its exit code."""
+    if arguments:
+        return probe.main([*arguments])
+    declared = SimulatedModel(**json.loads(Path(model).read_text(encoding="utf-8")))
+    run = specification.parse(specification.read(sys.stdin.buffer))
     try:
-        fields = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise _model_refusal(path, str(error), "one JSON object in a readable file") from None
-    model = SimulatedModel(**check(SimulatedModel, fields if isinstance(fields, dict) else {}, "model: ", _FIX))
-    rows = model.table.items()
-    table = {
-        argv: SimulatedOutcome(**check(SimulatedOutcome, row, f"model: table[{argv!r}].", _FIX)) for argv, row in rows
-    }
-    return model._replace(
-        table=table, law=model.law and SimulatedLaw(**check(SimulatedLaw, model.law, "model: law.", _FIX))
-    )
-
-
-def _model_refusal(where: str, value: object, expected: str) -> RefusalError:
-    return refusal(f"model: {where}", value, expected, _FIX)
+        return probe.write_events(run.run, events(declared, run))
+    except RefusalError as refused:
+        return probe.write_event(run.run, "error", refused.fields) or refused.code
 
 
 def events(model: SimulatedModel, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -114,7 +102,7 @@ def events(model: SimulatedModel, spec: Spec) -> Iterator[tuple[str, dict[str, A
 def _outcome(model: SimulatedModel, spec: Spec) -> tuple[SimulatedOutcome, int, int]:
     """Return the outcome of the whole run, and its wall and CPU time with noise, in ns."""
     listed = model.table.get(" ".join(spec.commands[0].argv))
-    outcome = _follow_law(model, spec) if listed is None else listed
+    outcome = _follow_law(model, spec) if listed is None else SimulatedOutcome(**listed)
     noise = math.exp(random.Random(f"{model.seed}/{spec.run}").gauss(0.0, model.noise_percent / 100))
     wall = round(outcome.wall_ns * noise)
     cpu = wall if outcome.cpu_ns is None else round(outcome.cpu_ns * noise)
@@ -125,25 +113,23 @@ def _outcome(model: SimulatedModel, spec: Spec) -> tuple[SimulatedOutcome, int, 
 
 
 def _follow_law(model: SimulatedModel, spec: Spec) -> SimulatedOutcome:
-    law = model.law
-    if not law:
-        raise _model_refusal("table", " ".join(spec.commands[0].argv), "this argv, or a law beside the table")
+    if not model.law:
+        raise refusal("model: table", " ".join(spec.commands[0].argv), "this argv, or a law beside the table", "add it")
+    law = SimulatedLaw(**model.law)
     n = _workers(law.workers, spec)
     cpu = law.t1_ns * (1 + law.sigma * (n - 1) + law.kappa * n * (n - 1))
     return SimulatedOutcome(wall_ns=cpu / n, cpu_ns=cpu)
 
 
-def _workers(declared: object, spec: Spec) -> int:
+def _workers(declared: int | str, spec: Spec) -> int:
     first = spec.commands[0]
     mask = first.masks[0]
     if declared == "copies":
         n = sum(command.copies for command in spec.commands)
     elif declared == "cpus":
         n = len(mask or (0,))
-    elif type(declared) is int and 0 <= declared < len(first.argv) and first.argv[declared].isdecimal():
-        n = max(1, int(first.argv[declared]))
     else:
-        raise _model_refusal("law.workers", declared, "copies, cpus, or the position of an integer in argv")
+        n = max(1, int(first.argv[int(declared)]))
     return n if mask is None else min(n, len(mask))
 
 
@@ -154,3 +140,7 @@ def _copy(command: Command, outcome: SimulatedOutcome, wall_ns: int, share_ns: f
         "start_ns": _START_NS, "end_ns": _START_NS + wall_ns, "user_ns": round(share_ns), "system_ns": 0,
         "in_force": {"cpus": list(command.masks[0] or (0,)), **placed},
     }  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
