@@ -9,7 +9,8 @@ from inputs_cases import DONE, ROOT, UNREADABLE, Case
 from inputs_mutate import data, dumped, text, tree
 
 from scalograph.errors import ProtocolError
-from scalograph.protocol.events import parse_events, parse_record
+from scalograph.protocol.events import convert_document, parse_events
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.python_probe import lines as workload_lines
 from scalograph.run.hosts.python_probe import spec as specification
 
@@ -59,9 +60,8 @@ def _events(rng: random.Random) -> Case:
 def _record(rng: random.Random) -> Case:
     import msgspec
 
-    record = msgspec.to_builtins(parse_events(_run(rng)))
-    content = data(rng, dumped(record)) if rng.random() < 0.2 else dumped(tree(rng, record))
-    return _called(content, lambda: parse_record(content))
+    record = tree(rng, msgspec.to_builtins(parse_events(_run(rng))))
+    return _called(dumped(record), lambda: convert_document(record, Record, "record"))
 
 
 def _specification(rng: random.Random) -> Case:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from itertools import pairwise, product
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
-from scalograph.protocol.published_claim import DECISIONS, ClaimValue, DecidedClaim, PublishedCurve, PublishedPoint
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, PublishedCurve, PublishedPoint
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
 from scalograph.text.reproduction_words import COLUMNS
@@ -32,7 +33,7 @@ def published() -> Findings:
             id=f"S-{i}", sentence=f"Twice as fast {HOSTILE}", place="table 7", quantity="wall time " * 12, low=1.6,
             figures=figures, decision=decision, why="it needs 16 CPUs" if i > 1 else "",
         )
-        for i, decision in enumerate(DECISIONS)
+        for i, decision in enumerate(get_args(Decision))
     ]  # fmt: skip
     findings = samples.small()
     curve = findings.curves[0]
@@ -51,12 +52,12 @@ def test_claims_are_told_in_words_below_the_first_figure_at_any_width(visit: Sho
         page.page.set_viewport_size({"width": width, "height": 900})
         page.page.emulate_media(color_scheme=scheme)
         told = [text.split("\n")[-1] for text in page.texts(".published-claim .decision")]
-        assert told == list(DECISIONS)
+        assert told == list(get_args(Decision))
         label = str(page.find(".published-claim .claim-picture").first.get_attribute("aria-label"))
         assert "2 threads: published 1.8, here 1.90 [1.71, 2.09], holds" in label
         assert page.is_readable()
         boxes = [box for picture in page.find(".published-claim svg").all() if (box := picture.bounding_box())]
-        assert len(boxes) == len(DECISIONS) and all(box["x"] + box["width"] <= width for box in boxes)
+        assert len(boxes) == len(get_args(Decision)) and all(box["x"] + box["width"] <= width for box in boxes)
 
 
 def test_a_click_hides_the_published_curves(visit: Shown, published: Findings) -> None:

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from scalograph.protocol.events import EVENTS, parse_event, parse_events, parse_record
+from scalograph.protocol.events import EVENTS, convert_document, parse_event, parse_events
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.python_probe import lines, spec
 from tests.kit import EXAMPLES
@@ -65,7 +65,7 @@ def test_golden_events_group_into_records_that_the_journal_can_keep() -> None:
     assert [phase.name for phase in served.phases[0].phases] == ["warmup", "steady"]
     assert served.histograms[0].index == [127, 130, 7295]
     for record in records.values():
-        assert parse_record(msgspec.json.encode(record)) == record
+        assert convert_document(msgspec.json.decode(msgspec.json.encode(record)), Record, "record") == record
         assert set(msgspec.to_builtins(record)) == set(Record.__struct_fields__)
 
 

@@ -114,18 +114,6 @@ def parse_events(lines: Iterable[str | bytes], run: str | None = None) -> Record
     return grouping.record()
 
 
-def parse_record(text: str | bytes, where: str = "record") -> Record:
-    """Parse a grouped record, as the journal holds it.
-
-    Raises:
-        ProtocolError: not JSON, or a field violates protocol/probe.md.
-    """
-    try:
-        return convert_document(msgspec.json.decode(text), Record, where)
-    except UNREADABLE as error:
-        raise ProtocolError(where, f"{_excerpt(text)} ({error})", "one JSON object", FIX) from None
-
-
 class _Grouping:
     """Group events into a record, and check their order."""
 

@@ -10,9 +10,6 @@ from scalograph.protocol.plain import Level, Model, Text
 
 # `not measured`: this form of the study left it out, or no run of it counts.
 Decision = Literal["holds", "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured"]
-DECISIONS: tuple[Decision, ...] = (
-    "holds", "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured",
-)  # fmt: skip
 
 
 class OfferedValue(NamedTuple):

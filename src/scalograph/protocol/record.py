@@ -32,7 +32,6 @@ from scalograph.protocol.record_processes import (
     Work,
 )
 
-PROTOCOL = 1
 MAX_LINE_BYTES = 4 << 20
 MAX_ITERATIONS = 1_000_000
 MAX_NUMBERS = 100_000

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalograph.errors import ProtocolError
-from scalograph.protocol.events import parse_event, parse_events, parse_record
+from scalograph.protocol.events import convert_document, parse_event, parse_events
 from tests.kit import ROOT
 
 EXAMPLES = ROOT / "protocol" / "examples"
@@ -102,7 +102,7 @@ def test_continued_iterations_are_one_list_of_their_copy_and_continued_output_on
 
 def test_absent_figures_are_none_and_zero_stays_zero() -> None:
     header = {"protocol": 1, "probe": "x", "kind": "degraded", "containment": "best effort", "backend": "plain"}
-    run = parse_record(json.dumps({"header": header, "run": {"status": "ok", "wall_ns": 0}})).run
+    run = convert_document({"header": header, "run": {"status": "ok", "wall_ns": 0}}, Record, "record").run
     assert (run.wall_ns, run.wait_ns, run.n_survivors) == (0, None, None)
 
 

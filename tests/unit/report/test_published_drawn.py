@@ -1,7 +1,7 @@
 """Published claims and figures as they are drawn: a row with its decision, a picture, dotted lines with rings."""
 
 import re
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 from tests.kit import samples
@@ -9,7 +9,6 @@ from tests.kit import samples
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import (
-    DECISIONS,
     ClaimValue,
     DecidedClaim,
     Decision,
@@ -88,8 +87,8 @@ def test_wide_intervals_zeros_and_many_figures_stay_inside_the_frame() -> None:
 
 
 def test_each_row_says_its_decision_between_answer_and_figures() -> None:
-    rows = claim_rows([claim(decision) for decision in DECISIONS])
-    assert [row.claim.decision for row in rows] == list(DECISIONS)
+    rows = claim_rows([claim(decision) for decision in get_args(Decision)])
+    assert [row.claim.decision for row in rows] == list(get_args(Decision))
     assert "2 threads: published 1.81, here 1.90 [1.85, 1.95], holds" in rows[0].words
     assert all(row.sign and row.style in row.claim.decision.replace(" ", "-") for row in rows)
     assert rows[0].borne_out == "holds: 1.6 to 2.1"
