@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from scalograph.errors import ProtocolError
 from scalograph.protocol.events import convert_document, parse_event, parse_events
+from scalograph.protocol.record import Record
 from tests.kit import ROOT
 
 EXAMPLES = ROOT / "protocol" / "examples"
