@@ -11,8 +11,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.usl import Usl, fit_usl
 from scalograph.analysis.usl_predict import predict
 from scalograph.exchange.csv_points import Points
-from scalograph.exchange.fit import laws
-from scalograph.exchange.fit_claim import fit_claim
+from scalograph.exchange.fit import fit_claim, laws
 
 # SPEC SDM 91 and a ray tracer (Gunther 2007), with the coefficients that R's package usl prints for them.
 PUBLISHED = (

@@ -6,7 +6,7 @@ import sys
 from scalograph.errors import ScalographError
 from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL
 from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
-from scalograph.system.build_cache import cache_folder
+from scalograph.system.private_dir import cache_folder
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
 from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
-from scalograph.system.build_cache import cache_folder
+from scalograph.system.private_dir import cache_folder
 from tests.kit import servers
 from tests.kit.command import LONG_S, environment, machine
 from tests.kit.processes import read_pids, wait_for_end, wait_until, write_program

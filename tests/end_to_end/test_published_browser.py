@@ -12,7 +12,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, PublishedCurve, PublishedPoint
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
-from scalograph.text.reproduction_words import COLUMNS
+from scalograph.text.reproduced import COLUMNS
 from tests.kit import EXAMPLES, samples
 from tests.kit.pages import CONTRAST, NARROW, OVERFLOW, SPEEDUP, WIDTH, Shown, Visit
 from tests.kit.samples import HOSTILE

@@ -16,9 +16,8 @@ import msgspec
 import pytest
 
 from scalograph.control.store import lock_machine
-from scalograph.machine.proofs.proof import DisprovedError
+from scalograph.machine.proofs.proof import DisprovedError, ProofRun
 from scalograph.machine.proofs.proof_context import ProofContext
-from scalograph.machine.proofs.proof_run import ProofRun
 from scalograph.machine.proofs.run_proofs import GUARANTEES, judge
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram

@@ -21,7 +21,7 @@ import pytest
 
 from scalograph.protocol.record import Record
 from scalograph.study.shipped import shipped_workload
-from scalograph.system.build_cache import cache_folder
+from scalograph.system.private_dir import cache_folder
 from tests.kit import ROOT, servers
 from tests.kit.command import LONG_S, in_process, machine
 from tests.kit.processes import pids_with, wait_until

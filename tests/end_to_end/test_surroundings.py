@@ -12,7 +12,7 @@ import pytest
 from scalograph.cli.answer_output import short_path
 from scalograph.cli.ending import execute
 from scalograph.errors import HostError
-from scalograph.system.build_cache import cache_folder
+from scalograph.system.private_dir import cache_folder
 from tests.kit.command import environment, machine, shell, study
 from tests.kit.results import complete, events_in
 

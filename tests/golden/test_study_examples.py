@@ -11,7 +11,7 @@ from scalograph.questions.break_even.document import BreakEven
 from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.registry import has_curves, is_search
 from scalograph.questions.surface.document import Surfaces
-from scalograph.text.reproduction_words import headline
+from scalograph.text.reproduced import headline
 from tests.golden.conftest import Told
 from tests.golden.kept import MADE, kept_findings, kept_journals
 from tests.kit import ROOT

@@ -130,7 +130,7 @@ def _make_answer(
     from scalograph.cli.compare_command import exit_code
     from scalograph.cli.comparing import labels, share_of
     from scalograph.exchange.compare.compare_claim import compare_claim
-    from scalograph.exchange.compare.findings_source import counts_disturbed, findings_source
+    from scalograph.exchange.compare.measured_source import counts_disturbed, findings_source
     from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions, pairs_remedy
     from scalograph.protocol.plain import AnswerCase
     from scalograph.questions.claims import state

@@ -149,7 +149,7 @@ def read_source(text: str, label: str, response: str | None) -> "MeasuredSource"
 
 def _read_path(path: Path, label: str, response: str | None) -> "MeasuredSource | tuple[str, list[Benchmark]]":
     from scalograph.cli.analyze_steps import load_findings
-    from scalograph.exchange.compare.findings_source import findings_source
+    from scalograph.exchange.compare.measured_source import findings_source
     from scalograph.exchange.readers.registry import recognize
     from scalograph.study.reader_names import READERS
 

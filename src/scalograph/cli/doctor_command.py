@@ -60,9 +60,9 @@ def command(
 def _examine(all_checks: bool, json: bool) -> int:
     from dataclasses import asdict
 
-    from scalograph.machine.cpu_speed import time_slices
     from scalograph.machine.doctor import examine
     from scalograph.machine.doctor_summary import summarize
+    from scalograph.machine.examine import time_slices
     from scalograph.run.hosts.host_names import open_host
     from scalograph.run.hosts.local.probe import read_capabilities
 

@@ -67,8 +67,7 @@ def _read(
     folder: Path, response: str | None, where: "list[str] | tuple[str, ...]"
 ) -> tuple[list["DatedSource"], list[str]]:
     from scalograph.cli.analyze_steps import load_findings
-    from scalograph.exchange.compare.findings_source import findings_source
-    from scalograph.exchange.compare.measured_source import select_levels
+    from scalograph.exchange.compare.measured_source import findings_source, select_levels
     from scalograph.exchange.compare.series import DatedSource
     from scalograph.text.quantities import count_noun
 

@@ -104,8 +104,7 @@ def _summarize(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, 
 
 def _fit_over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.csv_points import parse_params, points_over
-    from scalograph.exchange.fit import laws
-    from scalograph.exchange.fit_claim import fit_claim, fit_tables
+    from scalograph.exchange.fit import fit_claim, fit_tables, laws
     from scalograph.report.screen import Screen
 
     fitted = laws(points_over(every, param, parse_params(where)), "relative", 0.95)

@@ -17,13 +17,13 @@ def _load(options: LoadOptions) -> int:
     scalograph load --serve './app {port}' --get http://127.0.0.1:{port}/ --clients 32 --cpus 1:all --ready line:started
     scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    # a running server
     """
-    from scalograph.cli.command_line_study.load_study import load_study, load_study_text, map_load_error
+    from scalograph.cli.command_line_study.load_study import load_study, map_load_error
     from scalograph.cli.measure_output import print_findings, run_command_study
 
     def answer(session: "Session") -> int:
         return print_findings(session, options, lambda findings: findings.model_dump(mode="json"))
 
-    return run_command_study(load_study_text(load_study(options)), options, answer, map_error=map_load_error)
+    return run_command_study(load_study(options), options, answer, map_error=map_load_error)
 
 
 command = group_options(_load, LoadOptions)

@@ -86,7 +86,7 @@ def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
     kept = read_noise()
     if kept is None or kept.floor is None or not kept.is_of(planned.facts) or planned.declared.study.name == STUDY:
         return None
-    from scalograph.machine.floor.recheck import recheck
+    from scalograph.machine.floor.floor import recheck
 
     try:
         check = recheck(host, kept)

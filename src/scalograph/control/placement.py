@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from scalograph.control.control import Control, Launch, Level, LevelError, unknown_level
-from scalograph.protocol.cpu_order import ORDERS
-from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.facts import ORDERS, CpuFact, HostFacts
 
 PLACEMENTS = tuple(ORDERS)
 
@@ -13,7 +12,7 @@ PLACEMENTS = tuple(ORDERS)
 def choose_cpus(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ...]:
     """Return the numbers of the CPUs to use, ascending. More CPUs of one placement always include those of fewer.
 
-    Raises LevelError if the placement (`scalograph.protocol.cpu_order`) is unknown or does not have that many CPUs.
+    Raises LevelError if the placement (`scalograph.protocol.facts`) is unknown or does not have that many CPUs.
     """
     ordered = _order(placement)(cpus)
     refuse_count(n_cpus, placement, len(ordered))

@@ -19,8 +19,7 @@ from scalograph.errors import HostError
 from scalograph.system.cgroups import TASKS, CgroupTree, cgroup2_mount, controller_tree, cpu_tree
 from scalograph.system.lock import LockLease, shared_lock_file, take_shared_lock, take_user_lock
 from scalograph.system.private_dir import MAX_BYTES, PrivateDir, state_folder
-from scalograph.system.stale_cgroups import remove_stale_cgroups
-from scalograph.system.stale_processes import Owner, boot_id, kill_stale_processes
+from scalograph.system.stale_processes import Owner, boot_id, kill_stale_processes, remove_stale_cgroups
 
 CHANGES = "changes.json"
 _DEATH_S = 1.0

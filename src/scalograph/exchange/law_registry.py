@@ -23,7 +23,7 @@ class LawRow(NamedTuple):
     tables: str
 
 
-_USL, _GROWTH = "scalograph.exchange.fit_claim", "scalograph.exchange.complexity_claim"
+_USL, _GROWTH = "scalograph.exchange.fit", "scalograph.exchange.complexity_claim"
 LAWS = {
     "usl": LawRow(
         "Up to which size does {y} grow?", "throughput", False,

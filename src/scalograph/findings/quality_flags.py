@@ -1,20 +1,35 @@
-"""Quality flags: configurations whose values cannot be used as they are, and why."""
+"""Quality flags: configurations whose values are not usable as they are, and bias bounds of those that are.
+
+Counted runs are not free of disturbance: a clean one lost less than 2% to interference, an unverified one perhaps
+more. On a virtual machine such runs are longer by much more than was taken, because the host is busy then. So the study
+itself shows the cost: its runs that lost something against its quiet ones, within configurations. Where these do not
+differ by more than chance, each run counts with the upper bound of what it lost, and its cost.
+
+Coverage of the bounds: benchmarks/statistics_trust.py.
+"""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
-from scalograph.analysis.estimate import Estimate
+import numpy as np
+from numpy.typing import NDArray
+
+from scalograph.analysis.estimate import Estimate, Flag
+from scalograph.analysis.physics import ObservedLevel, PhysicsFlag, PhysicsGate, cpu_time_across, physics_flags
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import point_key
-from scalograph.findings.row import Key
+from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified
+from scalograph.findings.speedup_rule import outgrows_cpus
+from scalograph.findings.study_view import StudyView
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_late, is_unsteady
-from scalograph.protocol.findings import Claim, Curve, MatrixCell
+from scalograph.protocol.findings import Claim, Curve, MatrixCell, Point
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.scale import SECONDS
 from scalograph.text.warning_catalog import CATALOG, Caveat, flag_text
@@ -163,3 +178,137 @@ def least_effect(claim: Claim) -> float | None:
     """Return the smallest claimed effect, as a share; None where the answer claims none."""
     gains = (e.value for e in _nested_estimates(case.values.get(EFFECT) for case in claim.cases))
     return min((math.expm1(abs(math.log(gain))) for gain in gains if gain), default=None)
+
+
+QUIET = 0.005  # the share of its time that was taken from a quiet run: quiet machines show as much
+COST = 2.4  # runs from which 2% was taken were 4.8% longer
+MIN_RUNS = 8  # of either kind, beside one of the other: fewer tell little of what it costs
+_Z = 2.58  # 99%: noise alone is to widen no bound
+
+Numbers = NDArray[np.float64]
+
+
+class _Losses(NamedTuple):
+    """CPU time lost to interference in the runs of a configuration.
+
+    Attributes:
+        most: upper bound of what that cost each run, as a share; infinite if unbounded.
+        quiet: whether hardly anything was lost.
+    """
+
+    most: Numbers
+    quiet: NDArray[np.bool_]
+
+
+def bias_bounds(table: Table, samples: SampleMap) -> dict[Key, float]:
+    """Bound the bias of each configuration's primary response, as a share; infinite if unbounded."""
+    name = table.view.primary
+    losses = {key: _losses(sample.rows(name)) for key, sample in samples.items() if sample.rows(name)}
+    pairs, bounds = [], {}
+    for key, lost in losses.items():
+        scores = samples[key].values(name)
+        pairs.append(tuple(np.log(scores[kind & (scores > 0)]) for kind in (lost.quiet, ~lost.quiet)))
+    cost = _cost(pairs)
+    for key, lost in losses.items():
+        # What others show does not hold where most runs are unverified.
+        seen = None if is_mostly_unverified(samples[key]) else cost
+        each = np.where(lost.quiet, lost.most, np.maximum(lost.most, cost or 0.0) if seen is None else seen)
+        bounds[key] = math.fsum(each.tolist()) / each.size
+    return bounds
+
+
+def _losses(rows: Sequence[Row]) -> _Losses:
+    shares = np.array([row.taken for row in rows], dtype=np.float64)  # None becomes NaN
+    clean = np.array([row.verdict == "clean" for row in rows])
+    return _Losses(np.where(np.isnan(shares), np.inf, COST * shares), clean & (shares < QUIET))
+
+
+def _cost(groups: Iterable[tuple[Numbers, ...]]) -> float | None:
+    """Return the upper end of the cost of interference; None if it may be chance or runs are too few."""
+    both = [pair for pair in groups if pair[0].size and pair[1].size]
+    if min((sum(pair[kind].size for pair in both) for kind in (0, 1)), default=0) < MIN_RUNS:
+        return None
+    squares = [sum(float(((kind - kind.mean()) ** 2).sum()) for kind in pair) for pair in both]
+    freedom = [pair[0].size + pair[1].size - 2 for pair in both]
+    variances = [square / free for square, free in zip(squares, freedom, strict=True) if free]
+    typical = median(variances) if variances else 0.0
+    noise = [max(s / f if f else 0.0, typical, 1e-12) for s, f in zip(squares, freedom, strict=True)]
+    weights = np.array([q.size * o.size / (q.size + o.size) / var for (q, o), var in zip(both, noise, strict=True)])
+    shifts = np.array([o.mean() - q.mean() for q, o in both])
+    mean = float((weights * shifts).sum() / weights.sum())
+    # Configurations that differ in what it costs them by more than their noise make the mean less certain.
+    unlike = float((weights * (shifts - mean) ** 2).sum()) / max(1, len(both) - 1)
+    error = _Z * math.sqrt(max(1.0, unlike) / float(weights.sum()))
+    return math.expm1(abs(mean) + error) if abs(mean) > error else None
+
+
+# True of many honest programs (they wait for a disk, or ask another source for the CPUs): no flag of a configuration.
+HARMLESS: tuple[PhysicsGate, ...] = ("baseline off the CPU", "believes in other CPUs")
+
+
+def flag_physics(table: Table, curves: Sequence[Curve], samples: Mapping[Key, Sample]) -> dict[Key, str]:
+    """Flag each point that violates a physics check.
+
+    Returns:
+        The violated check of each configuration, except the harmless ones.
+    """
+    gates: dict[Key, str] = {}
+    if not table.study.baseline:
+        return gates
+    factor = table.view.cpu_factor
+    for curve in curves:
+        alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
+        is_whole = {id(c): bool(samples[point_key(table, c, c.points[0])].whole) for c in (curve, *alike)}
+        siblings = [c for c in alike if is_whole[id(c)] == is_whole[id(curve)]]
+        for objection in (*_curve_objections(table, curve, samples), *_cpu_count_objections(table, curve, siblings)):
+            point = next(p for p in curve.points if p.level == objection.n)
+            if objection.gate != "speedup above the CPUs":  # the warnings of the point hold that
+                point.flags.append(Flag(objection.gate, f"{objection.gate}: {objection.text}"))
+            if objection.gate not in HARMLESS:
+                gates.setdefault(point_key(table, curve, point), objection.gate)
+    return gates
+
+
+def _curve_objections(table: Table, curve: Curve, samples: Mapping[Key, Sample]) -> list[PhysicsFlag]:
+    baseline = table.study.baseline[curve.factor]
+    # Levels that count no workers have no n: nothing to hold physics against.
+    is_placed = table.study.factors[curve.factor].control is not None
+    if is_placed or table.study.is_driven or not isinstance(baseline, int):
+        return []
+    counted = [p for p in curve.points if isinstance(p.level, int) and p.level >= 1 and p.n_cpus]
+    observed = [_observe(table.view, p, samples[point_key(table, curve, p)]) for p in counted]
+    members = [samples[point_key(table, curve, p)] for p in counted]
+    waits = outgrows_cpus(table, curve.factor, members)
+    return physics_flags(observed, baseline, table.study.work, waits)
+
+
+def _observe(view: StudyView, point: Point, sample: Sample) -> ObservedLevel:
+    works = {row.work for row in sample.counted}
+    believed = _read_estimate(view, point, "value.believed_cpus")
+    return ObservedLevel(
+        n=int(point.level), n_cpus=point.n_cpus or 1,
+        wall=_read_estimate(view, point, "window.wall"), cpu=_read_estimate(view, point, "window.cpu"),
+        speedup=point.simultaneous,  # of many levels one will err: the interval that holds for all of them at once
+        work=works.pop() if len(works) == 1 else None,
+        believed_cpus=round(believed.value) if believed and believed.value is not None else None,
+    )  # fmt: skip
+
+
+def _read_estimate(view: StudyView, point: Point, source: str) -> Estimate | None:
+    name = view.find_response(source)
+    return point.responses[name].estimate if name in point.responses else None
+
+
+def _cpu_count_objections(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[PhysicsFlag]:
+    """Check the baseline of this curve against that of its sibling on the fewest CPUs."""
+    factor = table.view.cpu_factor
+    # A baseline of several workers may contend on more CPUs: its CPU time says nothing.
+    grows = table.study.baseline[curve.factor] != 1 or table.study.factors[curve.factor].control is not None
+    if factor is None or factor not in curve.group or grows:
+        return
+    level = table.study.baseline[curve.factor]
+    points = {int(c.group[factor]): p for c in siblings for p in c.points if p.level == level}
+    times = {n: _read_estimate(table.view, point, "window.cpu") for n, point in points.items()}
+    by_cpus = cpu_time_across({n: cpu for n, cpu in times.items() if cpu is not None})
+    if (objection := by_cpus.get(int(curve.group[factor]))) is not None:
+        yield PhysicsFlag(objection.gate, int(level), objection.text)

@@ -41,8 +41,7 @@ from scalograph.study.responses import RATE, Windows, observer, primary_response
 from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
-from scalograph.verdict.preemption import slowdown
-from scalograph.verdict.saturation import n_cpus
+from scalograph.verdict.preemption import n_cpus, slowdown
 
 
 @contextmanager

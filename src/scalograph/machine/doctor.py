@@ -19,13 +19,20 @@ from scalograph.control.kernel_files import KERNEL, OnlineCpus
 from scalograph.control.placement import PLACEMENTS, count_available
 from scalograph.control.scheduler import EXT, EXT_FIX, NEGATIVE_NICE, REAL_TIME, attempt, format_kernel_error
 from scalograph.errors import HostError
-from scalograph.machine import cpu_speed
-from scalograph.machine.cpu_speed import Slices
-from scalograph.machine.examine import Check, Report, Status, check_disk, check_machine, root_command
+from scalograph.machine.examine import (
+    Check,
+    Report,
+    Slices,
+    Status,
+    check_disk,
+    check_machine,
+    check_speed,
+    root_command,
+)
 from scalograph.machine.floor.saved_noise import SavedNoise, read_noise
 from scalograph.protocol.facts import HostFacts
-from scalograph.system.build_cache import cache_folder
 from scalograph.system.cgroups import CPU_TIME
+from scalograph.system.private_dir import cache_folder
 from scalograph.text.format import format_cpu_list, named_cpus
 from scalograph.text.quantities import two_digits
 
@@ -193,7 +200,7 @@ def examine(
         root: where /proc and /sys are.
         environ: PATH and the XDG folders.
         folder: where results will be written.
-        slices: of known work on some CPUs, by `cpu_speed.time_slices`; None skips that check.
+        slices: of known work on some CPUs, by `time_slices`; None skips that check.
         has_probe: the compiled probe was found, and no Python stands for it.
     """
     are_alike = len({cpu.max_khz for cpu in facts.cpus}) == 1
@@ -201,7 +208,7 @@ def examine(
     granted = "by a cgroup of our own, made when a run asks for it"
     checks = (
         *check_machine(facts, root),
-        *([cpu_speed.check_speed(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
+        *([check_speed(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
         *check_controls(facts, isolation.find_isolation_refusal(root), quota),
         _cgroup("tasks", tasks.find_tasks_refusal(root), "none", granted),
         *check_machine_settings(root),

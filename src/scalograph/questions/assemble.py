@@ -8,11 +8,10 @@ from types import ModuleType
 from typing import TypeVar
 
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.findings import cold_runs, missing_balance, physics_flags
+from scalograph.findings import cold_runs, missing_balance
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.configuration_tables import baseline_table, configuration_tables, pivot_tables
 from scalograph.findings.curves import make_curves
-from scalograph.findings.error_bound import bias_bounds
 from scalograph.findings.missing_balance import exclusion_table
 from scalograph.findings.overview import (
     count_runs,
@@ -25,7 +24,7 @@ from scalograph.findings.overview import (
 from scalograph.findings.published.published_claims import OfferedQuantity, decide_claims
 from scalograph.findings.published.published_curves import claims_table, make_published_curves
 from scalograph.findings.published.published_quantities import curve_lookup, make_published_table
-from scalograph.findings.quality_flags import find_flags, summarize_flags
+from scalograph.findings.quality_flags import bias_bounds, find_flags, flag_physics, summarize_flags
 from scalograph.findings.run_notes import settings_sentences, summarize_notes
 from scalograph.findings.sample import drop_unmeasured
 from scalograph.findings.study_verdict import judge_study, study_caveats
@@ -54,7 +53,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     every, asked = list(taken.values()), table.study.question
     drawn = make_curves(table, taken) if has_curves(asked) else []
     bound, cold = bias_bounds(table, taken), cold_runs.flag_cold_runs(table, drawn, taken)
-    marked_by = find_flags(table, drawn, taken, bound, physics_flags.flag_physics(table, drawn, taken))
+    marked_by = find_flags(table, drawn, taken, bound, flag_physics(table, drawn, taken))
     answers, silent = _answers(table, taken, drawn)
     drawn = [*next((answer.curves for answer in answers.values() if answer.curves is not None), drawn)]
     fair, varying = missing_balance.compare_losses(table, every), list_undeclared_differences(table)

@@ -1,13 +1,15 @@
-"""A reproduction as one HTML file without network or script: the outcome, then each claim with its values."""
+"""A reproduction: on a terminal in 25 lines, and as one HTML file without network or script."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
+from rich.console import Console
+from rich.text import Text
 
 from scalograph import __version__
 from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedPart, Reproduction
@@ -17,8 +19,20 @@ from scalograph.report.first_screen import WORDS, nonce
 from scalograph.report.html import environment, join_files
 from scalograph.report.machine_facts import facts
 from scalograph.report.picture_marks import element
-from scalograph.text import reproduction_words, summaries
-from scalograph.text.reproduced import SIGNS, is_conclusive
+from scalograph.report.screen import emit, words
+from scalograph.text import reproduced, summaries
+from scalograph.text.escape import one_line
+from scalograph.text.reproduced import (
+    COLUMNS,
+    SIGNS,
+    belief,
+    circumstances,
+    columns,
+    headline,
+    is_conclusive,
+    table_rows,
+    unfinished_parts,
+)
 
 STYLES = ("base", "verdict", "claims", "tables", "evidence", "reproduced", "print")
 SEVERAL = "What published studies claim, on this machine"
@@ -71,8 +85,8 @@ def page(reproduction: Reproduction) -> str:
     context: dict[str, Any] = {
         "r": reproduction,
         "title": f"Does it hold here? {titles[0]}" if len(titles) == 1 else SEVERAL,
-        "words": reproduction_words,
-        "kinds": reproduction_words.columns(reproduction),
+        "words": reproduced,
+        "kinds": reproduced.columns(reproduction),
         "level": level,
         "trust_word": WORDS[level],
         "trust_words": WORDS,
@@ -92,7 +106,7 @@ def page(reproduction: Reproduction) -> str:
 def outcome_bar(counts: Mapping[Outcome, int]) -> tuple[Markup, str]:
     """Draw the outcomes of the claims of a study as one bar, and count them in words."""
     signs = {str(kind): sign for kind, sign in SIGNS.items()}
-    kinds = [kind for kind in reproduction_words.COLUMNS if counts.get(kind)]
+    kinds = [kind for kind in reproduced.COLUMNS if counts.get(kind)]
     ends = [0, *accumulate(counts[kind] for kind in kinds)]
     box = {"viewBox": f"0 0 {ends[-1] or 1} 1", "preserveAspectRatio": "none", "aria-hidden": "true"}
     widths = [f"{counts[kind] - ends[-1] / 250:g}" for kind in kinds]
@@ -122,3 +136,46 @@ def _row(claim: ReproducedClaim, parts: Mapping[str, ReproducedPart]) -> Reprodu
         claim=claim, shown=shown, sign=shown.sign if shown else UNDECIDED, style=claim.outcome.replace(" ", "-"),
         doubts=doubts, page=part.page if part else "",
     )  # fmt: skip
+
+
+LABEL = 8  # columns of what stands before a remark or a place
+REMARKS = 6  # lines that parts without results may take
+WIDTH = 80
+
+
+def render_reproduction(reproduction: Reproduction, console: Console, places: Sequence[tuple[str, str]]) -> None:
+    """Print the outcome of the claims.
+
+    `places` are named at the end, such as ("report", its path).
+    """
+    for text, style in ((headline(reproduction), "bold"), (circumstances(reproduction), "")):
+        emit(console, words(console, one_line(text), style), WIDTH)
+    console.print()
+    heads, rows = [("", "claims"), *(COLUMNS[kind] for kind in columns(reproduction))], table_rows(reproduction)
+    left, wide = max((len(label) for label, _ in rows), default=0), [max(map(len, head)) for head in heads]
+    texts = [("", [head[i] for head in heads]) for i in range(2)]
+    texts += [(label, [str(n or "-") for n in counts]) for label, counts in rows]
+    for line in [f"{label:{left}}  {'  '.join(map(str.rjust, cells, wide))}" for label, cells in texts]:
+        _line(console, line)
+    console.print()
+    unfinished = unfinished_parts(reproduction.parts)
+    if (more := len(unfinished) - REMARKS) > 0:
+        unfinished = [*unfinished[: REMARKS - 1], ("", f"and {more + 1} more")]
+    remarks = [("verdict", belief(reproduction.parts)), *unfinished]
+    for label, text in (pair for pair in remarks if pair[1]):
+        _line(console, f"{label:{LABEL}}{_one_line(text)}")
+    for label, path in places:
+        _line(console, f"{label:{LABEL}}{one_line(path)}")
+
+
+def _one_line(text: str) -> str:
+    shown, room = one_line(text), WIDTH - LABEL
+    if len(shown) <= room:
+        return shown
+    return f"{shown[: room - 1].rpartition(' ')[0] or shown[: room - 2]} \N{HORIZONTAL ELLIPSIS}"
+
+
+def _line(console: Console, text: str) -> None:
+    line: Text = words(console, text)
+    line.rstrip()
+    console.print(line, no_wrap=True, overflow="ignore", crop=False, highlight=False, soft_wrap=True)

@@ -11,7 +11,7 @@ from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.interrupts import run_or_refuse
 from scalograph.study.workload import Build, Workload
-from scalograph.system.build_cache import cache_folder, cache_key, fill_atomically
+from scalograph.system.private_dir import cache_folder, cache_key, fill_atomically
 
 TIMEOUT_S = 300
 SHOWN_LINES = 12

@@ -11,8 +11,7 @@ from typing import Any
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
-from scalograph.control.process_cpus import cpu_demands, divide_cpus
-from scalograph.control.process_quotas import process_quota
+from scalograph.control.process_cpus import cpu_demands, divide_cpus, process_quota
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.record import Record
 from scalograph.run.caller_environment import environment

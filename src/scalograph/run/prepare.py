@@ -12,7 +12,7 @@ from scalograph.run.build import own_files
 from scalograph.run.interrupts import run_or_refuse
 from scalograph.study.processes import fill
 from scalograph.study.workload import Prepare, Workload
-from scalograph.system.build_cache import cache_folder, cache_key, fill_atomically
+from scalograph.system.private_dir import cache_folder, cache_key, fill_atomically
 
 TIMEOUT_S = 3600
 SHOWN_LINES = 6

@@ -14,8 +14,7 @@ from pathlib import Path
 from scalograph.errors import HostError, StudyError
 from scalograph.run.build import PASSED_ON
 from scalograph.run.interrupts import run_or_refuse
-from scalograph.system.build_cache import cache_folder, fill_atomically
-from scalograph.system.private_dir import remove_tree
+from scalograph.system.private_dir import cache_folder, fill_atomically, remove_tree
 
 TIMEOUT_S = 3600
 SHOWN_LINES, _MOST_NAME = 12, 40

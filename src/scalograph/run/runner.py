@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scalograph.control.apply import find_wrong_masks, read_back
-from scalograph.control.process_quotas import find_wrong_quotas
+from scalograph.control.process_cpus import find_wrong_quotas
 from scalograph.protocol.record import CopyEvent, MachineSetting, Record, Values
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES, Host, Specification

@@ -16,17 +16,21 @@ from scalograph.study.model import Study
 from scalograph.text.quantities import percent_at_most
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause, find_cpu_escape, find_quota_escape
 from scalograph.verdict.little import find_little_violation
-from scalograph.verdict.preemption import OF_WALL, find_preemption, is_blamed, possible_preemption, wanted_time
-from scalograph.verdict.saturation import (
+from scalograph.verdict.preemption import (
     BUSY_NS,
     BUSY_TICKS,
+    OF_WALL,
     busy,
     find_crowding,
     find_displacement,
+    find_preemption,
     find_unseen_wait,
+    is_blamed,
     lacks_records,
     may_have_waited,
     n_cpus,
+    possible_preemption,
+    wanted_time,
 )
 from scalograph.verdict.stalls import MEASURED, bound_stalls, find_stalls
 

@@ -13,8 +13,7 @@ import pytest
 from scalograph.errors import Exit, StudyError
 from scalograph.exchange.benchmark import Benchmark, Kind, fork
 from scalograph.exchange.csv_points import MAX_ROWS, Points, parse_params, points_over, read_points
-from scalograph.exchange.fit import laws
-from scalograph.exchange.fit_claim import fit_claim
+from scalograph.exchange.fit import fit_claim, laws
 from scalograph.protocol.findings import Claim
 from scalograph.text.answer_form import value_text
 from scalograph.text.cell_numbers import cell_number

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from scalograph.findings.more_time import more_time, seconds_per_counted_block
 from scalograph.findings.quality_flags import QualityFlags
 from scalograph.findings.sample import samples_by_configuration
-from scalograph.findings.study_verdict import judge_study
+from scalograph.findings.study_verdict import judge_study, more_time, seconds_per_counted_block
 from scalograph.findings.table import Table
 from tests.kit.findings import ONE_FACTOR, Made, runs_of, table_of
 

@@ -8,8 +8,7 @@ from msgspec import structs
 
 from scalograph.cli.analyze_steps import exit_code
 from scalograph.findings.curves import make_curves
-from scalograph.findings.error_bound import bias_bounds
-from scalograph.findings.quality_flags import find_flags, summarize_flags
+from scalograph.findings.quality_flags import bias_bounds, find_flags, summarize_flags
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow, Trust
 from scalograph.questions.assemble import findings

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from scalograph.machine.cpu_speed import N_SLICES, check_speed, slow_share, time_slices
+from scalograph.machine.examine import N_SLICES, check_speed, slow_share, time_slices
 
 RNG = random.Random(1)
 

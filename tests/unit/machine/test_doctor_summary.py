@@ -122,7 +122,7 @@ def test_one_thing_at_a_time(tmp_path: Path, options: list[str], message: str) -
 
 @pytest.mark.xdist_group("machine")
 def test_the_summary_of_this_machine_fits_on_a_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scalograph.machine.cpu_speed.time_slices", lambda _: {0: [1.0] * 9})
+    monkeypatch.setattr("scalograph.machine.examine.time_slices", lambda _: {0: [1.0] * 9})
     done = in_process("doctor", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -15,9 +15,8 @@ from scalograph.exchange.compare.measured_source import MeasuredSource
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedPart, Reproduction
 from scalograph.report.compared_page import page as compared_page
-from scalograph.report.reproduction_page import page, write
-from scalograph.report.reproduction_screen import render_reproduction
-from scalograph.text.reproduction_words import (
+from scalograph.report.reproduction_page import page, render_reproduction, write
+from scalograph.text.reproduced import (
     belief,
     circumstances,
     columns,

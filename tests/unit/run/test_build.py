@@ -12,7 +12,7 @@ from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
 from scalograph.study.workload import Build, Workload
-from scalograph.system.build_cache import cache_folder
+from scalograph.system.private_dir import cache_folder
 from tests.kit.processes import write_program
 from tests.kit.refusals import refuses
 

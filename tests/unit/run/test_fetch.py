@@ -9,8 +9,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.fetch import fetch, unpack
-from scalograph.run.hosts.local.prepare_host import build_program
+from scalograph.run.hosts.local.prepare_host import build_program, fetch, unpack
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import ClassPath, Fetch, Workload
 from tests.kit.processes import write_program
@@ -147,7 +146,7 @@ def test_a_damaged_or_too_large_zip_is_told(tmp_path: Path, put: Put, monkeypatc
     for content in (whole[:-30], b"no zip at all", whole.replace(whole[40:44], b"\0\0\0\0")):
         with pytest.raises(HostError, match="cannot be unpacked"):
             fetch("w", [put("server", content, unpack=True)], print, tmp_path / "fetched")
-    monkeypatch.setattr("scalograph.run.fetch.MAX_BYTES", 9_999)
+    monkeypatch.setattr("scalograph.run.hosts.local.prepare_host.MAX_BYTES", 9_999)
     refuses(HostError, "more than", unpack, tmp_path / "z", tmp_path / "out")
     assert kept(tmp_path) == [] and not (tmp_path / "out").exists()
 

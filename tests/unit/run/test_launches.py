@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.process_quotas import apply_quotas
+from scalograph.control.process_cpus import apply_quotas
 from scalograph.errors import HostError, StudyError
 from scalograph.run.hosts.base import Specification
 from scalograph.run.launches import fill_launches, free_ports, launches, share_cpus

@@ -20,9 +20,9 @@ from pytest import MonkeyPatch
 from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError
 from scalograph.run.hosts.local.probe import PROGRAM, find_probe
-from scalograph.system import stale_cgroups
+from scalograph.system import stale_processes
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount, v1_mount
-from scalograph.system.stale_cgroups import end_orphaned_run, remove_stale_cgroups
+from scalograph.system.stale_processes import end_orphaned_run, remove_stale_cgroups
 from tests.kit.processes import sleeping
 from tests.unit.control.paper import machine, put_right
 from tests.unit.control.trees import planted, write
@@ -47,7 +47,7 @@ def tree(tmp_path: Path, monkeypatch: MonkeyPatch) -> CgroupTree:
         leaf.rmdir()
         return True
 
-    monkeypatch.setattr(stale_cgroups, "_remove_empty", removed)
+    monkeypatch.setattr(stale_processes, "_remove_empty", removed)
     return CgroupTree(machine(tmp_path), tmp_path)
 
 
@@ -99,9 +99,9 @@ def test_a_leaf_that_is_entered_meanwhile_stays(tree: CgroupTree, tmp_path: Path
         leave(tree.mount, events="populated 1\n")
         return probes
 
-    running = stale_cgroups._running_probes
-    monkeypatch.setattr(stale_cgroups, "_running_probes", start)
-    monkeypatch.setattr(stale_cgroups, "_all_seen", lambda leaf: True)
+    running = stale_processes._running_probes
+    monkeypatch.setattr(stale_processes, "_running_probes", start)
+    monkeypatch.setattr(stale_processes, "_all_seen", lambda leaf: True)
     assert remove_stale_cgroups(tree, tmp_path) == [] and (tree.mount / LEFT).is_dir()
 
 
@@ -147,11 +147,11 @@ def test_the_kernels_own_leaves(leaf: Path) -> None:
     with sleeping() as inside:
         for inhabited in (leaf, below):
             LIVE.write(inhabited / "cgroup.procs", str(inside.pid))
-            assert not stale_cgroups._is_stale(leaf, 0)
-        assert not stale_cgroups._remove_empty(leaf), "the kernel holds on to what has a process"
+            assert not stale_processes._is_stale(leaf, 0)
+        assert not stale_processes._remove_empty(leaf), "the kernel holds on to what has a process"
         assert inside.poll() is None
-    assert leaf.is_dir() and not stale_cgroups._is_stale(leaf, stale_cgroups.MIN_AGE_S)
-    assert stale_cgroups._is_stale(leaf, 0) and stale_cgroups._remove_empty(leaf)
+    assert leaf.is_dir() and not stale_processes._is_stale(leaf, stale_processes.MIN_AGE_S)
+    assert stale_processes._is_stale(leaf, 0) and stale_processes._remove_empty(leaf)
     assert f"cgroup {leaf.name}, left empty: removed" not in remove_stale_cgroups(LIVE)
 
 
@@ -163,8 +163,8 @@ def test_what_a_probe_left_running_is_ended(monkeypatch: MonkeyPatch) -> None:
     with sleeping() as inside:
         LIVE.write(below / "cgroup.procs", str(inside.pid))
         with monkeypatch.context() as patch:
-            patch.setattr(stale_cgroups, "list_processes", lambda folder: [0, inside.pid])
-            assert not stale_cgroups._is_stale(leaf, 0), "a container around ours may hold its probe"
+            patch.setattr(stale_processes, "list_processes", lambda folder: [0, inside.pid])
+            assert not stale_processes._is_stale(leaf, 0), "a container around ours may hold its probe"
         assert f"cgroup {leaf.name}, left by a killed probe: 1 processes ended, removed" in remove_stale_cgroups(LIVE)
         assert inside.wait(10) == -9 and not leaf.exists()
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scalograph.verdict.judge import Judgment, Requirements, judge
-from scalograph.verdict.saturation import n_cpus
+from scalograph.verdict.preemption import n_cpus
 from tests.kit.records import placed, read, recorded
 
 TWO, FOUR, SIXTEEN = (0, 1), (0, 1, 2, 3), tuple(range(16))

@@ -1,8 +1,7 @@
 """The study of `scalograph load`: a server, the load generator, and the levels."""
 
 import re
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from scalograph.cli.command_line_study.declaration import (
     HEAD,
@@ -95,29 +94,8 @@ _OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class LoadStudy:
-    """What is started and asked: `ready` is a form and its template, `ports` a count or a number, as a study has them.
-
-    `driver` is the workload that sends the requests, `parameters` are its own; `factors` are levels as text by name.
-    """
-
-    serve: tuple[str, ...]
-    ready: Mapping[str, str | int]
-    ports: int | list[int]
-    driver: str
-    parameters: Parameters
-    factors: Mapping[str, str]
-    protocol: Mapping[str, str | int]
-    ready_timeout: str
-    env: Mapping[str, str]
-    called: str
-    pid: int | None = None
-    keep: bool = False
-
-
-def load_study(options: LoadOptions) -> LoadStudy:
-    """Make the study of the options of `load`."""
+def load_study(options: LoadOptions) -> str:
+    """Write the study of the options of `load` as TOML."""
     serve = split("--serve", options.serve, shell=False) if options.serve else ()
     if options.pid is not None and (beside := _server_option(options)):
         raise StudyError.one("", f"{beside} starts a server, and --pid names a running one", "", "leave one out")
@@ -125,39 +103,27 @@ def load_study(options: LoadOptions) -> LoadStudy:
         raise StudyError.one("--keep", "there is no server to keep running", "", "add --serve COMMAND, or leave it out")
     host, port, path = _address(options)
     factors = _factors(options)
-    target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
     driver, parameters = driver_use(options, factors)
-    return LoadStudy(
-        serve=serve,
-        ready=_ready(options.ready or port),
-        ports=1 if port == "{port}" else [int(port)],
-        driver=driver,
-        parameters={"targets": target, "path": escape_braces(path), **parameters},
-        factors=factors,
-        protocol={"runs": options.runs, "max_reruns": options.max_reruns, "budget": options.budget,
-                  "timeout": options.timeout},
-        ready_timeout=options.ready_timeout,
-        env=variables(options.env),
-        called=serve[0] if serve else host if options.pid is None else f"process {options.pid}",
-        pid=options.pid,
-        keep=options.keep,
-    )  # fmt: skip
-
-
-def load_study_text(study: LoadStudy) -> str:
-    """Write the study of `load` as TOML."""
-    text = " ".join(study.serve) or study.called
-    shown = text if len(text) <= MAX_COMMAND and text.isprintable() else study.called.rpartition("/")[2][:MAX_COMMAND]
+    target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
+    called = serve[0] if serve else host if options.pid is None else f"process {options.pid}"
+    text = " ".join(serve) or called
+    shown = text if len(text) <= MAX_COMMAND and text.isprintable() else called.rpartition("/")[2][:MAX_COMMAND]
     head = {
         "version": 1,
-        "name": study_name((study.called,), "load"),
+        "name": study_name((called,), "load"),
         "title": f"How much does `{shown}` carry?",
         "question": QUESTION,
         "work": "total",
         "seed": 1,
     }
-    tables = [*_workload(study), *_levels(study), *_responses(study), *toml_table("[protocol]", study.protocol)]
-    return "\n".join([HEAD.format("load"), *key_lines(head), *tables]) + "\n"
+    sent = {"targets": target, "path": escape_braces(path), **parameters}
+    protocol = {key: getattr(options, key) for key in ("runs", "max_reruns", "budget", "timeout")}
+    lines = [
+        HEAD.format("load"), *key_lines(head), *_server(options, serve, port, factors),
+        *toml_table("[[workload.process]]", {"name": DRIVER, "role": "driver", "use": driver, "parameters": sent}),
+        *_levels(factors), *_responses(bool(serve) or options.pid is not None), *toml_table("[protocol]", protocol),
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
 
 
 def map_load_error(error: ScalographError) -> ScalographError:
@@ -219,32 +185,30 @@ def _ready(text: str) -> dict[str, str | int]:
     return {"http": text} if form == "http" else {"port": int(text) if text.isdecimal() else text}
 
 
-def _workload(study: LoadStudy) -> Iterator[str]:
-    keep = "block" if study.keep else None
-    yield from toml_table("[workload]", {"cwd": "caller", "keep": keep, "env": quote_keys(study.env)})
+def _server(options: LoadOptions, serve: Sequence[str], port: str, factors: Mapping[str, str]) -> Iterator[str]:
+    keep = "block" if options.keep else None
+    yield from toml_table("[workload]", {"cwd": "caller", "keep": keep, "env": quote_keys(variables(options.env))})
     server = {"name": SERVER, "role": "service"}
-    if study.serve:
-        copies = "{copies}" if "copies" in study.factors else None
-        started = {"argv": study.serve, "ports": study.ports, "ready": study.ready}
-        times = {"ready_timeout": study.ready_timeout, "copies": copies}
+    if serve:
+        ports = 1 if port == "{port}" else [int(port)]
+        started = {"argv": serve, "ports": ports, "ready": _ready(options.ready or port)}
+        times = {"ready_timeout": options.ready_timeout, "copies": "{copies}" if "copies" in factors else None}
         yield from toml_table("[[workload.process]]", {**server, **started, **times})
-    if study.pid is not None:
-        yield from toml_table("[[workload.process]]", {**server, "pid": study.pid})
-    driver = {"name": DRIVER, "role": "driver", "use": study.driver, "parameters": study.parameters}
-    yield from toml_table("[[workload.process]]", driver)
+    if options.pid is not None:
+        yield from toml_table("[[workload.process]]", {**server, "pid": options.pid})
 
 
-def _levels(study: LoadStudy) -> Iterator[str]:
+def _levels(factors: Mapping[str, str]) -> Iterator[str]:
     more = {"cpus": {"control": "cpus", "title": "CPUs"}, "rate": {"title": "offered requests", "unit": "1/s"}}
-    for factor, levels in study.factors.items():
+    for factor, levels in factors.items():
         yield from toml_table(f"[factors.{factor}]", {"levels": levels, **more.get(factor, {})})
-    counted = {factor: min(counts) for factor, text in study.factors.items() if len(counts := count_levels(text)) > 1}
+    counted = {factor: min(counts) for factor, text in factors.items() if len(counts := count_levels(text)) > 1}
     if counted:
         yield from toml_table("[baseline]", dict([next(iter(counted.items()))]))
 
 
-def _responses(study: LoadStudy) -> Iterator[str]:
+def _responses(has_server: bool) -> Iterator[str]:
     for response, source, unit, better, title in _RESPONSES:
-        if study.serve or study.pid is not None or not source.startswith("process."):
+        if has_server or not source.startswith("process."):
             keys = {"from": source, "unit": unit, "better": better, "title": title}
             yield from toml_table(f"[responses.{response}]", keys)

@@ -7,7 +7,7 @@ from typing import Any
 from scalograph.cli.answer_output import short_path
 from scalograph.cli.console import out
 from scalograph.control.consent import NO_CONSENT, Consent
-from scalograph.findings.published.reproduced_claims import collect_reproduced_studies
+from scalograph.findings.published.claim_texts import collect_reproduced_studies
 from scalograph.protocol import journal, saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import ReproducedPart, Reproduction
@@ -82,7 +82,7 @@ def _skip_reason(part: ReproducedPart) -> str:
 
 def show(document: Reproduction, folder: Path, next_: tuple[str, str] | None = None, page: Path | None = None) -> None:
     """Print the decided claims, where to find more, and `next_` (label, command)."""
-    from scalograph.report.reproduction_screen import render_reproduction
+    from scalograph.report.reproduction_page import render_reproduction
 
     latest = folder.parent / "latest"
     folder = latest if latest.is_symlink() and latest.resolve() == folder.resolve() else folder

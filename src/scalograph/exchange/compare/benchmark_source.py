@@ -8,9 +8,9 @@ from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
 from scalograph.exchange.benchmark_values import failed_sentence, params_text, scores
-from scalograph.exchange.compare.findings_source import HALF
 from scalograph.exchange.compare.matched_configurations import BENCHMARK
 from scalograph.exchange.compare.measured_source import (
+    HALF,
     FailedConfiguration,
     MeasuredSource,
     SourceConfiguration,

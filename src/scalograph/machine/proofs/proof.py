@@ -1,10 +1,120 @@
-"""A proof, and what several checks expect of a run."""
+"""A proof, what several checks expect of a run, and one run of a sanity workload by its journal."""
 
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
-from scalograph.machine.proofs.proof_run import ProofRun
+from scalograph.design.planner import Planner
+from scalograph.protocol import journal
 from scalograph.protocol.record import Record
+from scalograph.study.levels import Run
+from scalograph.verdict.judge import Judgment
+
+_TRIES = 200
+
+
+def find_marked(mark: str, root: Path = Path("/")) -> tuple[int, ...]:
+    """Find live processes with this text on their command line; a zombie has none."""
+    return tuple(
+        int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit() and _has_mark(entry, mark)
+    )
+
+
+def kill_marked(mark: str) -> None:
+    """Kill processes with our mark: only our runs leave them. One that hops may take several tries."""
+    for _ in range(_TRIES):
+        left = find_marked(mark)
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if not left:
+            return
+        time.sleep(0.005)
+
+
+def _has_mark(entry: Path, mark: str) -> bool:
+    try:
+        # A zombie has no command line.
+        return mark.encode() in (entry / "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+# Where nothing holds a tree together ("best effort"), what is left is looked for and killed, which takes time.
+_LAST_OF_TREE_S = 5.0
+
+Mask = tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class ProofRun:
+    """A run under a mask of `cpus`, None without one; `left` are processes that were there after its record."""
+
+    configuration: Mapping[str, Any]
+    cpus: Mask
+    record: Record
+    verdict: str
+    causes: tuple[str, ...]
+    left: tuple[int, ...] = ()
+
+    def values(self, copy: int = 0) -> dict[str, list[float]]:
+        """Return what a copy reported: name -> values."""
+        parts = (part.values for part in self.record.values if part.copy_index == copy)
+        return {name: list(figures) for values in parts for name, figures in values.items()}
+
+
+class Leftovers:
+    """Progress that finds the processes with the mark which are left when a run has ended."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark, self.left = mark, dict[str, tuple[int, ...]]()
+
+    @contextmanager
+    def watching(self, n_before: int, spent_s: float, planner: Planner) -> Iterator["Leftovers"]:
+        """Yield itself, as a session wants its progress."""
+        yield self
+
+    def phase_began(self, name: str) -> None:
+        """Show nothing."""
+
+    def run_started(self, run: Run, n_left: int) -> None:
+        """Show nothing."""
+
+    def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
+        """Find what is left of a run; where nothing holds the tree together, it is given time to end."""
+        patience_s = _LAST_OF_TREE_S if record.header.containment == "best effort" else 0.0
+        deadline = time.monotonic() + patience_s
+        while (left := find_marked(self.mark)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.left[run.run] = left
+
+    def run_warned(self, text: str, about: str = "") -> None:
+        """Show nothing: the journal has it."""
+
+
+def read_proof_runs(
+    file: Path, mask: Callable[[Mapping[str, Any]], Mask], left: Mapping[str, tuple[int, ...]]
+) -> list[ProofRun]:
+    """Read all runs of a journal, in order. Raises ProtocolError.
+
+    `mask` returns the CPUs asked for by a configuration; `left` has the processes that were left, by run.
+    """
+    events = list(journal.read(file))
+    judged = {event["run"]: event for event in events if event["event"] == "verdict"}
+    runs = []
+    for event in events:
+        if event["event"] == "run":
+            verdict, configuration = judged[event["run"]], event["configuration"]
+            causes = tuple(cause["text"] for cause in verdict["causes"])
+            record, pids = event["record"], left[event["run"]]
+            runs.append(ProofRun(configuration, mask(configuration), record, verdict["verdict"], causes, pids))
+    return runs
+
 
 Status = Literal["proved", "failed", "not provable"]
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from scalograph.control.isolation import find_isolation_refusal
 from scalograph.errors import ScalographError
-from scalograph.machine.proofs import proof_ends
+from scalograph.machine.proofs import proof_context
 from scalograph.machine.proofs.proof import (
     DisprovedError,
     NotProvableError,
     Proof,
+    ProofRun,
     expect,
     expect_no_processes,
     expect_success,
@@ -22,7 +23,6 @@ from scalograph.machine.proofs.proof import (
     single_value,
 )
 from scalograph.machine.proofs.proof_context import ProofContext, find_empty_leaves, leaf_parents, read_settings
-from scalograph.machine.proofs.proof_run import ProofRun
 from scalograph.run.hosts.base import Host
 from scalograph.run.scratch import scratch
 from scalograph.text.format import format_cpu_list
@@ -273,19 +273,19 @@ GUARANTEES = (
         _TIME, partial(check_cpu_time, name="accounting")),
     GuaranteeCheck("CPU time: daemon", "The CPU time of a process that nobody waits for is counted, once",
         _TIME, partial(check_cpu_time, name="containment")),
-    GuaranteeCheck("crash", "A crash names its signal and has failed", _ENDS, proof_ends.check_crash),
+    GuaranteeCheck("crash", "A crash names its signal and has failed", _ENDS, proof_context.check_crash),
     GuaranteeCheck("exit code", "An exit code arrives, and is a failure unless it is 0",
-        _ENDS, proof_ends.check_exit_code),
-    GuaranteeCheck("garbage", "A broken line ends its run, which has failed", _ENDS, proof_ends.check_garbage),
+        _ENDS, proof_context.check_exit_code),
+    GuaranteeCheck("garbage", "A broken line ends its run, which has failed", _ENDS, proof_context.check_garbage),
     GuaranteeCheck("hang", "What never ends is ended at its timeout, and has failed",
-        _ENDS, partial(proof_ends.check_timeout, name="hang")),
+        _ENDS, partial(proof_context.check_timeout, name="hang")),
     # Nobody else waits for it, so it is not held.
     GuaranteeCheck("never ready", "What never says ready is not held, and ends at its timeout",
-        _ENDS, partial(proof_ends.check_timeout, name="never-ready")),
+        _ENDS, partial(proof_context.check_timeout, name="never-ready")),
     GuaranteeCheck("much output", "Output without end is read and not kept",
-        "long runs may be held up by their output", proof_ends.check_much_output),
+        "long runs may be held up by their output", proof_context.check_much_output),
     GuaranteeCheck("many iterations", "All iterations arrive in order; other counts than asked for are a failure",
-        "believe no figure of a single iteration", proof_ends.check_iterations),
+        "believe no figure of a single iteration", proof_context.check_iterations),
     GuaranteeCheck("settings in force", "Policy and nice value are those that were asked for",
         "believe no study of policies or nice values", check_scheduling),
     GuaranteeCheck("exclusive CPUs", "Exclusive CPUs are to be had, and are given back",

@@ -15,8 +15,7 @@ from scalograph.analysis.estimate import BEYOND_CPUS, Estimate, Flag
 from scalograph.analysis.usl import Usl
 from scalograph.analysis.usl_predict import REACH, Boundary, fitted_throughput, largest_prediction, predict
 from scalograph.findings.table import Table
-from scalograph.protocol.cpu_order import ORDERS
-from scalograph.protocol.facts import CpuFact
+from scalograph.protocol.facts import ORDERS, CpuFact
 from scalograph.protocol.findings import LawDoc
 from scalograph.protocol.plain import Level
 

@@ -21,7 +21,7 @@ from scalograph.cli.command_line_study.declaration import (
     study_name,
     study_text,
 )
-from scalograph.cli.command_line_study.load_study import load_study, load_study_text, map_load_error
+from scalograph.cli.command_line_study.load_study import load_study, map_load_error
 from scalograph.cli.command_line_study.option_texts import (
     argv,
     counts,
@@ -187,7 +187,7 @@ PAGE = "http://127.0.0.1:{port}/a{b}"
 
 def made(**options: Any) -> dict[str, Any]:
     """The document of a study that `check` accepts."""
-    text = load_study_text(load_study(LoadOptions(**options)))
+    text = load_study(LoadOptions(**options))
     parse(text)
     return tomllib.loads(text)
 

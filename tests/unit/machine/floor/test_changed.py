@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from truth.noise import Noise
 
-from scalograph.machine.floor.floor import consecutive_reference
-from scalograph.machine.floor.recheck import compare_median, compare_spread, compare_with_floor
+from scalograph.machine.floor.floor import compare_median, compare_spread, compare_with_floor, consecutive_reference
 from scalograph.protocol.noise_floor import FloorSpread, Recheck, Reference
 
 # Of alarms, which are rare, and of changes, most of which are to be seen.

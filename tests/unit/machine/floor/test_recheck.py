@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.machine.floor import recheck
+from scalograph.machine.floor import floor
 from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
@@ -33,7 +33,7 @@ class Recorded:
 
 
 def scored(host: Recorded) -> tuple[list[float], int]:
-    return recheck.score_runs(run_in_memory(recheck.plan_recheck(FACTS), host))
+    return floor.score_runs(run_in_memory(floor.plan_recheck(FACTS), host))
 
 
 def took(seconds: float, **more: Any) -> Record:
@@ -58,7 +58,7 @@ def test_disturbed_and_failed_runs_do_not_count_and_are_not_repeated_and_an_inte
 
 def test_of_an_earlier_form_of_the_file_nothing_is_run_and_nothing_said() -> None:
     earlier = kept().model_validate(EARLIER)
-    assert recheck.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
+    assert floor.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
 
 
 def test_the_study_asks_for_what_the_floor_reads() -> None:

@@ -10,9 +10,8 @@ from uuid import uuid4
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
+from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof, find_marked, kill_marked
 from scalograph.machine.proofs.proof_context import ProofContext, find_empty_leaves, leaf_parents, read_settings
-from scalograph.machine.proofs.proof_run import find_marked, kill_marked
 from scalograph.machine.proofs.run_proofs import GUARANTEES, GuaranteeCheck, prove
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.base import ProbeProgram

@@ -11,7 +11,7 @@ from scalograph.control import apply, held_settings
 from scalograph.control.conditions import refuse_unmet
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.host_facts import read_host_facts
-from scalograph.control.process_quotas import apply_quotas
+from scalograph.control.process_cpus import apply_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record

@@ -22,7 +22,7 @@ from scalograph.protocol.record import MAX_LINE_BYTES, Capabilities, ErrorEvent,
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.probe_process import LostError, ProbeAnswer, ProbeProcess
 from scalograph.run.interrupts import handled_signals, normalize_signal, pending_signal
-from scalograph.system.stale_cgroups import end_orphaned_run
+from scalograph.system.stale_processes import end_orphaned_run
 
 PROGRAM = "scalograph-probe"
 DEGRADED = (sys.executable, "-P", "-m", "scalograph.run.hosts.python_probe")
