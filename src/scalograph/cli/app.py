@@ -42,11 +42,9 @@ class Commands(LateCommands):
             raise typer.Exit(Exit.TERMINATED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the commands by group."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import one command."""
         if cmd_name not in COMMANDS:
             return None
         if sys.platform != "linux" and cmd_name not in READING:

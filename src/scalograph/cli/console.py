@@ -52,7 +52,6 @@ def _print(text: str, style: str, to_stderr: bool) -> None:
 
 
 def emit_json(document: Any) -> None:
-    """Print one JSON document on stdout."""
     json.dump(document, sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 

@@ -202,7 +202,6 @@ def prove_sanity(json: bool) -> int:
 
 
 def summary_sentence(proofs: "Sequence[Proof]") -> str:
-    """Return one sentence about all proofs."""
     n = {status: sum(proof.status == status for proof in proofs) for status in _PROOF_STYLES}
     counts = f"{n['proved']} of {len(proofs)} proved, {n['failed']} failed, {n['not provable']} not provable here"
     if n["failed"]:

@@ -136,5 +136,4 @@ def print_findings(session: "Session", options: AnswerOptions, document: Callabl
 
 
 def search_document(question: str, findings: "Findings") -> dict[str, Any]:
-    """Return the JSON document of a search."""
     return {**role(question, "find").figures(findings), "verdict": findings.trust.level, "answer": findings.answer}

@@ -43,7 +43,6 @@ class KernelFile:
 
     @property
     def path(self) -> Path:
-        """The file itself."""
         return self.root / self.name
 
     def value(self) -> str:

@@ -62,7 +62,6 @@ class MachineControl(Control, ABC):
         return None
 
     def value(self) -> KernelValue:
-        """Return the setting of this machine."""
         return KernelValue(self.setting, self.name)
 
     def apply_settings(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:

@@ -105,7 +105,6 @@ def key(configuration: Configuration) -> tuple[tuple[str, Any], ...]:
 
 
 def seconds_per_configuration(runs: Iterable[tuple[Configuration, float]]) -> dict[tuple[tuple[str, Any], ...], float]:
-    """Return the mean seconds of the runs of each configuration."""
     seconds: dict[tuple[tuple[str, Any], ...], list[float]] = {}
     for configuration, duration in runs:
         seconds.setdefault(key(configuration), []).append(duration)

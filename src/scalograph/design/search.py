@@ -50,7 +50,6 @@ class SearchPlanner:
 
     @property
     def state(self) -> SearchState:
-        """The state of the search so far."""
         state: SearchState = self._search.state
         return state
 

@@ -29,7 +29,6 @@ def _rule(study: Study) -> Stopping | None:
 
 
 def reference_key(study: Study, configuration: Mapping[str, Level]) -> tuple[Level, ...]:
-    """Return the levels of the reference that a configuration is compared with."""
     return tuple({**configuration, **study.reference}.values())
 
 

@@ -157,7 +157,6 @@ def largest_difference(low: float, high: float) -> float:
 
 
 def sentences(every: Sequence["BenchmarkComparison"]) -> list[str]:
-    """Return a sentence for each benchmark."""
     return [fill(FORMS[case.case], case.values) for case in _agreement_cases(every)]
 
 

@@ -40,7 +40,6 @@ def describe_study(table: Table) -> StudyDoc:
 
 
 def count_runs(table: Table, samples: Sequence[Sample]) -> RunsDoc:
-    """Count the runs by outcome."""
     real = [row for row in table.rows if not row.warmup]
     failed = [row for row in real if row.status != "ok"]
     n_repeated = count_repeats(table)

@@ -110,7 +110,6 @@ class Sample:
         return self._column(response).values
 
     def blocks(self, response: str) -> list[int]:
-        """Return the block of each score."""
         return self._column(response).blocks.copy()
 
     def block_logs(self, response: str) -> Mapping[Hashable, float]:

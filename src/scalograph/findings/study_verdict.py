@@ -119,7 +119,6 @@ def judge_study(
     flags: QualityFlags,
     noise: StudyNoise | None = None,
 ) -> Trust:
-    """Judge the study as a whole."""
     ok, caveats = table.successful_rows(), [*flags.reasons, *reasons]
     kept = _fallback_runs(table, samples)
     bad = [row for row in ok if row.verdict in ("disturbed", "invalid")]

@@ -32,7 +32,6 @@ class StudyView:
 
     @property
     def response(self) -> Response:
-        """Return the primary response."""
         return self.study.responses[self.primary]
 
     @property
@@ -133,7 +132,6 @@ class StudyView:
         return f"{named}: " if named else ""
 
     def factor_columns(self, names: Iterable[str]) -> list[Column]:
-        """Make a label column for each of these factors."""
         return [Column(name=self.title(name), unit=self.unit(name), kind="label") for name in names]
 
 

@@ -60,7 +60,6 @@ class Summary:
 
 
 def summarize(report: Report, facts: HostFacts) -> Summary:
-    """Return the summary of a report."""
     checks = {check.name: check for check in report.checks}
     lines = _cpus(checks, facts), _probe(checks), _interference(checks), _permissions(report), _load(checks)
     return Summary(lines, tuple(_remedies(checks))[:_N_FIRST])

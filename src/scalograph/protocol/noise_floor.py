@@ -70,7 +70,6 @@ class FloorPart(Value):
 
     @property
     def n_runs(self) -> int:
-        """Count all runs."""
         return self.n + self.n_disturbed + self.n_failed
 
 
@@ -82,7 +81,6 @@ class Floor(Value):
 
     @property
     def single_cpu(self) -> FloorPart | None:
-        """Return the part on one CPU."""
         return next((part for part in self.parts if part.n_cpus == 1), None)
 
 

@@ -54,7 +54,6 @@ class Results:
 
     @property
     def report(self) -> Path:
-        """What is shown."""
         return self.folder / "report.html"
 
 

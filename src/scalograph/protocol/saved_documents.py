@@ -58,7 +58,6 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
 
 
 def has_reproduction(folder: Path) -> bool:
-    """Tell whether a folder holds one."""
     return (folder / NAME).is_file()
 
 

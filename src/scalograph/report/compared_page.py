@@ -133,7 +133,6 @@ def write(comparison: ResultComparison, screen: Screen, file: Path) -> None:
 
 
 def page(comparison: ResultComparison, screen: Screen) -> str:
-    """Return the page as text."""
     style = join_files("css", STYLES)
     context: dict[str, Any] = {
         "found": comparison,

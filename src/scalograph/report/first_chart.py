@@ -54,7 +54,6 @@ class CurveLine:
 
     @property
     def ys(self) -> list[float]:
-        """Return the values."""
         return [value[0] for value in self.values]
 
     def apart(self, other: "CurveLine") -> float:

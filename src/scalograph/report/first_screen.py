@@ -27,7 +27,6 @@ class MatrixText:
 
 
 def matrix_text(matrix: Matrix) -> MatrixText:
-    """Format a matrix."""
     scale = matrix_scale(matrix)
     rows = [(row.label, [_cell(cell, scale) for cell in row.cells]) for row in matrix.rows]
     head = [matrix.rows_are or "configuration", *matrix.columns]

@@ -115,7 +115,6 @@ class PictureAxis:
 
     @property
     def title(self) -> str:
-        """Return the full title."""
         return str(self.layout.get("title", {}).get("text", ""))
 
     def linear(self, position: float) -> float:
@@ -132,7 +131,6 @@ class PictureAxis:
         return value is not None and (value > 0 or not self.is_log)
 
     def clamp(self, pixel: float) -> float:
-        """Return the nearest pixel on the axis."""
         return min(max(pixel, min(self.start, self.end)), max(self.start, self.end))
 
     def inside(self, value: float) -> float:

@@ -78,7 +78,6 @@ def write(reproduction: Reproduction, file: Path) -> None:
 
 
 def page(reproduction: Reproduction) -> str:
-    """Return the page as text."""
     style, parts = join_files("css", STYLES), {part.study: part for part in reproduction.parts}
     level = _level(reproduction)
     titles = [study.title for study in reproduction.studies]

@@ -28,7 +28,6 @@ LOOPBACK = "127.0.0.1"
 
 
 def has_services(launches: Sequence[Launch]) -> bool:
-    """Tell whether a run has services."""
     return any(launch.service for launch in launches)
 
 

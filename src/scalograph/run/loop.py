@@ -62,20 +62,8 @@ class Progress(Protocol):
         """Report a note of the journal that a person should see; `about` is its subject there."""
 
 
-class NullProgress:
+class NullProgress(Progress):
     """Ignores all progress."""
-
-    def phase_began(self, name: str) -> None:
-        """Do nothing."""
-
-    def run_started(self, run: Run, n_left: int) -> None:
-        """Do nothing."""
-
-    def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
-        """Do nothing."""
-
-    def run_warned(self, text: str, about: str = "") -> None:
-        """Do nothing."""
 
 
 class Gate(Protocol):

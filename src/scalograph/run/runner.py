@@ -193,7 +193,6 @@ class Runner:
         return self._host.collect_service_ends(is_last) if self._planned.design.study.workload.keep == "block" else ()
 
     def specification(self, run: Run) -> Specification:
-        """Return the specification of a run."""
         study, program = self._planned.design.study, self._planned.program
         return Specification(
             run=run, launches=launches(self._planned, run.configuration), events=program.events,

@@ -73,7 +73,6 @@ class OpenedCatalogue:
 
     @property
     def is_shipped(self) -> bool:
-        """Whether it is the built-in one."""
         return self.file == shipped_catalogue().resolve()
 
 

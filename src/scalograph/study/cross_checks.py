@@ -53,7 +53,6 @@ LevelsByFactor = Mapping[str, DeclaredLevels]
 
 
 def declared_levels(raw: dict[str, Any]) -> LevelsByFactor:
-    """Return the levels of each factor of the document."""
     return {name: DeclaredLevels(factor) for name, factor in table(raw, "factors").items()}
 
 
@@ -161,7 +160,6 @@ def check_level(path: KeyPath, name: str, level: Any, factors: LevelsByFactor) -
 
 
 def check_selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
-    """Check factors and levels of a table factor -> list of levels."""
     for name, levels in (item if isinstance(item, dict) else {}).items():
         for level in levels if isinstance(levels, list) and name in factors else []:
             yield from check_level((*path, name), name, level, factors)

@@ -128,7 +128,6 @@ class Difference:
         return "study_hash" if self.key.startswith("study.") else self.key
 
     def problem(self) -> Problem:
-        """Return the difference as a problem with its remedy."""
         fix = "start anew" if self.name in NEVER else f"start anew, or add --accept-difference {self.name}"
         if self.key == "configurations":
             return Problem("resume: configurations", f"now {len(self.now)}, not the same or in another order", "", fix)

@@ -38,7 +38,6 @@ from scalograph.study.toml_text import KeyPath, format_path, line_of, locate
 
 
 def quick_form(study: Study) -> Study:
-    """Return the quick form of a study."""
     changed: dict[str, Any] = {
         "protocol": {**_dump(study.protocol), **study.quick.protocol},
         "factors": {

@@ -119,7 +119,6 @@ class Factor(StudyPart):
 
     @property
     def kind(self) -> str:
-        """The kind of variable."""
         row = control_row(self.control) if self.control else None
         return self.declared_kind or (row.kind if row else "workload")
 
@@ -147,7 +146,6 @@ class Response(StudyPart):
 
     @property
     def is_printed(self) -> bool:
-        """Whether the program prints it."""
         return bool(self.places)
 
     @model_validator(mode="after")
@@ -199,7 +197,6 @@ class ReportTable(StudyPart):
 
     @property
     def responses(self) -> list[str]:
-        """All of them."""
         return self.response if isinstance(self.response, list) else [self.response]
 
     @model_validator(mode="after")

@@ -75,7 +75,6 @@ class ReadyWhen(StudyPart):
         return self
 
     def template_form(self) -> tuple[str, str]:
-        """Return the form and its template."""
         return next((form, str(value)) for form in FORMS if (value := getattr(self, form)) is not None)
 
 

@@ -128,7 +128,6 @@ class Program:
 
 
 def program(use: WorkloadUse, folder: Path) -> Program:
-    """Return the program of a study in `folder`."""
     caller = use.cwd == "caller"
     folder = Path.cwd() if caller else folder
     steps = {step: locate_program(argv, folder, caller, step) for step in STEPS if (argv := getattr(use, step))}

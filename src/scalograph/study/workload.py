@@ -41,7 +41,6 @@ class Fetch(WorkloadPart):
 
     @property
     def name(self) -> str:
-        """The name in templates: `{fetched.NAME}`."""
         return self.artifact.split(":")[1]
 
     @property
@@ -253,7 +252,6 @@ class Workload(WorkloadPart):
 
 
 def load_workload(folder: Path) -> Workload:
-    """Load the workload in a folder."""
     where = f"{folder.name}/workload.toml"
     fix = "choose a folder that has one"
     text = toml_text.read(folder / "workload.toml", "a workload's declaration", where, fix)

@@ -99,7 +99,6 @@ class CgroupTree:
         return any(_uses(folder, self._controller) for folder in others)
 
     def has_leaf(self, name: str) -> bool:
-        """Return whether the leaf exists."""
         return self.leaf(name).exists()
 
     def make_leaf(self, name: str) -> Path:
@@ -141,7 +140,6 @@ class CgroupTree:
                         os.kill(pid, signal.SIGKILL)
 
     def own_folder(self) -> Path | None:
-        """Return the cgroup that this process is in."""
         for line in (read(self._root / "proc/self/cgroup") or "").splitlines():
             if line.startswith("0::/"):
                 return self.mount / line[len("0::/") :]

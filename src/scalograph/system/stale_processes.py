@@ -25,7 +25,6 @@ class Owner(BaseModel):
 
     @classmethod
     def current(cls, root: Path) -> "Owner":
-        """Return this process."""
         return cls(pid=os.getpid(), start_ticks=_start_ticks(os.getpid(), root) or 0)
 
     def is_alive(self, root: Path) -> bool:

@@ -132,7 +132,6 @@ class Factors:
         return self.known.setdefault(name, Levels(name, one_line(name), "", []))
 
     def configuration(self, levels: dict[str, Level]) -> str:
-        """Name a configuration."""
         parts = [f"{self[name].title}: {escape_controls(level_text(x, self[name].unit))}" for name, x in levels.items()]
         return " \N{MIDDLE DOT} ".join(parts)
 

@@ -109,7 +109,6 @@ def outside_ticks(**more: Any) -> dict[str, Any]:
 
 
 def axis_ticks(places: Sequence[float], labels: Sequence[str]) -> dict[str, Any]:
-    """Make the ticks of an axis at positions, with labels."""
     return {"tickmode": "array", "tickvals": list(places), "ticktext": list(labels)}
 
 

@@ -175,7 +175,6 @@ def count_noun(n: int, noun: str) -> str:
 
 
 def cpus(n: int) -> str:
-    """Format a count of CPUs."""
     return count_noun(n, "CPU")
 
 

@@ -127,7 +127,6 @@ def machine(findings: Findings) -> str:
 
 
 def machine_words(doc: Mapping[str, Any]) -> str:
-    """Name a machine in one line."""
     return ", ".join(_machine(doc))
 
 

@@ -219,7 +219,6 @@ class Requirements:
 
 
 def requirements(study: Study) -> Requirements:
-    """Return the requirements of a study."""
     reads = any(response.source.startswith("window.") for response in study.responses.values())
     return Requirements(study.protocol.iterations, reads)
 

@@ -28,7 +28,6 @@ def require_placeholder(command: Sequence[str], example: str) -> None:
 
 
 def revision_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
-    """Make the study of `measure --revisions`."""
     require_placeholder(options.command, "measure --revisions v1,main --build make -- {version}/prog")
     if sweep.revisions is None or sweep.build is None:
         raise StudyError.one("--revisions", "one of --revisions and --build", "both; --build '' builds nothing")

@@ -188,7 +188,6 @@ def map_error(error: ScalographError, map_problem: Callable[[Problem], Problem] 
 
 
 def quote(text: str) -> str:
-    """Quote text for TOML."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

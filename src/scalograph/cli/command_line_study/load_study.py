@@ -45,7 +45,6 @@ def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Para
 
 
 def escape_braces(text: str) -> str:
-    """Escape the braces of a text for a template."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -95,7 +94,6 @@ _OPTIONS = (
 
 
 def load_study(options: LoadOptions) -> str:
-    """Write the study of the options of `load` as TOML."""
     serve = split("--serve", options.serve, shell=False) if options.serve else ()
     if options.pid is not None and (beside := _server_option(options)):
         raise StudyError.one("", f"{beside} starts a server, and --pid names a running one", "", "leave one out")

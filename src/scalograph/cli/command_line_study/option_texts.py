@@ -27,7 +27,6 @@ _UNIT_OF = dict(zip(("lower", "higher"), HARNESS_UNITS, strict=True))
 
 
 def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
-    """Return the argv of the command."""
     if not shell:
         if re.search(r"\s", words[0].strip()) and not shutil.which(words[0]):
             fix = f"leave out the quotes: -- {words[0]} (for pipes: --shell -- {shlex.quote(words[0])})"

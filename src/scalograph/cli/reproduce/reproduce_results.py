@@ -71,7 +71,6 @@ class ReproductionRun:
         return [name for name, part in self.parts.items() if part.state in ("begun", "not run") or name in once_more]
 
     def update_part(self, name: str, **changes: Any) -> None:
-        """Update fields of a part."""
         self.parts[name] = self.parts[name].model_copy(update=changes)
 
 

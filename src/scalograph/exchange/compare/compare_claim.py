@@ -74,7 +74,6 @@ class _ResultCases:
         self.mean: Estimate | None = None
 
     def title(self, name: str) -> str:
-        """Return the title of a factor."""
         return self._result.titles.get(name) or name
 
     def unit(self, factor: str) -> str:
@@ -99,7 +98,6 @@ class _ResultCases:
             yield self._case("excluded", unmatched=unmatched or None, disturbed=n_disturbed or None)
 
     def first(self) -> AnswerCase:
-        """Return the case that answers."""
         result, n = self._result, len(self._rows)
         if result.case == "open":
             left = self._rows_that_are("inconclusive")

@@ -152,7 +152,6 @@ def decide_claims(
 
 
 def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequence[MeasuredValue]) -> DecidedClaim:
-    """Decide a claim by its values."""
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
     decided = [_decide_value(table, claim, i, value, bounds, len(values)) for i, value in enumerate(values)]
     decision, reason = _decide_whole(table, claim, values, decided)
@@ -174,7 +173,6 @@ class _ClaimValues:
     lending: ModerationContrasts
 
     def find(self, claim: PublishedClaim) -> tuple[str, Sequence[MeasuredValue]]:
-        """Return the description and the values of a claim."""
         if claim.stack:
             return describe_profile(claim), [MeasuredValue("", missing=NO_PROFILE)]
         if claim.groups:

@@ -83,7 +83,6 @@ Span = tuple[float | None, float | None]
 def answer_row(
     table: Table, published: Published, row: PublishedRow, measured: Mapping[str, Estimate], column: str, objection: str
 ) -> str:
-    """Return whether a published row is reproduced."""
     wanted = {name: parse_level(published, key, row[key]) for key, name in published.match.items()}
     if measured and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
         return "baseline"

@@ -139,7 +139,6 @@ def ceiling_key(facts: HostFacts, probe: Sequence[str]) -> str:
 
 
 def ceiling_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the file of the saved ceiling."""
     return noise_file(environ).with_name("ceiling.json")
 
 

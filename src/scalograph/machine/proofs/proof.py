@@ -63,7 +63,6 @@ class ProofRun:
     left: tuple[int, ...] = ()
 
     def values(self, copy: int = 0) -> dict[str, list[float]]:
-        """Return what a copy reported: name -> values."""
         parts = (part.values for part in self.record.values if part.copy_index == copy)
         return {name: list(figures) for values in parts for name, figures in values.items()}
 

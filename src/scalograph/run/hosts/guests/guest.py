@@ -247,7 +247,6 @@ class GuestHost(LocalHost):
 
     @property
     def _probe_path(self) -> Path:
-        """Return the path of the probe, here and in a guest."""
         return Path(self.probe.argv[0]).absolute()
 
     def _machine(self, level: str, folder: Path, options: str = "") -> GuestMachine:

@@ -48,7 +48,6 @@ class _Patience:
         self._until, self._n_late = time.monotonic() + limit_s, 0
 
     def left_s(self) -> float:
-        """What is left of it."""
         return max(0.0, self._until - time.monotonic())
 
     def is_over(self, heard: bool) -> bool:

@@ -27,7 +27,6 @@ class Limits:
     names: set[str] = field(default_factory=set)
 
     def take(self, what: str, n: int = 1) -> None:
-        """Take `n` of what is left."""
         self.left[what] -= n
         if self.left[what] < 0:
             raise BrokenLineError(f"more {what} than protocol/workload.md allows")

@@ -158,7 +158,6 @@ class _ServiceGroup:
         return replace_part(process, start_ns=start - gate_ns, ready_ns=max(0, ready - start), stop_ns=stop)
 
     def describe_end(self, record: Record) -> ServicesEnded:
-        """Return how they ended, by the record of their probe."""
         exits = {copy.command: copy for copy in record.copies}
         services = [
             EndedService(
