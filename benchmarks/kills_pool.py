@@ -20,7 +20,7 @@ from kills_places import remove_group
 from kills_table import HARMLESS
 
 from scalograph.run.hosts.python_probe.tree import become_subreaper, kill_all, reap
-from scalograph.system.jvms import find_jvms
+from scalograph.system.platform_facts import find_jvms
 
 # Beyond that a case is given up. A machine without time for us makes it long.
 CASE_S = 900.0

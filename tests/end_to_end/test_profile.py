@@ -10,7 +10,7 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.profile.recorder import refuse_unable
 from scalograph.profile.recording import why_unrecordable
-from scalograph.system.jvms import find_jvms
+from scalograph.system.platform_facts import find_jvms
 from tests.kit.command import in_process
 from tests.kit.results import complete, findings_in
 from tests.kit.studies import a_study, write_study

@@ -16,7 +16,7 @@ from scalograph.run.build import build
 from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
-from scalograph.system.jvms import find_jvms
+from scalograph.system.platform_facts import find_jvms
 
 JVMS = find_jvms()
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+( \d+)?|value [a-z][a-z0-9_]{0,63} -?\d+(\.\d+)?", re.ASCII)

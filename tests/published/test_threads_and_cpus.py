@@ -17,7 +17,7 @@ from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
-from scalograph.system.jvms import find_jvms
+from scalograph.system.platform_facts import find_jvms
 from tests.published.claims import Figures, decided, decisions, found
 
 OF_THE_JVM, OF_THE_PROBE = 19, 2

@@ -14,7 +14,7 @@ from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.cli.overrides import option_words, parse_option
 from scalograph.cli.start import end_early, print_resume_command
 from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
-from scalograph.control.consent import NO_CONSENT, Consent
+from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
 from scalograph.questions.registry import role

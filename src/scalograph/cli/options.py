@@ -12,7 +12,7 @@ from scalograph.questions.asked import Option
 from scalograph.run.hosts.host_names import LOCAL
 
 if TYPE_CHECKING:
-    from scalograph.control.consent import Consent
+    from scalograph.control.machine_control import Consent
 
 
 StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or its folder")]
@@ -163,7 +163,7 @@ class SearchOptions(CommandOptions):
 
     def consent(self) -> "Consent":
         """Return which machine settings the start may change."""
-        from scalograph.control.consent import Consent
+        from scalograph.control.machine_control import Consent
 
         return Consent(self.machine_wide, tuple(self.dangerous or ()))
 

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scalograph.cli.console import say
 from scalograph.cli.progress import show_progress
 from scalograph.control.conditions import describe_met
-from scalograph.control.consent import NO_CONSENT, Consent
+from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.control.store import lock_machine
 from scalograph.errors import HostError
 from scalograph.protocol import results
@@ -31,10 +31,6 @@ from scalograph.study.declare import Declared
 from scalograph.study.model import Study
 from scalograph.text.quantities import count_noun
 from scalograph.text.units import format_duration
-
-if TYPE_CHECKING:
-    pass
-
 
 # How long a start waits for another one to end before it gives up.
 WAIT_S = 10.0
@@ -80,16 +76,15 @@ def examine_machine(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Ma
 
 
 def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
-    from scalograph.machine.floor.floor import STUDY
     from scalograph.machine.floor.saved_noise import read_noise
 
     kept = read_noise()
-    if kept is None or kept.floor is None or not kept.is_of(planned.facts) or planned.declared.study.name == STUDY:
+    if kept is None or kept.floor is None or not kept.is_of(planned.facts):
         return None
-    from scalograph.machine.floor.floor import recheck
+    from scalograph.machine.floor.floor import STUDY, recheck
 
     try:
-        check = recheck(host, kept)
+        check = None if planned.declared.study.name == STUDY else recheck(host, kept)
     except HostError as error:
         say(f"the noise floor was not looked at again: {error}", "yellow")
         return None

@@ -125,7 +125,7 @@ def _document(planned: "Plan", host: str | None, seconds: float | None, journal:
 
 def _settings(planned: "Plan") -> list[str]:
     """Return the machine settings the study changes, which need consent; a guest changes its own."""
-    from scalograph.control.consent import machine_controls
+    from scalograph.control.machine_control import machine_controls
 
     if planned.facts.accelerator is not None:
         return []

@@ -11,7 +11,7 @@ from scalograph.cli.options import Dangerous, Json, MachineWide, Where
 from scalograph.errors import Exit, HostError, StudyError
 
 if TYPE_CHECKING:
-    from scalograph.control.consent import Consent
+    from scalograph.control.machine_control import Consent
     from scalograph.profile.values import Profile
     from scalograph.protocol.results import Results
     from scalograph.run.hosts.base import Host
@@ -47,7 +47,7 @@ def command(
     scalograph profile scalograph-results/fork-join/latest --period 1ms --iterations 5000       more samples
     scalograph profile scalograph-results/fork-join/latest --where p=2 --where p=64
     """
-    from scalograph.control.consent import Consent
+    from scalograph.control.machine_control import Consent
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
 
@@ -79,7 +79,7 @@ def keep_profile(
     `where` selects FACTOR=LEVEL. A thread is sampled each `period_s` seconds; `iterations` replace the study's.
     """
     from scalograph.cli.pipeline import machine_lock
-    from scalograph.control.consent import NO_CONSENT
+    from scalograph.control.machine_control import NO_CONSENT
     from scalograph.profile.recorder import plan_again, set_iterations
     from scalograph.profile.values import FILE
     from scalograph.protocol import results

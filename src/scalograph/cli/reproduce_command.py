@@ -13,7 +13,7 @@ from scalograph.errors import Exit, StudyError, Terminated
 
 if TYPE_CHECKING:
     from scalograph.cli.reproduce.reproduce_results import ReproductionRun
-    from scalograph.control.consent import Consent
+    from scalograph.control.machine_control import Consent
     from scalograph.study.catalogue import OpenedCatalogue
 
 NAME = "reproduce"
@@ -98,7 +98,7 @@ def _start_new(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducti
 
 
 def _consent(options: ReproduceOptions) -> "Consent":
-    from scalograph.control.consent import Consent
+    from scalograph.control.machine_control import Consent
 
     return Consent(options.machine_wide, tuple(options.dangerous or ()))
 

@@ -15,7 +15,7 @@ from scalograph.questions.registry import is_search
 from scalograph.text.quantities import count_noun
 
 if TYPE_CHECKING:
-    from scalograph.control.consent import Consent
+    from scalograph.control.machine_control import Consent
     from scalograph.questions.pilot.plan import Proposal, SampleSizePlan
     from scalograph.run.plan import Plan
     from scalograph.run.session import Session
@@ -181,7 +181,7 @@ def print_resume_command(reason: str, command: list[str]) -> None:
 def start(declared: "Declared", options: StartOptions, command: list[str], report: bool) -> int:
     """Run a study, or its pilot, and print the outcome; `command` names the study again, to resume it."""
     from scalograph.cli.pipeline import StudyStart, run_declared
-    from scalograph.control.consent import Consent
+    from scalograph.control.machine_control import Consent
     from scalograph.study.identity import MORE_RUNS
 
     o = options

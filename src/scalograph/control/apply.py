@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, partial
 
-from scalograph.control.consent import machine_controls
 from scalograph.control.control import Control, HeldSetting, Launch, Level, LevelError, find_control
 from scalograph.control.isolation import reserve_cpus
+from scalograph.control.machine_control import machine_controls
 from scalograph.control.placement import choose_cpus, count_available, refuse_count
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record

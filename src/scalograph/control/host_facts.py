@@ -12,7 +12,7 @@ from scalograph.control.scheduler import EXT, find_granted_scheduling, why_no_ex
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.system import platform_facts
-from scalograph.system.jvms import ask_jvms, assume_jvms, find_jvms
+from scalograph.system.platform_facts import ask_jvms, assume_jvms, find_jvms
 from scalograph.system.private_dir import cache_folder
 from scalograph.system.topology import read_topology
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scalograph.control.capacity import CgroupControl
-from scalograph.control.cgroup_limit import CgroupLimit, enter_limited_cgroup, find_cgroup_refusal
+from scalograph.control.capacity import CgroupControl, CgroupLimit, enter_limited_cgroup, find_cgroup_refusal
 from scalograph.control.control import Launch
 from scalograph.control.isolation import Refusal
 from scalograph.control.settings import Setting

@@ -15,19 +15,8 @@ from pydantic import ValidationError
 from scalograph.analysis.quantiles import histogram
 from scalograph.analysis.steady import NEED, steady
 from scalograph.errors import ProtocolError
+from scalograph.findings import run_notes
 from scalograph.findings.row import Row
-from scalograph.findings.run_notes import (
-    ConfigurationCache,
-    Note,
-    copy_side_by_side,
-    degradations,
-    explain_fewer_cpus,
-    find_trace,
-    instrument_setup,
-    own_changes,
-    parse_note,
-    settings_changes,
-)
 from scalograph.findings.study_view import StudyView
 from scalograph.protocol import journal
 from scalograph.protocol.facts import machine_facts
@@ -85,7 +74,7 @@ class Table:
     configurations: list[Mapping[str, Level]]
     n_asked: list[int]
     rows: list[Row] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    notes: list[run_notes.Note] = field(default_factory=list)
     services: list[ServicesEnded] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
@@ -126,7 +115,7 @@ def load(file: Path, keep_observations: bool = True) -> Table:
     with pause_gc():
         for number, event in enumerate(events, start=2):
             reading.add_event(event, number)
-        table.rows = copy_side_by_side(table.rows)
+        table.rows = run_notes.copy_side_by_side(table.rows)
     table.warnings += torn + _verdict_changes(table.rows, reading.verdicts)
     return table
 
@@ -135,7 +124,7 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
     try:
         study = parse_journaled_study(event["study"])
         design = event["design"]
-        held = ConfigurationCache(study)
+        held = run_notes.ConfigurationCache(study)
         configurations = [held.resolve(configuration) for configuration in design["configurations"]]
         counts = _counts(design["runs"], len(configurations))
         _timestamp(event["at"])
@@ -178,7 +167,7 @@ class _JournalReader:
 
     def _prepare(self) -> None:
         study = self._table.study
-        self._held = ConfigurationCache(study)
+        self._held = run_notes.ConfigurationCache(study)
         self._asked, self._primary = requirements(study), primary_response(study)
         warmup = study.protocol.warmup
         # A driver sends for a time: how much it sends is the result.
@@ -208,7 +197,7 @@ class _JournalReader:
             elif kind == "ceiling":
                 table.ceiling = Ceiling.model_validate(event["ceiling"])
             elif kind == "note":
-                table.notes.append(parse_note(event))
+                table.notes.append(run_notes.parse_note(event))
             elif kind == "services":
                 table.services.append(convert(dict(event), ServicesEnded))
             elif kind == "end":
@@ -227,7 +216,7 @@ class _JournalReader:
         record: Record = event["record"]
         judgment, configuration = judge(record, self._asked), self._held.resolve(event["configuration"])
         # A run may end well and still not have done what was asked of it.
-        ok, run, trace = judgment.verdict != "failed", record.run, find_trace(record)
+        ok, run, trace = judgment.verdict != "failed", record.run, run_notes.find_trace(record)
         iterations = windows(record) if ok else Windows()
         read = {name: observe(record, iterations) for name, observe in self._observers.items()} if ok else {}
         observations = {name: values for name, values in read.items() if values}
@@ -245,7 +234,7 @@ class _JournalReader:
             observations={name: tuple(values) for name, values in observations.items()} if self._keep else _NONE,
             work=_work_units(iterations) if self._is_work_declared else None,
             n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
-            degraded=self._intern(degradations(record)), setup=instrument_setup(record),
+            degraded=self._intern(run_notes.degradations(record)), setup=run_notes.instrument_setup(record),
             timeline_line=line if record.timeline else None, trace_line=line if trace and trace.n_workers > 1 else None,
             n_survivors=run.n_survivors or 0,
             course=course.kind, settled=course.warmup, finish_s=_finish_times(record) if ok else (),
@@ -255,9 +244,9 @@ class _JournalReader:
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=start_s,
-            taken=_interference_share(record, judgment), changed=self._intern(own_changes(record)),
-            kept_to=explain_fewer_cpus(record),
-            settings=self._intern(settings_changes(record)), counters=record.counters,
+            taken=_interference_share(record, judgment), changed=self._intern(run_notes.own_changes(record)),
+            kept_to=run_notes.explain_fewer_cpus(record),
+            settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id),
         )  # fmt: skip
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.control import capacity, isolation, tasks
-from scalograph.control.capacity import MIN_QUOTA_CPUS, PERIOD_US
-from scalograph.control.cgroup_limit import cgroup_version
+from scalograph.control.capacity import MIN_QUOTA_CPUS, PERIOD_US, cgroup_version
 from scalograph.control.ext_scheduler import END_IT, OTHER, SCHEDULER
 from scalograph.control.ext_scheduler import FIX as NO_EXT
 from scalograph.control.isolation import Refusal

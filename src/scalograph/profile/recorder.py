@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import IO, Any, NamedTuple
 
-from scalograph.control.consent import NO_CONSENT, Consent
+from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import HostError, Problem, ProtocolError, StudyError
 from scalograph.findings.run_notes import iteration_window
 from scalograph.findings.table import Table

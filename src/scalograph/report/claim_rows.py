@@ -11,20 +11,12 @@ from markupsafe import Markup
 
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim
 from scalograph.report.picture_marks import PictureAxis, element, paint
+from scalograph.text import reproduced
 from scalograph.text.cell_numbers import cell_number
 from scalograph.text.escape import escape_controls
 from scalograph.text.format import number
 from scalograph.text.plots import axis_ticks, log_range, round_numbers, shorten_middle
-from scalograph.text.reproduced import (
-    MOST_TOLD,
-    SIGNS,
-    claim_scale,
-    figure_words,
-    is_conclusive,
-    published_text,
-    select_values,
-    span,
-)
+from scalograph.text.reproduced import span
 from scalograph.text.scale import Scale
 
 WIDTH, HEAD, ROW, FOOT = 368, 18, 24, 18
@@ -57,7 +49,7 @@ def claim_picture(claim: DecidedClaim) -> str:
     """Draw a claim, a row per value on one axis, as an unlabeled `svg`; empty where there is nothing to draw."""
     if not any(figure.published is not None or _has_value(figure) for figure in claim.figures):
         return ""
-    shown, scale = select_values(claim.figures, MOST_TOLD), claim_scale(claim)
+    shown, scale = reproduced.select_values(claim.figures, reproduced.MOST_TOLD), reproduced.claim_scale(claim)
     widest = max(len(shorten_middle(figure.label, LETTERS)) for figure in shown)
     left, foot = GAP + (LETTER * widest + GAP if widest else 0), HEAD + ROW * len(shown)
     axis = ClaimAxis(PictureAxis(_layout(claim, scale), left, WIDTH - PUBLISHED - 6 * LETTER - GAP), scale, foot)
@@ -65,7 +57,7 @@ def claim_picture(claim: DecidedClaim) -> str:
     more = f"{len(shown)} of {len(claim.figures)} figures" if len(shown) < len(claim.figures) else ""
     parts = [
         _band(claim, axis), *_ticks(axis), *_draw_published(axis, rows), *_draw_measured(axis, rows),
-        *_columns(axis, rows, is_conclusive(claim)), _texts([(WIDTH, foot + 14, more)], "end", "muted"),
+        *_columns(axis, rows, reproduced.is_conclusive(claim)), _texts([(WIDTH, foot + 14, more)], "end", "muted"),
     ]  # fmt: skip
     box = f"0 0 {WIDTH} {foot + FOOT}"
     return element("svg", "".join(parts), viewBox=box, font_size=SIZE, aria_hidden="true", focusable="false")
@@ -151,12 +143,12 @@ def _path(d: str, **pen: Any) -> str:
 def _columns(axis: ClaimAxis, rows: Rows, is_decided: bool) -> Iterator[str]:
     unit, right, here = f" ({axis.scale.unit})" if axis.scale.unit else "", WIDTH - PUBLISHED, WIDTH - HERE
     yield _texts([(0, y + 4, shorten_middle(figure.label, LETTERS)) for figure, y in rows], "start", "ink")
-    published = [(right, y + 4, published_text(figure, axis.scale)) for figure, y in rows]
+    published = [(right, y + 4, reproduced.published_text(figure, axis.scale)) for figure, y in rows]
     yield _texts([(right, 10, "published"), *published], "end", "muted")
     measured = [(here, y + 4, _measured_text(figure, axis.scale)) for figure, y in rows]
     yield _texts([(here, 10, f"here{unit}"), *measured], "start", "ink")
     if is_decided:
-        yield _texts([(WIDTH, y + 4, SIGNS[figure.decision]) for figure, y in rows], "end", "ink")
+        yield _texts([(WIDTH, y + 4, reproduced.SIGNS[figure.decision]) for figure, y in rows], "end", "ink")
 
 
 def _measured_text(figure: ClaimValue, scale: Scale) -> str:
@@ -187,8 +179,8 @@ def claim_rows(claims: Sequence[DecidedClaim]) -> list[ClaimRow]:
     rows = []
     for claim in claims:
         is_bounded = claim.low is not None or claim.high is not None
-        borne_out = f"holds: {span(claim.low, claim.high, claim_scale(claim))}" if is_bounded else ""
+        borne_out = f"holds: {span(claim.low, claim.high, reproduced.claim_scale(claim))}" if is_bounded else ""
         svg = Markup(claim_picture(claim))  # noqa: S704  drawn here, texts escaped
-        words, style = f"{claim.id}: {'; '.join(figure_words(claim))}", claim.decision.replace(" ", "-")
-        rows.append(ClaimRow(claim, SIGNS[claim.decision], style, borne_out, svg, words))
+        words, style = f"{claim.id}: {'; '.join(reproduced.figure_words(claim))}", claim.decision.replace(" ", "-")
+        rows.append(ClaimRow(claim, reproduced.SIGNS[claim.decision], style, borne_out, svg, words))
     return rows

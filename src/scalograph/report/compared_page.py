@@ -17,20 +17,9 @@ from scalograph.report.first_screen import matrix_text, nonce
 from scalograph.report.html import environment, join_files
 from scalograph.report.screen import Screen
 from scalograph.report.static_picture import picture
+from scalograph.text import plots
 from scalograph.text.axes import is_ordered
 from scalograph.text.format import level_text, number
-from scalograph.text.plots import (
-    area,
-    axis,
-    axis_ticks,
-    decades,
-    fade_color,
-    line,
-    log_range,
-    outside_ticks,
-    round_numbers,
-    shorten_middle,
-)
 from scalograph.text.scale import scale_for
 from scalograph.text.short_names import short_setting
 
@@ -44,12 +33,12 @@ def compared_plots(comparison: ResultComparison) -> list[tuple[str, Plot, Plot]]
     if not (parts := list(split_curves(comparison))):
         return []
     varied = [name for name in parts[0][0] if len({group[name] for group, _ in parts}) > 1]
-    plots = []
+    shown = []
     for group, curve in parts[:MOST_CURVES]:
         named = [short_setting(comparison.titles.get(n, n), group[n], comparison.units.get(n, "")) for n in varied]
         if members := [row for row in sort_configurations(curve) if row.ratio.value]:
-            plots.append((", ".join(named), _both(comparison, members), _ratio(comparison, members)))
-    return plots
+            shown.append((", ".join(named), _both(comparison, members), _ratio(comparison, members)))
+    return shown
 
 
 def _both(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -> Plot:
@@ -63,8 +52,8 @@ def _both(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -
     values = [e.value or 1.0 for e in estimates]
     ends = [x for e in estimates for x in (e.low, e.high) if x and x > 0]
     if max(values) >= LOG_FROM * min(values):
-        low, high = log_range(values, ends)
-        upright = {"title": {"text": f"{title} (log scale)"}} | decades(low / 1.1, high * 1.1)
+        low, high = plots.log_range(values, ends)
+        upright = {"title": {"text": f"{title} (log scale)"}} | plots.decades(low / 1.1, high * 1.1)
     else:
         upright = _linear(title, 0.0, 1.06 * max([*values, *ends]))
     label = f"{title} of {comparison.reference} and {comparison.other}"
@@ -78,8 +67,8 @@ def _ratio(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) 
     low, high = min(0.95, *ends), max(1.05, *ends)
     pad = 0.05 * (high - low)
     places = [-0.5, len(members) - 0.5]
-    band = area(places, [1 / (1 + margin)] * 2, [1 + margin] * 2, fade_color("muted", 0.25))
-    unity = line(places, [1.0, 1.0], "muted", 1.2, style={"dash": "6px,4px"})
+    band = plots.area(places, [1 / (1 + margin)] * 2, [1 + margin] * 2, plots.fade_color("muted", 0.25))
+    unity = plots.line(places, [1.0, 1.0], "muted", 1.2, style={"dash": "6px,4px"})
     title = f"{comparison.other} over {comparison.reference}"
     layout = _layout(comparison, members, _linear(title, low - pad, high + pad))
     points = _points(1, ratios, _mode(comparison, members))
@@ -97,24 +86,26 @@ def _points(i: int, estimates: Sequence[Estimate], mode: str) -> dict[str, Any]:
     below = [(e.value - e.low) if e.low and e.value else 0.0 for e in estimates]
     bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": color}
     xs = [float(n) for n in range(len(ys))]
-    return line(
+    return plots.line(
         xs, ys, color, 2, mode=mode, marker={"color": color, "size": 6.5, "symbol": ("circle", "square")[i]},
         error_y=bars | {"thickness": 1.4, "width": 0},
     )  # fmt: skip
 
 
 def _linear(title: str, low: float, high: float) -> dict[str, Any]:
-    ticks = round_numbers(low, high, is_log=False)
-    return axis(title, (low, high), **axis_ticks(ticks, [*map(number, ticks)]), showgrid=True)
+    ticks = plots.round_numbers(low, high, is_log=False)
+    return plots.axis(title, (low, high), **plots.axis_ticks(ticks, [*map(number, ticks)]), showgrid=True)
 
 
 def _layout(
     comparison: ResultComparison, members: Sequence[ConfigurationRatio], upright: dict[str, Any]
 ) -> dict[str, Any]:
     levels, unit = [row.levels.get(comparison.along) for row in members], comparison.units.get(comparison.along, "")
-    texts = ["" if level is None else shorten_middle(level_text(level, unit), 12) for level in levels]
+    texts = ["" if level is None else plots.shorten_middle(level_text(level, unit), 12) for level in levels]
     title = comparison.titles.get(comparison.along, comparison.along)
-    across = axis(title, (-0.5, len(members) - 0.5), **outside_ticks(**axis_ticks([*range(len(members))], texts)))
+    across = plots.axis(
+        title, (-0.5, len(members) - 0.5), **plots.outside_ticks(**plots.axis_ticks([*range(len(members))], texts))
+    )
     widest = max(map(len, upright.get("ticktext", ["0000"])), default=4)
     margin = {"l": 18 + round(LETTER * widest), "t": 24, "b": 42, "r": 14}
     return {"margin": margin, "xaxis": across, "yaxis": upright, "annotations": [], "shapes": []}

@@ -22,17 +22,6 @@ from scalograph.report.picture_marks import element
 from scalograph.report.screen import emit, words
 from scalograph.text import reproduced, summaries
 from scalograph.text.escape import one_line
-from scalograph.text.reproduced import (
-    COLUMNS,
-    SIGNS,
-    belief,
-    circumstances,
-    columns,
-    headline,
-    is_conclusive,
-    table_rows,
-    unfinished_parts,
-)
 
 STYLES = ("base", "verdict", "claims", "tables", "evidence", "reproduced", "print")
 SEVERAL = "What published studies claim, on this machine"
@@ -104,7 +93,7 @@ def page(reproduction: Reproduction) -> str:
 
 def outcome_bar(counts: Mapping[Outcome, int]) -> tuple[Markup, str]:
     """Draw the outcomes of the claims of a study as one bar, and count them in words."""
-    signs = {str(kind): sign for kind, sign in SIGNS.items()}
+    signs = {str(kind): sign for kind, sign in reproduced.SIGNS.items()}
     kinds = [kind for kind in reproduced.COLUMNS if counts.get(kind)]
     ends = [0, *accumulate(counts[kind] for kind in kinds)]
     box = {"viewBox": f"0 0 {ends[-1] or 1} 1", "preserveAspectRatio": "none", "aria-hidden": "true"}
@@ -128,7 +117,7 @@ def _level(reproduction: Reproduction) -> str:
 
 def _row(claim: ReproducedClaim, parts: Mapping[str, ReproducedPart]) -> ReproducedRow:
     part, shown = parts.get(claim.part), claim_rows([claim.decided])[0] if claim.decided else None
-    trust = part.trust if part and claim.decided and is_conclusive(claim.decided) else None
+    trust = part.trust if part and claim.decided and reproduced.is_conclusive(claim.decided) else None
     doubts = [(WORDS[trust.level], trust.sentence)] if trust and trust.level != "reliable" else []
     doubts += [(WORDS["caution"], claim.decided.doubt)] if claim.decided and claim.decided.doubt else []
     return ReproducedRow(
@@ -147,20 +136,23 @@ def render_reproduction(reproduction: Reproduction, console: Console, places: Se
 
     `places` are named at the end, such as ("report", its path).
     """
-    for text, style in ((headline(reproduction), "bold"), (circumstances(reproduction), "")):
+    for text, style in ((reproduced.headline(reproduction), "bold"), (reproduced.circumstances(reproduction), "")):
         emit(console, words(console, one_line(text), style), WIDTH)
     console.print()
-    heads, rows = [("", "claims"), *(COLUMNS[kind] for kind in columns(reproduction))], table_rows(reproduction)
+    heads, rows = (
+        [("", "claims"), *(reproduced.COLUMNS[kind] for kind in reproduced.columns(reproduction))],
+        reproduced.table_rows(reproduction),
+    )
     left, wide = max((len(label) for label, _ in rows), default=0), [max(map(len, head)) for head in heads]
     texts = [("", [head[i] for head in heads]) for i in range(2)]
     texts += [(label, [str(n or "-") for n in counts]) for label, counts in rows]
     for line in [f"{label:{left}}  {'  '.join(map(str.rjust, cells, wide))}" for label, cells in texts]:
         _line(console, line)
     console.print()
-    unfinished = unfinished_parts(reproduction.parts)
+    unfinished = reproduced.unfinished_parts(reproduction.parts)
     if (more := len(unfinished) - REMARKS) > 0:
         unfinished = [*unfinished[: REMARKS - 1], ("", f"and {more + 1} more")]
-    remarks = [("verdict", belief(reproduction.parts)), *unfinished]
+    remarks = [("verdict", reproduced.belief(reproduction.parts)), *unfinished]
     for label, text in (pair for pair in remarks if pair[1]):
         _line(console, f"{label:{LABEL}}{_one_line(text)}")
     for label, path in places:

@@ -62,8 +62,16 @@ class Progress(Protocol):
         """Report a note of the journal that a person should see; `about` is its subject there."""
 
 
-class NullProgress(Progress):
+class NullProgress:
     """Ignores all progress."""
+
+    def phase_began(self, name: str) -> None: ...
+
+    def run_started(self, run: Run, n_left: int) -> None: ...
+
+    def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None: ...
+
+    def run_warned(self, text: str, about: str = "") -> None: ...
 
 
 class Gate(Protocol):

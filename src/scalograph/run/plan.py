@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from scalograph import __version__
-from scalograph.control.consent import NO_CONSENT, Consent, machine_controls, refuse_unnamed
 from scalograph.control.ext_scheduler import SHIPS
 from scalograph.control.host_facts import add_jvms
+from scalograph.control.machine_control import NO_CONSENT, Consent, machine_controls, refuse_unnamed
 from scalograph.control.process_cpus import cpu_refusals, quota_refusals
 from scalograph.design.planner import Design, RunPlan, expected_seconds, run_plan, seconds_per_configuration
 from scalograph.design.replay import timed_runs

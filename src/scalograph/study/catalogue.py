@@ -10,9 +10,8 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from scalograph.errors import Problem, StudyError
 from scalograph.study import toml_text
-from scalograph.study.declare import Declared, declare
+from scalograph.study.declare import Declared, claims_of, declare
 from scalograph.study.fields import StudyPart, Text
-from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.scalars import suggest
 from scalograph.study.shipped import shipped_catalogue
 from scalograph.study.toml_text import line_of, locate
@@ -100,11 +99,6 @@ def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[s
     if mistakes := list(_mistakes(catalogue, declared, file.name)):
         raise StudyError(mistakes)
     return OpenedCatalogue(file, chosen, declared)
-
-
-def claims_of(declared: Declared) -> list[PublishedClaim]:
-    """Return the claims that a study decides."""
-    return list(declared.study.published.claims) if declared.study.published else []
 
 
 def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from scalograph.cli.early_answer import EarlyAnswer
+from scalograph.cli.progress import EarlyAnswer
 from scalograph.design.grid import GridPlanner
 from scalograph.protocol.plain import Level
 from tests.kit.records import record

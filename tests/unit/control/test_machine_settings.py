@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from scalograph.control import kernel_files
-from scalograph.control.consent import Consent, refuse_unnamed
 from scalograph.control.control import Level, find_control
 from scalograph.control.host_facts import read_host_facts
-from scalograph.control.machine_control import MACHINE_SETTINGS, MachineControl
+from scalograph.control.machine_control import MACHINE_SETTINGS, Consent, MachineControl, refuse_unnamed
 from scalograph.control.store import CHANGES, Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.study.load import parse

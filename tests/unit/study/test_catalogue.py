@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.study.catalogue import OpenedCatalogue, claim_number, claims_of, open_catalogue
-from scalograph.study.declare import declare_shipped
+from scalograph.study.catalogue import OpenedCatalogue, claim_number, open_catalogue
+from scalograph.study.declare import claims_of, declare_shipped
 from scalograph.study.shipped import shipped_studies
 from tests.kit.refusals import refuses
 from tests.kit.studies import a_study

@@ -8,8 +8,8 @@ import pytest
 
 from scalograph.design.resolve import assumed_host
 from scalograph.run.plan import Plan, plan
-from scalograph.study.catalogue import claim_number, claims_of
-from scalograph.study.declare import declare_shipped
+from scalograph.study.catalogue import claim_number
+from scalograph.study.declare import claims_of, declare_shipped
 from scalograph.study.shipped import shipped_studies, shipped_study
 
 STUDIES = sorted(shipped_studies())

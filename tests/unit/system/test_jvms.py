@@ -9,7 +9,7 @@ from scalograph.control.control import LevelError
 from scalograph.control.host_facts import add_jvms
 from scalograph.control.jvm import JvmControl
 from scalograph.protocol.facts import HostFacts, Jvm
-from scalograph.system.jvms import find_jvms
+from scalograph.system.platform_facts import find_jvms
 from tests.kit.processes import write_program
 from tests.kit.studies import facts_of
 from tests.unit.control.trees import write

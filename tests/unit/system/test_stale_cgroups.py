@@ -147,11 +147,11 @@ def test_the_kernels_own_leaves(leaf: Path) -> None:
     with sleeping() as inside:
         for inhabited in (leaf, below):
             LIVE.write(inhabited / "cgroup.procs", str(inside.pid))
-            assert not stale_processes._is_stale(leaf, 0)
+            assert not stale_processes._is_stale_leaf(leaf, 0)
         assert not stale_processes._remove_empty(leaf), "the kernel holds on to what has a process"
         assert inside.poll() is None
-    assert leaf.is_dir() and not stale_processes._is_stale(leaf, stale_processes.MIN_AGE_S)
-    assert stale_processes._is_stale(leaf, 0) and stale_processes._remove_empty(leaf)
+    assert leaf.is_dir() and not stale_processes._is_stale_leaf(leaf, stale_processes.MIN_AGE_S)
+    assert stale_processes._is_stale_leaf(leaf, 0) and stale_processes._remove_empty(leaf)
     assert f"cgroup {leaf.name}, left empty: removed" not in remove_stale_cgroups(LIVE)
 
 
@@ -164,7 +164,7 @@ def test_what_a_probe_left_running_is_ended(monkeypatch: MonkeyPatch) -> None:
         LIVE.write(below / "cgroup.procs", str(inside.pid))
         with monkeypatch.context() as patch:
             patch.setattr(stale_processes, "list_processes", lambda folder: [0, inside.pid])
-            assert not stale_processes._is_stale(leaf, 0), "a container around ours may hold its probe"
+            assert not stale_processes._is_stale_leaf(leaf, 0), "a container around ours may hold its probe"
         assert f"cgroup {leaf.name}, left by a killed probe: 1 processes ended, removed" in remove_stale_cgroups(LIVE)
         assert inside.wait(10) == -9 and not leaf.exists()
 

@@ -11,7 +11,7 @@ from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
-from scalograph.system.jvms import find_jvms
+from scalograph.system.platform_facts import find_jvms
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc libc6-dev")
 HERE = shipped_workload("process-loop")

@@ -12,8 +12,7 @@ from scalograph.cli.reproduce.reproduce_plan import LONGEST, is_finished, run_ag
 from scalograph.cli.reproduce.reproduce_results import ReproductionRun
 from scalograph.errors import Exit, ScalographError
 from scalograph.protocol import results
-from scalograph.study.catalogue import claims_of
-from scalograph.study.declare import Declared
+from scalograph.study.declare import Declared, claims_of
 from scalograph.study.identity import MORE_RUNS
 from scalograph.text.units import format_duration
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from scalograph.cli.answer_output import short_path
 from scalograph.cli.console import out
-from scalograph.control.consent import NO_CONSENT, Consent
+from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.findings.published.claim_texts import collect_reproduced_studies
 from scalograph.protocol import journal, saved_documents
 from scalograph.protocol.findings import Findings

@@ -12,7 +12,8 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue
 from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedStudy, worst_outcome
-from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claim_number, claims_of
+from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claim_number
+from scalograph.study.declare import claims_of
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.short_names import is_counted, join_names
 from scalograph.text.warning_catalog import warning_text

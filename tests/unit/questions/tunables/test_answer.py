@@ -20,8 +20,7 @@ from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.document import Tunables
 from scalograph.questions.tunables.published import quantities
 from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, RESOLVED, begin
-from scalograph.study.catalogue import claims_of
-from scalograph.study.declare import declare_shipped
+from scalograph.study.declare import claims_of, declare_shipped
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level

@@ -19,12 +19,11 @@ from msgspec.structs import replace as replace_part
 
 from scalograph.control import capacity, isolation, tasks
 from scalograph.control.apply import apply
-from scalograph.control.consent import machine_controls
 from scalograph.control.control import HeldSetting, Launch, Level
 from scalograph.control.ext_scheduler import OPERATIONS, STATE, scheduler_name
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.kernel_files import KERNEL, KernelPlace, OnlineCpus
-from scalograph.control.machine_control import MachineControl
+from scalograph.control.machine_control import MachineControl, machine_controls
 from scalograph.errors import HostError
 from scalograph.protocol.bounded import read_below
 from scalograph.protocol.facts import CpuFact, HostFacts

@@ -44,19 +44,18 @@ def _refuse_services(checked: Spec) -> None:
 
 
 def _carry_out(checked: Spec) -> int:
-    from scalograph.run.hosts.python_probe import figures
     from scalograph.run.hosts.python_probe.launch import GatePipe, launch, plan
-    from scalograph.run.hosts.python_probe.watch import RunWatch, wake_on_signals
+    from scalograph.run.hosts.python_probe.watch import DEGRADED, RunWatch, empty_run, events, wake_on_signals
 
     try:
         wake, copies, gate = wake_on_signals(), plan(checked), GatePipe()
-        write_event(checked.run, "header", {**HEADER, "degraded": figures.DEGRADED})
+        write_event(checked.run, "header", {**HEADER, "degraded": DEGRADED})
         launch(checked, copies, gate)
         watch = RunWatch(checked, copies, wake, gate)
         watch.follow()
-        return write_events(checked.run, figures.events(watch))
+        return write_events(checked.run, events(watch))
     except CopyLostError as lost:
-        return write_event(checked.run, "run", figures.empty_run(str(lost)))
+        return write_event(checked.run, "run", empty_run(str(lost)))
     except RefusalError as refusal:
         return write_event(checked.run, "error", refusal.fields) or refusal.code
 

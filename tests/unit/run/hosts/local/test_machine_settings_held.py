@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control import kernel_files
-from scalograph.control.consent import Consent
+from scalograph.control.machine_control import Consent
 from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.run_notes import settings_changes, settings_sentences
