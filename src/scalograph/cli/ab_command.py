@@ -43,14 +43,7 @@ class AbOptions:
     summary: SummaryFile = None
     # The least that a precision can end (`scalograph.study.check_question.FEWEST`).
     pairs: Annotated[
-        int,
-        typer.Option(
-            "--pairs",
-            "--runs",
-            "-r",
-            min=9,
-            help="Maximum pairs; may stop after half, at the precision",
-        ),
+        int, typer.Option("--pairs", "--runs", "-r", min=9, help="Maximum pairs; may stop after half, at the precision")
     ] = 40
     precision: Annotated[str, typer.Option(help="Stop once the interval of the ratio is this narrow")] = "1%"
 

@@ -19,21 +19,14 @@ SourcesToCompare = Annotated[
         help="Results, journals, findings, published tables (published:15), or files of hyperfine, JMH, and others",
     ),
 ]
-Margin = Annotated[
-    str | None,
-    typer.Option("--margin", help="Ignore differences smaller than this (default 2%)"),
-]
+Margin = Annotated[str | None, typer.Option("--margin", help="Ignore differences smaller than this (default 2%)")]
 ComparedResponse = Annotated[
     str | None, typer.Option("--response", metavar="NAME", help="Response to compare (default: the primary one)")
 ]
 
 AllowMissing = Annotated[
     list[str] | None,
-    typer.Option(
-        "--allow-missing",
-        metavar="NAME",
-        help="Permit this configuration to fail or be missing; repeatable",
-    ),
+    typer.Option("--allow-missing", metavar="NAME", help="Permit this configuration to fail or be missing; repeatable"),
 ]
 
 
@@ -50,8 +43,7 @@ def command(
     where: Where = None,
     allow_missing: AllowMissing = None,
     page: Annotated[
-        Path | None,
-        typer.Option("--page", metavar="FILE", help="Write an HTML page with both curves and their ratio"),
+        Path | None, typer.Option("--page", metavar="FILE", help="Write an HTML page with both curves and their ratio")
     ] = None,
     tables: Tables = False,
     table: TableName = None,

@@ -70,12 +70,7 @@ def _floor(sources: "Sequence[MeasuredSource]") -> float:
 
 def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) -> "Screen":
     """Lay out a comparison; `sources` are as they were named."""
-    from scalograph.exchange.compare.compare_claim import (
-        compare_claim,
-        compare_tables,
-        compare_trust,
-        differences,
-    )
+    from scalograph.exchange.compare.compare_claim import compare_claim, compare_tables, compare_trust, differences
     from scalograph.report.screen import Screen
 
     named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]

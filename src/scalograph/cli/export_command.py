@@ -29,8 +29,7 @@ def command(
     source: Source,
     to: Annotated[Path, typer.Option("--to", help="File to write: .csv, .parquet, .md, .adoc, .svg, or .jsonl")],
     form: Annotated[
-        str | None,
-        typer.Option("--as", help="Content: observations, runs, points, extra-p, tables, or figure"),
+        str | None, typer.Option("--as", help="Content: observations, runs, points, extra-p, tables, or figure")
     ] = None,
     figure: Annotated[str, typer.Option("--figure", help="Name of the chart to write (default: the first)")] = "",
 ) -> None:

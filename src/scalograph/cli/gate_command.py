@@ -27,8 +27,7 @@ def command(
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="Output format: text, md, or json")] = "text",
     summary: SummaryFile = None,
     allow_inconclusive: Annotated[
-        bool,
-        typer.Option("--allow-inconclusive", "--allow-unmeasurable", help="Exit with 0 if inconclusive"),
+        bool, typer.Option("--allow-inconclusive", "--allow-unmeasurable", help="Exit with 0 if inconclusive")
     ] = False,
 ) -> int:
     """Fail CI on a regression: compare new results with a baseline.

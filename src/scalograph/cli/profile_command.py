@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 LEAST_S, MOST_S, PERIOD_S = 0.001, 1.0, 0.01
 Study = Annotated[Path | None, typer.Option("--study", help="Study file, if it has its own workload beside it")]
 Iterations = Annotated[
-    int | None,
-    typer.Option(min=1, max=1_000_000, help="Iterations per run (default: as in the study)"),
+    int | None, typer.Option(min=1, max=1_000_000, help="Iterations per run (default: as in the study)")
 ]
 
 

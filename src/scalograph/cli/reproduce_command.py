@@ -50,8 +50,7 @@ class ReproduceOptions:
     dangerous: Dangerous = None
     output: OutDir = None
     catalogue: Annotated[
-        Path | None,
-        typer.Option("--catalogue", metavar="FILE", help="Catalogue of other published studies"),
+        Path | None, typer.Option("--catalogue", metavar="FILE", help="Catalogue of other published studies")
     ] = None
     list_: Annotated[bool, typer.Option("--list", help="List the published studies and their parts")] = False
     json: Json = False

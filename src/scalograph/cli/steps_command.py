@@ -10,8 +10,7 @@ from scalograph.cli.options import Json, Source, Strict, TableName, Tables
 from scalograph.errors import StudyError
 
 To = Annotated[
-    Path | None,
-    typer.Option("--to", metavar="FILE", help="File to write (.json or .html; default: in the results)"),
+    Path | None, typer.Option("--to", metavar="FILE", help="File to write (.json or .html; default: in the results)")
 ]
 
 

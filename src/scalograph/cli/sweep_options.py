@@ -33,16 +33,14 @@ class SweepOptions:
     jobs: Annotated[str | None, typer.Option(help="Values to substitute for {jobs}, e.g. 1,2,4")] = None
     copies: Annotated[str | None, typer.Option(help="Identical copies to run at once: levels")] = None
     factor: Annotated[
-        list[str] | None,
-        typer.Option("-v", "--factor", help="Values for {NAME}, as NAME=LEVELS; repeatable"),
+        list[str] | None, typer.Option("-v", "--factor", help="Values for {NAME}, as NAME=LEVELS; repeatable")
     ] = None
     revisions: Annotated[
         str | None,
         typer.Option("--revisions", help="Git revisions for {version}: A,B,C, or A..B (at most 10), or A..B:20"),
     ] = None
     build: Annotated[
-        str | None,
-        typer.Option("--build", help="Command that builds a revision in its folder, {version}; '' for none"),
+        str | None, typer.Option("--build", help="Command that builds a revision in its folder, {version}; '' for none")
     ] = None
     per_worker: Annotated[bool, typer.Option("--per-worker", help="Treat the work as per worker")] = False
     runs: Annotated[
@@ -67,12 +65,10 @@ class LoadOptions:
 
     get: Annotated[str, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")]
     serve: Annotated[
-        str | None,
-        typer.Option(metavar="COMMAND", help="Command that starts the server; {port} is a free port"),
+        str | None, typer.Option(metavar="COMMAND", help="Command that starts the server; {port} is a free port")
     ] = None
     keep: Annotated[
-        bool,
-        typer.Option("--keep", help="Keep the server running for the runs of a block that start it the same way"),
+        bool, typer.Option("--keep", help="Keep the server running for the runs of a block that start it the same way")
     ] = False
     pid: Annotated[int | None, typer.Option(min=1, help="PID of a running server to measure")] = None
     ready: Annotated[str | None, typer.Option(metavar="WHEN", help=_READY)] = None
@@ -95,8 +91,7 @@ class LoadOptions:
     )
     remote: Annotated[bool, typer.Option("--remote", help="Allow a server on another machine")] = False
     driver: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Load generator: load (built in), wrk, oha, or k6 (fewer metrics)"),
+        str, typer.Option(metavar="NAME", help="Load generator: load (built in), wrk, oha, or k6 (fewer metrics)")
     ] = "load"
     env: Env = None
     max_reruns: Annotated[int, typer.Option(min=0, max=10, help="Maximum repeats of a disturbed run")] = 1

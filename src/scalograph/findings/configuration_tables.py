@@ -99,11 +99,7 @@ _Head = tuple[Level | None, str]
 
 
 def _pivot(
-    table: Table,
-    chosen: SampleMap,
-    gains: Mapping[Key, Estimate | None],
-    index: int,
-    wish: ReportTable,
+    table: Table, chosen: SampleMap, gains: Mapping[Key, Estimate | None], index: int, wish: ReportTable
 ) -> TableDoc:
     rows = _present_levels(table, wish.rows, chosen)
     levels = _present_levels(table, wish.columns, chosen) if wish.columns else [None]
@@ -135,11 +131,7 @@ def _present_levels(table: Table, name: str, chosen: SampleMap) -> list[Level]:
 
 
 def _pivot_cell(
-    table: Table,
-    samples: SampleMap,
-    gains: Mapping[Key, Estimate | None],
-    response: str,
-    here: Sequence[Key],
+    table: Table, samples: SampleMap, gains: Mapping[Key, Estimate | None], response: str, here: Sequence[Key]
 ) -> Cell:
     if len(here) != 1:
         need = f"need one configuration here, have {len(here)}: fix the other factors with `where`"

@@ -57,10 +57,7 @@ GLOSSARY = (
     ("unverified", "The run could not be checked for interference. It is counted."),
     ("counted", "The estimates include this run. Its mark is full, as is that of a conclusive estimate."),
     ("excluded", "The estimates do not include this run. Its mark is a cross."),
-    (
-        "inconclusive",
-        "Too wide an interval to say: its ends differ more than 2-fold. Its mark is hollow.",
-    ),
+    ("inconclusive", "Too wide an interval to say: its ends differ more than 2-fold. Its mark is hollow."),
     ("interval", "95% confidence interval (CI), unless a chart says otherwise. In charts: the bars."),
     ("band", "An interval that holds for all levels of a curve at once. In charts: the shading around a line."),
     ("holds", "Of a published claim: the interval of each of its values lies within the range that supports it."),

@@ -31,10 +31,7 @@ MOST = 0.5
 GLOSSARY = (
     ("holds", "The interval of each value lies within the range that supports the claim."),
     ("does not hold", "The interval of a value lies outside that range."),
-    (
-        "inconclusive",
-        "Inconclusive: the interval of a value crosses an end of the range.",
-    ),
+    ("inconclusive", "Inconclusive: the interval of a value crosses an end of the range."),
     ("cannot be seen here", "Not testable here: the claim says what this machine lacks."),
     ("not comparable", "The values here and in the paper differ in kind, or the paper contradicts itself."),
     ("not yet", "No built-in study tests it."),
