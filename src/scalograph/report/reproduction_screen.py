@@ -10,10 +10,10 @@ from scalograph.report.screen import emit, words
 from scalograph.text.escape import one_line
 from scalograph.text.reproduction_words import (
     COLUMNS,
-    belief,
     circumstances,
     columns,
     headline,
+    part_verdicts,
     table_rows,
     unfinished_parts,
 )
@@ -41,7 +41,7 @@ def render_reproduction(reproduction: Reproduction, console: Console, places: Se
     unfinished = unfinished_parts(reproduction.parts)
     if (more := len(unfinished) - REMARKS) > 0:
         unfinished = [*unfinished[: REMARKS - 1], ("", f"and {more + 1} more")]
-    remarks = [("verdict", belief(reproduction.parts)), *unfinished]
+    remarks = [("verdict", part_verdicts(reproduction.parts)), *unfinished]
     for label, text in (pair for pair in remarks if pair[1]):
         _line(console, f"{label:{LABEL}}{_one_line(text)}")
     for label, path in places:

@@ -117,7 +117,7 @@ def matrix_legend(matrix: Matrix) -> str:
     more = f" (and {len(reasons) - 1} more reason{'s' * (len(reasons) > 2)})" if len(reasons) > 1 else ""
     parts = [
         f"\N{PLUS-MINUS SIGN}: {levels.pop()}% interval" if len(levels) == 1 else "",
-        f"!: {reasons[0][0]}{more}" if reasons else "",
+        f"!: {reasons[0][0].rstrip('.')}{more}" if reasons else "",
         matrix.note,
     ]
     return "; ".join(one_line(text) for text in parts if text)

@@ -129,7 +129,7 @@ class Difference:
 
     def problem(self) -> Problem:
         """Return the difference as a problem with its remedy."""
-        fix = "start anew" if self.name in NEVER else f"start anew, or add --accept-difference {self.name}"
+        fix = "start over" if self.name in NEVER else f"start over, or add --accept-difference {self.name}"
         if self.key == "configurations":
             return Problem("resume: configurations", f"now {len(self.now)}, not the same or in another order", "", fix)
         return Problem(f"resume: {self.key}", f"now {self.now!r}", f"{self.before!r} as in the journal", fix)

@@ -161,6 +161,6 @@ def _figure(figure: ClaimValue, scale: Scale, is_decided: bool) -> str:
     elif figure.none:
         parts.append(f"here {figure.none}")
     verdict = [figure.decision] if is_decided or figure.here is None else []
-    doubt = [f"with care: {figure.doubt}"] if figure.doubt else []
+    doubt = [f"caution: {figure.doubt}"] if figure.doubt else []
     words = ", ".join([*parts, *verdict, *doubt])
     return f"{figure.label}: {words}" if figure.label else words

@@ -247,7 +247,7 @@ def test_a_word_that_is_wider_than_its_column_is_broken_and_kept() -> None:
 
 def test_of_a_rejected_study_only_rows_with_a_resolved_figure_are_shown() -> None:
     made = matrix(4)
-    wide = MatrixCell(estimate=Estimate(value=1.0, low=0.1, high=9.0, n=5), doubt="rests on disturbed runs")
+    wide = MatrixCell(estimate=Estimate(value=1.0, low=0.1, high=9.0, n=5), doubt="includes disturbed runs")
     made.rows.append(MatrixRow(label="open", cells=[wide, wide, MatrixCell()]))
     shown = made_screen(made, points=0)
     rejected = replace(shown, trust=Trust(level="unusable", sentence="Verdict."))

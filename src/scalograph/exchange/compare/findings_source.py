@@ -106,7 +106,7 @@ def _configuration(curve: Curve, point: Point, response: PointResponse, by_cpu: 
     return SourceConfiguration(
         levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, _ in kept),
         blocks=tuple(blocks), estimate=response.estimate, n_cpus=point.n_cpus,
-        doubt="rests on disturbed runs" if rests else "",
+        doubt="includes disturbed runs" if rests else "",
     )  # fmt: skip
 
 
