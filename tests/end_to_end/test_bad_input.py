@@ -241,7 +241,7 @@ def blocks_of(folder: Path) -> set[str]:
 
 # A file of a finished study, what is edited in it, which differences are accepted, and what is said.
 DIFFERENT = [
-    ("study.toml", '"1,2"', '"1,2,3"', ["study_hash", "configurations"], ["resume: configurations", "start anew"]),
+    ("study.toml", '"1,2"', '"1,2,3"', ["study_hash", "configurations"], ["resume: configurations", "start over"]),
     ("study.toml", "runs = 2", "runs = 3", [], ["study.protocol.runs: now 3, expected 2 as in the journal"]),
     ("prog", "exit 0", "exit 0 # edited", [], ["resume: study_hash"]),
     ("results/journal.jsonl", r'"cpu_model":\s*"[^"]*"', '"cpu_model":"Another CPU"', [],

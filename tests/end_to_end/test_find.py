@@ -51,7 +51,7 @@ def kept_study(folder: Path) -> str:
 SEARCHES = [
     ((*CLIFF, "--max-runs", 14, *THREADS), "Levels that were measured", ""),
     ((*EVEN, "--size", "size=20,30,60,90", "--max-runs", 14, *SIZE), "Pairs that were measured",
-     "a pair at a time where it tells most"),
+     "a pair at a time where it decides most"),
     (("tunables", *SETTINGS, "--max-reruns", 0, *ALL), "Settings against the default", ""),
     pytest.param(("effective-cpus", "--max-runs", 12, "--", "true"), "Levels that were measured", "", marks=needs_cpus),
 ]  # fmt: skip
@@ -220,7 +220,7 @@ def test_a_program_that_fails_on_all_cpus(tmp_path: Path) -> None:
     script = f"test $(nproc) -ne {N_CPUS}"
     done = complete("find", *ONCE, "--shell", "--", script, cwd=tmp_path, codes=(4,))
     assert "failed  2 \N{MULTIPLICATION SIGN} the command exited with 1" in done.stdout
-    assert f"level {N_CPUS} failed 2 times: left out" in done.stderr
+    assert f"level {N_CPUS} failed 2 times: excluded" in done.stderr
 
 
 # Two settings for a factor of swapping, one for a factor of caches: more settings alone look like more of an effect.

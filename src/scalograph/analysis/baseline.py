@@ -125,5 +125,5 @@ def _paired_contrast(means: Means, baseline: int, n: int, ids: Sequence[Hashable
     n_lost = len(means[baseline].keys() | means[n].keys()) - len(ids)
     if n_lost == 0:
         return contrast
-    lost = f"{n_lost} block{'s' * (n_lost > 1)} without the baseline or this level left out"
+    lost = f"{n_lost} block{'s' * (n_lost > 1)} without the baseline or this level excluded"
     return replace(contrast, warnings=(*contrast.warnings, lost))

@@ -20,7 +20,7 @@ EXACT = 1e-9  # numbers this near to a multiple of a step, as a share of the lar
 MATTERS = 1e-4  # smaller shares are not reported
 # Scores that spread by so many steps blur them: rounding then moves their mean by less than 1% of one.
 BLURRED = 0.5
-IDENTICAL_RUNS = "all runs have one score: the clock or counter is too coarse to tell a difference"
+IDENTICAL_RUNS = "all runs have one score: the clock or counter is too coarse to show a difference"
 
 
 def common_step(*samples: Scores) -> float | None:

@@ -89,7 +89,7 @@ def _fieller(x: FloatArray, y: FloatArray, covariance: float, confidence: float,
     t = t_quantile(confidence, min(above.df, below.df))  # the smaller one is the safe side; logs are the rule
     square = below.value**2 - (t * below.se) ** 2
     if square <= 0:
-        return point.add_warnings("the denominator cannot be told from zero: the ratio has no bounded interval")
+        return point.add_warnings("the denominator may be zero: the ratio has no bounded interval")
     middle = above.value * below.value - t**2 * covariance
     rest = above.value**2 - (t * above.se) ** 2
     root = math.sqrt(max(0.0, middle**2 - square * rest))

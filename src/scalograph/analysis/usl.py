@@ -338,4 +338,4 @@ def _flag_bounds(law: Law) -> Iterator[Flag]:
         yield Flag("no share", f"sigma is {sigma:.3g}: above 1 it is no share", sigma)
     zero = [name for name, value in (("sigma", sigma), ("kappa", kappa)) if value <= ZERO]
     if zero:
-        yield Flag("bound of zero", f"{' and '.join(zero)} on the bound of zero: at most what the interval says")
+        yield Flag("bound of zero", f"{' and '.join(zero)} at the bound of zero: at most the end of the interval")

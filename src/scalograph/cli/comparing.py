@@ -79,7 +79,7 @@ def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) 
         title=comparisons.results[0].title or "Is it faster?",
         machine="; ".join([*named, differences(comparisons), f"margin {exact_percent(comparisons.results[0].margin)}"]),
         claim=compare_claim(comparisons), trust=compare_trust(comparisons), tables=compare_tables(comparisons),
-        remarks={"Left out, or unverified": causes} if causes else {},
+        remarks={"Excluded or unverified": causes} if causes else {},
     )  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def measure_noise(json: bool, quick: bool, budget: str | None = None) -> int:
 
     conducted = run_declared(override_protocol(declare_shipped(STUDY, quick), budget), StudyStart())
     if conducted.reason == "interrupted":
-        say("interrupted: nothing is kept", "yellow")
+        say("interrupted: nothing is saved", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
     findings, _ = analyze(conducted.results.folder)
     measured = noise_floor(table.load(conducted.results.journal, keep_observations=False))
@@ -142,7 +142,7 @@ def save_floor(measured: "Floor", findings: "Findings", folder: Path) -> bool:
 
     single = measured.single_cpu
     if single is None or single.spread is None or not is_reliable(single):
-        say("not kept: stop what else runs here (scalograph doctor names the load), and measure again", "yellow")
+        say("not saved: stop other programs (scalograph doctor names the load), and measure again", "yellow")
         return False
     facts = {key: findings.machine.get(key) for key in ("cpu_model", "n_cpus", "kernel")}
     origin = {"study": STUDY, "at": findings.runs.ended or "", "results": str(folder.resolve()), "n": _NOISE_RUNS}

@@ -6,7 +6,9 @@ import os
 import re
 import select
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -95,6 +97,10 @@ def run_guarded(arguments: list[str]) -> int:
     return code
 
 
+_SIDES = {"greater": "more", "less": "less"}
+_NUMBERS = {"a valid integer": "a whole number", "a valid number": "a number"}
+
+
 def execute(arguments: list[str]) -> int:
     """Run a command and return its exit code."""
     try:
@@ -124,8 +130,15 @@ def _usage_error(error: Any, arguments: list[str]) -> StudyError:
     """Return a usage error with a hint: the name that was meant, -- before the measured command, or the help."""
     is_unknown = type(error).__name__ == "NoSuchOption"
     what, _, hint = shorten(error.message if is_unknown else error.format_message()).partition(". ")
-    if wrong := re.match("Invalid value for '(.*?)'.*?: Input should be (.*)", what):
-        return StudyError.one(wrong[1], "the value is out of range", "", f"use a value {wrong[2]}")
+    if wrong := re.match(
+        "Invalid value for '(.*?)'.*?: Input should be (?:(greater|less) than or equal to )?(.*)", what
+    ):
+        typed, side = _typed_option(error.param.opts, arguments) or wrong[1], _SIDES.get(wrong[2])
+        if side:
+            return StudyError.one("", f"{typed} is out of range", "", f"use {wrong[3]} or {side}")
+        return StudyError.one(
+            "", f"{typed} is not valid", "", f"use {_NUMBERS.get(wrong[3].partition(',')[0], wrong[3])}"
+        )
     what = re.sub("^Invalid value for '(.*?)'.*?: ", r"\1: ", what).rstrip(".")
     if is_unknown:
         takes_command = any(parameter.name == "command" for parameter in error.ctx.command.params)
@@ -135,6 +148,17 @@ def _usage_error(error: Any, arguments: list[str]) -> StudyError:
             hint = f"did you mean {error.possibilities[0]}?"
     hint = hint or f"see {error.ctx.command_path if error.ctx else 'scalograph'} --help"
     return StudyError.one("", f"{what[:1].lower()}{what[1:]}", "", f"{hint[:1].lower()}{hint[1:]}")
+
+
+def _typed_option(names: Sequence[str], arguments: list[str]) -> str:
+    """Return an option with its value as it was typed, whichever of its names was; empty where it is not found."""
+    typed = (f"{name} {value}" for name, value in pairwise([*arguments, ""]) if name in names)
+    joined = (
+        argument.replace("=", " ", 1)
+        for argument in arguments
+        if argument.partition("=")[0] in names and "=" in argument
+    )
+    return next(chain(joined, typed), "")
 
 
 def _report_error(error: ScalographError) -> int:

@@ -1,4 +1,4 @@
-"""`scalograph find`: searches that place each run where it tells most."""
+"""`scalograph find`: searches that place each run where it decides most."""
 
 from collections.abc import Callable
 from functools import partial

@@ -176,7 +176,7 @@ def _detectable(document: dict[str, object], effect: object) -> None:
         confidence = f"{100 * float(str(document['confidence'])):g}% confidence and 80% power"
         tell(f"  detectable: differences from {effect:.2g}% at {confidence}, {noise}")
     else:
-        tell("  detectable: nothing; one run of a configuration carries no interval, ask for at least 2 runs")
+        tell("  detectable: nothing; one run of a configuration gives no interval, ask for at least 2 runs")
 
 
 def _format_host(host: object) -> str:
@@ -185,5 +185,5 @@ def _format_host(host: object) -> str:
     if host["assumed"]:
         return f"assumed, {cpus} on cores of their own, everything granted"
     if host["name"] == GUEST:
-        return f"{GUEST}, {cpus}; figures of time only if these are not emulated"
+        return f"{GUEST}, {cpus}; times only if these are not emulated"
     return f"{'this machine' if host['name'] == LOCAL else host['name']}, {cpus}"

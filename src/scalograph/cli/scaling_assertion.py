@@ -52,7 +52,7 @@ def assert_scales(
     if len(counts) < 2 or counts[0] < 1:
         raise ValueError(f"threads: found {[*threads]}, expected two or more counts from 1 on")
     if not any("{threads}" in word for word in command):
-        raise ValueError(f"command: found no {{threads}} in {[*command]}, expected it where the count stands")
+        raise ValueError(f"command: found no {{threads}} in {[*command]}, expected it in place of the count")
     n_cpus = len(os.sched_getaffinity(0))
     if at_least > n_cpus:
         raise SkipTest(f"a speedup of {at_least:g} takes more CPUs than the {n_cpus} that there are")
@@ -73,7 +73,7 @@ def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
     if speedup.high is not None and speedup.high < at_least:
         raise AssertionError(f"speedup {times(speedup)}, expected at least {at_least:g}")
     if speedup.low is not None and speedup.low < at_least:
-        raise SkipTest(f"inconclusive: speedup {times(speedup)}, at least {at_least:g} asked; more runs may tell")
+        raise SkipTest(f"inconclusive: speedup {times(speedup)}, at least {at_least:g} asked; more runs may decide")
     return speedup
 
 

@@ -28,7 +28,7 @@ def run_pilot(
 ) -> int:  # fmt: skip
     """Run a pilot in a results folder of its own, and propose a protocol."""
     if resume:
-        raise StudyError.one("", "--pilot and --resume exclude each other", "", "start the pilot again: it is short")
+        raise StudyError.one("", "--pilot and --resume exclude each other", "", "run the pilot again: it is short")
     if is_search(declared.study.question):
         raise StudyError.one("--pilot", "a search plans its own runs", "", "run the study without --pilot")
     from scalograph.cli.analyze_steps import analyze
@@ -160,7 +160,7 @@ def end_early(session: "Session", resume: list[str], answer: Callable[[], int]) 
 
 def report_interruption(session: "Session", resume: list[str], more: str = "nothing finished is lost") -> int:
     """Print how to resume after a signal; return the exit code."""
-    again = f"Resume with: {shlex.join(resume)}" if resume else "Start it anew"
+    again = f"Resume with: {shlex.join(resume)}" if resume else "Start over"
     say(f"interrupted: {more}. {again}", "yellow")
     return Exit.TERMINATED if session.signal == signal.SIGTERM else Exit.INTERRUPTED
 

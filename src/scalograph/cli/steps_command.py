@@ -71,7 +71,7 @@ def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
     if to is not None and to.suffix != ending:
         raise StudyError.one("--to", f'"{to}"', f"a {ending} file", "correct its ending")
     if to is None and not results.is_writable(folder):
-        say(f"{folder}: cannot be written, and nothing is kept; name a file with --to", "yellow")
+        say(f"{folder}: cannot be written, and nothing is saved; name a file with --to", "yellow")
         return False
     return True
 

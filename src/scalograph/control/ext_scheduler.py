@@ -35,7 +35,7 @@ _PROGRAM = re.compile(r"scx_[a-z0-9_]{1,40}", re.ASCII)
 # What some append to the name of their scheduler: version and architecture.
 _VERSION = re.compile(r"_\d+\..*", re.DOTALL)
 _TIED = ("setpriv", "--pdeathsig", "KILL", "--")
-FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT, or leave the level out"
+FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT, or omit the level"
 END_IT = "end it before"
 # Loading one, which is verified by the kernel, takes some tenths of a second.
 START_S, _END_S, _POLL_S = 20.0, 5.0, 0.02
@@ -59,7 +59,7 @@ class SchedulerControl(MachineControl):
             raise LevelError(f"scheduler {value} is refused here ({reason})", DEFAULT, FIX)
         if facts.schedulers is not None and value not in facts.schedulers:
             names = ", ".join([DEFAULT, *facts.schedulers])
-            raise LevelError(f"no program {value} on PATH", f"one of {names}", "install it, or leave the level out")
+            raise LevelError(f"no program {value} on PATH", f"one of {names}", "install it, or omit the level")
 
     def program(self, level: Level, facts: HostFacts) -> str:
         """Return the path of a level's program, its name where that is unknown; empty for the kernel's own."""

@@ -17,8 +17,8 @@ from scalograph.system.cgroups import read
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")
-_FIX = "run with the privilege (CAP_SYS_NICE), or leave the level out"
-EXT_FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT and start a scheduler, or leave the level out"
+_FIX = "run with the privilege (CAP_SYS_NICE), or omit the level"
+EXT_FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT and start a scheduler, or omit the level"
 
 # Names under which the facts keep the reason of a refusal.
 REAL_TIME, NEGATIVE_NICE, EXT = "real-time policy", "negative nice", "policy ext"

@@ -51,7 +51,7 @@ class SysctlControl(MachineControl):
         if self.name == "vm.overcommit_memory" and value == "2":
             return "programs are refused memory that they rely on"
         if self.name in _RESERVED and value.isdecimal() and int(value) * 1024 * _SHARE >= (facts.memory_bytes or 0):
-            return "an eighth of the memory or more is kept from programs"
+            return "an eighth of the memory or more is withheld from programs"
         return None
 
     def changes(self, value: KernelValue) -> Sequence[SettingChange]:

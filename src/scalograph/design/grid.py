@@ -81,7 +81,7 @@ class GridPlanner:
             now, before = (
                 f"{run.run} of {dict(configuration)}" for configuration in (planned.configuration, run.configuration)
             )
-            raise StudyError.one("resume: design", f"now {now}", f"{before} as in the journal", "start anew")
+            raise StudyError.one("resume: design", f"now {now}", f"{before} as in the journal", "start over")
 
     def _repeat(self, block: int) -> str | None:
         disturbed, n = self._disturbed.pop(block, []), self._design.block_size

@@ -124,7 +124,7 @@ def _refuse_missing_levels(declared: Study, study: Study, left_out: Sequence[str
 
 
 def _not_granted(factor: str, left_out: Sequence[str], expected: str) -> HostError:
-    refused = [reason.removeprefix(f"{factor}: left out, ") for reason in left_out if reason.startswith(f"{factor}: ")]
+    refused = [reason.removeprefix(f"{factor}: excluded, ") for reason in left_out if reason.startswith(f"{factor}: ")]
     return HostError(f"factors.{factor}", "; ".join(refused) or "none", expected, "use a machine that grants one")
 
 
@@ -141,7 +141,7 @@ def _resolve_levels(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
         try:
             levels, reasons = _levels(factor, facts)
             factors[name] = factor.model_copy(update={"levels": levels})
-            left_out += [f"{name}: left out, {reason}" for reason in reasons]
+            left_out += [f"{name}: excluded, {reason}" for reason in reasons]
         except LevelError as error:
             given = f'"{_spell_levels(factor.levels)}" ' if error.found.startswith("needs ") else ""
             problems.append(Problem(f"factors.{name}", given + error.found, error.expected, error.fix))

@@ -100,7 +100,7 @@ class SearchPlanner:
         problem = f"{run.run} of {dict(run.configuration)} in the journal"
         levels = [*self._search.steps]
         shown = f"{levels[0]} to {levels[-1]}" if len(levels) > 8 else str(levels)
-        return StudyError.one("resume: design", problem, f"{self._search.what} in {shown}", "start anew")
+        return StudyError.one("resume: design", problem, f"{self._search.what} in {shown}", "start over")
 
     def _run(self, name: str, configuration: Mapping[str, Level]) -> Run:
         return Run(
@@ -166,7 +166,7 @@ class SearchPlan:
         first = len(self._search.first)
         if self.block_size == 1:
             levels = count_noun(len(self._design.configurations), "configuration")
-            return f"{levels}; {first} runs first, then one at a time where it tells most, at most {self.most_runs}"
-        pairs = f"{first} pairs of runs first, then a pair at a time where it tells most"
+            return f"{levels}; {first} runs first, then one at a time where it decides most, at most {self.most_runs}"
+        pairs = f"{first} pairs of runs first, then a pair at a time where it decides most"
         most = f"at most {self.most_runs} runs with those that are made again"
         return f"{len(self._search.steps)} points, two versions; {pairs}, {most}"

@@ -104,7 +104,7 @@ def failed_sentence(every: Sequence[Benchmark]) -> str:
     labels = [f"{names[each.name]} {params_text(dict(each.params))}".strip() for each in lost[:MOST_NAMED]]
     parts = [f"{name} ({failures_text(each.failed)})" for name, each in zip(labels, lost, strict=False)]
     more = f" and {len(lost) - len(parts)} more" if len(lost) > len(parts) else ""
-    return f"Failed, and so without a figure: {', '.join(parts)}{more}." if lost else ""
+    return f"Failed, without a value: {', '.join(parts)}{more}." if lost else ""
 
 
 def tables(every: Sequence[BenchmarkValues], instrument: str) -> list[TableDoc]:

@@ -115,7 +115,7 @@ def asciidoc_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 # Rows of one table, and tables: a build summary may have 1 MiB, a comment 64 KiB.
 MOST_ROWS, MOST_TABLES = 60, 4
-_WORDS = {"reliable": "", "caution": "With care: ", "unusable": "Not to be believed: "}
+_WORDS = {"reliable": "", "caution": "Caution: ", "unusable": "Unusable: "}
 
 
 def summary(screen: Screen, verdict: str = "") -> str:

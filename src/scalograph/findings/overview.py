@@ -115,7 +115,7 @@ def warn_too_long(table: Table) -> Iterable[str]:
     """Yield a warning if the run log is omitted."""
     n = sum(not row.warmup for row in table.rows)
     if n > MAX_RUNS:
-        yield f"the list of runs is left out: it holds {MAX_RUNS:,} at most, the study made {n:,}"
+        yield f"the list of runs is excluded: it has {MAX_RUNS:,} at most, the study made {n:,}"
 
 
 def list_undeclared_differences(table: Table) -> list[str]:
@@ -131,7 +131,7 @@ def _setup_differences(table: Table, setups: Collection[tuple[str, ...]]) -> Ite
         yield f"{shorten(key)}: {shorten(before)} before a resume, {shorten(now)} after it; accepted as a difference"
     for index, name in enumerate(("probe", "backend", "containment")):
         if len(values := {setup[index] for setup in setups}) > 1:
-            yield f"{name}: {', '.join(sorted(values))} in one study; figures of different instruments are not compared"
+            yield f"{name}: {', '.join(sorted(values))} in one study; values of different instruments are not compared"
 
 
 def _machine_differences(table: Table, rows: Sequence[Row], setups: Collection[tuple[str, ...]]) -> Iterable[str]:

@@ -137,7 +137,7 @@ def explain_fewer_cpus(record: Record) -> str:
     if before is None or end is None or not used or not set(end.cpus) < set(before.cpus):
         return ""
     n_used = sum(ns > MIN_SHARE * sum(used) for ns in used)
-    return f"it kept to {named_cpus(end.cpus)} of {format_cpu_list(before.cpus)}" if n_used <= len(end.cpus) else ""
+    return f"it stayed on {named_cpus(end.cpus)} of {format_cpu_list(before.cpus)}" if n_used <= len(end.cpus) else ""
 
 
 MAX_NAMED = 12  # settings that a sentence names

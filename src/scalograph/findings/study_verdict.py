@@ -284,7 +284,7 @@ def more_time(table: Table, samples: Sequence[Sample], error: float) -> list[Cav
     """Return what more time would do to the interval of the leading value, such as "±4% to about ±2%".
 
     Empty where precision is not what limits: the interval is narrow, as narrow as requested, or no wider than the
-    systematic error, a share; or where it rests on disturbed runs, which more of them would not mend.
+    systematic error, a share; or where it includes disturbed runs, which more of them would not mend.
     """
     leading = leading_estimate(table, {sample.key: sample for sample in samples})
     if leading is None or leading.falls_back or leading.n_blocks < LEAST_BLOCKS or leading.half_width is None:

@@ -62,7 +62,7 @@ def iteration_flags(study: Study, sample: Sample) -> Iterator[Flag]:
     """Yield flags about the iterations of a configuration."""
     of = f"of {len(sample.counted)} runs"
     if n := count_unsteady(sample):
-        stands = "the time of the whole run is given" if sample.whole else "the median iteration stands for none"
+        stands = "the time of the whole run is given" if sample.whole else "the median iteration represents none"
         yield Flag("no steady state", f"no steady state in {n} {of}: {stands}", n)
     elif sample.whole:
         text = "the time of the whole run is given, because another point of this curve has no steady state"

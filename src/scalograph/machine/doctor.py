@@ -224,7 +224,7 @@ def examine(
 
 PROGRAM = "scalograph-probe"
 # The level of kernel.perf_event_paranoid at which anybody is granted these.
-_PARANOID = {"kernel records": 2, "switch records": 2, "names of neighbors": 0}
+_PARANOID = {"kernel records": 2, "switch records": 2, "names of interfering programs": 0}
 _PARANOID_FILE = Path("/proc/sys/kernel/perf_event_paranoid")
 
 

@@ -21,7 +21,7 @@ _GAINS = {
     "memory layout": "results then cover many memory layouts",
     "noise": "you then know which differences runs here can detect",
     "clock": "reading the time then needs no system call", "disk: builds": "workloads can then be compiled",
-    "probe: names of neighbors": "reports then name the programs that interfered",
+    "probe: names of interfering programs": "reports then name the programs that interfered",
     "compiler: cc": "C workloads can then be compiled", "JVMs": "studies of Java programs can then run",
     "compiler: javac": "Java workloads can then be compiled",
 }  # fmt: skip
@@ -90,7 +90,7 @@ def _interference(checks: dict[str, Check]) -> SummaryLine:
     for needed in ("probe: kernel records", "probe: switch records"):
         if is_wrong(checks.get(needed)):
             return SummaryLine(name, "no", "not checked, so every run is unverified", is_good=False)
-    if is_wrong(checks.get("probe: names of neighbors")):
+    if is_wrong(checks.get("probe: names of interfering programs")):
         return SummaryLine(name, "ok", "checked in every run; other programs are not named", is_good=True)
     return SummaryLine(name, "ok", "checked in every run; other programs are named", is_good=True)
 

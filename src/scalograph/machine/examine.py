@@ -344,7 +344,7 @@ def check_speed(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check
     name, shares = "CPU speed", {cpu: slow_share(times, best[cpu]) for cpu, times in slices.items()}
     changing = {cpu: each for cpu, each in shares.items() if each[0] >= LEAST_SHARE}
     if not changing:
-        return Check(name, "info", f"steady: CPU {format_cpu_list(shares)} did the same work in the same time")
+        return Check(name, "info", f"steady: CPU {format_cpu_list(shares)} did equal work in equal time")
     parts = [
         f"{times:.1f} times as long in {100 * share:.0f}% of {len(slices[cpu])} slices on CPU {cpu}"
         for cpu, (share, times) in changing.items()

@@ -247,7 +247,7 @@ def _fill_profile(
     profile: ProfiledRun, planned: Plan, record: Record, files: Sequence[Path], jvm: Jvm | None
 ) -> ProfiledRun:
     if record.run.status != "ok":
-        reason = f"the run has {record.run.status}: {record.run.reason or 'no reason told'}"
+        reason = f"the run has {record.run.status}: {record.run.reason or 'no reason given'}"
         reason = "; ".join(filter(None, [reason, _first_stderr_line(record)]))
         return profile.model_copy(update={"reason": reason[:1000]})
     if not files:

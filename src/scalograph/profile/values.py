@@ -101,7 +101,7 @@ class Profile(Value):
     study_hash: Annotated[str, StringConstraints(min_length=1, max_length=128)]
     at: Annotated[str, StringConstraints(max_length=64)] = Field(description="UTC, RFC 3339")
     recorder: Literal["jfr", "perf"] = "jfr"
-    period_s: Annotated[float, Field(gt=0)] = Field(description="a thread is sampled so often")
+    period_s: Annotated[float, Field(gt=0)] = Field(description="samples of one thread")
     profiled: tuple[ProfiledRun, ...] = Field(max_length=MAX_CONFIGURATIONS)
     warnings: tuple[Text, ...] = Field(default=(), max_length=64)
 

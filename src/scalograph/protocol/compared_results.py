@@ -28,9 +28,7 @@ class ConfigurationRatio(Model):
     levels: dict[str, Level]
     reference: Estimate | None = Field(default=None, description="the response, as the first result has it")
     other: Estimate | None = None
-    ratio: Estimate = Field(
-        description="of the other over the reference; intervals hold for all configurations at once"
-    )
+    ratio: Estimate = Field(description="of the other over the reference; all intervals hold together")
     shown: ShownAs = "inconclusive"
     doubt: Text = Field(default="", description="why it decides nothing; empty where it does")
 
@@ -42,7 +40,7 @@ class LostConfiguration(Model):
     levels: dict[str, Level]
     why: Literal["failed", "missing"]
     n_failed: int = 0
-    n_runs: int = Field(default=0, description="of which so many failed; 0 where it is missing")
+    n_runs: int = Field(default=0, description="number that failed; 0 where it is missing")
     allowed: bool = Field(default=False, description="it was named by `--allow-missing`, and decides nothing")
 
 

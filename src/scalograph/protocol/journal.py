@@ -95,7 +95,7 @@ class Journal:
         if not self._is_known or is_at(self._stream, self.file) is not False:
             return
         if os.fstat(self._stream.fileno()).st_nlink == 0:
-            observed, fix = "was removed while the study ran", "start it anew"
+            observed, fix = "was removed while the study ran", "start over"
         else:
             observed, fix = "was moved while the study ran", "move it back, and go on with --resume"
         raise HostError(str(self.file), observed, "results that stay in their place", fix)

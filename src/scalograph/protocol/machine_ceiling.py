@@ -36,7 +36,7 @@ class Timed(Value):
     blocks: tuple[int, ...] = Field(default=(), max_length=10_000)
     n_disturbed: int = Field(default=0, ge=0)
     n_failed: int = Field(default=0, ge=0)
-    falls_back: bool = Field(default=False, description="rests on disturbed runs")
+    falls_back: bool = Field(default=False, description="includes disturbed runs")
 
     @model_validator(mode="after")
     def _check_blocks(self) -> "Timed":

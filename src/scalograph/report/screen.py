@@ -48,7 +48,7 @@ def screen(findings: Findings) -> Screen:
     return Screen(
         title=findings.study.title or findings.study.name,
         machine=summaries.machine(findings),
-        claim=findings.claim or Claim(sentences=findings.answer[:1] or ["Cannot be said."]),
+        claim=findings.claim or Claim(sentences=findings.answer[:1] or ["No answer."]),
         trust=findings.trust,
         published=published_outcome(findings),
         failures=summaries.failures(findings.runs),

@@ -29,6 +29,8 @@ BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: bool = False) -> list[Text]:
     """Lay out at most `most` rows of a matrix; `only_resolved` omits rows without a conclusive value."""
     kept_rows = [row for row in matrix.rows if not only_resolved or any(map(_is_resolved, row.cells))]
+    if kept_rows and len(matrix.rows) <= FEW_ROWS:
+        kept_rows = matrix.rows
     if not most or not kept_rows:
         return []
     # One line counts the hidden ones.
@@ -115,13 +117,14 @@ def matrix_legend(matrix: Matrix) -> str:
     more = f" (and {len(reasons) - 1} more reason{'s' * (len(reasons) > 2)})" if len(reasons) > 1 else ""
     parts = [
         f"\N{PLUS-MINUS SIGN}: {levels.pop()}% interval" if len(levels) == 1 else "",
-        f"!: {reasons[0][0]}{more}" if reasons else "",
+        f"!: {reasons[0][0].rstrip('.')}{more}" if reasons else "",
         matrix.note,
     ]
     return "; ".join(one_line(text) for text in parts if text)
 
 
 LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more lines
+FEW_ROWS = 4  # are shown whatever they hold, if one holds a number
 LABEL = 8  # columns of what stands before verdict and places
 TRUST_STYLES = {"reliable": "bold green", "caution": "bold yellow", "unusable": "bold red"}
 TRUST_WORDS = {"reliable": "RELIABLE", "caution": "CAUTION", "unusable": "UNUSABLE"}
@@ -180,7 +183,7 @@ def _verdict_lines(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
     if trust is None:
         return failed
     points = (f"{point[:1].upper()}{point[1:]}" for point in trust.points[:n_points])
-    text = " ".join([f"{'Cannot be said. ' * _is_unsaid(screen)}{trust.sentence}", *points])
+    text = " ".join([f"{'No answer: ' * _is_unsaid(screen)}{trust.sentence}", *points])
     return [(TRUST_WORDS[trust.level], text, TRUST_STYLES[trust.level]), *failed]
 
 

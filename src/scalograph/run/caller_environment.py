@@ -73,4 +73,4 @@ def unpassed_variables_note(study: Study, environ: Mapping[str, str]) -> str | N
     if not (names := unpassed_variables(study, caller_variables(environ))):
         return None
     shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    return f"of your environment these do not reach the command: {shown} (--env NAME passes one, --env-all all)"
+    return f"not passed to the command: {shown} (--env NAME passes one, --env-all all)"

@@ -128,7 +128,7 @@ class Difference:
         return "study_hash" if self.key.startswith("study.") else self.key
 
     def problem(self) -> Problem:
-        fix = "start anew" if self.name in NEVER else f"start anew, or add --accept-difference {self.name}"
+        fix = "start over" if self.name in NEVER else f"start over, or add --accept-difference {self.name}"
         if self.key == "configurations":
             return Problem("resume: configurations", f"now {len(self.now)}, not the same or in another order", "", fix)
         return Problem(f"resume: {self.key}", f"now {self.now!r}", f"{self.before!r} as in the journal", fix)

@@ -165,21 +165,21 @@ def _figure(figure: ClaimValue, scale: Scale, is_decided: bool) -> str:
     elif figure.none:
         parts.append(f"here {figure.none}")
     verdict = [figure.decision] if is_decided or figure.here is None else []
-    doubt = [f"with care: {figure.doubt}"] if figure.doubt else []
+    doubt = [f"caution: {figure.doubt}"] if figure.doubt else []
     words = ", ".join([*parts, *verdict, *doubt])
     return f"{figure.label}: {words}" if figure.label else words
 
 
 # Outcomes in the order of a table, with the two lines of their column heads.
 COLUMNS: dict[Outcome, tuple[str, str]] = {
-    "holds": ("", "holds"), "does not hold": ("does", "not"), "inconclusive": ("not", "resolved"),
+    "holds": ("", "holds"), "does not hold": ("does", "not"), "inconclusive": ("incon-", "clusive"),
     "cannot be seen here": ("not", "here"), "not comparable": ("not com-", "parable"), "not yet": ("not", "yet"),
     "not measured": ("not", "run"),
 }  # fmt: skip
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 _STATES = ("skipped", "failed", "begun", "not run")  # of parts that did not end
 NAMED = 3  # parts that one line names
-_BELIEF = {"reliable": "believed", "caution": "with care", "unusable": "not believed"}
+_VERDICTS = {"reliable": "reliable", "caution": "with caution", "unusable": "unusable"}
 
 
 def headline(reproduction: Reproduction) -> str:
@@ -251,10 +251,10 @@ def several(reproduction: Reproduction) -> str:
     return ""
 
 
-def belief(parts: Sequence[ReproducedPart]) -> str:
-    """Count parts by verdict and name those that are not believed; empty where none was run."""
-    levels = {level: [part.study for part in parts if part.trust and part.trust.level == level] for level in _BELIEF}
-    parts_ = [f"{count_noun(len(names), 'part')} {_BELIEF[level]}" for level, names in levels.items() if names]
+def part_verdicts(parts: Sequence[ReproducedPart]) -> str:
+    """Count parts by verdict and name those that are unusable; empty where none was run."""
+    levels = {level: [part.study for part in parts if part.trust and part.trust.level == level] for level in _VERDICTS}
+    parts_ = [f"{count_noun(len(names), 'part')} {_VERDICTS[level]}" for level, names in levels.items() if names]
     named = f": {', '.join(levels['unusable'])}" if levels["unusable"] else ""
     return f"{', '.join(parts_)}{named}" if parts_ else ""
 

@@ -62,7 +62,7 @@ def failures(doc: RunsDoc) -> str:
 def noise(doc: StudyNoise) -> str:
     """Return a sentence on the noise of runs and the smallest detectable effect."""
     if doc.sd_log_percent == 0:  # a coarse clock, or a value that is counted: no measure of effects
-        return f"Typical runs of one configuration do not differ at all, with {doc.n} runs each."
+        return f"Typical runs of one configuration do not differ, with {doc.n} runs each."
     sd, least = (significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
     return (
         f"Runs of a typical configuration differ by {sd}% (standard deviation); with {doc.n} runs each, the smallest"

@@ -89,7 +89,7 @@ class DriverLoad:
         if self.is_lawful:
             return ""
         law = max(self._laws(), key=lambda law: law.excess)
-        return f"{law.number:.3g} {law.what}, but rate times time is {law.expected:.3g}: not figures of one window"
+        return f"{law.number:.3g} {law.what}, but rate times time is {law.expected:.3g}: not values of one window"
 
     def _laws(self) -> Iterator[_Law]:
         if self.response_s is None:

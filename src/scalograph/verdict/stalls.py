@@ -131,7 +131,7 @@ _CHECKS: Mapping[str, StallCheck] = {
     "memory_stall_ns": _make_check("memory pressure", "stood still for want of memory"),
     "n_swapped_in": _check_swap,
     "io_stall_ns": _check_io,
-    "thermal_ns": _make_check("heat", "a CPU was slowed by heat"),
+    "thermal_ns": _make_check("heat", "a CPU was throttled by heat"),
     "stopped_ns": _make_check("stopped", "a copy was stopped by a signal"),
     "clock_step_ns": _check_clock_step,
     "clock_source_changed": _check_clock_source,

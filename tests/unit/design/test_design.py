@@ -128,7 +128,7 @@ def test_levels_that_a_host_need_not_grant_are_left_out_by_name() -> None:
     text = placed('["compact", "siblings"]', "OPTIONAL")
     made = design(parse(text.replace("OPTIONAL", 'if_granted = ["siblings"]')), HOST)
     assert made.study.factors["where"].levels == ["compact"]
-    assert len(made.dropped) == 1 and made.dropped[0].startswith("where: left out, placement siblings")
+    assert len(made.dropped) == 1 and made.dropped[0].startswith("where: excluded, placement siblings")
     refuses(StudyError, "siblings", design, parse(text.replace("OPTIONAL", "")), HOST)
     refuses(StudyError, "is not among the levels of where", parse, text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
 

@@ -152,7 +152,7 @@ def test_a_replay_asks_the_same_whether_or_not_it_waits_for_quiet() -> None:
 
 def test_a_level_that_fails_twice_is_left_out_and_another_design_refused() -> None:
     made = Searched().go_on(capped(5), lambda run: "failed" if threads(run) == 12 else "clean")
-    assert "level 12 failed 2 times: left out" in made.notes and made.result.sure and made.result.k_eff == 5
+    assert "level 12 failed 2 times: excluded" in made.notes and made.result.sure and made.result.k_eff == 5
     with pytest.raises(StudyError, match="resume: design"):
         Searched().planner.tell(Run("e0000", 0, {"threads": 13}, 0), {"score": 1.0}, "clean")
 

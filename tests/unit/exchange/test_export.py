@@ -89,7 +89,7 @@ def test_what_is_written_is_read_again_as_the_study_tells_it(tmp_path: Path) -> 
     assert [dict(one.params) for one in walls] == [{k: str(x) for k, x in t.items()} for t in configurations]
     samples = samples_by_configuration(loaded).values()
     assert [scores(one) for one in walls] == [sample.scores("wall") for sample in samples]
-    assert imported[0].notes == ("1 of 4 runs disturbed, left out", "neither times nor rates, left out: kept (bytes)")
+    assert imported[0].notes == ("1 of 4 runs disturbed, excluded", "neither times nor rates, excluded: kept (bytes)")
 
 
 @pytest.fixture
@@ -136,9 +136,9 @@ def test_a_matrix_is_written_alike_in_a_page_and_in_a_summary(results: Path) -> 
     found = load_findings(results)
     assert found.claim and found.claim.matrix
     row = found.claim.matrix.rows[0]
-    cells = [row.cells[0].model_copy(update={"doubt": "rests on disturbed runs"}), *row.cells[1:]]
+    cells = [row.cells[0].model_copy(update={"doubt": "includes disturbed runs"}), *row.cells[1:]]
     matrix = found.claim.matrix.model_copy(update={"rows": [row.model_copy(update={"cells": cells})]})
     marked = found.model_copy(update={"claim": found.claim.model_copy(update={"matrix": matrix})})
     parts = matrix_parts(matrix)
     for text in (markdown(marked), summary(screen(marked))):
-        assert "\n\n".join(parts) in text and " ! |" in parts[1] and "rests on disturbed runs" in parts[2]
+        assert "\n\n".join(parts) in text and " ! |" in parts[1] and "includes disturbed runs" in parts[2]

@@ -104,7 +104,7 @@ def test_a_disturbed_run_is_one_of_its_benchmark_and_several_files_are_several_f
     every = read("csv", given(tmp_path, "\n".join(["benchmark,run,verdict,value,unit", *rows])))
     assert [(one.name, one.disturbed, len(one.forks)) for one in every] == [("a", (0, 3), 3), ("b", (3, 3), 3)]
     (one,) = read("csv", given(tmp_path, "run,verdict,value,unit\na,disturbed,1,s\nb,clean,2,s\nc,impossible,3,s\n"))
-    assert scores(one) == [1.0, 2.0, 3.0] and one.notes == ("rests on disturbed runs: 2 of 3",)
+    assert scores(one) == [1.0, 2.0, 3.0] and one.notes == ("includes disturbed runs: 2 of 3",)
     assert [len(one.forks) for one in read("gobench", *[FILES["gobench"]] * 3)] == [3] * 4
     same = Benchmark("x", "run", {}, "s", ())
     assert len(join_files([[same, same], [same, same]])) == 2
@@ -156,7 +156,7 @@ def google(**more: object) -> str:
     ("google-benchmark", google(time_unit="min"), r"benchmarks\[0\].time_unit"),
     ("criterion", '{"iters": [1.0, 2.0], "times": [1.0]}', "2 iters and 1 times"),
     ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt:1: "BenchmarkX 10 5 MB/s", expected a time in ns/op'),
-    ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a figure above 1e308"),
+    ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a value above 1e308"),
     ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok", expected a status'),
     ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
     ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),

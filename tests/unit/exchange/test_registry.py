@@ -256,7 +256,7 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, name: s
     assert (found.estimate.value, found.p50, found.n_failed) == (None, None, one.failed[0])
     claim = benchmark_claim([one])
     assert not claim.answered and claim.sentences == ["No answer: no run succeeded."]
-    assert failed_sentence([one]).startswith(f"Failed, and so without a figure: {one.name}")
+    assert failed_sentence([one]).startswith(f"Failed, without a value: {one.name}")
     source = benchmark_source([one], "an instrument", "new")
     assert source.configurations == () and [lost.runs for lost in source.failed] == [one.failed]
     with pytest.raises(ValueError, match="failed, expected one that succeeded"):

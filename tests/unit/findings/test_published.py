@@ -1,4 +1,4 @@
-"""Published figures beside the measured ones and their curves, and what is said of each."""
+"""Published and measured values and their curves, and what is said of each."""
 
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def test_published_figures_that_cannot_be_read_are_a_warning(tmp_path: Path, tex
         (tmp_path / "published.csv").write_bytes(text.encode("latin-1"))
     found = of(tmp_path, runs(), PUBLISHED)
     (warning,) = found.warnings
-    assert warning.startswith("the published figures are left out: ") and why in warning
+    assert warning.startswith("the published values are excluded: ") and why in warning
     assert all(t.id != "published" for t in found.tables)
 
 

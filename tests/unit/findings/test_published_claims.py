@@ -158,7 +158,7 @@ def test_claims_that_rest_on_disturbed_runs_are_not_decided_or_say_so(tmp_path: 
         for t in CONFIGURATIONS
     ]
     (found,) = findings_of(tmp_path, made, f"{VALID}\n{claim}").published_claims
-    assert (found.decision, found.doubt) == ("holds", "rests on disturbed runs")
+    assert (found.decision, found.doubt) == ("holds", "includes disturbed runs")
 
 
 @pytest.mark.parametrize(("claim", "words"), [
@@ -219,8 +219,8 @@ def test_figures_are_told_in_the_unit_in_which_they_read_best_and_of_many_those_
 
 def test_what_was_not_shown_or_not_compared_says_why() -> None:
     none = ClaimValue(label="", published=220, none="no cliff", decision="does not hold")
-    (only,) = claim_rows(claim(figures=[none], doubt="rests on disturbed runs"))
-    assert only["here"].warnings == ("no cliff",) and only["why"] == "rests on disturbed runs"
+    (only,) = claim_rows(claim(figures=[none], doubt="includes disturbed runs"))
+    assert only["here"].warnings == ("no cliff",) and only["why"] == "includes disturbed runs"
     (only,) = claim_rows(claim(decision="cannot be seen here", why="it needs 16 CPUs"))
     assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
     whole, one, other = claim_rows(claim("a", "b", decision="not comparable", why="built otherwise"))

@@ -83,8 +83,8 @@ def test_changes_are_told_with_what_was_set(change: dict[str, Any] | None, told:
 
 
 @pytest.mark.parametrize(("cpus", "per_cpu_s", "kept"), [
-    ([1], (0.0, 1.0, 0.0, 0.0), "it kept to CPU 1 of 0-3"),
-    ([0, 1], (0.5, 0.5, 0.005, 0.0), "it kept to CPUs 0-1 of 0-3"),
+    ([1], (0.0, 1.0, 0.0, 0.0), "it stayed on CPU 1 of 0-3"),
+    ([0, 1], (0.5, 0.5, 0.005, 0.0), "it stayed on CPUs 0-1 of 0-3"),
     ([0], (0.3, 0.3, 0.3, 0.3), ""),  # one thread on each: it bound them
     ([0, 1, 2, 3, 4], (1.0, 0.0, 0.0, 0.0), ""),
     (None, (1.0, 0.0, 0.0, 0.0), ""),
@@ -102,7 +102,7 @@ def test_findings_tell_at_its_point_what_a_program_changed(tmp_path: Path) -> No
     ]
     found = findings_of(tmp_path, runs, ONE_FACTOR)
     assert texts(point_at(found, 2).flags) == ["in 6 of 6 runs the program changed its CPUs from 0-3 to 1"]
-    assert (point_at(found, 1).doubt, point_at(found, 2).doubt) == ("", "it kept to CPU 1 of 0-3")
+    assert (point_at(found, 1).doubt, point_at(found, 2).doubt) == ("", "it stayed on CPU 1 of 0-3")
 
 
 TRACE: dict[str, Any] = {

@@ -45,7 +45,7 @@ def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
     assert point_at(found, 2).doubt == "no steady state"
     text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
-    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
+    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration represents none"]
     assert point_at(found, 2).responses["wall"].estimate.value == pytest.approx(0.5, rel=0.01)
 
 
@@ -71,7 +71,7 @@ def test_a_minority_of_unsteady_runs_and_a_response_that_reads_no_window_are_lef
     made[1] = study([1.0] * 60, UNSTEADY)[1]
     found = findings_of(tmp_path, made, TEXT)
     assert point_at(found, 2).responses["wall"].estimate.value == pytest.approx(0.501, abs=0.002)
-    assert texts(point_at(found, 2).flags) == ["no steady state in 1 of 3 runs: the median iteration stands for none"]
+    assert texts(point_at(found, 2).flags) == ["no steady state in 1 of 3 runs: the median iteration represents none"]
     assert not any("steady" in cause for cause in found.trust.causes)
     text = TEXT + '\n[responses.rate]\nfrom = "value.rate"\nunit = "1/s"\nbetter = "higher"\n'
     made = study([1.0] * 60, UNSTEADY)
@@ -79,7 +79,7 @@ def test_a_minority_of_unsteady_runs_and_a_response_that_reads_no_window_are_lef
         run["values"] = [{"copy": 0, "values": {"rate": [7.0]}}]
     found = findings_of(tmp_path, made, text)
     assert point_at(found, 2).responses["rate"].estimate.value == pytest.approx(7.0)
-    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
+    assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration represents none"]
     assert "unsteady" in found.trust.codes
 
 

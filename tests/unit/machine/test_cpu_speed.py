@@ -36,7 +36,7 @@ def test_a_cpu_that_is_slow_all_the_time_shows_beside_one_of_its_kind() -> None:
 @pytest.mark.parametrize("phases", [[(100, 1.0)], [(97, 1.0), (3, 4.0)]], ids=["steady", "ticks"])
 def test_a_cpu_that_keeps_its_speed_is_steady(phases: list[tuple[int, float]]) -> None:
     found = check_speed({0: slices(*phases), 1: slices((100, 1.0))}, is_guest=True)
-    assert (found.status, found.found) == ("info", "steady: CPU 0-1 did the same work in the same time")
+    assert (found.status, found.found) == ("info", "steady: CPU 0-1 did equal work in equal time")
 
 
 def test_a_look_leaves_the_mask_as_it_was() -> None:

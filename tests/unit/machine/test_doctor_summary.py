@@ -50,7 +50,7 @@ def test_a_machine_without_faults_has_five_good_lines_and_nothing_to_do() -> Non
         (wrong("CPU quota"), "CPUs", "limited", "quota of found CPU quota"),
         (wrong("probe"), "probe", "limited", "found probe"),
         (wrong("probe: switch records"), "interference", "no", "every run is unverified"),
-        (wrong("probe: names of neighbors"), "interference", "ok", "other programs are not named"),
+        (wrong("probe: names of interfering programs"), "interference", "ok", "other programs are not named"),
         (wrong("load now"), "load", "busy", "found load now"),
         (wrong("CPU speed"), "load", "unsteady", "found CPU speed"),
         (wrong("steal"), "load", "unsteady", "CPU steal: found steal"),

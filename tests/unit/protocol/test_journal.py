@@ -145,7 +145,7 @@ def exchanged(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("lose", "message"), [
-    (shutil.rmtree, "was removed while the study ran, expected results that stay in their place; start it anew"),
+    (shutil.rmtree, "was removed while the study ran, expected results that stay in their place; start over"),
     (moved, "was moved while the study ran, .*; move it back, and go on with --resume"),
     (exchanged, "was moved while the study ran"),
 ])  # fmt: skip

@@ -17,10 +17,10 @@ from scalograph.protocol.reproduction import OUTCOMES, ReproducedPart, Reproduct
 from scalograph.report.compared_page import page as compared_page
 from scalograph.report.reproduction_page import page, render_reproduction, write
 from scalograph.text.reproduced import (
-    belief,
     circumstances,
     columns,
     headline,
+    part_verdicts,
     several,
     table_rows,
     unfinished_parts,
@@ -41,7 +41,7 @@ def test_it_counts_claims_and_tells_how_far_parts_can_be_believed(made: list[Rep
     kinds, rows = columns(made[0]), table_rows(made[0])
     assert [label for label, _ in rows] == ["S0 thread-scaling", "S1 cpu-surface", "all"]
     assert all(len(numbers) == 1 + len(kinds) and numbers[0] == sum(numbers[1:]) for _, numbers in rows)
-    assert belief(made[0].parts) == "1 part believed, 1 part with care" and belief(made[1].parts) == ""
+    assert part_verdicts(made[0].parts) == "1 part reliable, 1 part with caution" and part_verdicts(made[1].parts) == ""
     assert unfinished_parts(made[1].parts) == [
         ("begun", "thread-scaling-paper"),
         ("not run", "thread-cliff: the budget has 2 s left, it takes at most 3 min"),

@@ -246,15 +246,17 @@ def test_a_word_that_is_wider_than_its_column_is_broken_and_kept() -> None:
 
 
 def test_of_a_rejected_study_only_rows_with_a_resolved_figure_are_shown() -> None:
-    made = matrix(2)
-    wide = MatrixCell(estimate=Estimate(value=1.0, low=0.1, high=9.0, n=5), doubt="rests on disturbed runs")
+    made = matrix(4)
+    wide = MatrixCell(estimate=Estimate(value=1.0, low=0.1, high=9.0, n=5), doubt="includes disturbed runs")
     made.rows.append(MatrixRow(label="open", cells=[wide, wide, MatrixCell()]))
     shown = made_screen(made, points=0)
     rejected = replace(shown, trust=Trust(level="unusable", sentence="Verdict."))
     assert any(line.startswith("open ") for line in first_lines(shown)) and "time (s" in "\n".join(first_lines(shown))
     assert not any(line.startswith("open ") for line in first_lines(rejected))
     assert "1 more row: --tables" in "\n".join(first_lines(rejected))
-    made.rows = made.rows[2:]
+    made.rows = made.rows[1:]
+    assert any(line.startswith("open ") for line in first_lines(rejected))  # of few rows all are
+    made.rows = made.rows[3:]
     assert "time (s" not in "\n".join(first_lines(rejected))
 
 
@@ -265,7 +267,7 @@ def test_why_a_rejected_study_says_nothing_is_told_once() -> None:
     )
     unsaid = replace(shown, claim=Claim(sentences=["Inconclusive: disturbed.", "So much."], answered=False))
     text = "\n".join(first_lines(unsaid))
-    assert "UNUSABLE  Cannot be said. 9 of 9 runs were disturbed." in text and text.count("disturbed") == 1
+    assert "UNUSABLE  No answer: 9 of 9 runs were disturbed." in text and text.count("disturbed") == 1
     assert "So much." not in text and "None holds." not in text and "First." in "\n".join(first_lines(shown))
 
 

@@ -337,7 +337,7 @@ def test_one_name_is_one_run_of_one_configuration() -> None:
     event = {"event": "run", **run_event(FIRST[0], configuration=PLANNED[FIRST[0]].configuration)}
     refuses(ProtocolError, 'event 2: a second run "b0000-0000"', replay, grid(), [event, event])
     other = run_event(FIRST[0], configuration={"threads": 99, "lock": "none"})
-    with pytest.raises(StudyError, match=r"resume: design: now b0000-0000 of .*; start anew"):
+    with pytest.raises(StudyError, match=r"resume: design: now b0000-0000 of .*; start over"):
         replay(grid(), [{"event": "run", **other}])
 
 

@@ -36,7 +36,7 @@ HOST = facts_of(
     )
 )
 HASH = r"resume: study_hash: .*--accept-difference study_hash"
-ANEW = r"resume: configurations: .*; start anew$"
+ANEW = r"resume: configurations: .*; start over$"
 
 
 class Quiet(Simulated):
@@ -128,7 +128,7 @@ def test_a_study_of_other_runs_is_the_same_and_analyzed_as_it_was_last_begun(tmp
     ({"factors": {"n": "1,2,3"}}, ["study_hash", "configurations"], ANEW),
     ({"factors": {"n": "2,1"}}, ["study_hash", "configurations"], ANEW),
     ({"factors": {"n": "1"}}, ["study_hash", "configurations"], ANEW),
-    ({"seed": 2}, ["study_hash", "seed"], r"resume: seed: now 2, expected 1 as in the journal; start anew$"),
+    ({"seed": 2}, ["study_hash", "seed"], r"resume: seed: now 2, expected 1 as in the journal; start over$"),
     ({"protocol": {"order": "declared"}}, ["study_hash"], "resume: design"),  # run by run
 ])  # fmt: skip
 def test_what_differs_and_is_not_accepted_is_refused(

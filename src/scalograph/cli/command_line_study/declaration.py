@@ -263,11 +263,13 @@ def _title(study: CommandStudy) -> str:
         return study.title.format(f"`{text}`")
     shown, names = f"`{text}`", [name for name, levels in study.factors.items() if re.search("[,:]|all", levels)]
     if study.reference and len(names) == 1 and isinstance(study.reference[1], str):
-        *first, last = study.factors[names[0]].split(",")
-        if first and len(title := f"{shown}: {', '.join(map(str.strip, first))} or {last.strip()}?") <= MAX_TITLE:
+        levels = [level.strip() for level in study.factors[names[0]].split(",")]
+        own = "" if names[0] == "version" else f"{names[0]}="
+        named = [own + level for level in levels] if len(levels) == 2 else [own + ", ".join(levels)]
+        if len(title := f"{shown}: {' vs. '.join(named)}") <= MAX_TITLE:
             return title
     along = " and ".join("CPUs" if name == "cpus" else name for name in names)
-    return f"{shown} over {along}"[:MAX_TITLE] if names else f"How long does {shown} take?"
+    return f"How does {shown} depend on {along}?"[:MAX_TITLE] if names else f"How long does {shown} take?"
 
 
 def _map_problem(problem: Problem) -> Problem:

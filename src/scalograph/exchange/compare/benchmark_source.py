@@ -140,5 +140,5 @@ def _rank(values: Sequence[Any]) -> tuple[bool, int]:
 
 def _configuration(benchmark: Benchmark, levels: Mapping[str, Level]) -> SourceConfiguration:
     own, (n, of) = scores(benchmark), benchmark.disturbed or (0, 0)
-    doubt = "rests on disturbed runs" if n and len(own) == of else ""
+    doubt = "includes disturbed runs" if n and len(own) == of else ""
     return SourceConfiguration(levels, tuple(own), tuple(range(len(own))), summarize(own), doubt=doubt)

@@ -306,7 +306,7 @@ def _cell(row: ConfigurationRatio | None) -> MatrixCell:
 
 
 _TABLES_NOTE = (
-    "ratio: the second over the first, Welch t on log scores; its intervals hold for all configurations at once; those "
+    "ratio: the second over the first, Welch t on log scores; its all intervals hold together; those "
     "of the values beside it are of each alone"
 )
 

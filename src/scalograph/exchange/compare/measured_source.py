@@ -172,13 +172,13 @@ def _clock(source: MeasuredSource, mhz: float | None) -> float:
     clock = mhz or (max(clocks) if clocks else recorded)
     if not is_number(clock) or not 0 < clock < _MOST_CLOCK:
         fix = "give it for each source: --mhz 2000,2330"
-        raise StudyError.one("--per clock", f"{source.label} does not tell its clock", "one", fix)
+        raise StudyError.one("--per clock", f"{source.label} does not record its clock", "one", fix)
     return float(clock)
 
 
 def _cpus(source: MeasuredSource, configuration: SourceConfiguration) -> int:
     if not configuration.n_cpus:
-        raise StudyError.one("--per cpu", f"{source.label} does not tell its CPUs", "how many each run could use")
+        raise StudyError.one("--per cpu", f"{source.label} does not record its CPUs", "how many each run could use")
     return configuration.n_cpus
 
 
@@ -273,7 +273,7 @@ def _configuration(curve: Curve, point: Point, response: PointResponse, by_cpu: 
     return SourceConfiguration(
         levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, _ in kept),
         blocks=tuple(blocks), estimate=response.estimate, n_cpus=point.n_cpus,
-        doubt="rests on disturbed runs" if rests else "",
+        doubt="includes disturbed runs" if rests else "",
     )  # fmt: skip
 
 

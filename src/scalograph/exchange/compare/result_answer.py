@@ -324,7 +324,7 @@ def _answer(
         return UNSHOWN, "few runs", "too few runs for an interval"
     n = n_silent + len(seen)
     if 2 * n_silent > n:
-        return UNSHOWN, "disturbed", f"{n_silent} of {n} configurations rest on disturbed runs, or have no interval"
+        return UNSHOWN, "disturbed", f"{n_silent} of {n} configurations include disturbed runs, or have no interval"
     if unshown := [row.ratio for row in seen if row.shown == UNSHOWN]:
         most = percent_at_most(farthest(unshown) or 0.0).replace(" ", "")
         many = "" if len(unshown) == len(seen) else f" in {len(unshown)} of {len(seen)} configurations"

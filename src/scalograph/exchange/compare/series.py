@@ -184,7 +184,7 @@ def series_trust(history: ResultSeries) -> Trust | None:
         return None
     n = f"{len(doubted)} of {count_noun(len(history.results), 'result')} {'is' if len(doubted) == 1 else 'are'}"
     points = [f"Of {result.name}: {result.doubt}" for result in doubted[:MOST_STEPS]]
-    return Trust(level="caution", sentence=f"{n} to be used with care.", points=points)
+    return Trust(level="caution", sentence=f"{n} to be used with caution.", points=points)
 
 
 def _matrix(history: ResultSeries, steps: Sequence[SeriesStep]) -> Matrix:
@@ -208,7 +208,7 @@ def series_tables(history: ResultSeries) -> list[TableDoc]:
     """Return the tables of results, changes, and excluded results."""
     columns = [Column(name="result", kind="label"), Column(name="started", kind="label")]
     columns += [Column(name="over the first", kind="estimate"), Column(name="level")]
-    columns += [Column(name="with care", kind="text")]
+    columns += [Column(name="caution", kind="text")]
     rows: list[list[Cell]] = [
         [result.name, result.started, result.level, result.stretch, result.doubt] for result in history.results
     ]

@@ -75,7 +75,7 @@ def read(file: Path) -> list[Benchmark]:
         raise StudyError.one(str(file), "no row with a value that is a time or a rate", _KIND, _FIX)
     first, *others = [_benchmark(key, runs, table) for key, runs in table.values.items()]
     lost = ", ".join(f"{name} ({unit or 'no unit'})" for name, unit in islice(table.left_out.items(), _MOST_NAMED))
-    notes = (*first.notes, f"neither times nor rates, left out: {lost}") if lost else first.notes
+    notes = (*first.notes, f"neither times nor rates, excluded: {lost}") if lost else first.notes
     return [replace(first, notes=notes), *others]
 
 
@@ -172,7 +172,7 @@ def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Ben
     kept = clean if len(clean) >= 2 else runs
     forks = tuple(fork(values) for values in kept.values())
     share = f"{len(runs) - len(clean)} of {len(runs)}"
-    note = f"{share} runs disturbed, left out" if kept is clean else f"rests on disturbed runs: {share}"
+    note = f"{share} runs disturbed, excluded" if kept is clean else f"includes disturbed runs: {share}"
     notes = (note,) if len(clean) < len(runs) else ()
     failed = {run for name in ("", key.name) for run in table.failed.get(_Failed(name, key.params), ())} - runs.keys()
     return Benchmark(

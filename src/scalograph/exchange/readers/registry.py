@@ -58,6 +58,6 @@ def _refuse_unfit(file: Path, every: Sequence[Benchmark]) -> None:
     for benchmark in every:
         where = f"{file.name}: {benchmark.name[:80]}"
         if not all(isfinite(value) for fork in benchmark.forks for value in fork.values):
-            raise StudyError.one(where, "a figure above 1e308", "one below")
+            raise StudyError.one(where, "a value above 1e308", "one below")
         if (n := len(benchmark.params)) > MAX_PARAMS:
             raise StudyError.one(where, f"{n} params", f"at most {MAX_PARAMS}", "leave some out of its name")

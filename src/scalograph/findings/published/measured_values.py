@@ -202,7 +202,7 @@ def mostly_disturbed(table: Table, response: str, samples: Iterable[Sample]) -> 
 
 def _fallback_text(response: str, *samples: Sample) -> str:
     rests = any(sample.falls_back and response not in sample.cpu_responses for sample in samples)
-    return "rests on disturbed runs" if rests else ""
+    return "includes disturbed runs" if rests else ""
 
 
 def find_sample(table: Table, samples: SampleMap, wanted: WantedLevels) -> Sample | None:

@@ -90,7 +90,7 @@ def claims_table(claims: Sequence[DecidedClaim]) -> TableDoc | None:
     rows = [row for claim in claims for row in _claim_rows(claim)]
     kept = [i for i, column in enumerate(COLUMNS) if column.name != "why" or any(row[i] for row in rows)]
     return TableDoc(
-        id=CLAIMS, title="Published claims, each figure beside the measured one", note=NOTE,
+        id=CLAIMS, title="Published claims and measured values", note=NOTE,
         columns=[COLUMNS[i] for i in kept], rows=[[row[i] for i in kept] for row in rows],
     )  # fmt: skip
 

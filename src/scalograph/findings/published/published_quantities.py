@@ -208,7 +208,7 @@ def make_published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[Ta
     try:
         names, rows = read_rows(published, file)
     except StudyError as error:
-        return None, [f"the published figures are left out: {shorten(problem, 1000)}" for problem in error.problems]
+        return None, [f"the published values are excluded: {shorten(problem, 1000)}" for problem in error.problems]
     return _table(table, published, lookup, names, rows), []
 
 
@@ -236,7 +236,7 @@ def _table(
             line.append(answer_row(table, published, row, measured, factor, objection))
         unlike = dict.fromkeys(f"Not comparable: {reason}." for row in rows if (reason := why_unlike(published, row)))
         note = " ".join(part for part in (note, _lowest_sentence(rows, others, factor), *unlike) if part)
-    heading = "Published figures beside the measured ones"
+    heading = "Published and measured values"
     return TableDoc(id="published", title=heading, note=note, columns=columns, rows=cells)
 
 

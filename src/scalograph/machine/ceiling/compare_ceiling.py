@@ -241,7 +241,7 @@ def document(ceiling: Ceiling) -> dict[str, list[CeilingPoint]]:
 
 def _point(ceiling: Ceiling, kind: str, part: Timed) -> CeilingPoint:
     point = ceiling.speedups(kind).get(part.n_cpus)
-    flags = [Flag("falls back", "rests on disturbed runs", part.n_disturbed)] if part.falls_back else []
+    flags = [Flag("falls back", "includes disturbed runs", part.n_disturbed)] if part.falls_back else []
     return CeilingPoint(
         n_cpus=part.n_cpus, speedup=point.speedup if point else None,
         n=len(part.scores), n_disturbed=part.n_disturbed, n_failed=part.n_failed, flags=flags,

@@ -120,7 +120,7 @@ def machine_ceiling(host: Host, *, fresh: bool = False, environ: Mapping[str, st
         except HostError as error:
             warning = str(error)
     else:
-        warning = "the ceiling is not kept: too few of its runs were undisturbed; stop what else runs here"
+        warning = "the ceiling is not saved: too few of its runs were undisturbed; stop other programs"
     return ceiling.model_copy(update={"warnings": (*ceiling.warnings, *filter(None, [warning]))})
 
 

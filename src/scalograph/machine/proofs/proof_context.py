@@ -200,7 +200,7 @@ def check_much_output(context: ProofContext) -> str:
         expect(copy.stdout is None and n <= _STDERR_BYTES, f"{n} bytes kept", f"at most {_STDERR_BYTES}, no output")
         expect(copy.stderr_tail.endswith("the last line\n"), f"kept {copy.stderr_tail[-20:]!r}", "the last line")
     most = max(ran.configuration["mib"] for ran in runs)
-    return f"of {most} MiB the end was kept, and the run was ok"
+    return f"of {most} MiB the end was saved, and the run was ok"
 
 
 def check_iterations(context: ProofContext) -> str:

@@ -79,7 +79,7 @@ def check_kernel_records(context: ProofContext) -> str:
         expect_success(ran)
         timeline = ran.record.timeline
         if timeline is None or timeline.source != "records":
-            raise missing_error(ran.record, "records", "no switch records were kept")
+            raise missing_error(ran.record, "records", "no switch records were saved")
         on = {cpu: sum(busy) for cpu, busy in zip(timeline.cpus, timeline.busy_ns, strict=True)}
         outside = sum(time for cpu, time in on.items() if cpu not in (ran.cpus or ()))
         inside = sum(on.values()) - outside
@@ -98,7 +98,7 @@ def check_cpu_count(context: ProofContext) -> str:
         had = single_value(ran, "burnt_ns") / max(1.0, single_value(ran, "spun_ns"))
         expect(had <= CLOCK_TOLERANCE * n, f"used {had:.2f} CPUs", f"at most {n}")
         counts.append(f"{n}: used {had:.2f}")
-    return f"programs believed in as many CPUs as they were given, and used no more ({'; '.join(counts)})"
+    return f"programs saw as many CPUs as they were given, and used no more ({'; '.join(counts)})"
 
 
 def check_gate(context: ProofContext) -> str:
@@ -212,7 +212,7 @@ def check_hops(context: ProofContext) -> str:
         n_survivors = ran.record.run.n_survivors or 0
         expect(n_survivors >= 1, f"{n_survivors} survivors", "at least 1")
     containment = ran.record.header.containment
-    return f"a process that forked and ended without rest was told and ended (containment: {containment})"
+    return f"a process that forked and ended without rest was reported and ended (containment: {containment})"
 
 
 def _expect_survivors(ran: ProofRun, n: int) -> None:
@@ -253,18 +253,18 @@ class GuaranteeCheck:
 
 
 _ENDS = "a run that goes wrong may count as a result"
-_TIME = "believe no CPU time, and no efficiency"
+_TIME = "do not use CPU time or efficiency"
 _LEFT = "what one run leaves behind disturbs the next"
 
 GUARANTEES = (
     GuaranteeCheck("pinning", "A run uses the CPUs that were asked for and no other",
-        "believe no curve over CPUs", check_pinning),
+        "do not use curves over CPUs", check_pinning),
     GuaranteeCheck("pinning: kernel", "The kernel's own records show no run outside its mask",
-        "believe no curve over CPUs", check_kernel_records),
+        "do not use curves over CPUs", check_kernel_records),
     GuaranteeCheck("CPU count", "A program believes in as many CPUs as it was given, and uses no more",
-        "believe no curve over CPUs", check_cpu_count),
+        "do not use curves over CPUs", check_cpu_count),
     GuaranteeCheck("gate", "No copy begins before the last one is ready",
-        "believe no study with several copies", check_gate),
+        "do not use studies with several copies", check_gate),
     GuaranteeCheck("containment: daemon", "A process that leaves its session ends with its run", _LEFT, check_daemon),
     GuaranteeCheck("containment: children", "Children that nobody waits for end with their run", _LEFT, check_children),
     GuaranteeCheck("containment: hops", "A process that forks without rest ends with its run", _LEFT, check_hops),
@@ -282,12 +282,12 @@ GUARANTEES = (
     # Nobody else waits for it, so it is not held.
     GuaranteeCheck("never ready", "What never says ready is not held, and ends at its timeout",
         _ENDS, partial(proof_context.check_timeout, name="never-ready")),
-    GuaranteeCheck("much output", "Output without end is read and not kept",
+    GuaranteeCheck("much output", "Output without end is read and not saved",
         "long runs may be held up by their output", proof_context.check_much_output),
     GuaranteeCheck("many iterations", "All iterations arrive in order; other counts than asked for are a failure",
-        "believe no figure of a single iteration", proof_context.check_iterations),
+        "do not use values of single iterations", proof_context.check_iterations),
     GuaranteeCheck("settings in force", "Policy and nice value are those that were asked for",
-        "believe no study of policies or nice values", check_scheduling),
+        "do not use studies of policies or nice values", check_scheduling),
     GuaranteeCheck("exclusive CPUs", "Exclusive CPUs are to be had, and are given back",
         "leave isolation out of studies", check_exclusive),
     GuaranteeCheck("settings restored", "Afterwards this process and the machine are set as before",

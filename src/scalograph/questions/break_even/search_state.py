@@ -115,7 +115,7 @@ class BreakEvenState:
             self._choose_next(self.surface)
         else:
             self._update()
-        return f"{self._name(level)} failed {FAILURES} times: left out"
+        return f"{self._name(level)} failed {FAILURES} times: excluded"
 
     @property
     def pairs(self) -> dict[int, list[float]]:

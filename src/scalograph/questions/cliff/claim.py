@@ -29,7 +29,7 @@ FORMS = {
     "higher between": "{what} is higher only between {place}.",
     "lower between": "{what} is lower only between {place}.",
     "moves": "Cliff at a place that varies between {place}: runs at one level differ by {gain:times}.",
-    "slowed": "Slowed runs would look the same.",
+    "slowed": "Disturbed runs would look the same.",
     "none": "{what} has no jump of {least:percent} or more over {range} (probability of one: {probability:chance}).",
     "another": "Another jump is possible[[ near {near}]] (probability {probability:chance}).",
     "unconfirmed": "The search ended before the place was confirmed.",

@@ -104,7 +104,7 @@ class CliffState:
         self._levels = [n for n in self._levels if n not in out]
         self._update()
         rest = f", and the {len(out) - 1} levels above it" if len(out) > 1 else ""
-        return f"level {level} failed {FAILURES} times: left out{rest}"
+        return f"level {level} failed {FAILURES} times: excluded{rest}"
 
     def _update(self) -> None:
         before, self.sure, self.open, self.wandering = len(self.sure), [], None, None

@@ -75,7 +75,7 @@ class EffectiveCpusState:
         kept = [(k, time) for k, time in zip(self.k, self.times, strict=True) if k != level]
         self.k, self.times = [k for k, _ in kept], [time for _, time in kept]
         self._levels.remove(level)
-        notes = (f"level {level} failed {FAILURES} times: left out", self._update())
+        notes = (f"level {level} failed {FAILURES} times: excluded", self._update())
         return "; ".join(note for note in notes if note)
 
     def _update(self) -> str | None:

@@ -117,7 +117,7 @@ def fixed_cells(table: Table, group: Group, factor: str) -> list[Cell]:
 
 
 def rests_on_disturbed(group: Group, response: str, *levels: Level) -> bool:
-    """Tell whether these levels (none: all) rest on disturbed runs that matter to the response."""
+    """Tell whether these levels (none: all) include disturbed runs that matter to the response."""
     samples = [group.samples[level] for level in levels or group.samples]
     return any(sample.falls_back and response not in sample.cpu_responses for sample in samples)
 

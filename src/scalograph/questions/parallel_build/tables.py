@@ -99,9 +99,9 @@ def best_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
         rows.append([*fixed_cells(table, group, factor), c.level, c.over_best, likely + doubt])
     ends = Column(name="over the best of the others", kind="estimate"), Column(name="may be the best", kind="text")
     least = median(c.visible for _, c in compared)
-    visible = f"a level that is slower by {percent(least)} is told apart four times in five"
+    visible = f"a level that is slower by {percent(least)} is detected four times in five"
     if least >= 1:
-        visible = "levels that differ less than twofold cannot be told apart with so few blocks, or so much noise"
+        visible = "levels that differ less than twofold cannot be distinguished with these blocks and this noise"
     note = (
         f"{table.view.primary_title}, compared within blocks; all intervals hold at once, and among the "
         f"levels that may be the best is the best with {table.view.confidence:.0%} confidence (Hsu 1984); "

@@ -302,7 +302,7 @@ def _rank(line: Line, cpus: str) -> tuple[float, float]:
 def few_runs_flag(table: Table, sample: Sample, usual: int) -> str:
     """Flag a cell with few clean runs; not where a budget ended the study early: then all have few."""
     if sample.falls_back:
-        return "rests on disturbed runs"
+        return "includes disturbed runs"
     n, asked = _n_clean(sample), table.study.protocol.runs
     return f"{n} clean runs, {asked} asked" if n <= FEW * min(asked, usual) and stopping(table.study) is None else ""
 

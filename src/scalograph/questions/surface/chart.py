@@ -43,7 +43,7 @@ def _view(surface: Surface, scale: Scale, measure: str, factors: Factors) -> Vie
     for m, row in zip(surface.y_levels, surface.cells, strict=True):
         heads = [f"{x.title}: {n}, {y.title}: {m}" for n in surface.x_levels]
         texts.append([hover(_hover_lines(cell, scale, head)) for head, cell in zip(heads, row, strict=True)])
-    over = f"of {measure} over {x.title} and {y.title}; numbers in the table below the figure"
+    over = f"of {measure} over {x.title} and {y.title}; numbers are in the table below the chart"
     cells = {"z": z, "colorscale": SHADES, "hoverinfo": "text", "text": texts, "colorbar": BAR}
     plots = [Plot(f"map {over}", *_map(surface, cells, x, y), title="Map", size="large")]
     if len(surface.y_levels) >= FEW_ROWS:

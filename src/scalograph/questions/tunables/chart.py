@@ -92,7 +92,7 @@ def rows(places: list[float], texts: list[str]) -> dict[str, Any]:
     return {"range": [-0.7, len(places) - 0.3], "showgrid": False, **axis_ticks(places, texts)}
 
 
-CAPTION = "Each setting beside all others, with intervals that hold for all of them together."
+CAPTION = "Each setting and all others, with intervals that hold together."
 SHADED = (
     "Shaded: the worst to the best of as many settings without effect, 95 times in 100. Between the dotted lines a "
     "difference counts as none."

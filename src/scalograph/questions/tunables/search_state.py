@@ -264,7 +264,7 @@ class TunablesState:
         failing = failing_settings(rows, failed, self.space.n_levels)
         new, self.left_out = sorted(failing - self.left_out), self.left_out | failing
         named = [f"{self.space.names[j]} {self.space.levels[j][k]}" for j, k in new]
-        return f"{', '.join(named)}: most runs fail, left out" if named else None
+        return f"{', '.join(named)}: most runs fail; excluded" if named else None
 
     def _confirm(self) -> None:
         effects = self.fit_settings()

@@ -6,7 +6,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.versions.model import Version
 
-_NOTE = "paired within blocks; intervals hold for all configurations at once; the reference itself is excluded"
+_NOTE = "paired within blocks; all intervals hold together; the reference itself is excluded"
 
 
 def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:

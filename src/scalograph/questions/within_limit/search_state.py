@@ -67,7 +67,7 @@ class LimitState:
         self._levels = [n for n in self._levels if n not in out]
         self._update()
         rest = f", and the {len(out) - 1} levels above it" if len(out) > 1 else ""
-        return f"level {level} failed {FAILURES} times: left out{rest}"
+        return f"level {level} failed {FAILURES} times: excluded{rest}"
 
     def _update(self) -> None:
         if len(self._levels) > 1 and self.at:

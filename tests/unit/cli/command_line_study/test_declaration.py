@@ -80,7 +80,7 @@ def test_more_of_a_size_is_more_work_and_no_worker(factors: dict[str, str], work
 def test_versions_and_printed_figures_are_what_the_study_is_about(tmp_path: Path) -> None:
     study = declared(CommandStudy(("p-{version}",), {"version": "old,new"}), tmp_path)
     assert study.reference == {"version": "old"} and study.baseline == {}
-    assert study.title == "`p-{version}`: old or new?"
+    assert study.title == "`p-{version}`: old vs. new"
     both = declared(CommandStudy(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "1,2"}), tmp_path)
     assert both.reference == {"gc": "g1"} and both.baseline == {"threads": 1}
     assert declared(CommandStudy(("gzip", "-{level}"), {"level": "1,9"}), tmp_path).reference == {"level": 1}

@@ -25,7 +25,7 @@ def test_windows_against_os_x() -> None:
 def test_disturbed_runs_alone_give_no_figure_to_lead_with() -> None:
     found = compare_sources(published_source("published:8"), [published_source("published:15")])
     (one,) = found.results
-    lost = [ratio.model_copy(update={"doubt": "rests on disturbed runs"}) for ratio in one.configurations]
+    lost = [ratio.model_copy(update={"doubt": "includes disturbed runs"}) for ratio in one.configurations]
     busy = one.model_copy(update={"configurations": lost, "why": "a: 9 of 9 runs were disturbed"})
     told = compare_claim(found.model_copy(update={"results": [busy]}))
     assert told.sentences == ["Inconclusive: a: 9 of 9 runs were disturbed."]

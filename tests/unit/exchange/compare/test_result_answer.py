@@ -79,7 +79,7 @@ def test_of_a_study_that_was_disturbed_nothing_is_compared(refused: str) -> None
 
 
 def test_disturbed_configurations_decide_nothing() -> None:
-    found = compared(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
+    found = compared(source("old", CURVE, doubt="includes disturbed runs"), source("new", grown(3.0, only=1)))
     assert found.configurations[0].shown == "inconclusive" and found.configurations[0].doubt
     assert found.answer == "equivalent" and found.n_inconclusive == 1
 
@@ -130,7 +130,7 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
     old = source("old", CURVE, machine=dict.fromkeys(facts, 1000.5))
     new = source("new", CURVE, machine=dict.fromkeys(facts, odd))
     assert len(compared(old, new).differences) == (0 if odd is None else 3)
-    with pytest.raises(StudyError, match="does not tell its clock"):
+    with pytest.raises(StudyError, match="does not record its clock"):
         divide_scores(new, "clock")
 
 
@@ -148,7 +148,7 @@ def test_per_clock_counts_cycles() -> None:
     old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
     found = compared(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
     assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
-    with pytest.raises(StudyError, match="does not tell its clock"):
+    with pytest.raises(StudyError, match="does not record its clock"):
         divide_scores(new, "clock")
 
 

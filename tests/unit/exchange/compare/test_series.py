@@ -69,12 +69,12 @@ def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
 
 def test_what_decides_nothing_in_a_comparison_decides_no_level() -> None:
     every = results(9)
-    every[2] = dated(2, source("fallen", {**CURVE, 1: 80.0}, doubt="rests on disturbed runs"))
+    every[2] = dated(2, source("fallen", {**CURVE, 1: 80.0}, doubt="includes disturbed runs"))
     every[4] = dated(4, source("nothing", CURVE, (0.0, 0.0)))
     found = series(every)
     assert len(found.results) == 7 and not found.steps
     assert found.left_out == [
-        "fallen: 1 of 3 configurations rests on disturbed runs",
+        "fallen: 1 of 3 configurations includes disturbed runs",
         "nothing: a score of 0 or less, or beyond 1e130",
     ]
 

@@ -211,7 +211,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
 def test_a_point_that_fails_is_left_out(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine(failing_from=32768))
     notes = [event["text"] for event in journal.read(done.results.journal) if event["event"] == "note"]
-    assert any(text.startswith("size 32768, workers ") and "failed 2 times: left out" in text for text in notes)
+    assert any(text.startswith("size 32768, workers ") and "failed 2 times: excluded" in text for text in notes)
     assert break_even_of(found).decided
     assert break_even_of(found).maps[0].lines[2].location == pytest.approx(line(4), rel=0.2)
 

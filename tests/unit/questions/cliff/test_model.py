@@ -104,7 +104,7 @@ def test_a_level_that_fails_is_left_out_and_all_above_where_none_has_run() -> No
         notes.append(
             state.observe_failure(n) if n > 300 else state.observe(n, (2.0 if n >= 50 else 1.0) * noise(len(state.n)))
         )
-    assert any(note and "failed 2 times: left out, and the" in note for note in notes)
+    assert any(note and "failed 2 times: excluded, and the" in note for note in notes)
     (found,) = state.sure
     assert found.interval[0] < 50 <= found.interval[1]
     assert max(state.n) <= 300

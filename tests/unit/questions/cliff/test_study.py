@@ -127,7 +127,7 @@ def test_a_disturbed_run_moves_no_cliff(tmp_path: Path) -> None:
 
 def test_levels_that_fail_end_the_range(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine({50: 2.0}, failing_from=300))
-    assert any("failed 2 times: left out" in text for text in notes_of(done))
+    assert any("failed 2 times: excluded" in text for text in notes_of(done))
     assert cliffs_of(found).cliffs[0].low < 50 <= cliffs_of(found).cliffs[0].high
 
 

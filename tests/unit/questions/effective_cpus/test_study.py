@@ -162,7 +162,7 @@ def test_levels_that_fail_are_counted_and_the_others_answer(tmp_path: Path) -> N
     done, found = run(tmp_path, Machine(cap=2, failing=(12,)))
     (one,) = effective_cpus_of(found)
     assert (one.k_eff, one.decided, one.mask) == (2, True, 9)
-    assert "level 12 failed 2 times: left out" in found.warnings
+    assert "level 12 failed 2 times: excluded" in found.warnings
     assert (found.runs.n_failed, found.runs.n_empty) == (2, 1)
     assert analyze_steps.exit_code(found) == Exit.CONFIGURATION_FAILED and done.reason == "complete"
 

@@ -196,7 +196,7 @@ class GuestHost(LocalHost):
         self._kernels = {level: folder for level, (_, folder) in fetched.items()}
         accelerator = "kvm" if self._is_proved(next(iter(self._kernels))) else "tcg"
         if accelerator == "tcg":
-            tell("the CPUs of guests are emulated here: functional, not timing; figures of time are left out")
+            tell("the CPUs of guests are emulated here: functional, not timing; times are excluded")
         resolved = {"kernels": tuple(package for package, _ in fetched.values()), "accelerator": accelerator}
         self._guest_facts = self._guest_facts.model_copy(update=resolved)
         ready = super().ready(replace(planned, facts=planned.facts.model_copy(update=resolved)), tell)
@@ -273,7 +273,7 @@ class GuestHost(LocalHost):
 def _refuse_unprintable(*paths: Path) -> None:
     for path in map(str, paths):
         if not path.isprintable():
-            expected = "a path of printable characters, which a guest is told in one line"
+            expected = "a path of printable characters"
             raise HostError("--host guest", ascii(path), expected, "use a folder of another name")
 
 

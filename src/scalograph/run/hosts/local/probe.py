@@ -85,7 +85,7 @@ def measure(
     if record.run.status == "interrupted" and not received:
         time.sleep(_TOGETHER_S)  # who ends a service signals all of its processes, one by one: us too
         if pending_signal() is None:
-            return record.mark_failed(f"its probe was told to end the run, not by us: {record.run.reason}")
+            return record.mark_failed(f"another program ended its probe: {record.run.reason}")
     return record
 
 

@@ -9,7 +9,7 @@ from scalograph.run.hosts.python_probe import FIX, HEADER, VERSIONS, spec
 from scalograph.run.hosts.python_probe.spec import CopyLostError, RefusalError, Spec
 
 _USAGE = "python -m scalograph.run.hosts.python_probe [--capabilities] < SPEC"
-_UNUSED = ("kernel records", "switch records", "names of neighbors", "cgroup leaf", "namespace")
+_UNUSED = ("kernel records", "switch records", "names of interfering programs", "cgroup leaf", "namespace")
 
 
 # Each run starts this program, so each way imports what it needs itself.

@@ -67,9 +67,7 @@ def test_programs_that_are_missing_or_gone_and_a_step_that_ends_its_probe_are_na
     why = steps(prepare=["/nonsense/x"]).carry_out("prepare", LAUNCH, tmp_path) or ""
     assert why.startswith("prepare failed: did not start: /nonsense/x") and "No such file" in why
     ended = steps(prepare=["sh", "-c", "kill -TERM $PPID; sleep 60"]).carry_out("prepare", LAUNCH, tmp_path)
-    assert (ended or "").startswith(
-        "prepare failed: sh: its probe was told to end the run, not by us: SIGTERM received"
-    )
+    assert (ended or "").startswith("prepare failed: sh: another program ended its probe: SIGTERM received")
     made = steps(setup=["touch", "made"], prepare=["no-such-program"])
     with pytest.raises(HostError, match=r'workload\.prepare: no program "no-such-program"'):
         made.begin(LAUNCH, lambda: nullcontext(tmp_path))
