@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
+from scalograph.questions.asked import AskedFactors
 from scalograph.questions.registry import is_search
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.study.scalars import Level, format_value
@@ -47,19 +48,15 @@ class PrintedFigure:
 
 @dataclass(frozen=True)
 class CommandStudy:
-    """A command and what is to vary; `factors` are levels as text by name.
+    """A command and what is to vary.
 
     `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them.
-    `subcommand` is
-    the command that asked, and `question` the one that the study answers; `roles` of factors and the `baseline` are of
-    one that compares two versions. `lists` stand in place of the text of their factors; `controls` and `titles` are of
-    factors; `plan` is that of the question, `title` its form.
+    `subcommand` is the command that asked, and `question` the one that the study answers.
     """
 
     command: tuple[str, ...]
-    factors: dict[str, str] = field(default_factory=dict)
+    asked: AskedFactors = field(default_factory=lambda: AskedFactors({}))
     copies: int = 1
-    per_worker: bool = False
     responses: tuple[PrintedFigure, ...] = ()
     steps: dict[str, tuple[str, ...]] = field(default_factory=dict)
     env: dict[str, str] = field(default_factory=dict)
@@ -69,19 +66,12 @@ class CommandStudy:
     protocol: dict[str, str | int] = field(default_factory=dict)
     question: str = "sweep"
     subcommand: str = "measure"
-    roles: dict[str, str] = field(default_factory=dict)
-    baseline: tuple[str, str] | None = None
-    lists: Mapping[str, Sequence[Level]] = field(default_factory=dict)
-    controls: Mapping[str, str] = field(default_factory=dict)
-    titles: Mapping[str, str] = field(default_factory=dict)
-    plan: str | None = None
-    title: str = ""
 
     @property
     def worker_factor(self) -> tuple[str, int] | None:
         """Return the factor that counts workers (else CPUs) in several levels, and its smallest count."""
-        for name in sorted(self.factors, key=lambda name: name == "cpus"):
-            counts = count_levels(self.factors[name]) if name in (*COUNTED, "cpus") else []
+        for name in sorted(self.asked.levels, key=lambda name: name == "cpus"):
+            counts = count_levels(self.asked.levels[name]) if name in (*COUNTED, "cpus") else []
             if len(counts) > 1:
                 return name, min(counts)
         return None
@@ -94,7 +84,7 @@ class CommandStudy:
         """
         if self.question != "sweep":
             return None
-        several = {name: levels for name, text in self.factors.items() if len(levels := _levels(text)) > 1}
+        several = {name: levels for name, text in self.asked.levels.items() if len(levels := _levels(text)) > 1}
         for name, levels in several.items():
             if all(isinstance(level, str) for level in levels) or (len(several) == 1 and self.worker_factor is None):
                 return name, levels[0]
@@ -149,7 +139,7 @@ def quote_keys(variables: Mapping[str, str]) -> dict[str, str] | None:
 def study_text(study: CommandStudy) -> str:
     """Return the study as TOML: factors, responses, protocol."""
     along = study.worker_factor
-    per_worker = study.per_worker or (along is not None and along[0] == "copies")
+    per_worker = study.asked.per_worker or (along is not None and along[0] == "copies")
     head = {
         "version": 1,
         "name": study_name(study.command, study.subcommand.rpartition(" ")[2]),
@@ -157,11 +147,11 @@ def study_text(study: CommandStudy) -> str:
         "question": study.question,
         "work": "per-worker" if per_worker else "total",
         "seed": 1,
-        "plan": study.plan or None,
+        "plan": study.asked.plan or None,
     }
     lines = [HEAD.format(study.subcommand), *key_lines(head), *_workload(study), *_factors(study), *_responses(study)]
-    if study.baseline:
-        factor, level = study.baseline
+    if study.asked.baseline:
+        factor, level = study.asked.baseline
         lines += toml_table("[baseline]", {factor: _level(level)})
     elif along and not is_search(study.question):
         # A search measures levels as often as it needs: no speedup is paired with a baseline.
@@ -200,7 +190,7 @@ def _workload(study: CommandStudy) -> list[str]:
     keys = {
         "command": study.command,
         "cwd": "caller",
-        "copies": "{copies}" if "copies" in study.factors else study.copies if study.copies != 1 else None,
+        "copies": "{copies}" if "copies" in study.asked.levels else study.copies if study.copies != 1 else None,
         **study.steps,
         "env_all": study.env_all or None,
         "input": study.input or None,
@@ -212,13 +202,13 @@ def _workload(study: CommandStudy) -> list[str]:
 
 def _factors(study: CommandStudy) -> Iterator[str]:
     # A command by itself is measured on all CPUs there are.
-    for factor, levels in (study.factors or {"cpus": "all"}).items():
-        is_cpus, listed = factor == "cpus", study.lists.get(factor)
+    for factor, levels in (study.asked.levels or {"cpus": "all"}).items():
+        is_cpus, listed = factor == "cpus", study.asked.lists.get(factor)
         keys = {
             "levels": levels if listed is None else [*listed],
-            "control": "cpus" if is_cpus else study.controls.get(factor),
-            "title": "CPUs" if is_cpus else study.titles.get(factor),
-            "role": study.roles.get(factor),
+            "control": "cpus" if is_cpus else study.asked.controls.get(factor),
+            "title": "CPUs" if is_cpus else study.asked.titles.get(factor),
+            "role": study.asked.roles.get(factor),
         }
         yield from toml_table(f"[factors.{factor}]", keys)
 
@@ -259,11 +249,11 @@ def _title(study: CommandStudy) -> str:
     text = study.command[2] if study.command[:2] == ("sh", "-c") else " ".join(study.command)
     if len(text) > MAX_COMMAND or not text.isprintable():
         text = text.split()[0].rpartition("/")[2][:MAX_COMMAND]
-    if study.title:
-        return study.title.format(f"`{text}`")
-    shown, names = f"`{text}`", [name for name, levels in study.factors.items() if re.search("[,:]|all", levels)]
+    if study.asked.title:
+        return study.asked.title.format(f"`{text}`")
+    shown, names = f"`{text}`", [name for name, levels in study.asked.levels.items() if re.search("[,:]|all", levels)]
     if study.reference and len(names) == 1 and isinstance(study.reference[1], str):
-        levels = [level.strip() for level in study.factors[names[0]].split(",")]
+        levels = [level.strip() for level in study.asked.levels[names[0]].split(",")]
         own = "" if names[0] == "version" else f"{names[0]}="
         named = [own + level for level in levels] if len(levels) == 2 else [own + ", ".join(levels)]
         if len(title := f"{shown}: {' vs. '.join(named)}") <= MAX_TITLE:

@@ -178,9 +178,8 @@ def _study(
     }
     return CommandStudy(
         command=_insert_placeholder(argv(options.command, options.shell), factors.fills),
-        factors=factors.levels,
+        asked=factors,
         copies=copies,
-        per_worker=factors.per_worker,
         responses=responses(options.response),
         steps=steps(options.shell, setup=options.setup, prepare=options.prepare, cleanup=options.cleanup),
         env={k: v for k, v in variables(options.env).items() if f"env:{k}" not in factors.controls.values()},
@@ -190,13 +189,6 @@ def _study(
         protocol={**runs, **precision, **limits},
         question=question,
         subcommand=subcommand,
-        roles=factors.roles,
-        baseline=factors.baseline,
-        lists=factors.lists,
-        controls=factors.controls,
-        titles=factors.titles,
-        plan=factors.plan,
-        title=factors.title,
     )
 
 

@@ -22,6 +22,7 @@ from scalograph.cli.command_line_study.show import (
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, StudyDoc
+from scalograph.questions.asked import AskedFactors
 from scalograph.questions.assemble import findings
 from scalograph.questions.scaling.model_boundaries import next_gain
 from scalograph.study.load import parse
@@ -44,7 +45,7 @@ def table(
 ) -> Table:
     """Runs of a program with so large a serial share, on so many CPUs (or on as many as the level says)."""
     every = {factor: ",".join(map(str, levels))}
-    study = parse(study_text(CommandStudy(("p", "{threads}"), every, responses=responses)))
+    study = parse(study_text(CommandStudy(("p", "{threads}"), AskedFactors(every), responses=responses)))
     rng = np.random.default_rng(3)
     configurations: list[dict[str, Any]] = [{factor: n} for n in levels]
 
@@ -210,7 +211,7 @@ def test_runs_too_short_say_nothing_of_cpus_used() -> None:
 
 
 def test_a_factor_that_counts_nothing_has_rows_curve_of() -> None:
-    study = parse(study_text(CommandStudy(("p", "{gc}"), {"gc": "a,b"})))
+    study = parse(study_text(CommandStudy(("p", "{gc}"), AskedFactors({"gc": "a,b"}))))
     rows = [row_of({"gc": gc}, i, {"wall": 1.0 + i / 100}, 1.0) for gc in "ab" for i in range(3)]
     given = Table(study, "hash", {}, [{"gc": "a"}, {"gc": "b"}], [3, 3], rows)
     along = curve_of(given)

@@ -35,11 +35,16 @@ from scalograph.cli.command_line_study.option_texts import (
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.sweep_options import LoadOptions, SweepOptions
 from scalograph.errors import HostError, Problem, StudyError
+from scalograph.questions.asked import AskedFactors
 from scalograph.run.revisions import Revision
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 from scalograph.study.responses import primary_response
+
+
+def wished(command: tuple[str, ...], levels: dict[str, str], **more: Any) -> CommandStudy:
+    return CommandStudy(command, AskedFactors(levels), **more)
 
 
 def declared(wish: CommandStudy, tmp_path: Path) -> Study:
@@ -55,14 +60,14 @@ def test_a_command_alone_is_measured_on_all_cpus_and_a_curve_is_along_what_count
     assert (study.workload.command, study.workload.cwd) == (["./prog", "a b"], "caller")
     assert (cpus.levels, cpus.control, study.baseline, study.work) == ("all", "cpus", {}, "total")
     assert study.title == "How long does `./prog a b` take?"
-    wish = CommandStudy(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "2,4,8", "cpus": "1:all"})
+    wish = wished(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "2,4,8", "cpus": "1:all"})
     study = declared(wish, tmp_path)
     assert study.baseline == {"threads": 2} and study.factors["gc"].levels == ["g1", "serial"]
     assert declared(CommandStudy(("p",), copies=3), tmp_path).workload.copies == 3
-    study = declared(CommandStudy(("p",), {"copies": "1:4"}), tmp_path)
+    study = declared(wished(("p",), {"copies": "1:4"}), tmp_path)
     assert study.workload.copies == "{copies}"
     assert (study.work, study.baseline) == ("per-worker", {"copies": 1})
-    wish = CommandStudy(("p",), {"size": "1,2"}, steps={"prepare": ("make-input", "{size}")})
+    wish = wished(("p",), {"size": "1,2"}, steps={"prepare": ("make-input", "{size}")})
     assert declared(wish, tmp_path).factors["size"].levels == [1, 2]
 
 
@@ -74,37 +79,36 @@ def test_a_command_alone_is_measured_on_all_cpus_and_a_curve_is_along_what_count
     ({"size": "1:512:*2"}, None),
 ])  # fmt: skip
 def test_more_of_a_size_is_more_work_and_no_worker(factors: dict[str, str], worker: tuple[str, int] | None) -> None:
-    assert CommandStudy(("p",), factors).worker_factor == worker
+    assert CommandStudy(("p",), AskedFactors(factors)).worker_factor == worker
 
 
 def test_versions_and_printed_figures_are_what_the_study_is_about(tmp_path: Path) -> None:
-    study = declared(CommandStudy(("p-{version}",), {"version": "old,new"}), tmp_path)
+    study = declared(wished(("p-{version}",), {"version": "old,new"}), tmp_path)
     assert study.reference == {"version": "old"} and study.baseline == {}
     assert study.title == "`p-{version}`: old vs. new"
-    both = declared(CommandStudy(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "1,2"}), tmp_path)
+    both = declared(wished(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "1,2"}), tmp_path)
     assert both.reference == {"gc": "g1"} and both.baseline == {"threads": 1}
-    assert declared(CommandStudy(("gzip", "-{level}"), {"level": "1,9"}), tmp_path).reference == {"level": 1}
-    assert declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}), tmp_path).reference == {}
+    assert declared(wished(("gzip", "-{level}"), {"level": "1,9"}), tmp_path).reference == {"level": 1}
+    assert declared(wished(("p", "{threads}"), {"threads": "1,2"}), tmp_path).reference == {}
     rate = PrintedFigure("ops", "ops/s", "higher", r"^(\d+) ops")
     bytes_ = PrintedFigure("bytes", "", "none", "/io/bytes")
-    study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_, rate)), tmp_path)
+    study = declared(wished(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_, rate)), tmp_path)
     assert primary_response(study) == "ops" and study.responses["ops"].pattern == r"^(\d+) ops"
     assert study.responses["bytes"].pointer == "/io/bytes" and study.responses["bytes"].better == "none"
-    study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_,)), tmp_path)
+    study = declared(wished(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_,)), tmp_path)
     assert primary_response(study) == "wall"
 
 
 @pytest.mark.parametrize("levels", ["a" * 70 + ",b", "1:512:*2"])
 def test_a_title_is_short(levels: str, tmp_path: Path) -> None:
-    wish = CommandStudy(("/usr/bin/" + "long" * 20, "{x}", "\n"), {"x": levels})
+    wish = wished(("/usr/bin/" + "long" * 20, "{x}", "\n"), {"x": levels})
     assert len(declared(wish, tmp_path).title) <= 60
 
 
 def test_what_is_around_a_run_is_in_the_study(tmp_path: Path) -> None:
     wish = CommandStudy(
         ("make", "-j{jobs}"),
-        {"jobs": "1:3"},
-        per_worker=True,
+        AskedFactors({"jobs": "1:3"}, per_worker=True),
         steps={"setup": ("true",), "prepare": ("make", "clean")},
         env={"A B": 'q"\\'},
         protocol={"runs": 9, "precision": "2%", "budget": "3min"},
@@ -288,7 +292,7 @@ def test_revisions_are_levels_and_the_first_is_the_reference(asked: list[object]
 @pytest.mark.parametrize(("text", "span"), [("v1..main", ("v1", "main", 10)), ("v1..main:3", ("v1", "main", 3))])
 def test_a_span_is_of_so_many_commits(asked: list[object], text: str, span: tuple[object, ...]) -> None:
     study = revision_study(SweepOptions(revisions=text, build=""), CommandOptions(command=["{version}/prog"]))
-    assert asked == [span, ()] and study.factors["version"] == "0-a,7-b"
+    assert asked == [span, ()] and study.asked.levels["version"] == "0-a,7-b"
 
 
 @pytest.mark.parametrize(("sweep", "command", "message"), [

@@ -10,6 +10,7 @@ from scalograph.cli.command_line_study.declaration import CommandStudy, study_te
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
+from scalograph.questions.asked import AskedFactors
 from scalograph.questions.assemble import findings
 from scalograph.study.load import parse
 
@@ -22,7 +23,7 @@ def noisy(rng: np.random.Generator, typical: float, sd: float = 0.005) -> np.nda
 
 def claimed(times: dict[str, np.ndarray], verdict: str = "clean", factor: str = "version") -> Claim:
     """The claim of a command in versions, of which the first is the reference."""
-    study = parse(study_text(CommandStudy((f"p-{{{factor}}}",), {factor: ",".join(times)})))
+    study = parse(study_text(CommandStudy((f"p-{{{factor}}}",), AskedFactors({factor: ",".join(times)}))))
     rows = [
         Row(
             f"{name}{i}", i, i, False, {factor: name}, "ok", None, verdict, (), {}, {"wall": took / 1000},
