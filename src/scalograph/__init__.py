@@ -19,11 +19,7 @@ _OFFERED = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name on first use.
-
-    Raises:
-        AttributeError: there is no such name.
-    """
+    """Import a public name on first use. Raises AttributeError: there is no such name."""
     if name not in _OFFERED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, attribute = _OFFERED[name]

@@ -103,8 +103,7 @@ class BootOptionsControl(Control):
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written.
 
-        Raises:
-            LevelError: one is no text of such words, or sets what a guest is reached by; or no kernel is booted.
+        Raises LevelError: one is no text of such words, or sets what a guest is reached by; or no kernel is booted.
         """
         resolved = super().resolve(levels, facts)
         _refuse_without_boot("boot options", facts)

@@ -87,9 +87,7 @@ def lock_machine(
 
     It waits `wait_s` for another session to end; `tell` gets messages about that, or about the lock of the machine.
     `check` is called before it waits, unless that session has changed settings: the machine is another one then.
-
-    Raises:
-        HostError: another session of this user holds the machine, or what it left cannot be undone.
+    Raises HostError: another session of this user holds the machine, or what it left cannot be undone.
     """
     store = store or Store.locate()
     if store.folder is None:

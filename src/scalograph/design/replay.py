@@ -68,8 +68,7 @@ def _refuse_twice(name: str, names: set[str], number: int) -> None:
 def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Run, float]]:
     """Yield the seconds of each finished run, start-up and think time included, from the times of its `ask` and `run`.
 
-    Raises:
-        ProtocolError: an event does not follow protocol/journal.md.
+    Raises ProtocolError: an event does not follow protocol/journal.md.
     """
     asked: dict[str, datetime] = {}
     for number, event in enumerate(events, 1):

@@ -64,8 +64,7 @@ class ConfigurationCache:
     def resolve(self, written: Any) -> Mapping[str, Level]:
         """Return the levels in the order of the study's factors; the same object for all runs.
 
-        Raises:
-            ValueError: a factor is missing or unknown, or does not have the level.
+        Raises ValueError: a factor is missing or unknown, or does not have the level.
         """
         try:
             key = tuple(written.items()), tuple(map(type, written.values()))

@@ -104,9 +104,7 @@ def load(file: Path, keep_observations: bool = True) -> Table:
     """Read a journal into a table.
 
     Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run.
-
-    Raises:
-        ProtocolError: the journal does not follow protocol/journal.md.
+    Raises ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
     events = journal.read(file, torn, whole=False)

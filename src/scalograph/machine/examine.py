@@ -17,6 +17,7 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.system.cgroups import read
 from scalograph.system.topology import parse_cpu_list
 from scalograph.text.format import format_cpu_list
+from scalograph.text.quantities import count_noun
 
 Status = Literal["granted", "refused", "warning", "info"]
 
@@ -162,19 +163,15 @@ def check_machine(facts: HostFacts, root: Path) -> Iterator[Check]:
         yield Check("kernel command line", "info", " ".join(facts.kernel_command_line))
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("s" if count != 1 else "")
-
-
 def _topology(facts: HostFacts) -> Check:
     cpus = facts.cpus
     caches = {cpu.l3 for cpu in cpus} - {None}
     parts = [
-        _count(len(cpus), "CPU"),
-        _count(len({cpu.core for cpu in cpus}), "core"),
-        _count(len({cpu.package for cpu in cpus}), "package"),
-        _count(len({cpu.node for cpu in cpus}), "NUMA node"),
-        _count(len(caches), "L3 cache") if caches else "L3 unknown",
+        count_noun(len(cpus), "CPU"),
+        count_noun(len({cpu.core for cpu in cpus}), "core"),
+        count_noun(len({cpu.package for cpu in cpus}), "package"),
+        count_noun(len({cpu.node for cpu in cpus}), "NUMA node"),
+        count_noun(len(caches), "L3 cache") if caches else "L3 unknown",
     ]
     return Check("topology", "info", ", ".join(parts) + f"; {facts.cpu_model or 'model unknown'}")
 
@@ -186,7 +183,7 @@ def _allowed_cpus(facts: HostFacts, root: Path) -> Check:
         online = []
     others = sorted(set(online) - {cpu.cpu for cpu in facts.cpus})
     if not others:
-        n = _count(facts.n_cpus, "CPU")
+        n = count_noun(facts.n_cpus, "CPU")
         return Check("CPUs", "info", f"{n} usable, all that are online" if online else f"{n} usable")
     state = f"{facts.n_cpus} of {len(online)} online CPUs usable; not usable: {format_cpu_list(others)}"
     reason = '"all" means the usable CPUs; programs on the others share caches and memory with them'

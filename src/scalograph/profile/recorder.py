@@ -65,8 +65,7 @@ class PerfSample(NamedTuple):
 def refuse_unable(folder: Path) -> None:
     """Check that perf can record, by recording a program that does nothing.
 
-    Raises:
-        HostError: perf is missing, or may not record here; with what it said.
+    Raises HostError: perf is missing, or may not record here; with what it said.
     """
     if shutil.which("perf") is None:
         raise HostError("perf", "not on PATH", "the profiler of programs that start no JVM", INSTALL)
@@ -90,8 +89,7 @@ def perf_command(file: Path, period_s: float) -> list[str]:
 def read_perf_tasks(file: Path, within: TimeFilter) -> RecordedTasks:
     """Read the samples of a perf recording within a time window.
 
-    Raises:
-        HostError: perf cannot be started, fails, or takes too long.
+    Raises HostError: perf cannot be started, fails, or takes too long.
     """
     offset_s = (time.time_ns() - time.monotonic_ns()) / 1e9
     counting = EventCounter(within)
@@ -155,8 +153,7 @@ def starts_java(planned: Plan) -> bool:
 def refuse_several(planned: Plan) -> None:
     """Refuse workloads of several processes: perf records one program.
 
-    Raises:
-        StudyError: a run of the study has several processes or copies.
+    Raises StudyError: a run of the study has several processes or copies.
     """
     processes = planned.program.processes
     if len(processes) != 1 or processes[0].copies != 1:
@@ -166,8 +163,7 @@ def refuse_several(planned: Plan) -> None:
 def set_iterations(planned: Plan, n: int) -> Plan:
     """Return the plan with `n` iterations per run.
 
-    Raises:
-        StudyError: the study leaves as many out as warm-up, or has levels of its own for them.
+    Raises StudyError: the study leaves as many out as warm-up, or has levels of its own for them.
     """
     study = planned.design.study
     if n <= study.protocol.warmup or "iterations" in study.factors:

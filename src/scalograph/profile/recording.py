@@ -50,8 +50,7 @@ TimeFilter = Callable[[float], bool]
 def parse_events(read: Callable[[int], str]) -> Iterator[Event]:
     """Parse the output of `jfr print --json` one event at a time: all together may exceed memory.
 
-    Raises:
-        ProtocolError: not what `jfr print --json` writes, or an event larger than 1 MiB.
+    Raises ProtocolError: not what `jfr print --json` writes, or an event larger than 1 MiB.
     """
     decoder, text, at = json.JSONDecoder(), "", None
     for chunk in chain(iter(lambda: read(_CHUNK), ""), [""]):
@@ -95,8 +94,7 @@ class EventCounter:
     def count(self, every: Iterable[Event]) -> int:
         """Count events; return how many were read, those outside the window included.
 
-        Raises:
-            ProtocolError: an event lacks its time.
+        Raises ProtocolError: an event lacks its time.
         """
         n = 0
         for event in every:
@@ -180,11 +178,7 @@ def parse_duration(text: Any) -> float:
 
 
 def parse_instant(text: Any) -> float:
-    """Return the seconds since 1970 of a time with a zone.
-
-    Raises:
-        ProtocolError: it is none.
-    """
+    """Return the seconds since 1970 of a time with a zone. Raises ProtocolError: it is none."""
     try:
         return datetime.fromisoformat(text).timestamp()
     except (TypeError, ValueError, OverflowError) as error:
@@ -234,8 +228,7 @@ def _event_setting(name: str, values: Mapping[str, str]) -> str:
 def recorder_options(folder: Path, period_s: float) -> list[str]:
     """Return JVM options that leave one recording of each JVM in `folder`/recordings.
 
-    Raises:
-        HostError: the folder has a comma in its name, which ends a value there; or it cannot be written.
+    Raises HostError: the folder has a comma in its name, which ends a value there; or it cannot be written.
     """
     if "," in str(folder):
         raise HostError("scratch folder", f'"{folder}"', "a name without a comma", "set TMPDIR to another folder")

@@ -114,8 +114,7 @@ class Profile(Value):
 def read_profile(folder: Path, study_hash: str) -> Profile | None:
     """Read the profile in a results folder; None if there is none.
 
-    Raises:
-        ProtocolError: it cannot be read, is too large, no profile, or that of another study.
+    Raises ProtocolError: it cannot be read, is too large, no profile, or that of another study.
     """
     file, fix = folder / FILE, "remove it, or make it anew with: scalograph profile"
     if not file.is_file():

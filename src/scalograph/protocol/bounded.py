@@ -22,11 +22,7 @@ MAX_SOURCE_BYTES = 1 << 30
 
 
 def read_whole(file: Path, most: int) -> bytes:
-    """Read a file of at most `most` bytes.
-
-    Raises:
-        OSError: it cannot be read, or is larger.
-    """
+    """Read a file of at most `most` bytes. Raises OSError: it cannot be read, or is larger."""
     with file.open("rb") as stream:
         data = stream.read(most + 1)
     if len(data) > most:
@@ -71,8 +67,7 @@ def read_below(root: Path, name: str | Path, most: int) -> str:
 def read_csv(file: Path, most: int, delimiters: str = ",") -> "csv.DictReader[str]":
     """Read a UTF-8 CSV file with a header, at most `most` bytes; else as `parse_csv`.
 
-    Raises:
-        OSError: it cannot be read, or is larger.
+    Raises OSError: it cannot be read, or is larger.
     """
     return parse_csv(read_whole(file, most), delimiters)
 
@@ -100,8 +95,7 @@ def parse_csv(data: bytes, delimiters: str = ",") -> "csv.DictReader[str]":
 def digest_files(digest: Any, folder: Path, files: Iterable[Path], most: int) -> None:
     """Add to a hashlib digest the path below `folder` and the SHA-256 of each file, in order.
 
-    Raises:
-        OSError: a file cannot be read, or all together are larger than `most` bytes.
+    Raises OSError: a file cannot be read, or all together are larger than `most` bytes.
     """
     left = most
     for file in files:

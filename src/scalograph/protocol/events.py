@@ -34,8 +34,7 @@ _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 def convert_document(document: Any, kind: type[Checked], where: str) -> Checked:
     """Convert decoded JSON to a value of the protocol.
 
-    Raises:
-        ProtocolError: a field violates protocol/probe.md or journal.md; `where` begins the message.
+    Raises ProtocolError: a field violates protocol/probe.md or journal.md; `where` begins the message.
     """
     try:
         return msgspec.convert(document, kind)

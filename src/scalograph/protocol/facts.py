@@ -136,8 +136,7 @@ class _CountedFacts(msgspec.Struct):
 def machine_facts(facts: Any) -> dict[str, Any]:
     """Check the numbers in the `machine` field of a journal, and return its copy.
 
-    Raises:
-        ValueError: it is no object, or a number is none.
+    Raises ValueError: it is no object, or a number is none.
     """
     msgspec.convert(facts, _CountedFacts)
     return dict(facts)

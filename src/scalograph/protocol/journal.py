@@ -43,9 +43,7 @@ class Journal:
     as starting a program.
 
     Nothing is written before the first `append`, which cuts a torn last line off and leaves a note of it.
-
-    Raises:
-        HostError: it cannot be written, is a link, was removed or moved, or another process appends to it.
+    Raises HostError: it cannot be written, is a link, was removed or moved, or another process appends to it.
     """
 
     def __init__(self, file: Path) -> None:
@@ -340,8 +338,7 @@ def _make_host_error(file: Path, error: OSError) -> HostError:
 def wrap_event_errors(event: Mapping[str, Any], number: int) -> Iterator[None]:
     """Reading the fields of an event: one that lacks them, or holds something else, is a broken journal.
 
-    Raises:
-        ProtocolError: names the event.
+    Raises ProtocolError: names the event.
     """
     try:
         yield

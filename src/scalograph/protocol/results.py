@@ -83,8 +83,7 @@ def create(name: str, folder: Path | None = None, goes_on: Sequence[str] = ()) -
 def refuse_taken(results: Results, goes_on: Sequence[str] = ()) -> None:
     """Refuse a folder with a journal, which says how to go on, or with a result that no journal here stands behind.
 
-    Raises:
-        StudyError: it is one.
+    Raises StudyError: it is one.
     """
     if is_begun(results.journal):
         words = goes_on or ("run", str(results.study))
@@ -117,11 +116,7 @@ def foreign_file_error(file: Path) -> StudyError:
 
 
 def locate_latest(name: str, folder: Path | None = None) -> Results:
-    """The results to resume or read: the given folder, or the latest of a study.
-
-    Raises:
-        StudyError: there are none.
-    """
+    """The results to resume or read: the given folder, or the latest of a study. Raises StudyError: there are none."""
     results = Results(folder or ROOT / name / "latest")
     if not is_begun(results.journal):
         raise StudyError.one(
@@ -136,8 +131,7 @@ def locate_latest(name: str, folder: Path | None = None) -> Results:
 def locate_results(path: Path) -> Results:
     """The results that a path means: a folder, or a journal in one.
 
-    Raises:
-        ProtocolError: there is no such path, or it is neither.
+    Raises ProtocolError: there is no such path, or it is neither.
     """
     try:
         mode = path.stat().st_mode
@@ -152,11 +146,7 @@ def locate_results(path: Path) -> Results:
 
 
 def locate_journal(path: Path) -> Path:
-    """The journal that a path means.
-
-    Raises:
-        ProtocolError: there is none, or the file is none by its name.
-    """
+    """The journal that a path means. Raises ProtocolError: there is none, or the file is none by its name."""
     results = locate_results(path)
     if path == results.folder:
         locate_results(results.journal)
@@ -181,18 +171,13 @@ def is_writable(folder: Path) -> bool:
 def write_text(file: Path, text: str) -> None:
     """Replace a file as a whole: a reader sees the old one or the new one.
 
-    Raises:
-        HostError: the disk refuses; the old file is untouched.
+    Raises HostError: the disk refuses; the old file is untouched.
     """
     write_bytes(file, text.encode())
 
 
 def write_bytes(file: Path, content: bytes) -> None:
-    """Replace a file as a whole.
-
-    Raises:
-        HostError: the disk refuses; the old file is untouched.
-    """
+    """Replace a file as a whole. Raises HostError: the disk refuses; the old file is untouched."""
     try:
         with replace_file(file) as stream:
             stream.write(content)

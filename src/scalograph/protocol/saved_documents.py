@@ -17,19 +17,14 @@ MAX_BYTES = 256 << 20
 
 
 def write_findings(findings: Findings, file: Path) -> None:
-    """Replace the file as a whole.
-
-    Raises:
-        HostError: the disk refuses; the old file is untouched.
-    """
+    """Replace the file as a whole. Raises HostError: the disk refuses; the old file is untouched."""
     write_text(file, findings.model_dump_json(indent=1) + "\n")
 
 
 def read_findings(file: Path) -> Findings:
     """Read findings, and trust nothing in them.
 
-    Raises:
-        ProtocolError: there is no such file, or it does not follow protocol/findings.md.
+    Raises ProtocolError: there is no such file, or it does not follow protocol/findings.md.
     """
     again = f"make it anew from its journal: scalograph analyze {file.parent}"
     try:
@@ -49,11 +44,7 @@ REPRODUCTION_FILE_MAX_BYTES = 64 << 20
 
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
-    """Replace the file as a whole.
-
-    Raises:
-        HostError: the disk refuses; the old file is untouched.
-    """
+    """Replace the file as a whole. Raises HostError: the disk refuses; the old file is untouched."""
     write_text(folder / NAME, reproduction.model_dump_json(indent=1) + "\n")
 
 
@@ -64,8 +55,7 @@ def has_reproduction(folder: Path) -> bool:
 def read_reproduction(folder: Path) -> Reproduction:
     """Read it, and trust nothing in it.
 
-    Raises:
-        ProtocolError: there is no such file, or it does not follow protocol/reproduction.md.
+    Raises ProtocolError: there is no such file, or it does not follow protocol/reproduction.md.
     """
     file = folder / NAME
     try:

@@ -41,9 +41,7 @@ def replace_file(file: Path) -> Iterator[BinaryIO]:
     """Yield a new file that takes the name at the end: a reader sees the old one or the new one.
 
     What a killed writer left beside it is removed.
-
-    Raises:
-        OSError: the disk refuses; the old file is untouched. So it is where the caller raises.
+    Raises OSError: the disk refuses; the old file is untouched. So it is where the caller raises.
     """
     _sweep_parts(file)
     stream = _part(file)
@@ -82,8 +80,7 @@ def _sweep_parts(file: Path) -> None:
 def open_to_append(file: Path) -> BinaryIO:
     """Open a plain file for reading and appending; it is made where there is none.
 
-    Raises:
-        OSError: it is a link, a folder, a pipe or a device, or the disk refuses.
+    Raises OSError: it is a link, a folder, a pipe or a device, or the disk refuses.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | sum(getattr(os, name, 0) for name in _PLAIN)
     try:

@@ -18,6 +18,8 @@ from scalograph.findings.overview import (
     describe_study,
     list_degradations,
     list_undeclared_differences,
+    read_timelines,
+    read_traces,
     run_log,
     warn_too_long,
 )
@@ -29,7 +31,6 @@ from scalograph.findings.run_notes import settings_sentences, summarize_notes
 from scalograph.findings.sample import drop_unmeasured
 from scalograph.findings.study_verdict import judge_study, study_caveats
 from scalograph.findings.table import Table
-from scalograph.findings.timelines import read_timelines, read_traces
 from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tails_table
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc

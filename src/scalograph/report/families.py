@@ -9,8 +9,15 @@ from scalograph.analysis.estimate import NO_LAW, Estimate
 from scalograph.protocol.figure import Overlay
 from scalograph.protocol.findings import Curve, Findings, LawDoc, Point
 from scalograph.report.samples import Samples
-from scalograph.report.share_chart import share_chart
-from scalograph.report.underlays import legend, papers, published_lines, published_points, reach, speedup_underlays
+from scalograph.report.underlays import (
+    legend,
+    papers,
+    published_lines,
+    published_points,
+    reach,
+    share_chart,
+    speedup_underlays,
+)
 from scalograph.report.underlays import paper_legend as published_legend
 from scalograph.text.axes import Factors, Levels, axis_position, level_key
 from scalograph.text.cell_numbers import is_inconclusive, is_resolved, matrix_scale

@@ -48,8 +48,7 @@ class MatchedConfigurations(NamedTuple):
 def match_sources(reference: MeasuredSource, other: MeasuredSource) -> MatchedConfigurations:
     """Match configurations by the levels of all factors; a factor fixed at different levels is a difference.
 
-    Raises:
-        StudyError: they have no configuration in common, or figures of different units.
+    Raises StudyError: they have no configuration in common, or figures of different units.
     """
     _refuse_unlike(reference, other)
     names, changed = _keys(reference, other)

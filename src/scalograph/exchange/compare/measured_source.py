@@ -99,8 +99,7 @@ class MeasuredSource:
 def select_levels(sources: Sequence[MeasuredSource], where: Sequence[str]) -> list[MeasuredSource]:
     """Return sources with only the given levels; a factor that a source lacks does not filter it.
 
-    Raises:
-        StudyError: no source has such a factor, or one has no such configuration.
+    Raises StudyError: no source has such a factor, or one has no such configuration.
     """
     wanted = _parse_levels(list(dict.fromkeys(name for source in sources for name in source.factors)), where)
     return [_select_levels(source, wanted, where) for source in sources]

@@ -36,9 +36,7 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = (), margin: f
 
     Results without all configurations of the newest are excluded; `left_out` says what could not be read. The margin is
     the largest difference to ignore, as a share; None for 2%.
-
-    Raises:
-        StudyError: there is none.
+    Raises StudyError: there is none.
     """
     ordered = sorted(every, key=lambda dated: (dated.started, dated.source.label))
     kept, reasons = _select_results(ordered)

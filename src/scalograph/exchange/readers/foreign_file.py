@@ -88,11 +88,7 @@ def document(file: Path, adapter: TypeAdapter[T], kind: str, fix: str) -> T:
 
 
 def text(file: Path, kind: str) -> str:
-    """Read the printed output of a tool.
-
-    Raises:
-        StudyError: it is missing, too large, or no text.
-    """
+    """Read the printed output of a tool. Raises StudyError: it is missing, too large, or no text."""
     try:
         return content(file, kind, (b"\n",)).decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -27,8 +27,7 @@ PublishedRow = Mapping[str, str | None]
 def locate(published: Published, folder: Path) -> Path:
     """Return the path that the study names, else the copy beside the journal.
 
-    Raises:
-        StudyError: it leads outside the study's folder.
+    Raises StudyError: it leads outside the study's folder.
     """
     file = inside(folder, published.file, "published.file")
     beside = inside(folder, Path(published.file).name, "published.file")
@@ -38,8 +37,7 @@ def locate(published: Published, folder: Path) -> Path:
 def read_rows(published: Published, file: Path) -> tuple[list[str], list[PublishedRow]]:
     """Read the column names and the rows; a cell that a short row lacks is None.
 
-    Raises:
-        StudyError: the file is missing or unreadable, or lacks a named column.
+    Raises StudyError: the file is missing or unreadable, or lacks a named column.
     """
     try:
         reader = read_csv(file, MAX_BYTES)
@@ -197,9 +195,7 @@ def make_published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[Ta
     """Make a table of published rows beside the measured values of the same configurations.
 
     A missing or broken file is a warning.
-
-    Raises:
-        StudyError: the file leads outside the study's folder.
+    Raises StudyError: the file leads outside the study's folder.
     """
     published = table.study.published
     if published is None or not published.file:
