@@ -41,7 +41,7 @@ class AbOptions:
     ] = None
     threads: Annotated[str | None, typer.Option(help=f"Values to substitute for {{threads}}: {LEVELS}")] = None
     summary: SummaryFile = None
-    # The least that a precision can end (`scalograph.study.check_question.FEWEST`).
+    # The least that a precision can end (`scalograph.study.cross_checks.FEWEST`).
     pairs: Annotated[
         int, typer.Option("--pairs", "--runs", "-r", min=9, help="Maximum pairs; may stop after half, at the precision")
     ] = 40

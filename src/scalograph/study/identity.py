@@ -13,8 +13,7 @@ from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
 from scalograph.protocol.journal import wrap_event_errors
 from scalograph.study.check_published import check_claims
-from scalograph.study.check_question import check_question_rules
-from scalograph.study.cross_checks import Mistake, check_references, table
+from scalograph.study.cross_checks import Mistake, check_question_rules, check_references, table
 from scalograph.study.load import quick_form
 from scalograph.study.model import Study
 from scalograph.study.toml_text import format_path

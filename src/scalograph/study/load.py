@@ -20,7 +20,6 @@ from scalograph.study.check_processes import (
     too_many_copies,
 )
 from scalograph.study.check_published import check_claims
-from scalograph.study.check_question import check_question_rules
 from scalograph.study.control_names import (
     CONDITIONS,
     control_row,
@@ -28,7 +27,14 @@ from scalograph.study.control_names import (
     expected_control_name,
     refuse_condition,
 )
-from scalograph.study.cross_checks import Mistake, check_references, has_level, table, unknown_name
+from scalograph.study.cross_checks import (
+    Mistake,
+    check_question_rules,
+    check_references,
+    has_level,
+    table,
+    unknown_name,
+)
 from scalograph.study.fields import MAX_COPIES
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
 from scalograph.study.model import Study

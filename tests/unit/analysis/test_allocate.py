@@ -9,7 +9,7 @@ from truth.runs import run_iterations
 
 from scalograph.analysis.allocate import baseline_repeats, iterations_per_run, spread
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width
-from scalograph.study.check_question import FEWEST
+from scalograph.study.cross_checks import FEWEST
 from tests.kit.refusals import refuses
 
 

@@ -19,7 +19,7 @@ from tests.unit.report.test_html import unpacked
 # Which level takes the least time? Each is run twice.
 ROLES = {
     "check": """
-from scalograph.study.check_question import check_single_factor, check_ignored_keys
+from scalograph.study.cross_checks import check_single_factor, check_ignored_keys
 
 BASIS = "levels"
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from scalograph.protocol.plain import is_number
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, check_ignored_keys, has_several_levels
-from scalograph.study.cross_checks import Mistake, levels_of, table
+from scalograph.study.cross_checks import Mistake, RawFactors, check_ignored_keys, has_several_levels, levels_of, table
 
 BASIS: Basis = "pairs"
 # Factors that a line of break-even may have: each takes its pairs.

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, check_ignored_keys, check_single_factor
-from scalograph.study.cross_checks import Mistake
+from scalograph.study.cross_checks import Mistake, RawFactors, check_ignored_keys, check_single_factor
 
 BASIS: Basis = "runs"
 

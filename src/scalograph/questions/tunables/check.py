@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, check_ignored_keys, has_several_levels
-from scalograph.study.cross_checks import Mistake, levels_of, table
+from scalograph.study.cross_checks import Mistake, RawFactors, check_ignored_keys, has_several_levels, levels_of, table
 from scalograph.study.model import ONE_AT_A_TIME
 
 BASIS: Basis = "array"
