@@ -151,7 +151,7 @@ def load_study_text(study: LoadStudy) -> str:
     head = {
         "version": 1,
         "name": study_name((study.called,), "load"),
-        "title": f"How much does `{shown}` carry?",
+        "title": f"What is the maximum throughput of `{shown}`?",
         "question": QUESTION,
         "work": "total",
         "seed": 1,
