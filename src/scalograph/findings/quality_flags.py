@@ -114,12 +114,14 @@ class QualityFlags:
         grave: those of configurations without any usable value, however few.
         percent: bias bound of the others; None if unbounded.
         accuracy: the same as a fact.
+        is_open: whether the claim is inconclusive.
     """
 
     reasons: Sequence[Caveat] = ()
     grave: Sequence[Caveat] = ()
     percent: int | None = None
     accuracy: Sequence[Caveat] = ()
+    is_open: bool = False
 
 
 def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float], claim: Claim | None) -> QualityFlags:
@@ -136,14 +138,16 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
         reasons[kind] = Caveat(code, {"n": count, "of": n} if n > 1 else {}, whole)
     if (used or of_claim > MANY * len(cells) > 0) and not (whole and reasons):
         reasons["answer"] = _answer_caveat(used, cells)
+    is_open = claim is not None and not claim.answered
     caveats, grave = [*reasons.values()], [reasons[kind] for kind in ("physics", "none") if kind in reasons][:1]
     off = [value for key, value in bound.items() if key not in flags]
     if table.view.basis != "configurations" or not off or len(off) < len(flags):
-        return QualityFlags(caveats, grave)
+        return QualityFlags(caveats, grave, is_open=is_open)
     percent = max(1, math.ceil(round(100 * max(off), 6)))
     if claim and (least := least_effect(claim)) is not None and least <= percent / 100:
         caveats.append(Caveat("small", {"effect": 100 * least, "percent": percent}))
-    return QualityFlags(caveats, grave, percent, [Caveat("error", {"percent": percent, "n": len(flags) or None})])
+    error = Caveat("error", {"percent": percent, "n": len(flags) or None})
+    return QualityFlags(caveats, grave, percent, [error], is_open)
 
 
 def _nested_estimates(values: Iterable[object]) -> list[Estimate]:

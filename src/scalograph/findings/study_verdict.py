@@ -146,7 +146,7 @@ def judge_study(
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
     if noise and not table.study.reference and len(table.configurations) > 1:
         facts.append(_detectable(noise))
-    ends = [*used, *flags.accuracy]
+    ends = [*([Caveat("open")] if flags.is_open and not against else []), *used, *flags.accuracy]
     return _make_trust(
         "caution" if against else "reliable", [*others, *ends, *facts] if against else [*ends, *others, *facts],
         [*busy, *causes], error_percent=flags.percent, responses=_response_verdicts(table) if busy else {},

@@ -28,13 +28,14 @@ _NO = {
 _OTHERS: tuple[Decision, ...] = (
     "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured"
 )  # fmt: skip
-_ALONE = {
-    "holds": "holds here",
-    "does not hold": "does not hold here",
-    "inconclusive": "is inconclusive",
-    "cannot be seen here": "cannot be seen here",
-    "not comparable": "is not comparable",
-    "not measured": "was not measured",
+# What is said of one claim, and of several.
+_OUTCOMES: dict[Decision, tuple[str, str]] = {
+    "holds": ("holds here", "hold here"),
+    "does not hold": ("does not hold here", "do not hold here"),
+    "inconclusive": ("is inconclusive", "are inconclusive"),
+    "cannot be seen here": ("cannot be seen here", "cannot be seen here"),
+    "not comparable": ("is not comparable", "are not comparable"),
+    "not measured": ("was not measured", "were not measured"),
 }
 
 
@@ -43,19 +44,17 @@ def count_claims(decided: Sequence[DecidedClaim]) -> str:
 
     >>> one = DecidedClaim(id="a", sentence="b", quantity="c", decision="holds")
     >>> count_claims([one, one.model_copy(update={"decision": "does not hold"})])
-    '1 of 2 published claims holds here, 1 does not.'
+    'Of 2 published claims, 1 holds here, 1 does not hold here.'
     >>> count_claims([one])
     'The one published claim holds here.'
     """
     if not decided:
         return ""
     if len(decided) == 1:
-        return f"The one published claim {_ALONE[decided[0].decision]}."
+        return f"The one published claim {_OUTCOMES[decided[0].decision][0]}."
     n = Counter(claim.decision for claim in decided)
-    verb = "hold" if n["holds"] > 1 else "holds"
-    held = f"{n['holds'] or 'None'} of {count_noun(len(decided), 'published claim')} {verb} here"
-    words = {"does not hold": "does not" if n["does not hold"] == 1 else "do not"}
-    return f"{', '.join([held, *(f'{n[kind]} {words.get(kind, kind)}' for kind in _OTHERS if n[kind])])}."
+    outcomes = [f"{n[kind]} {words[n[kind] > 1]}" for kind, words in _OUTCOMES.items() if n[kind]]
+    return f"Of {len(decided)} published claims, {', '.join(outcomes)}."
 
 
 def published_outcome(findings: Findings) -> str:

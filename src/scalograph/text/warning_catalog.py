@@ -40,6 +40,7 @@ confined | @have fewer CPUs than given | the program restricted itself
 survivors | @have processes left behind | their CPU time may be missing | | left processes behind
 
 used | {used} of {of} runs used[[; {lost} excluded {cause}]][[; {included} disturbed runs are included]]
+open | The runs are sound, but do not decide the question
 unchecked | {n:runs} could not be checked for interference; included
 excluded | Runs excluded ({cause}): {n}; worst: {worst}
 included | Disturbed runs included ({cause}): {n}; worst: {worst}

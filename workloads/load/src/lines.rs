@@ -5,11 +5,13 @@ use crate::mix::Mix;
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::sys::SECOND;
-use crate::tally::{Phases, Tally, FAILURES, PHASES, STEADY};
+use crate::tally::{Phases, Tally, FAILURES, MOST_SECONDS, PHASES, STEADY};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 
+/// What is said of the durations in each second.
+const SPANS: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
 /// A line is at most so long, its end included.
 const MAX_LINE: usize = 512;
 
@@ -82,6 +84,10 @@ pub fn lines(options: &Options, mix: &Mix, phases: &Phases, tally: &Tally, used:
     }
     for second in 0..((end - start) / SECOND) as usize {
         let _ = writeln!(text, "value rate_second {}", tally.seconds.get(second).unwrap_or(&0));
+        for (name, share) in SPANS.iter().filter(|_| second < MOST_SECONDS) {
+            let span = tally.spans.get(second).map_or(0, |span| span.quantile(*share));
+            let _ = writeln!(text, "value {name}_second_ns {span}");
+        }
     }
     text
 }

@@ -6,6 +6,8 @@ use crate::sys::{MILLISECOND, SECOND};
 
 pub const PHASES: [&str; 3] = ["ramp", "steady", "down"];
 pub const STEADY: usize = 1;
+/// Seconds of the steady phase whose durations are kept: a histogram of each takes some 20 KiB of memory.
+pub const MOST_SECONDS: usize = 600;
 
 /// Why a request is no right answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,6 +93,8 @@ pub struct Tally {
     pub phases: [PhaseTally; 3],
     /// Right answers in each second of the steady phase.
     pub seconds: Vec<u64>,
+    /// Durations of these, of the first seconds.
+    pub spans: Vec<Histogram>,
     /// Sum over requests of the time in flight within the steady phase.
     pub in_flight_ns: u64,
     /// Since the first request of the warm-up.
@@ -119,6 +123,10 @@ impl Tally {
                 self.seconds.resize(second + 1, 0);
             }
             self.seconds[second] += 1;
+            if second < MOST_SECONDS {
+                self.spans.resize(self.spans.len().max(second + 1), Histogram::default());
+                self.spans[second].add(times.end - times.intended);
+            }
         }
     }
 
@@ -184,6 +192,8 @@ impl Tally {
             self.seconds.resize(other.seconds.len(), 0);
         }
         self.seconds.iter_mut().zip(&other.seconds).for_each(|(a, b)| *a += b);
+        self.spans.resize(self.spans.len().max(other.spans.len()), Histogram::default());
+        self.spans.iter_mut().zip(&other.spans).for_each(|(a, b)| a.merge(b));
         self.in_flight_ns += other.in_flight_ns;
         self.outcomes.merge(&other.outcomes);
     }

@@ -109,7 +109,7 @@ def load_study(options: LoadOptions) -> str:
     head = {
         "version": 1,
         "name": study_name((called,), "load"),
-        "title": f"How much does `{shown}` carry?",
+        "title": f"What is the maximum throughput of `{shown}`?",
         "question": QUESTION,
         "work": "total",
         "seed": 1,

@@ -96,7 +96,7 @@ def _refusal(source: MeasuredSource) -> str:
         lost = [f"{name} ({row.runs[0]} of {row.runs[1]})" for name, row in zip(called, source.failed, strict=True)]
         return f"runs failed with {', '.join(lost[:MOST_NAMED])}"
     if n := sum(bool(row.doubt) for row in source.configurations):
-        rest = f"{'rests' if n == 1 else 'rest'} on disturbed runs"
+        rest = f"{'includes' if n == 1 else 'include'} disturbed runs"
         return f"{n} of {count_noun(len(source.configurations), 'configuration')} {rest}"
     are_valid = all(have_logs(row.scores) for row in source.configurations)
     return "" if are_valid else "a score of 0 or less, or beyond 1e130"
@@ -127,7 +127,8 @@ FORMS = {
     "no intervals": "Inconclusive: no change found in {n} results, of which some have too few runs for an interval.",
     "open": "Inconclusive: no change was found in {n} results, but up to {most:at_most} is possible;"
     " the margin is {margin:exact}.",
-    "few": "Inconclusive: {n} results are too few to find a change; {fewest} are needed.",
+    "few": "Inconclusive: {n} results are too few to find a change; {fewest} are needed. Compare two with"
+    " scalograph compare.",
     "newest": "{text}.",
     "newest open": "Inconclusive: {text}.",
     "changes": "Changed with {name}: {changes:list}.",

@@ -214,7 +214,7 @@ def _claim_doubt(decided: Sequence[ClaimValue]) -> str:
     if not n:
         return ""
     who = "" if n == len(decided) else f"{n} of {count_noun(len(decided), 'figure')} "
-    return f"{who}{'rest' if who and n > 1 else 'rests'} on disturbed runs"
+    return f"{who}{'include' if who and n > 1 else 'includes'} disturbed runs"
 
 
 def _decide_value(

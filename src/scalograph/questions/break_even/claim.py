@@ -23,7 +23,11 @@ WORDS = {
     "several": "in parts of the range", "never": "never", "always": "always", "undecided": "inconclusive",
     "unmeasured": "not measured",
 }  # fmt: skip
-_NAMED = {"until": "only up to some size", **WORDS}
+# Words for lines with no place of their own in the first sentence: "with 16 clients, it never does".
+_NAMED = {
+    "until": "it does only up to some size", "several": "it does in parts of the range", "never": "it never does",
+    "always": "it always does", "undecided": "it is inconclusive", "unmeasured": "it was not measured",
+}  # fmt: skip
 FORMS = {
     "from": "{other} beats {base} from {place:range}[[ with {who}]][[; inconclusive above {sure}]].",
     "from each": "{other} beats {base} from {least:place} with {first}, from {most:place} with {last}[[ ({shared})]]"
@@ -38,9 +42,8 @@ FORMS = {
     "[[ in {some} of {all} configurations]].",
     "always": "{other} beats {base}, or is within {even:percent}, over all of {range}[[ with {who:list}]]"
     "[[ in {some} of {all} configurations]].",
-    "beside": "Elsewhere the answer is"
-    + "".join(
-        f'[[; "{words}" with {{{kind}:list}}]][[; "{words}" in {{n_{kind}}} configurations]]'
+    "beside": "".join(
+        f"[[; with {{{kind}:list}}, {words}]][[; in {{n_{kind}}} configurations, {words}]]"
         for kind, words in _NAMED.items()
     )
     + ".",

@@ -225,7 +225,8 @@ def _row(table: Table, cliff: CliffDoc, sides: Sides, scale: Scale) -> MatrixRow
 def _cell(table: Table, sample: Sample, estimate: Estimate, scale: Scale) -> MatrixCell:
     runs, text = sorted(sample.scores(table.view.primary)), ""
     if len(runs) < FEW and (len(runs) == 1 or cell_number(estimate, scale) == INCONCLUSIVE):
-        text = " to ".join(dict.fromkeys(significant(x * scale.factor) for x in (runs[0], runs[-1])))
+        # With its unit: the others, of which few are as far apart, give that of the table.
+        text = " to ".join(dict.fromkeys(significant(x * scale.factor) for x in (runs[0], runs[-1]))) + f" {scale.unit}"
     return MatrixCell(estimate=estimate, text=text, doubt="disturbed runs only" if sample.falls_back else "")
 
 

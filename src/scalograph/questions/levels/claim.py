@@ -24,6 +24,7 @@ from scalograph.text.quantities import inverse
 from scalograph.text.scale import PLAIN
 from scalograph.text.short_names import drop_repeats
 
+SHORT_LEVELS = 20  # letters of the levels of a factor that a sentence lists
 _WHERE = "[[, for {who:list}]][[, in {n} of {all} configurations]]."
 FORMS = {
     "longer": "{high} takes {gain:factor} as long as {low}{gain:interval}[[, {values:value}]]" + _WHERE,
@@ -237,7 +238,7 @@ class _LevelCases:
         sure, far = {pair.factor for pair in self._sure}, dict[str, float | None]()
         for name in [n for n in self._table.view.varying if n not in sure and self._is_whole]:
             if own := [pair for pair in self._pairs if pair.factor == name]:
-                far[self._table.view.title(name)] = self._farthest(own)
+                far[self._name_factor(name)] = self._farthest(own)
         alike = {title: most for title, most in far.items() if most is not None and most <= ALIKE}
         left = {title: most for title, most in far.items() if title not in alike}
         possible = max((MOST_SHARE if most is None else most for most in left.values()), default=MOST_SHARE)
@@ -246,6 +247,12 @@ class _LevelCases:
                 "other factors", alike=[*alike], most=max(alike.values(), default=0.0) or None, left=[*left],
                 possible=possible if possible < MOST_SHARE else None,
             )  # fmt: skip
+
+    def _name_factor(self, name: str) -> str:
+        """Name a factor, with its levels where these are few words: "version (java, c)"."""
+        levels = [level_text(level or "none") for level in self._table.study.factors[name].levels]
+        listed, are_words = ", ".join(levels), any(level.isalpha() for level in levels)
+        return self._table.view.title(name) + f" ({listed})" * (are_words and len(listed) <= SHORT_LEVELS)
 
     def _farthest(self, pairs: Sequence[LevelDifference]) -> float | None:
         return farthest(pairs, self._table.view.confidence)

@@ -28,7 +28,7 @@ FORMS = {
     "fastest": "{who} builds fastest[[ {where}]][[: {time:measured}]][[ {at}]].",
     "several": "{who} builds fastest[[ {where}]] (which one is inconclusive)"
     "[[; {first} takes {time:measured}]][[ {at}]].",
-    "elsewhere": "Elsewhere the fastest is[[; {others:list}]][[; inconclusive {left}]].",
+    "elsewhere": "The fastest elsewhere is[[; {others:list}]][[; inconclusive {left}]].",
     "cost": "{who} takes {gain:factor} the {noun} of {base}{gain:interval}[[ {where}]].",
     "as much": "{noun} of {who} and {base} is equivalent within {margin:percent}[[ {where}]].",
     "cost open": "{noun} of {who} vs. {base} is inconclusive[[ {where}]].",
@@ -143,7 +143,7 @@ class _BuildCases:
             return ""
         terms = find_terms(levels, every, self._names)
         texts = [term_text(self._table.view, term) for term in terms or []]
-        return f"with {'; '.join(texts)}" if texts else f"in {len(chosen)} of {len(every)} groups"
+        return f"with {' or with '.join(texts)}" if texts else f"in {len(chosen)} of {len(every)} groups"
 
     def _name(self, level: Level) -> str:
         return short_setting(self._table.view.title(self._factor), int(level), self._table.view.unit(self._factor))

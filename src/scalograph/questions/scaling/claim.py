@@ -37,7 +37,7 @@ FORMS = {
     "gain": "Speedup[[ over {base}]] reaches {gain:times} at {level}[[ on {cpus}]][[ with {who:list}]]"
     "[[ in {n} of {all} configurations]].",
     "beside": "It is[[; lower with {lower:each}]][[; lower in {n_lower} configurations ({range:times})]]"
-    "[[; not clearly lower with {near:each}]][[; not clearly lower in {n_near}]]"
+    "[[; perhaps lower with {near:each}]][[; perhaps lower in {n_near}]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",
     "decline": "Speedup falls to {speedup:times} at {level}[[ in {n} of {all} configurations]].",
     "split decline": "At {level} speedup is {better:times} with {first}, {worse:times} with {second}"
@@ -46,7 +46,8 @@ FORMS = {
     "no gain there": "There is no speedup on {cpus}.",
     "slower": "No level of {factor} is measurably faster than {base}; the lowest speedup is {gain:times} at {level}"
     "[[ with {who:list}]].",
-    "no gain": "No level of {factor} gives a speedup; the lowest is {gain:times} at {level}[[ with {who:list}]].",
+    "no gain": "No level of {factor} is more than {least:percent} faster than {base}; the lowest speedup is"
+    " {gain:times} at {level}[[ with {who:list}]].",
     "equivalent": "All levels of {factor} are equivalent, within {most:at_most} of {base}.",
     "identical": "All runs have the same value, at every level of {factor}.",
     "impossible": "Inconclusive: a speedup of {gain:times} at {level}[[ with {who:list}]] is more than"
@@ -176,7 +177,8 @@ class _Cases:
         never = all(point.high <= NO_GAIN for point in self._points)
         common = {"factor": self._table.view.title(self._factor), "base": self._base}
         if self._worst is not None:
-            return AnswerCase(case="no gain" if never else "slower", values={**common, **self._details(self._worst)})
+            values = {**common, "least": NO_GAIN - 1, **self._details(self._worst)}
+            return AnswerCase(case="no gain" if never else "slower", values=values)
         if invalid := [point for point in self._points if not point.is_possible]:
             return AnswerCase(case="impossible", values=self._details(max(invalid, key=lambda point: point.value)))
         most = max((max(p.high, 1 / p.low) for p in resolved), default=0.0) - 1

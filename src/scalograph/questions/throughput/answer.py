@@ -19,6 +19,7 @@ from scalograph.questions.throughput.document import (
     MOST_GROUPS,
     MOST_PARTS,
     MOST_POINTS,
+    MOST_SECONDS,
     FullConfiguration,
     LoadedGroup,
     LoadPoint,
@@ -67,8 +68,14 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         parts=part_uses(utilizations(runs)), n=len(sample.rows(table.view.primary)),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.succeeded),
         dropped=dropped_connections(runs), n_unchecked=sum(not run.is_checked for run in runs),
-        driver_limits=_driver_limits(runs),
+        driver_limits=_driver_limits(runs), seconds=_median_seconds(runs),
     )  # fmt: skip
+
+
+def _median_seconds(runs: Sequence[DrivenRun]) -> dict[str, list[float]]:
+    """Return the seconds of the run with the median rate, of those that have any."""
+    timed = sorted((run for run in runs if len(run.seconds.get("rate", ())) > 1), key=lambda run: run.rate)
+    return {name: [*values[:MOST_SECONDS]] for name, values in timed[len(timed) // 2].seconds.items()} if timed else {}
 
 
 def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:

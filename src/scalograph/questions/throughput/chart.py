@@ -1,6 +1,6 @@
 """Chart of throughput and response times over the load, with the bounds that meet at the knee."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log10
 from typing import Any
 
@@ -10,7 +10,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint, Throughputs
 from scalograph.text.axes import Factors, Levels, axis_position
 from scalograph.text.cell_numbers import is_inconclusive
-from scalograph.text.format import estimate
+from scalograph.text.format import estimate, significant
 from scalograph.text.load_words import rate_unit
 from scalograph.text.plots import MARGIN, axis, axis_ticks, decades, fade_color, hover, line, log_range, split_hollow
 from scalograph.text.scale import PLAIN, Scale, scale_for
@@ -19,21 +19,69 @@ MOST = 16
 CAPTION = "Bars: 95% CI over runs. Hollow: inconclusive."
 BOUNDS = "Dashed: the rate without queueing, and the highest rate. They meet at the knee."
 SHADED = "Shaded: where the plateau may begin (95% CI)."
+SECONDS = "Each second of one run, that with the median rate. Gaps: no answer."
+MOST_TIMED = 4  # groups whose seconds are drawn
 NAMES = {"p50": "p50", "p90": "p90", "p99": "p99"}
 TIMES = "Latency by percentile."
 
 
 def figures(findings: Findings) -> list[Figure]:
-    """Draw each group that has several loads, those with the highest rates first."""
+    """Draw each group that has several loads, those with the highest rates first, and runs over time."""
     part = findings.document("throughput", Throughputs)
-    drawn = [group for group in part.groups if len(group.points_with_runs) > 1][:MOST] if part else []
-    if not drawn:
-        return []
-    factors = Factors(findings)
+    groups, factors = part.groups if part else [], Factors(findings)
     response = next((r for r in findings.study.responses if r.name == findings.study.primary), None)
     rate = rate_unit(response.title, response.unit) if response else ""
-    title = f"Throughput and response times over {factors[drawn[0].factor].title}"
-    return [Figure("throughput", title, CAPTION, [_view(group, factors, rate) for group in drawn], choice="Curve")]
+    every = [_view(group, factors, rate) for group in groups if len(group.points_with_runs) > 1][:MOST]
+    timed = [view for group in groups[:MOST_TIMED] for view in _timed_views(group, factors, rate)]
+    title = f"Throughput and response times over {factors[groups[0].factor].title}" if groups else ""
+    drawn = [Figure("throughput", title, CAPTION, every, choice="Curve")] if every else []
+    if timed:
+        drawn.append(
+            Figure("throughput-time", "Throughput and response times over time", SECONDS, timed, choice="Load")
+        )
+    return drawn
+
+
+def _timed_views(group: LoadedGroup, factors: Factors, unit: str) -> list[View]:
+    """Draw the seconds of a run at each load, that of the claimed rate first."""
+    order = sorted((p for p in group.points if p.seconds), key=lambda point: (point.level != group.at, point.level))
+    along, setting = factors[group.factor], factors.group(group.group)
+    return [
+        View(_seconds(point, unit), name=", ".join(filter(None, [f"{along.title}: {point.level}", setting])))
+        for point in order
+    ]
+
+
+def _seconds(point: LoadPoint, unit: str) -> list[Plot]:
+    rates = point.seconds["rate"]
+    times = {name: [x or None for x in xs] for name, xs in point.seconds.items() if name != "rate" and any(xs)}
+    plots = [_second_plot(f"Rate ({unit})", {"rate": rates}, unit, {"rangemode": "tozero"}, PLAIN)]
+    if times:
+        values = [x for xs in times.values() for x in xs if x]
+        scale = scale_for("s", values)
+        scaled = decades(0.9 * min(values) * scale.factor, 1.1 * max(values) * scale.factor)
+        plots.append(_second_plot(f"Response time ({scale.unit})", times, scale.unit, scaled, scale))
+    return plots
+
+
+def _second_plot(
+    title: str, lines: Mapping[str, Sequence[float | None]], unit: str, scaled: Mapping[str, Any], scale: Scale
+) -> Plot:
+    data, words = list[dict[str, Any]](), list[dict[str, Any]]()
+    n, (low, high) = max(map(len, lines.values())), scaled.get("range", (0.0, 0.0))
+    gap = 0.06 * (high - low)  # between names
+    for i, (name, values) in enumerate(lines.items()):
+        shown = [x if x is None else x * scale.factor for x in values]
+        texts = [hover([f"second {at + 1}", f"{name}: {significant(y or 0.0)} {unit}"]) for at, y in enumerate(shown)]
+        data.append(line([at + 0.5 for at in range(len(shown))], shown, f"line-{i}", 2, hoverinfo="text", text=texts))
+        last = next((y for y in reversed(shown) if y), None)
+        if len(lines) > 1 and last:
+            lowest = max([log10(last), *(word["y"] + gap for word in words)])
+            words.append({"x": n, "y": round(lowest, 4), "text": name, "showarrow": False, "xanchor": "left",
+                          "xshift": 4, "font": {"color": f"line-{i}", "size": 12}})  # fmt: skip
+    layout = {"margin": MARGIN | {"r": 76}, "annotations": words, "xaxis": axis("seconds in the steady phase", (0, n)),
+              "yaxis": {"title": {"text": unit}, **scaled}}  # fmt: skip
+    return Plot(f"{title} in each second", data, layout, title=title, size="large")
 
 
 def _view(group: LoadedGroup, factors: Factors, unit: str) -> View:

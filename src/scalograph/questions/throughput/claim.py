@@ -28,7 +28,7 @@ FORMS = {
     "rising": "Throughput reaches {rate:quantity} at {level}[[ with {who}]] and still rises there.",
     "only": "Throughput is {rate:quantity} at {level}.",
     "falls": "Throughput falls to {fallen:quantity} at {last}[[, where {failed} fail]].",
-    "beside": "It is[[; not clearly lower with {near:list}]][[; not clearly lower in {n_near} configurations]]"
+    "beside": "It is[[; perhaps lower with {near:list}]][[; perhaps lower in {n_near} configurations]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left} configurations]].",
     "rises elsewhere": "With {who} throughput rises up to {level}, to {rate:quantity}.",
     "bottleneck": "The bottleneck is the {part}[[ ({use})]][[, e.g. {cause}]][[, shared with the {driver}]].",

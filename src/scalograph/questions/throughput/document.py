@@ -8,6 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text
 
 MOST_GROUPS, MOST_POINTS, MOST_PARTS = 64, 64, 16
+MOST_SECONDS = 600
 # How a load generator limits a point -> its flag.
 LIMITS = {
     "late": "the load generator was late", "CPU": "the load generator was saturated",
@@ -46,6 +47,9 @@ class LoadPoint(Model):
     n_unlawful: int = Field(default=0, description="runs that break Little's law, and do not count")
     dropped: float | None = Field(default=None, description="connections that the kernel dropped, for each request")
     n_unchecked: int = Field(default=0, description="runs whose driver does not tell what Little's law is about")
+    seconds: dict[str, list[float]] = Field(
+        default={}, description="`rate`, `p50`, `p95`, `p99` (s) in each second of the run with the median rate"
+    )
     driver_limits: Literal["", "late", "CPU", "no CPU", "ceiling"] = ""
 
 

@@ -19,6 +19,7 @@ FEWEST_BINS = 5
 FIRST, MOST_WORDS = "; first: ", 160
 ERRORS = "errors_"  # values of a driver: errors_connect, errors_status,
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+SPANS = ("p50", "p95", "p99")  # of the answers of each second
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class DrivenRun(DriverLoad):
         counts: right answers by response time.
         first_wrong: what became of the first request without a right answer, as the driver tells it.
         dropped: connections that the kernel dropped, the queue of a listening socket being full.
+        seconds: in each second, right answers (`rate`) and quantiles of their times (`p50`, `p95`, `p99`, s).
     """
 
     sent: float
@@ -95,6 +97,7 @@ class DrivenRun(DriverLoad):
     dropped: int | None = None
     first_wrong: str = ""
     pool: PoolUse | None = None
+    seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
     def late_by_driver(self) -> float | None:
@@ -131,8 +134,15 @@ def driven_run(record: Record) -> DrivenRun | None:
         processes=processes, quota=record.run.quota_cpus,
         driver=_driver_usage(sum_values(reports, "driver_cpu_ns"), sum_values(reports, "threads"), window_s, processes),
         throttled=_divide(record.run.throttled_ns, record.run.wall_ns), dropped=_listen_drops(reports),
-        first_wrong=_first_wrong(record) if errors else "", pool=_pool(reports),
+        first_wrong=_first_wrong(record) if errors else "", pool=_pool(reports), seconds=_seconds(reports),
     )  # fmt: skip
+
+
+def _seconds(reports: Sequence[DriverValues]) -> dict[str, list[float]]:
+    """Read what one driver tells of each second; that of several cannot be joined."""
+    values = reports[0] if len(reports) == 1 else {}
+    factors = {"rate": ("rate_second", 1.0), **{name: (f"{name}_second_ns", 1e-9) for name in SPANS}}
+    return {name: [x * factor for x in values[key]] for name, (key, factor) in factors.items() if values.get(key)}
 
 
 def _pool(reports: Sequence[DriverValues]) -> PoolUse | None:

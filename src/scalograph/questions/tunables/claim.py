@@ -184,7 +184,7 @@ class _TunableCases:
         n = 2 if any(row.cells[1].estimate for row in rows) else 1
         return Matrix(
             title=f"{self._common['noun']} over the default", better=self._table.view.response.better, rows_are="level",
-            columns=["all runs", "fresh runs"][:n],
+            columns=["all runs", "fresh runs"][:n], note="fresh runs: made after the search" * (n > 1),
             rows=[row.model_copy(update={"cells": row.cells[:n]}) for row in rows],
         )  # fmt: skip
 

@@ -338,3 +338,31 @@ def test_what_a_driver_does_not_tell_is_absent_and_said(tmp_path: Path) -> None:
     assert not {"mean", "late"} & {column.name for column in table.columns}
     assert "Little's law not checked in 12 of 12 runs" in " ".join(found.warnings)
     assert [row.cells[1].text for row in shown_rows(found)][1:] == ["14.0 / 80.0 ms"]
+
+
+def test_a_run_with_the_median_rate_is_drawn_over_time_and_a_second_without_an_answer_is_a_gap(tmp_path: Path) -> None:
+    seconds = {"rate_second": [90, 0, 110], "p50_second_ns": [1e6, 0, 2e6], "p99_second_ns": [3e6, 0, 8e6]}
+    runs = [(c, replace_values(load(c["clients"], CARRIED[c["clients"]] * j), i * 10, seconds))
+            for i, j in enumerate(JITTER) for c in ({"clients": n, "servers": 1} for n in CARRIED)]  # fmt: skip
+    found = findings_of(tmp_path, runs, STUDY)
+    (one,) = groups(found)
+    middle = 10 * sorted(range(len(JITTER)), key=lambda i: JITTER[i])[len(JITTER) // 2]
+    assert one.top.seconds["rate"] == [90 + middle, middle, 110 + middle]
+    timed = figures(found)[1]
+    assert (
+        timed.id == "throughput-time" and timed.views[0].name.startswith(f"clients: {one.at}") and len(timed.views) == 4
+    )
+    rate, times = timed.views[0].plots
+    assert rate.data[0]["y"] == one.top.seconds["rate"]
+    assert [trace["y"] for trace in times.data] == [
+        [1, None, 2],
+        [3, None, 8],
+    ]
+    assert [word["text"] for word in times.layout["annotations"]] == ["p50", "p99"]
+
+
+def replace_values(record: dict[str, Any], more: float, seconds: Mapping[str, list[float]]) -> dict[str, Any]:
+    """Add what a driver tells of each second; `more`: right answers in each."""
+    (own,) = record["values"]
+    own["values"] |= {n: [x + more * (n == "rate_second") for x in xs] for n, xs in seconds.items()}
+    return record

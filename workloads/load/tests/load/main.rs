@@ -61,6 +61,9 @@ fn cycles_are_kept_and_those_that_were_too_short_are_told() {
         assert!(said.one("rate") <= 8.0 * 50.0 * 1.05 && said.ms("cycle_ns") < 20.0);
         assert!((0.15..0.9).contains(&said.one("overrun_share")), "{}", said.one("overrun_share"));
         assert_eq!(said.values["rate_second"].len(), 1);
+        let [p50, p95, p99] = ["p50", "p95", "p99"].map(|name| said.one(&format!("{name}_second_ns")));
+        assert!(0.0 < p50 && p50 <= p95 && p95 <= p99 && p99 <= 1.01 * said.one("max_ns"));
+        assert!((p50 / said.one("p50_ns") - 1.0).abs() < 0.1, "one second is the whole steady phase");
     });
 }
 
