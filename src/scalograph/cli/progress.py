@@ -43,7 +43,10 @@ WORTHWHILE = 0.9
 
 
 class EarlyAnswer:
-    """The runs of this session, and what they show so far; those of earlier ones are not read again."""
+    """The runs of this session, and what they show so far; those of earlier ones are not read again.
+
+    It is computed between two runs, by the statistics of the answer, from the scores alone.
+    """
 
     def __init__(self, design: Design) -> None:
         self._design, study = design, design.study

@@ -179,6 +179,7 @@ def _work_differences(table: Table, rows: list[Row]) -> Iterable[str]:
         yield f"work: {text}, though the study declares it the same in all configurations"
 
 
+# They are read from the journal now: those of all runs would be most of a table's memory.
 MAX_TIMELINES, MAX_TRACES = 64, 8
 
 

@@ -286,6 +286,7 @@ def check_disk(name: str, folder: Path) -> Check:
     return Check(name, "info", space)
 
 
+# Another guest on the other thread of a core takes no CPU time, and no task waits: only the work itself shows it.
 # Slices of some 5 ms, over three seconds: phases last from 10 ms to minutes.
 N_SLICES, STEPS, PAUSE_S = 60, 50_000, 0.03
 # A slice that takes so many times the CPU time of the fastest is slow; other programs on the CPU move it less.

@@ -190,6 +190,9 @@ def _siblings(cpus: Sequence[CpuFact]) -> list[CpuFact]:
     return [cpu for cpu in _compact(cpus) if counts[cpu.core] > 1]
 
 
+# Orders in which a placement uses the CPUs. `compact` fills one core, then one L2, one L3 cache, node and package after
+# the other. `scatter` goes round packages, nodes, caches and cores, and puts two on one core when all cores are taken.
+# `one-per-core` takes the first CPU of each core; `siblings` has the cores that have several CPUs.
 ORDERS: Mapping[str, Callable[[Sequence[CpuFact]], list[CpuFact]]] = {
     "compact": _compact,
     "scatter": _scatter,
