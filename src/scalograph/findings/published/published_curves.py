@@ -1,7 +1,6 @@
 """Curves and claims of a paper beside the measured ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +118,4 @@ def _value_cells(claim: DecidedClaim, figure: ClaimValue | None = None) -> list[
     label = f"{figure.label} ({scale.unit})" if scale.unit else figure.label
     published = None if figure.published is None else figure.published * scale.factor
     here = Estimate(warnings=(figure.none,)) if figure.none and figure.here is None else figure.here
-    if here is not None:
-        value, low, high = (None if x is None else x * scale.factor for x in (here.value, here.low, here.high))
-        here = replace(here, value=value, low=low, high=high)
-    return [label.strip(), published, here]
+    return [label.strip(), published, None if here is None else here.rescale(scale.factor)]
