@@ -6,6 +6,7 @@ from typing import Any
 from scalograph.questions.registry import Basis
 from scalograph.study.cross_checks import Mistake, RawFactors, check_precision_runs
 
+# Each configuration has values of its own, which curves run through.
 BASIS: Basis = "configurations"
 
 
