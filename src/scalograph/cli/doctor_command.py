@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from scalograph.run.session import Session
 
 
-_STYLES = {"granted": "green", "refused": "yellow", "warning": "yellow", "info": ""}
+_STYLES = {
+    "granted": "green", "refused": "yellow", "warning": "yellow", "proved": "green", "failed": "red",
+    "not provable": "yellow",
+}  # fmt: skip
 # A terminal may be narrower; a command is never broken.
 _FIRST_WIDTH = 76
 
@@ -95,15 +98,22 @@ def print_summary(summary: "Summary", n_checks: int) -> None:
 
 
 def _print_checks(report: "Report") -> None:
+    rows = []
+    for check in report.checks:
+        fix = f"{check.fix}: {check.command}" if check.command else check.fix
+        rows.append([check.name, check.status, "; ".join(filter(None, (check.found, check.why, fix)))])
+    out().print(_grid(rows))
+
+
+def _grid(rows: Iterable[Iterable[str]]) -> "Grid":
+    """Lay out rows; a status has its color."""
     from rich.table import Table
     from rich.text import Text
 
     grid = Table.grid(padding=(0, 2))
-    for check in report.checks:
-        fix = f"{check.fix}: {check.command}" if check.command else check.fix
-        details = printable("; ".join(part for part in (check.found, check.why, fix) if part))
-        grid.add_row(Text(printable(check.name)), Text(check.status, style=_STYLES[check.status]), Text(details))
-    out().print(grid)
+    for cells in rows:
+        grid.add_row(*(Text(printable(text), style=_STYLES.get(text, "")) for text in cells))
+    return grid
 
 
 # The kept effect is that of as many runs as most studies make.
@@ -167,18 +177,9 @@ def _print_noise(measured: "Floor", conducted: "Session") -> None:
 
 def noise_grid(measured: "Floor") -> "Grid":
     """Return the floor as a table: a row for each value, a column for each number of CPUs."""
-    from rich.table import Table
-    from rich.text import Text
-
     from scalograph.machine.floor.floor import floor_rows
 
-    shown = Table.grid(padding=(0, 2))
-    for cells in floor_rows(measured):
-        shown.add_row(*map(Text, cells))
-    return shown
-
-
-_PROOF_STYLES = {"proved": "green", "failed": "red", "not provable": "yellow"}
+    return _grid(floor_rows(measured))
 
 
 def prove_sanity(json: bool) -> int:
@@ -202,7 +203,7 @@ def prove_sanity(json: bool) -> int:
 
 
 def summary_sentence(proofs: "Sequence[Proof]") -> str:
-    n = {status: sum(proof.status == status for proof in proofs) for status in _PROOF_STYLES}
+    n = {status: sum(proof.status == status for proof in proofs) for status in ("proved", "failed", "not provable")}
     counts = f"{n['proved']} of {len(proofs)} proved, {n['failed']} failed, {n['not provable']} not provable here"
     if n["failed"]:
         return f"{counts}: do not rely on what the failed ones are about until they are put right."
@@ -212,14 +213,7 @@ def summary_sentence(proofs: "Sequence[Proof]") -> str:
 
 
 def _print_proofs(proofs: "Sequence[Proof]") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2))
-    for proof in proofs:
-        style = _PROOF_STYLES[proof.status]
-        grid.add_row(Text(proof.name), Text(proof.status, style=style), Text(printable(proof_sentence(proof))))
-    out().print(grid)
+    out().print(_grid((proof.name, proof.status, proof_sentence(proof)) for proof in proofs))
     tell()
     tell(summary_sentence(proofs))
 
