@@ -15,8 +15,8 @@ from scalograph.control.kernel_files import KERNEL
 from scalograph.control.settings import Setting
 from scalograph.control.store import CHANGES, Store, lock_machine
 from scalograph.machine.ceiling.saved_ceiling import read_ceiling
-from scalograph.machine.floor.saved_noise import read_noise
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.noise_floor import read_noise
 from scalograph.run.provenance import sources_digest
 from scalograph.study.identity import parse_journaled_study, study_hash
 from scalograph.study.load import parse

@@ -60,7 +60,7 @@ def compare_sources(
 
 
 def _floor(sources: "Sequence[MeasuredSource]") -> float:
-    from scalograph.machine.floor.saved_noise import read_noise
+    from scalograph.protocol.noise_floor import read_noise
 
     kept = read_noise()
     if kept is None or not all(kept.is_of_machine(source.machine) for source in sources):

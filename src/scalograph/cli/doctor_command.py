@@ -148,7 +148,7 @@ def measure_noise(json: bool, quick: bool, budget: str | None = None) -> int:
 def save_floor(measured: "Floor", findings: "Findings", folder: Path) -> bool:
     """Save the floor where one CPU has one; return whether it was."""
     from scalograph.machine.floor.floor import STUDY, is_reliable
-    from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
+    from scalograph.protocol.noise_floor import SavedNoise, save_noise
 
     single = measured.single_cpu
     if single is None or single.spread is None or not is_reliable(single):

@@ -18,7 +18,7 @@ from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
 from scalograph.questions.registry import role
-from scalograph.run.scratch import scratch
+from scalograph.system.private_dir import scratch
 from scalograph.text.short_names import shorten
 from scalograph.text.units import parse_percent
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from scalograph.cli.console import say
 from scalograph.cli.progress import show_progress
-from scalograph.control.conditions import describe_met
+from scalograph.control.kernel_files import describe_met
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.control.store import lock_machine
 from scalograph.errors import HostError
@@ -25,10 +25,10 @@ from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import preparation_lines
 from scalograph.run.quiet_gate import QuietGate
 from scalograph.run.runner import Runner, Score
-from scalograph.run.scratch import sweep_scratch
 from scalograph.run.session import Session, begin, run_session
 from scalograph.study.declare import Declared
 from scalograph.study.model import Study
+from scalograph.system.private_dir import sweep_scratch
 from scalograph.text.quantities import count_noun
 from scalograph.text.units import format_duration
 
@@ -76,7 +76,7 @@ def examine_machine(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Ma
 
 
 def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
-    from scalograph.machine.floor.saved_noise import read_noise
+    from scalograph.protocol.noise_floor import read_noise
 
     kept = read_noise()
     if kept is None or kept.floor is None or not kept.is_of(planned.facts):

@@ -28,8 +28,8 @@ from scalograph.machine.examine import (
     check_speed,
     root_command,
 )
-from scalograph.machine.floor.saved_noise import SavedNoise, read_noise
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.noise_floor import SavedNoise, read_noise
 from scalograph.system.cgroups import CPU_TIME
 from scalograph.system.private_dir import cache_folder
 from scalograph.text.format import format_cpu_list, named_cpus

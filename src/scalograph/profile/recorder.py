@@ -34,12 +34,12 @@ from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner, Score
-from scalograph.run.scratch import scratch
 from scalograph.run.session import run_in_memory
 from scalograph.study import identity
 from scalograph.study.declare import declare
 from scalograph.study.processes import placeholders
 from scalograph.study.responses import observe, primary_response, windows
+from scalograph.system.private_dir import scratch
 
 INSTALL = "apt install linux-perf"
 MAX_SAMPLES = 400_000

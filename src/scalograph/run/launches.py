@@ -16,12 +16,12 @@ from scalograph.errors import HostError, StudyError
 from scalograph.protocol.record import Record
 from scalograph.run.caller_environment import environment
 from scalograph.run.plan import Plan
-from scalograph.run.scratch import disk_usage, is_full
 from scalograph.study.levels import Configuration
 from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS, Template, fill, number_of, service_names
 from scalograph.study.program import Process, Service
 from scalograph.study.shipped import inside
 from scalograph.study.workload import ClassPath
+from scalograph.system.private_dir import disk_usage, is_full
 from scalograph.text.quantities import count_noun, mebibytes
 
 LOOPBACK = "127.0.0.1"

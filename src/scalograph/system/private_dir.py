@@ -1,4 +1,4 @@
-"""Folders of our own: one that no other user can write to, whose files survive a crash, and locked temporary ones."""
+"""Folders of our own: no other user writes to one, its files survive a crash; caches, and locked temporary ones."""
 
 import fcntl
 import hashlib
@@ -294,3 +294,70 @@ def fill_atomically(target: Path, room: str) -> Iterator[Path]:
             if not target.is_dir():
                 state = f"cannot be made: {error.strerror}"
                 raise HostError(str(target), state, "a folder", "remove what is there") from error
+
+
+_PURPOSE = re.compile(r"[a-z]+")
+# A disk with less is full: nothing that is worth measuring writes less than this.
+LEAST_ROOM_BYTES = 1 << 20
+
+
+@contextmanager
+def scratch(purpose: str) -> Iterator[Path]:
+    """Make a temporary folder, named by a word, and remove it at the end. Raises HostError: there is no room."""
+    with ExitStack() as held:
+        try:
+            folder = _enter_folder(held, purpose)
+        except OSError as error:
+            problem = f"cannot be made: {error.strerror}"
+            raise HostError("scratch folder", problem, "room in TMPDIR", "free some") from error
+        yield folder
+
+
+def sweep_scratch() -> None:
+    """Remove what killed sessions left in TMPDIR."""
+    with suppress(OSError):
+        root = _root()
+        if root.is_dir() and _is_our_scratch(root):
+            sweep_tempdirs(root, _PURPOSE)
+            _remove_root(root)
+
+
+def _enter_folder(held: ExitStack, purpose: str) -> Path:
+    root = _root()
+    held.callback(_remove_root, root)
+    while _is_our_scratch(root):
+        with suppress(FileNotFoundError):  # whoever ended meanwhile took the root along
+            return held.enter_context(locked_tempdir(root, purpose))
+    # Another user has taken its name: a folder beside it will do, though nobody sweeps there.
+    return held.enter_context(locked_tempdir(root.parent, f"scalograph-{purpose}"))
+
+
+def _root() -> Path:
+    return Path(tempfile.gettempdir()) / f"scalograph-scratch-{os.geteuid()}"
+
+
+def _is_our_scratch(root: Path) -> bool:
+    """Tell whether only we can write to the root; create it if it is missing."""
+    try:
+        PrivateDir(root).close()
+    except HostError:
+        return False
+    return True
+
+
+def _remove_root(root: Path) -> None:
+    """Remove the root, unless another session works there."""
+    with suppress(OSError):
+        root.rmdir()
+
+
+def is_full(folder: Path) -> bool:
+    """Tell whether the disk of a folder has less than `LEAST_ROOM_BYTES` left."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize < LEAST_ROOM_BYTES
+
+
+def disk_usage(folder: Path) -> int:
+    """Return the bytes that a folder takes on its disk; links are not followed."""
+    files = (Path(parent) / name for parent, _, names in os.walk(folder) for name in names)
+    return sum(512 * file.lstat().st_blocks for file in files)

@@ -10,7 +10,7 @@ import pytest
 from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.comparing import compare_sources
 from scalograph.errors import Exit
-from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
+from scalograph.protocol.noise_floor import SavedNoise, save_noise
 from tests.golden.command import Said, scalograph
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.conditions import describe_met, refuse_unmet
 from scalograph.control.held_settings import check_reset, perform_reset
+from scalograph.control.kernel_files import describe_met, refuse_unmet
 from scalograph.errors import HostError
 from scalograph.study.control_names import Reset
 from scalograph.study.responses import COUNTERS

@@ -12,7 +12,7 @@ import pytest
 from scalograph.cli.pipeline import machine_lock
 from scalograph.control.store import Store
 from scalograph.errors import HostError
-from scalograph.run.scratch import scratch, sweep_scratch
+from scalograph.system.private_dir import scratch, sweep_scratch
 
 pytestmark = pytest.mark.guarantee
 
@@ -28,9 +28,7 @@ def root(room: Path) -> Path:
 
 
 def killed(room: Path) -> Path:
-    code = (
-        "from scalograph.run.scratch import scratch\nwith scratch('run') as folder: print(folder, flush=True); input()"
-    )
+    code = "from scalograph.system.private_dir import scratch\nwith scratch('run') as folder: print(folder, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(room)}, stdin=-1, stdout=-1, text=True
     ) as start:
@@ -97,7 +95,7 @@ def test_a_missing_room_is_told_in_one_line(room: Path, monkeypatch: pytest.Monk
 def test_read_only_and_deep_folders_are_removed() -> None:
     code = """
 import os
-from scalograph.run.scratch import scratch
+from scalograph.system.private_dir import scratch
 if os.geteuid() == 0:
     os.setgid(65534), os.setuid(65534)
 with scratch("run") as folder:

@@ -11,9 +11,9 @@ from statistics import median
 from pydantic import BaseModel, ConfigDict, Field
 
 from scalograph.errors import HostError
-from scalograph.machine.floor.saved_noise import noise_file, read_saved, write_saved
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
+from scalograph.protocol.noise_floor import noise_file, read_saved, write_saved
 from scalograph.run.hosts.base import Host
 from scalograph.run.loop import Progress
 from scalograph.run.plan import Plan, plan

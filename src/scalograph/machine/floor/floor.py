@@ -15,7 +15,6 @@ from scalograph.analysis.quantiles import student_t
 from scalograph.analysis.ratios import paired_ratio
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.machine.floor.saved_noise import SavedNoise
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import (
     Floor,
@@ -25,6 +24,7 @@ from scalograph.protocol.noise_floor import (
     Move,
     Recheck,
     Reference,
+    SavedNoise,
     SpreadChange,
 )
 from scalograph.run.hosts.base import Host

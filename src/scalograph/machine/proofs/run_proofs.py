@@ -24,7 +24,7 @@ from scalograph.machine.proofs.proof import (
 )
 from scalograph.machine.proofs.proof_context import ProofContext, find_empty_leaves, leaf_parents, read_settings
 from scalograph.run.hosts.base import Host
-from scalograph.run.scratch import scratch
+from scalograph.system.private_dir import scratch
 from scalograph.text.format import format_cpu_list
 
 # Clocks of threads and of the wall are read one after the other.

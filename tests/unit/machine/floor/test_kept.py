@@ -10,8 +10,7 @@ from scalograph.control.host_facts import read_host_facts
 from scalograph.errors import HostError
 from scalograph.machine.doctor import examine
 from scalograph.machine.examine import Check
-from scalograph.machine.floor.saved_noise import SavedNoise, noise_file, read_noise, save_noise
-from scalograph.protocol.noise_floor import Floor
+from scalograph.protocol.noise_floor import Floor, SavedNoise, noise_file, read_noise, save_noise
 from tests.kit.studies import facts_of
 from tests.unit.control.trees import planted, write
 from tests.unit.machine.floor.test_floor import noise_floor, quiet, rows, table

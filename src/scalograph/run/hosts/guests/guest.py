@@ -37,11 +37,11 @@ from scalograph.run.hosts.local.probe import find_probe, measure
 from scalograph.run.hosts.local.probe_process import LostError
 from scalograph.run.interrupts import record_signal
 from scalograph.run.plan import Plan
-from scalograph.run.scratch import scratch
 from scalograph.study.control_names import NO_RESET
 from scalograph.study.levels import Configuration
 from scalograph.study.model import Study
 from scalograph.system.platform_facts import counter_changes, read_counters
+from scalograph.system.private_dir import scratch
 from scalograph.system.topology import parse_cpu_list
 
 # Read beside the settings: what there is to be read of CPUs, and what was counted.

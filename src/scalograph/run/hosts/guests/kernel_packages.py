@@ -19,8 +19,7 @@ from scalograph.protocol.facts import KernelPackage
 from scalograph.run.hosts.base import Tell
 from scalograph.run.hosts.guests.initramfs import needed_modules, read_module
 from scalograph.run.interrupts import run_or_refuse
-from scalograph.run.scratch import scratch
-from scalograph.system.private_dir import cache_folder, fill_atomically
+from scalograph.system.private_dir import cache_folder, fill_atomically, scratch
 
 _SOURCES_FIX = "name a kernel without @RELEASE"
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 
 from scalograph.control import apply, held_settings
-from scalograph.control.conditions import refuse_unmet
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.host_facts import read_host_facts
+from scalograph.control.kernel_files import refuse_unmet
 from scalograph.control.process_cpus import apply_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -32,11 +32,11 @@ from scalograph.run.launches import (
     is_on_path,
 )  # fmt: skip
 from scalograph.run.plan import Plan, locate_schedulers
-from scalograph.run.scratch import scratch
 from scalograph.study.levels import Configuration
 from scalograph.study.processes import fill
 from scalograph.system import quiet
 from scalograph.system.platform_facts import counter_changes, read_counters
+from scalograph.system.private_dir import scratch
 from scalograph.system.stale_processes import owner_variables
 from scalograph.text.escape import shorten
 

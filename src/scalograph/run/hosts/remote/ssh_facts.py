@@ -19,8 +19,8 @@ from scalograph.protocol.events import parse_event
 from scalograph.protocol.facts import HostFacts, machine_facts
 from scalograph.protocol.record import Capabilities
 from scalograph.run.hosts.remote.ssh_client import last_line, machine_label
-from scalograph.run.scratch import scratch
 from scalograph.system.platform_facts import parse_jvms
+from scalograph.system.private_dir import scratch
 
 # Needs nothing but what POSIX has, grep -H and readlink -f. Lines: of a file `/its/path:text`; `env NAME=value`;
 # `system Linux x86_64`; `java` its path, whether a compiler is beside it, and `| ` before each line that it says.

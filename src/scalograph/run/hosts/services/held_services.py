@@ -21,8 +21,8 @@ from scalograph.run.hosts.local.probe import lost_record, measure
 from scalograph.run.hosts.local.probe_process import ProbeProcess
 from scalograph.run.interrupts import pending_signal, record_signal
 from scalograph.run.launches import fail_if_disk_full, fill_launches, free_ports
-from scalograph.run.scratch import scratch
 from scalograph.study.processes import SERVICE
+from scalograph.system.private_dir import scratch
 from scalograph.system.stale_processes import read_stat
 
 # No block takes longer.
