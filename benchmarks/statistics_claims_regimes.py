@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import beta
 
 from scalograph.findings.sample import samples_by_configuration
-from scalograph.findings.visible_effect import estimate_noise
+from scalograph.findings.visible_effect import detectable_percent, estimate_noise
 from scalograph.questions.scaling.truth import SHAPES, Shape, check_sentences, simulate_regime
 from scalograph.simulate.runs import amdahl, usl
 from scalograph.simulate.two_studies import Kind
@@ -96,7 +96,7 @@ def visible_effect(rng: np.random.Generator, regime: Regime) -> float:
     for _ in range(5):
         table = simulate_regime(rng, shapes, regime.kind, regime.n_runs)
         noise = estimate_noise(table, [*samples_by_configuration(table).values()])
-        percents.append(noise.minimum_detectable_percent if noise else 0.0)
+        percents.append(detectable_percent(noise, len(table.configurations), table.view.confidence) if noise else 0.0)
     return 1 + median(percents) / 100
 
 

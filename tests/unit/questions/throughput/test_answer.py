@@ -349,7 +349,9 @@ def test_a_run_with_the_median_rate_is_drawn_over_time_and_a_second_without_an_a
     middle = 10 * sorted(range(len(JITTER)), key=lambda i: JITTER[i])[len(JITTER) // 2]
     assert one.top.seconds["rate"] == [90 + middle, middle, 110 + middle]
     timed = figures(found)[1]
-    assert timed.id == "throughput-time" and timed.views[0].name.startswith(f"clients: {one.at}") and len(timed.views) == 4
+    assert (
+        timed.id == "throughput-time" and timed.views[0].name.startswith(f"clients: {one.at}") and len(timed.views) == 4
+    )
     rate, times = timed.views[0].plots
     assert rate.data[0]["y"] == one.top.seconds["rate"]
     assert [trace["y"] for trace in times.data] == [
