@@ -84,6 +84,8 @@ Runs = Annotated[
 WaitQuiet = Annotated[
     str | None, typer.Option("--wait-quiet", help="Wait for a quiet machine before each block, such as 10m in total")
 ]
+# As protocol/study.md; the model would say so too, but of a key and not of the option.
+WHEN_BUSY = ("report", "cpu-time", "stop")
 WhenBusy = Annotated[
     str | None,
     typer.Option("--when-busy", help="If the machine stays busy: report (continue), cpu-time (use CPU time), or stop"),
