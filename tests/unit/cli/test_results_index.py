@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from scalograph.errors import Exit
 from scalograph.protocol.saved_documents import read_findings
 from scalograph.report.index_page import indexed_result, page
 from tests.golden.command import scalograph
+from tests.kit import ROOT
 from tests.unit.cli.test_compare import journal
 
 HOSTILE = "</style><script>alert(1)</script>\x1b[2J"
@@ -105,3 +108,12 @@ def test_text_of_a_result_stays_text(folder: Path) -> None:
     text = page(HOSTILE, [row], [HOSTILE])
     assert "<script" not in text and "\x1b" not in text and text.count("</style>") == 1
     assert rows_in(text) == ["javascript%3A%22x/report.html"]
+
+
+def test_kept_examples_become_pages_with_an_index(tmp_path: Path) -> None:
+    command = [ROOT / "scripts" / "kept-reports.sh", tmp_path, "noise-floor", "ceiling"]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHON": sys.executable}, capture_output=True)
+    text = (tmp_path / "index.html").read_text()
+    assert sorted(rows_in(text)) == ["ceiling/report.html", "noise-floor/report.html"]
+    files = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*"))
+    assert files == ["ceiling/report.html", "index.html", "noise-floor/report.html"]
