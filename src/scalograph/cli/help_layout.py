@@ -49,7 +49,8 @@ _GROUPS: Mapping[str, frozenset[str]] = {
         | {"accept_difference"}
     ),
     "Output": frozenset(
-        {"output", "strict", "tables", "table", "json", "export_json", "summary", "to", "page", "form", "help"}
+        {"output", "strict", "tables", "table", "json", "export_json", "show_output", "summary", "to", "page", "form"}
+        | {"help"}
     ),
 }
 _NOTE = re.compile(r"\s*\[((?:default: |required|x[<>]|[\d.]+<)[^\[\]]*)\]$")

@@ -80,7 +80,10 @@ def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) ->
 
     # A look at the noise floor would take longer than many a command.
     waiting = seconds_of("--wait-lock", options.wait_lock)
-    start = StudyStart(folder=options.output, ceiling=ceiling, noise=False, consent=consent, wait_lock_s=waiting)
+    start = StudyStart(
+        folder=options.output, ceiling=ceiling, noise=False, consent=consent, wait_lock_s=waiting,
+        show_output=isinstance(options, CommandOptions) and options.show_output,
+    )  # fmt: skip
     return run_declared(declared, start)
 
 

@@ -173,6 +173,9 @@ class CommandOptions:
     when_busy: WhenBusy = None
     wait_lock: WaitLock = None
     strict: StrictAnswer = False
+    show_output: Annotated[
+        bool, typer.Option("--show-output", help="Print what each run writes, as it comes, to standard error")
+    ] = False
     tables: Tables = False
     table: TableName = None
     json: Json = False
