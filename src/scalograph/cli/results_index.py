@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scalograph.errors import ProtocolError, StudyError
+from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol import results
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def write_index(source: Path, to: Path | None, keep: bool) -> tuple[list["Indexe
         name = str(folder.relative_to(source))
         try:
             findings = _refresh_report(folder)
-        except ProtocolError as error:
+        except (ProtocolError, HostError) as error:
             left_out.append(f"{name}: {error.problems[0].found}")
             continue
         report = results.Results(folder).report
@@ -104,9 +104,11 @@ def report_index(source: Path, to: Path | None, keep: bool, json: bool) -> int:
     from scalograph.text.escape import escape_controls
 
     rows, left_out, code = write_index(source, to, keep)
-    file = short_path(to or source / NAME)
+    file = to or source / NAME
     if json:
-        emit_json({"index": file if keep else None, "results": [asdict(row) for row in rows], "left_out": left_out})
+        emit_json(
+            {"index": str(file) if keep else None, "results": [asdict(row) for row in rows], "left_out": left_out}
+        )
         return code
     texts = [f"{row.day or 'no date':>11}  {row.word:<8}  {row.folder}  {row.sentence}" for row in rows]
     texts += [f"excluded: {text}" for text in left_out]
@@ -116,5 +118,5 @@ def report_index(source: Path, to: Path | None, keep: bool, json: bool) -> int:
         shown = escape_controls(text)
         tell(shown if len(shown) <= COLUMNS else f"{shown[: COLUMNS - 1]}\N{HORIZONTAL ELLIPSIS}")
     if keep:
-        tell(f"index  {file}")
+        tell(f"index  {short_path(file)}")
     return code

@@ -61,20 +61,23 @@ def test_the_index_links_each_report_newest_first_and_makes_what_is_missing_or_o
 def test_it_is_written_elsewhere_and_is_one_document_for_machines(folder: Path, tmp_path: Path) -> None:
     document = json.loads(scalograph(["report", ".", "--json", "--to", "empty/all.html"], folder).printed)
     assert [row["folder"] for row in document["results"]] == ["a/study/new", "study/middle", "old"]
-    assert document["left_out"] == [] and not (folder / "index.html").exists()
+    assert document["left_out"] == [] and document["index"] == "empty/all.html" and not (folder / "index.html").exists()
     assert rows_in((folder / "empty" / "all.html").read_text())[-1] == "../old/report.html"
     assert scalograph(["report", ".", "--tables"], folder).code == Exit.STUDY
 
 
 def test_broken_results_are_named_and_a_page_of_another_is_kept(folder: Path) -> None:
     (folder / "old" / "findings.json").write_text("{}")
+    (folder / "study" / "middle" / "report.html").mkdir()
     (folder / "index.html").write_text("<title>mine</title>")
     refused = scalograph(["report", "."], folder)
     assert refused.code == Exit.STUDY and "index.html: is not an index of ours" in refused.printed
     (folder / "index.html").unlink()
     done = scalograph(["report", "."], folder)
     assert done.code == Exit.DONE and "excluded: old: broken findings" in done.printed
-    assert "old: broken findings" in (folder / "index.html").read_text()
+    text = (folder / "index.html").read_text()
+    assert "old: broken findings" in text and "study/middle: cannot be written" in text
+    assert rows_in(text) == ["a/study/new/report.html"]
 
 
 def test_links_lead_nowhere_and_the_walk_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
