@@ -79,7 +79,7 @@ def _examine(all_checks: bool, json: bool) -> int:
         _print_checks(report)
     else:
         print_summary(summary, len(report.checks))
-    if file.exists() and not json:
+    if os.access(file, os.R_OK) and not json:
         tell(f"Your defaults ({file}): {', '.join(f'{key} {value}' for key, value in defaults.items()) or 'none'}")
     return 0
 

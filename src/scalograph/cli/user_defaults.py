@@ -40,8 +40,8 @@ def read_defaults(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     file = defaults_file(environ)
     try:
         values = tomllib.loads(read_whole(file, MAX_BYTES).decode())
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return {}  # a plain `su` leaves XDG_CONFIG_HOME as the other user had it
     except OSError as error:
         raise StudyError.one(str(file), f"cannot be read: {error.strerror}", "", "correct or remove it") from error
     except ValueError as error:  # no TOML, or no text
