@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -112,6 +113,10 @@ class RunWatch:
         return False
 
     def _store(self, copy: Copy, name: str, data: bytes) -> None:
+        if self.spec.echo and name in ("stdout", "stderr"):
+            with suppress(OSError):  # whoever read it has left
+                sys.stderr.buffer.write(data)
+                sys.stderr.buffer.flush()
         if name == "events" and self.forced is None:
             try:
                 copy.speech.feed(data, self._limits)
