@@ -29,7 +29,7 @@ _OUTCOMES: dict[Decision, tuple[str, str]] = {
     "holds": ("holds here", "hold here"),
     "does not hold": ("does not hold here", "do not hold here"),
     "inconclusive": ("is inconclusive", "are inconclusive"),
-    "cannot be seen here": ("cannot be seen here", "cannot be seen here"),
+    "cannot be seen here": ("is not testable here", "are not testable here"),
     "not comparable": ("is not comparable", "are not comparable"),
     "not measured": ("was not measured", "were not measured"),
 }
