@@ -13,8 +13,8 @@ from scalograph.text.units import format_duration
 # Outcomes in the order of a table, with the two lines of their column heads.
 COLUMNS: dict[Outcome, tuple[str, str]] = {
     "holds": ("", "holds"), "does not hold": ("does", "not"), "inconclusive": ("incon-", "clusive"),
-    "cannot be seen here": ("not test-", "able here"), "not comparable": ("not com-", "parable"), "not yet": ("not", "yet"),
-    "not measured": ("not", "run"),
+    "cannot be seen here": ("not test-", "able here"), "not comparable": ("not com-", "parable"),
+    "not yet": ("not", "yet"), "not measured": ("not", "run"),
 }  # fmt: skip
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 _STATES = ("skipped", "failed", "begun", "not run")  # of parts that did not end
