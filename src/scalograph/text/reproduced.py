@@ -20,10 +20,6 @@ _NO = {
     LOWER: "lower than here",
     INCONCLUSIVE: "inconclusive",
 }
-# Words for claims that do not hold, in this order.
-_OTHERS: tuple[Decision, ...] = (
-    "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured"
-)  # fmt: skip
 # What is said of one claim, and of several.
 _OUTCOMES: dict[Decision, tuple[str, str]] = {
     "holds": ("holds here", "hold here"),
