@@ -54,11 +54,11 @@ check-rest: $(VENV)/.dev
 bench: setup-dev
 	$(BIN)/python benchmarks/run_all.py
 
-# A site of the pages as they lie here, with tools of its own: nothing else needs them.
-docs: | $(VENV)/.prerequisites
+# A site of the pages as they lie here, with a report of each kept example, by tools that nothing else needs.
+docs: $(VENV)/.runtime
 	@test -x $(VENV)/docs/bin/python || $(PYTHON) -m venv $(VENV)/docs
 	$(VENV)/docs/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements/docs.lock
-	scripts/docs-site.sh $(VENV)/docs/bin/mkdocs build/site
+	PYTHON=$(TREE)/$(BIN)/python scripts/docs-site.sh $(VENV)/docs/bin/mkdocs build/site
 
 # Are faults known of what we depend on? Asks over the network, with tools of its own.
 audit:

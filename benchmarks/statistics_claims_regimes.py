@@ -21,7 +21,7 @@ from truth.scaling import SHAPES, Shape, check_sentences, simulate_regime
 from truth.two_studies import Kind
 
 from scalograph.findings.sample import samples_by_configuration
-from scalograph.findings.visible_effect import estimate_noise
+from scalograph.findings.visible_effect import detectable_percent, estimate_noise
 
 N, N_QUICK = 100, 8
 N_SAID = 50  # studies of an effect, of which 80% are to say it
@@ -96,7 +96,7 @@ def visible_effect(rng: np.random.Generator, regime: Regime) -> float:
     for _ in range(5):
         table = simulate_regime(rng, shapes, regime.kind, regime.n_runs)
         noise = estimate_noise(table, [*samples_by_configuration(table).values()])
-        percents.append(noise.minimum_detectable_percent if noise else 0.0)
+        percents.append(detectable_percent(noise, len(table.configurations), table.view.confidence) if noise else 0.0)
     return 1 + median(percents) / 100
 
 

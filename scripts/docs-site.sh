@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lays the pages of the project out as they lie in the repository, so that their links hold (README.md is the first page of
-# its folder), adds the page of the Python interface (docs/api.md, from docstrings), and makes a site of them. A link that
-# leads nowhere ends it.
+# its folder), adds the page of the Python interface (docs/api.md, from docstrings) and a report of each kept example, with
+# their index, and makes a site of them. A link that leads nowhere ends it. PYTHON is as of kept-reports.sh.
 # Usage: scripts/docs-site.sh MKDOCS OUTDIR
 set -eu
 mkdocs=$(realpath "$1")
@@ -16,6 +16,12 @@ git ls-files -z '*.md' 'docs/*.ipynb' 'docs/*.yml' 'studies/reproduced/*.html' L
 # It is made here, so that no page of the repository can link to it.
 # shellcheck disable=SC2016 # these are backquotes of Markdown
 sed -i 's#`docs/api.html`#[Python interface](../api.md)#' "$pages/docs/howto/notebook.md"
+scripts/kept-reports.sh "$pages/examples"
+for report in "$pages"/examples/*/report.html; do
+    study=$(basename "$(dirname "$report")")
+    printf '\nSee the [report of the kept example](../../examples/%s/report.html).\n' "$study" >>"$pages/studies/$study/README.md"
+done
+printf '\nSee the [answers of all kept examples](../examples/index.html).\n' >>"$pages/studies/README.md"
 
 cat >"$pages.yml" <<CONFIG
 site_name: Scalograph

@@ -21,7 +21,7 @@ MOST_WORDS = 20
 AVOIDED = (
     r"neighbou?rs?", r"tells?", r"told", r"carr(?:y|ies|ied)", r"knobs?", r"figures?", r"kept", r"shipped|ships?",
     r"stops? [1-5]", r"five stops", r"gives? out", r"used up", r"what ends it", r"adds? nothing", r"left out",
-    r"they count", r"inconclusive", r"cannot be said", r"the same within", r"differences? (?:is|are) none",
+    r"they count", r"not resolved", r"cannot be said", r"the same within", r"differences? (?:is|are) none",
     r"treatments?", r"contaminated", r"undecided", r"of our own", r"grants? and refuses?",
     r"so (?:many|often) (?:runs|of)",
     r"shall", r"doubts?", r"by whom", r"put right", r"\d %",
@@ -54,7 +54,9 @@ def measure(page: Path) -> Prose:
     words = plain(text)
     parts = [" ".join(part.split()) for block in re.split(r"\n\s*\n", words) for part in _ENDS.split(block)]
     sentences = [part for part in parts if len(part.split()) > 2]
-    return Prose(text.count("\n"), sentences, len(_AVOIDED.findall(re.sub(r"`[^`]*`", "", _FENCED.sub("", text)))))
+    # Not what a command prints, nor code.
+    written = re.sub(r"^    .*$|`[^`]*`", "", _FENCED.sub("", text), flags=re.MULTILINE)
+    return Prose(text.count("\n"), sentences, len(_AVOIDED.findall(written)))
 
 
 def summary(name: str, pages: list[Prose]) -> str:

@@ -76,9 +76,10 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.fixture(autouse=True, scope="session")
 def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No noise floor and no ceiling is kept: with a floor each study would look first whether it still holds."""
+    """No noise floor, no ceiling and no default is kept: with a floor each study would first look whether it holds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield
 
 

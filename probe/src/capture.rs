@@ -2,7 +2,7 @@
 
 use crate::sys;
 use std::collections::VecDeque;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
 
 #[derive(Debug)]
@@ -54,6 +54,13 @@ pub fn pump(fd: &OwnedFd, mut sink: impl FnMut(&[u8])) -> bool {
         }
     }
     false
+}
+
+/// Where it is asked for, what a copy writes goes to our standard error too; whoever read that may have left.
+pub fn echo(bytes: &[u8], is_asked: bool) {
+    if is_asked {
+        let _ = std::io::stderr().write_all(bytes);
+    }
 }
 
 /// Pieces of at most `limit` bytes, cut between characters; at least one.

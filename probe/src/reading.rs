@@ -1,6 +1,6 @@
 //! Read what copies write as it arrives: output, the lines of protocol/workload.md, and `ready`, which releases them.
 
-use crate::capture::pump;
+use crate::capture::{echo, pump};
 use crate::copies::Copy;
 use crate::watch::{seconds, Early, Watch};
 use std::os::fd::AsRawFd;
@@ -9,7 +9,12 @@ impl Watch<'_> {
     pub fn read_stdout(&mut self, i: usize) {
         let copy = &mut self.copies[i];
         let Some(fd) = &copy.stdout else { return };
-        if pump(fd, |bytes| copy.kept_out.push(bytes)) {
+        let (kept, echoes) = (&mut copy.kept_out, self.spec.echo);
+        let ended = pump(fd, |bytes| {
+            kept.push(bytes);
+            echo(bytes, echoes);
+        });
+        if ended {
             copy.stdout = None;
         }
     }
@@ -17,9 +22,10 @@ impl Watch<'_> {
     pub fn read_stderr(&mut self, i: usize) {
         let copy = &mut self.copies[i];
         let Some(fd) = &copy.stderr else { return };
-        let (kept, service) = (&mut copy.kept_err, &mut copy.service);
+        let (kept, service, echoes) = (&mut copy.kept_err, &mut copy.service, self.spec.echo);
         let ended = pump(fd, |bytes| {
             kept.push(bytes);
+            echo(bytes, echoes);
             service.iter_mut().for_each(|s| s.hear(bytes));
         });
         if ended {

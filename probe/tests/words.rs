@@ -69,6 +69,15 @@ fn stdout_is_kept_from_its_beginning_and_stderr_to_its_end() {
 }
 
 #[test]
+fn output_is_echoed_where_that_is_asked_for_whatever_is_kept_of_it() {
+    let asked = json!({"stdout": "capture", "stdout_limit_bytes": 0, "echo": true});
+    let answer = say("echo seen; echo too >&2", asked);
+    assert!(answer.stderr.contains("seen\n") && answer.stderr.contains("too\n"), "{}", answer.stderr);
+    assert_eq!(answer.one("copy")["stdout"], json!(""));
+    assert_eq!(say("echo seen; echo too >&2", json!({"stdout": "capture"})).stderr, "");
+}
+
+#[test]
 fn long_output_continues_in_further_lines() {
     let answer = say("head -c 1500000 /dev/zero", json!({"stdout": "capture"}));
     let parts = answer.all("output");

@@ -29,7 +29,7 @@ fn fields_of_a_specification_arrive() {
         spec::parse(&value.expect("a golden line of this name")).unwrap()
     };
     let full = of("b003-t07-2");
-    assert!(full.events && full.capture && !full.plain && full.timeline && full.namespace);
+    assert!(full.events && full.capture && !full.echo && !full.plain && full.timeline && full.namespace);
     assert_eq!((full.stdout_limit, full.stderr_limit), (1048576, 4096));
     assert_eq!((full.commands[0].cpus.of(0), full.commands[0].cpus.of(1)), (Some(&[0][..]), Some(&[1][..])));
     let two = of("two-commands");

@@ -11,6 +11,7 @@ pub const SECOND: u64 = 1_000_000_000;
 pub struct Answer {
     pub code: Option<i32>,
     pub events: Vec<Value>,
+    pub stderr: String,
 }
 
 impl Answer {
@@ -69,7 +70,7 @@ pub fn start(program: &[&str], spec: &Value) -> Child {
 }
 
 pub fn start_command(command: &mut Command, spec: &Value) -> Child {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     writeln!(child.stdin.take().unwrap(), "{spec}").unwrap();
     child
@@ -79,7 +80,7 @@ pub fn finish(child: Child) -> Answer {
     let output = child.wait_with_output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
     let events = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    Answer { code: output.status.code(), events }
+    Answer { code: output.status.code(), events, stderr: String::from_utf8_lossy(&output.stderr).into_owned() }
 }
 
 pub fn probe(spec: &Value) -> Answer {

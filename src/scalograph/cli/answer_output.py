@@ -1,5 +1,6 @@
 """Print the end of a command: the tables asked for, the answer and where to find more, or one JSON document."""
 
+import json
 import re
 import shlex
 import sys
@@ -8,9 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.console import emit_json, out
+from scalograph.protocol.results import write_text
 from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from scalograph.protocol.findings import Findings
     from scalograph.report.screen import Screen
 
@@ -28,8 +32,7 @@ def answer(
     all tables above it, `table` one by name: StudyError for an unknown one, after the answer.
     """
     if document is not None:
-        parts = {"claim": screen.claim, **({"trust": screen.trust} if screen.trust else {})}
-        return emit_json({**document, **{name: part.model_dump(mode="json") for name, part in parts.items()}})
+        return emit_json(_join_answer(screen, document))
     from scalograph.report.terminal_first import render_first
     from scalograph.report.terminal_table import render, render_table
 
@@ -40,6 +43,19 @@ def answer(
     if is_missing:
         names = [listed.id for listed in screen.tables]
         raise unknown_name_error("--table", f'"{table}"', table, names, empty="no table here")
+
+
+def _join_answer(screen: "Screen", document: dict[str, Any]) -> dict[str, Any]:
+    parts = {"claim": screen.claim, **({"trust": screen.trust} if screen.trust else {})}
+    return {**document, **{name: part.model_dump(mode="json") for name, part in parts.items()}}
+
+
+def export_document(file: Path | None, screen: "Screen", document: "dict[str, Any] | BaseModel") -> None:
+    """Write the document that --json prints to a file; None for no file. Raises HostError where the disk refuses."""
+    if file is not None:
+        values = document if isinstance(document, dict) else document.model_dump(mode="json")
+        text = json.dumps(_join_answer(screen, values), indent=2, allow_nan=False)
+        write_text(file, f"{text}\n")
 
 
 def tables_place() -> list[tuple[str, str]]:

@@ -21,7 +21,14 @@ TOGETHER = {"analyze": "steps", "report": "steps"}
 
 
 class LateCommands(TyperGroup):
-    """Commands imported when called; suggests the closest name for a mistyped one."""
+    """Commands imported when called, with the user's defaults; suggests the closest name for a mistyped one."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Give the defaults of the user to the command that is called."""
+        from scalograph.cli.user_defaults import command_defaults
+
+        ctx.default_map = command_defaults(self.list_commands(ctx))
+        return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Name the command that was probably meant, if there is none of this name."""

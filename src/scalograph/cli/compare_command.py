@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer, short_path, tables_place
-from scalograph.cli.options import Json, TableName, Tables, Where
+from scalograph.cli.answer_output import answer, export_document, short_path, tables_place
+from scalograph.cli.options import ExportJson, Json, TableName, Tables, Where
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def command(
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,
+    export_json: ExportJson = None,
 ) -> int:
     """Compare results, configuration by configuration: slower, faster, equivalent, or inconclusive.
 
@@ -71,6 +72,7 @@ def command(
         write(comparisons.results[0], shown, _html(page, len(sources)))
         places = [("page", short_path(page)), *places]
     answer(shown, places, tables, table, comparisons.model_dump(mode="json") if json else None)
+    export_document(export_json, shown, comparisons)
     return exit_code(comparisons)
 
 

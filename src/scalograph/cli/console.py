@@ -5,6 +5,8 @@ Only color and tables need rich; it is imported for them alone, so that a plain 
 
 import json
 import sys
+from codecs import getincrementaldecoder
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from scalograph.text.escape import encodable, shorten
@@ -54,6 +56,17 @@ def _print(text: str, style: str, to_stderr: bool) -> None:
 def emit_json(document: Any) -> None:
     json.dump(document, sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def terminal_echo() -> Callable[[bytes], None]:
+    """Return what prints the output of other programs on stderr as it comes, such as it is."""
+    decoder = getincrementaldecoder("utf-8")("replace")
+
+    def echo(data: bytes) -> None:
+        sys.stderr.write(decoder.decode(data))
+        sys.stderr.flush()
+
+    return echo
 
 
 def complain(error: "ScalographError") -> None:

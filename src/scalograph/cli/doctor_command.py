@@ -63,6 +63,7 @@ def command(
 def _examine(all_checks: bool, json: bool) -> int:
     from dataclasses import asdict
 
+    from scalograph.cli.user_defaults import defaults_file, read_defaults
     from scalograph.machine.doctor import examine
     from scalograph.machine.doctor_summary import summarize
     from scalograph.machine.examine import time_slices
@@ -74,12 +75,15 @@ def _examine(all_checks: bool, json: bool) -> int:
         capabilities = read_capabilities(probe.argv)
         report = examine(facts, capabilities, slices=slices, has_probe=probe.warning is None)
     summary = summarize(report, facts)
+    file, defaults = defaults_file(), read_defaults()
     if json:
-        emit_json({**asdict(report), **asdict(summary)})
+        emit_json({**asdict(report), **asdict(summary), "defaults": {"file": str(file), "values": defaults}})
     elif all_checks:
         _print_checks(report)
     else:
         print_summary(summary, len(report.checks))
+    if os.access(file, os.R_OK) and not json:
+        tell(f"Your defaults ({file}): {', '.join(f'{key} {value}' for key, value in defaults.items()) or 'none'}")
     return 0
 
 

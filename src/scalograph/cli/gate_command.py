@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.compare_command import AllowMissing, ComparedResponse, Margin, exit_code
-from scalograph.cli.options import Where
+from scalograph.cli.options import ExportJson, Where
 from scalograph.errors import Exit, HostError
 from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
     from scalograph.protocol.compared_results import ResultComparisons
+    from scalograph.report.screen import Screen
 
 SummaryFile = Annotated[Path | None, typer.Option("--summary", metavar="FILE", help="Append the answer as Markdown")]
 FORMATS = ("text", "md", "json")
@@ -26,6 +27,7 @@ def command(
     allow_missing: AllowMissing = None,
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="Output format: text, md, or json")] = "text",
     summary: SummaryFile = None,
+    export_json: ExportJson = None,
     allow_inconclusive: Annotated[
         bool, typer.Option("--allow-inconclusive", "--allow-unmeasurable", help="Exit with 0 if inconclusive")
     ] = False,
@@ -39,6 +41,7 @@ def command(
     scalograph gate results --against baseline --format md
     scalograph gate results --against baseline --summary "$GITHUB_STEP_SUMMARY"
     """
+    from scalograph.cli.answer_output import export_document
     from scalograph.cli.comparing import compare_sources, comparison_screen
     from scalograph.exchange.markdown import summary as markdown
 
@@ -49,30 +52,27 @@ def command(
     is_lost = any(not lost.allowed for result in comparisons.results for lost in result.lost)
     code = Exit.CONFIGURATION_FAILED if is_lost else exit_code(comparisons)
     sign = "failed or missing" if code == Exit.CONFIGURATION_FAILED else comparisons.answer
-    markdown_text = markdown(comparison_screen(comparisons, sources), sign)
+    shown = comparison_screen(comparisons, sources)
+    markdown_text = markdown(shown, sign)
     if summary is not None:
         append_summary(summary, markdown_text)
     if allow_inconclusive and code == Exit.INCONCLUSIVE:
         code = Exit.DONE
-    _print(
-        comparisons, sources, form, markdown_text, f"FAIL: {sign} (exit code {int(code)})" if code else f"PASS: {sign}"
-    )
+    ending = f"FAIL: {sign} (exit code {int(code)})" if code else f"PASS: {sign}"
+    _print(comparisons, shown, form, markdown_text, ending)
+    export_document(export_json, shown, comparisons)
     return code
 
 
-def _print(comparisons: "ResultComparisons", sources: list[str], form: str, markdown_text: str, ending: str) -> None:
+def _print(comparisons: "ResultComparisons", shown: "Screen", form: str, markdown_text: str, ending: str) -> None:
     from scalograph.cli.answer_output import answer
-    from scalograph.cli.comparing import comparison_screen
     from scalograph.cli.console import tell
 
     if form == "md":
         tell(markdown_text.rstrip("\n"))
     else:
-        answer(
-            comparison_screen(comparisons, sources),
-            [("gate", ending)],
-            document=comparisons.model_dump(mode="json") if form == "json" else None,
-        )
+        document = comparisons.model_dump(mode="json") if form == "json" else None
+        answer(shown, [("gate", ending)], document=document)
 
 
 def append_summary(file: Path, markdown_text: str) -> None:

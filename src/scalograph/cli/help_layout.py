@@ -48,7 +48,10 @@ _GROUPS: Mapping[str, frozenset[str]] = {
         {"env", "env_all", "wait_quiet", "when_busy", "wait_lock", "machine_wide", "dangerous", "host"}
         | {"accept_difference"}
     ),
-    "Output": frozenset({"output", "strict", "tables", "table", "json", "summary", "to", "page", "form", "help"}),
+    "Output": frozenset(
+        {"output", "strict", "tables", "table", "json", "export_json", "show_output", "summary", "to", "page", "form"}
+        | {"help"}
+    ),
 }
 _NOTE = re.compile(r"\s*\[((?:default: |required|x[<>]|[\d.]+<)[^\[\]]*)\]$")
 # A group of few options would cost more lines than it saves reading.

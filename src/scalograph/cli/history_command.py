@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer, tables_place
+from scalograph.cli.answer_output import answer, export_document, tables_place
 from scalograph.cli.compare_command import ComparedResponse, Margin
-from scalograph.cli.options import Json, TableName, Tables, Where
+from scalograph.cli.options import ExportJson, Json, TableName, Tables, Where
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.study.scalars import unknown_name_error
 
@@ -26,6 +26,7 @@ def command(
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,
+    export_json: ExportJson = None,
 ) -> None:
     """Find when a series of results became slower or faster.
 
@@ -50,6 +51,7 @@ def command(
         tables=series_tables(history),
     )
     answer(shown, tables_place(), tables, table, history.model_dump(mode="json") if json else None)
+    export_document(export_json, shown, history)
 
 
 def _folder(name: str) -> Path:

@@ -80,7 +80,10 @@ def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) ->
 
     # A look at the noise floor would take longer than many a command.
     waiting = seconds_of("--wait-lock", options.wait_lock)
-    start = StudyStart(folder=options.output, ceiling=ceiling, noise=False, consent=consent, wait_lock_s=waiting)
+    start = StudyStart(
+        folder=options.output, ceiling=ceiling, noise=False, consent=consent, wait_lock_s=waiting,
+        show_output=isinstance(options, CommandOptions) and options.show_output,
+    )  # fmt: skip
     return run_declared(declared, start)
 
 
@@ -111,7 +114,7 @@ def print_results(
 ) -> int:
     """Print the answer of a command's study, or `document` with --json; return the exit code."""
     from scalograph.cli.analyze_steps import exit_code
-    from scalograph.cli.answer_output import answer, study_places
+    from scalograph.cli.answer_output import answer, export_document, study_places
 
     results = session.results
     # What it was, unless that is too long to read, or its results have a folder of their own, which is taken now.
@@ -121,8 +124,9 @@ def print_results(
     consent = options.consent().words() if isinstance(options, SearchOptions) else []
     again = shlex.join(["scalograph", "run", str(results.study), *consent]) if by_file else given
     places = study_places(results.folder, findings, again)
-    as_one = {**document, "results": str(results.folder)} if options.json else None
-    answer(shown, places, options.tables, options.table, as_one)
+    document = {**document, "results": str(results.folder)}
+    answer(shown, places, options.tables, options.table, document if options.json else None)
+    export_document(options.export_json, shown, document)
     return exit_code(findings, options.strict, shown.claim.answered)
 
 

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from inspect import Parameter, Signature
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from scalograph.errors import HostError, StudyError
 from scalograph.questions.asked import Option
 from scalograph.run.hosts.host_names import LOCAL
 
@@ -21,6 +23,27 @@ OutDir = Annotated[
     Path | None, typer.Option("-o", "--output", help="Results folder (default scalograph-results/NAME/TIME-ID)")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON")]
+
+
+def _refuse_unwritable(file: Path | None) -> Path | None:
+    """Refuse a place that cannot be written before anything is measured, by a file that is gone at once."""
+    if file is not None:
+        if file.is_dir() or (file.exists() and not file.is_file()):
+            raise StudyError.one("--export-json", f'"{file}"', "a plain file")
+        try:
+            with TemporaryFile(dir=file.parent):
+                pass
+        except OSError as error:
+            raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable folder") from error
+    return file
+
+
+ExportJson = Annotated[
+    Path | None,
+    typer.Option(
+        "--export-json", metavar="FILE", callback=_refuse_unwritable, help="Write the document of --json to a file too"
+    ),
+]
 Tables = Annotated[bool, typer.Option("--tables", help="Print all tables above the answer")]
 TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Print one table above the answer")]
 # `--gate` is its name of earlier releases.
@@ -61,6 +84,8 @@ Runs = Annotated[
 WaitQuiet = Annotated[
     str | None, typer.Option("--wait-quiet", help="Wait for a quiet machine before each block, such as 10m in total")
 ]
+# As protocol/study.md; the model would say so too, but of a key and not of the option.
+WHEN_BUSY = ("report", "cpu-time", "stop")
 WhenBusy = Annotated[
     str | None,
     typer.Option("--when-busy", help="If the machine stays busy: report (continue), cpu-time (use CPU time), or stop"),
@@ -148,9 +173,13 @@ class CommandOptions:
     when_busy: WhenBusy = None
     wait_lock: WaitLock = None
     strict: StrictAnswer = False
+    show_output: Annotated[
+        bool, typer.Option("--show-output", help="Print what each run writes, as it comes, to standard error")
+    ] = False
     tables: Tables = False
     table: TableName = None
     json: Json = False
+    export_json: ExportJson = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from scalograph.cli.console import say
+from scalograph.cli.options import WHEN_BUSY
 from scalograph.errors import StudyError
 from scalograph.questions.registry import is_search
 from scalograph.run.hosts.host_names import LOCAL
@@ -12,9 +13,6 @@ from scalograph.study.declare import Declared
 from scalograph.study.model import Quick, Study
 from scalograph.study.scalars import unknown_name_error
 from scalograph.text.units import parse_duration
-
-# As protocol/study.md; the model would say so too, but of a key and not of the option.
-CHOICES = ("report", "cpu-time", "stop")
 
 
 def override_protocol(
@@ -28,8 +26,8 @@ def override_protocol(
     """Override protocol keys of a study; None leaves a key as declared."""
     if runs is not None:
         _refuse_uncounted(declared.study)
-    if when_busy is not None and when_busy not in CHOICES:
-        raise unknown_name_error("--when-busy", f'"{when_busy}"', when_busy, CHOICES)
+    if when_busy is not None and when_busy not in WHEN_BUSY:
+        raise unknown_name_error("--when-busy", f'"{when_busy}"', when_busy, WHEN_BUSY)
     changes: dict[str, Any] = {
         "budget_s": seconds_of("--budget", budget),
         "budget_runs": max_runs,

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from scalograph.cli.console import say
+from scalograph.cli.console import say, terminal_echo
 from scalograph.cli.progress import show_progress
 from scalograph.control.kernel_files import describe_met
 from scalograph.control.machine_control import NO_CONSENT, Consent
@@ -111,6 +111,7 @@ class StudyStart:
         accepted: None starts anew; a list resumes, and names the accepted differences.
         ceiling: measure first what the machine itself scales to, unless known.
         noise: check first the machine's noise against the saved floor.
+        show_output: whether what the runs write is printed, in place of a live line.
         label: before the study's name where it is one of several, such as "part 3 of 12".
     """
 
@@ -122,6 +123,7 @@ class StudyStart:
     consent: Consent = NO_CONSENT
     label: str = ""
     wait_lock_s: float | None = None
+    show_output: bool = False
 
 
 def run_declared(declared: Declared, start: StudyStart) -> Session:
@@ -140,9 +142,10 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
             say(target.warning, "yellow")
         _announce(planned, target.folder, start.label)
         gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.sample_load)
-        runner, probe = Runner(planned, host, score_of(planned.design.study)), host.probe.name
+        echo = terminal_echo() if start.show_output else None
+        runner, probe = Runner(planned, host, score_of(planned.design.study), echo), host.probe.name
         called = _label_study(planned, start.label) if start.label else ""
-        showing, notes = show_progress(planned, called), [*_journal_notes(planned, restored)]
+        showing, notes = show_progress(planned, called, start.show_output), [*_journal_notes(planned, restored)]
         ended = runner.collect_service_ends
         session = run_session(planned, target, runner, probe, showing, start.accepted, gate, learned, notes, ended)
         if session.reason == "complete" and session.n_before and not session.n_made:

@@ -170,11 +170,12 @@ class LiveProgress:
         spent_s: seconds of it that earlier sessions used.
         planner: shows precision reached, or the state of a search.
         called: begins the line, where the study is one of several.
+        is_plain: print lines also on a terminal, where others print beside us.
     """
 
     def __init__(
         self, design: Design, n_done: int = 0, limit_s: float | None = None, spent_s: float = 0.0,
-        planner: Planner | None = None, called: str = "",
+        planner: Planner | None = None, called: str = "", is_plain: bool = False,
     ) -> None:  # fmt: skip
         self._called = called
         self._total = design.n_runs + design.study.protocol.warmup_runs
@@ -193,7 +194,7 @@ class LiveProgress:
         self._answer = EarlyAnswer(design)
         console = err()
         self._encoding = console.encoding
-        self._live = _live(self) if console.is_terminal and not console.is_dumb_terminal else None
+        self._live = _live(self) if console.is_terminal and not console.is_dumb_terminal and not is_plain else None
 
     def __enter__(self) -> "LiveProgress":
         if self._live:
@@ -325,10 +326,14 @@ def eta_text(
     return GAP.join(filter(None, [eta, f"limit {format_duration(limit_s)}{rest}"]))
 
 
-def show_progress(planned: Plan, called: str = "") -> Callable[[int, float, Planner], LiveProgress]:
+def show_progress(
+    planned: Plan, called: str = "", is_plain: bool = False
+) -> Callable[[int, float, Planner], LiveProgress]:
     """Make the progress of a planned study from the runs and the seconds of earlier sessions, and its planner."""
     limit_s = planned.design.study.protocol.budget_s
-    return lambda n_done, spent_s, planner: LiveProgress(planned.design, n_done, limit_s, spent_s, planner, called)
+    return lambda n_done, spent_s, planner: LiveProgress(
+        planned.design, n_done, limit_s, spent_s, planner, called, is_plain
+    )
 
 
 def _levels(configuration: Configuration) -> str:

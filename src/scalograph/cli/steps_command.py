@@ -48,12 +48,19 @@ def report(
     \b
     scalograph report scalograph-results/thread-scaling/latest
     scalograph report scalograph-results/thread-scaling/latest --tables
+    scalograph report scalograph-results                                  # many results: a page that links to each
     """
+    from scalograph.cli.results_index import has_several, report_index
     from scalograph.protocol import saved_documents
 
     keep = _is_kept(source, to, ".html")
     if saved_documents.has_reproduction(source):
         return _reproduction(source, to, keep, json)
+    if has_several(source):
+        if tables or table:
+            raise StudyError.one("--tables", "several results here", "the folder of one", "name it")
+        code = report_index(source, to, keep, json)
+        return code if strict else 0
     from scalograph.cli import analyze_steps
     from scalograph.cli.answer_output import answer, study_places
     from scalograph.report.screen import screen

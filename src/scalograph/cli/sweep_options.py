@@ -9,6 +9,7 @@ from scalograph.cli.options import (
     Ceiling,
     CommandOptions,
     Env,
+    ExportJson,
     Json,
     OutDir,
     StrictAnswer,
@@ -105,6 +106,7 @@ class LoadOptions:
     tables: Tables = False
     table: TableName = None
     json: Json = False
+    export_json: ExportJson = None
 
 
 # Of a command that makes a study.

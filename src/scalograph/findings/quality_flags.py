@@ -135,7 +135,7 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
     scale = table.view.kind or ("time" if response.unit in SECONDS else "value")
     for kind, count in Counter(kind for kind, _ in flags.values()).most_common():
         code = scaled if (scaled := f"{kind} {scale}") in CATALOG else kind
-        reasons[kind] = Caveat(code, {"n": count, "of": n} if n > 1 else {}, whole)
+        reasons[kind] = Caveat(code, {"n": count, "of": n} if n > 1 else {"one": "the only configuration"}, whole)
     if (used or of_claim > MANY * len(cells) > 0) and not (whole and reasons):
         reasons["answer"] = _answer_caveat(used, cells)
     is_open = claim is not None and not claim.answered

@@ -20,7 +20,7 @@ from scalograph.findings.quality_flags import QualityFlags
 from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample, is_functional
 from scalograph.findings.table import Table
-from scalograph.findings.visible_effect import BLIND
+from scalograph.findings.visible_effect import BLIND, detectable_percent
 from scalograph.protocol.findings import StudyNoise, Trust
 from scalograph.text.cell_numbers import round_up
 from scalograph.text.quantities import plus_minus, two_digits
@@ -145,7 +145,7 @@ def judge_study(
         facts.append(Caveat("unchecked", {"n": len(unchecked)}))
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
     if noise and not table.study.reference and len(table.configurations) > 1:
-        facts.append(_detectable(noise))
+        facts.append(_detectable(table, noise))
     ends = [*([Caveat("open")] if flags.is_open and not against else []), *used, *flags.accuracy]
     return _make_trust(
         "caution" if against else "reliable", [*others, *ends, *facts] if against else [*ends, *others, *facts],
@@ -213,10 +213,10 @@ def _usage(ok: Sequence[Row], lost: Sequence[Row], n_included: int) -> Caveat:
     return Caveat("used", {**values, "cause": cause})
 
 
-def _detectable(noise: StudyNoise) -> Caveat:
+def _detectable(table: Table, noise: StudyNoise) -> Caveat:
     if noise.sd_log_percent == 0:
         return Caveat("no noise")
-    percent = noise.minimum_detectable_percent
+    percent = detectable_percent(noise, len(table.configurations), table.view.confidence)
     return Caveat("all noise") if percent > MAX_EFFECT else Caveat("detectable", {"percent": percent})
 
 

@@ -40,11 +40,22 @@ def estimate_noise(table: Table, samples: Iterable[Sample], name: str | None = N
     return StudyNoise(sd_log_percent=100 * sd, minimum_detectable_percent=least, n=n)
 
 
-class EffectNotes:
-    """Add the minimum detectable effect to the notes of tables, each text once.
+def detectable_percent(noise: StudyNoise, n_configurations: int, confidence: float) -> float:
+    """Return the smallest effect (percent) that is found among so many configurations, four times in five.
 
-    The effect is between two configurations: the largest of many differences, as in a claim, has a wider margin.
+    As a claim does, it allows for all comparisons with a baseline (Bonferroni).
+
+    >>> noise = StudyNoise(sd_log_percent=1.0, minimum_detectable_percent=2.0, n=5)
+    >>> [round(detectable_percent(noise, n, 0.95), 1) for n in (2, 40)]
+    [2.0, 3.7]
     """
+    confidence = 1 - (1 - confidence) / max(n_configurations - 1, 1)
+    effect = minimum_detectable_effect(noise.sd_log_percent / 100, noise.n, confidence=confidence) or 0.0
+    return 100 * math.expm1(min(effect, MOST_LOG))
+
+
+class EffectNotes:
+    """Add the smallest detectable difference to the notes of tables, each text once."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -68,9 +79,10 @@ class EffectNotes:
         # Values that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:
             return ""
-        if (least := floor.minimum_detectable_percent) >= BLIND:
+        if floor.minimum_detectable_percent >= BLIND:
             return Caveat("noisy", {"sd": floor.sd_log_percent}).text
-        return warning_text("detectable", response=self._table.view.title(response), percent=least, n=floor.n)
+        percent = detectable_percent(floor, len(samples), self._table.view.confidence)
+        return warning_text("detectable", response=self._table.view.title(response), percent=percent, n=floor.n)
 
 
 # A quantile needs so many iterations beyond it: of fewer it is the slowest by another name.

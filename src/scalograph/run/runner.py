@@ -13,7 +13,7 @@ from scalograph.control.apply import find_wrong_masks, read_back
 from scalograph.control.process_cpus import find_wrong_quotas
 from scalograph.protocol.record import CopyEvent, MachineSetting, Record, Values
 from scalograph.protocol.record_processes import ServicesEnded
-from scalograph.run.hosts.base import MAX_OUTPUT_BYTES, Host, Specification
+from scalograph.run.hosts.base import MAX_OUTPUT_BYTES, Echo, Host, Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.study.fields import engine, printed_name
@@ -48,8 +48,9 @@ class PrintedResponses:
 
     def read(self, record: Record, prints: Callable[[CopyEvent], bool] = lambda copy: True) -> Record:
         """Return the record with its values; it has failed if a copy that `prints` did not print one."""
-        if not self.responses:
-            return record
+        if not self.responses:  # what was only shown is not kept
+            copies = [replace(copy, stdout=None, stdout_truncated=False) for copy in record.copies]
+            return replace(record, copies=copies)
         values, wrong = list(record.values), list[str]()
         for copy in filter(prints, record.copies) if record.run.status == "ok" else ():
             try:
@@ -169,9 +170,9 @@ def _drop_time_values(part: Values, timed: Collection[str]) -> Values:
 class Runner:
     """Makes the runs of a plan on any host, one after the other."""
 
-    def __init__(self, planned: Plan, host: Host, score: Score | None = None) -> None:
-        """`score` reads the output of a harness, if a response of the study has a reader."""
-        self._planned, self._host = planned, host
+    def __init__(self, planned: Plan, host: Host, score: Score | None = None, echo: Echo | None = None) -> None:
+        """`score` reads the output of a harness, if a response of the study has a reader; `echo` is as of a run."""
+        self._planned, self._host, self._echo = planned, host, echo
         self._printed = PrintedResponses(planned.design.study, score)
 
     def measure(self, run: Run) -> Record:
@@ -198,7 +199,7 @@ class Runner:
             run=run, launches=launches(self._planned, run.configuration), events=program.events,
             capture=bool(self._printed.responses), timeout_s=study.protocol.timeout_s,
             in_callers_folder=study.workload.cwd == "caller", steps=program.steps, running=program.running,
-            reset=study.reset, counted=study.is_counted, keeps_services=study.workload.keep == "block",
+            reset=study.reset, counted=study.is_counted, keeps_services=study.workload.keep == "block", echo=self._echo,
         )  # fmt: skip
 
     def _check_requirements(self, record: Record) -> Record:

@@ -24,16 +24,12 @@ _NO = {
     LOWER: "lower than here",
     INCONCLUSIVE: "inconclusive",
 }
-# Words for claims that do not hold, in this order.
-_OTHERS: tuple[Decision, ...] = (
-    "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured"
-)  # fmt: skip
 # What is said of one claim, and of several.
 _OUTCOMES: dict[Decision, tuple[str, str]] = {
     "holds": ("holds here", "hold here"),
     "does not hold": ("does not hold here", "do not hold here"),
     "inconclusive": ("is inconclusive", "are inconclusive"),
-    "cannot be seen here": ("cannot be seen here", "cannot be seen here"),
+    "cannot be seen here": ("is not testable here", "are not testable here"),
     "not comparable": ("is not comparable", "are not comparable"),
     "not measured": ("was not measured", "were not measured"),
 }
@@ -172,8 +168,8 @@ def _figure(figure: ClaimValue, scale: Scale, is_decided: bool) -> str:
 # Outcomes in the order of a table, with the two lines of their column heads.
 COLUMNS: dict[Outcome, tuple[str, str]] = {
     "holds": ("", "holds"), "does not hold": ("does", "not"), "inconclusive": ("incon-", "clusive"),
-    "cannot be seen here": ("not", "here"), "not comparable": ("not com-", "parable"), "not yet": ("not", "yet"),
-    "not measured": ("not", "run"),
+    "cannot be seen here": ("not test-", "able here"), "not comparable": ("not com-", "parable"),
+    "not yet": ("not", "yet"), "not measured": ("not", "run"),
 }  # fmt: skip
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 _STATES = ("skipped", "failed", "begun", "not run")  # of parts that did not end
@@ -194,7 +190,8 @@ def headline(reproduction: Reproduction) -> str:
     studies = "one published study" if n_studies == 1 else f"{_NUMBERS.get(n_studies, n_studies)} published studies"
     held = f"{n['holds'] or 'None'} of {count_noun(of, 'claim')} of {studies}"
     parts = [f"{held} {'hold' if n['holds'] > 1 else 'holds'} on this machine"]
-    words = {"does not hold": "does not" if n["does not hold"] == 1 else "do not"}
+    does_not = "does not" if n["does not hold"] == 1 else "do not"
+    words = {"does not hold": does_not, "cannot be seen here": "not testable here"}
     others = [kind for kind in COLUMNS if kind != "holds" and n[kind]]
     return ", ".join([*parts, *(f"{n[kind]} {words.get(kind, kind)}" for kind in others)]) + "."
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from scalograph.text.answer_form import fill
 
 # Code | what was found | effect on the result | remedy | flag in tables. Before `@have` stands the number of
-# configurations, which is missing where a study has only one. The first rows are flags of those, gravest first.
+# configurations; `one` names the only one of a study. The first rows are flags of those, gravest first.
 _SHORT = {
     "@wait": "Rerun with --wait-quiet 10m.", "@more": "Rerun with more runs.",
     "@doctor": "Run scalograph doctor to see what the check needs.",
@@ -132,7 +132,8 @@ class WarningForm(NamedTuple):
 
 def _parse_table() -> dict[str, WarningForm]:
     text = re.sub(r"@(wait|more|doctor)", lambda short: _SHORT[short[0]], _TABLE)
-    text = re.sub(r"@(\w+ )", r"[[{n} of {of} configurations \1]]", text)
+    for verb, of_one in (("have", "has"), ("include", "includes")):
+        text = text.replace(f"@{verb} ", f"[[{{n}} of {{of}} configurations {verb} ]][[{{one}} {of_one} ]]")
     rows = (map(str.strip, line.split(" |")) for line in text.splitlines() if line)
     return {code: WarningForm(*forms) for code, *forms in rows}
 

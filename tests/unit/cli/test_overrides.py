@@ -7,7 +7,8 @@ import pytest
 
 from scalograph.cli import doctor_command
 from scalograph.cli.app import app
-from scalograph.cli.overrides import CHOICES, override_protocol, refuse_unused, warn_no_quick_form
+from scalograph.cli.options import WHEN_BUSY
+from scalograph.cli.overrides import override_protocol, refuse_unused, warn_no_quick_form
 from scalograph.errors import StudyError
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
@@ -24,7 +25,7 @@ def test_each_option_changes_its_key_and_no_other() -> None:
     assert (found.budget_s, found.budget_runs, found.wait_quiet_s, found.when_busy) == (90.0, 12, 600.0, "stop")
     kept = changed.model_copy(update={"protocol": DECLARED.study.protocol})
     assert kept == DECLARED.study and found.runs == DECLARED.study.protocol.runs
-    for choice in CHOICES:
+    for choice in WHEN_BUSY:
         assert Protocol.model_validate({"when_busy": choice}).when_busy == choice
     refuse_unused(False, True, ["kernel"], 4, True)
     refuse_unused(True, False, None, None, False)

@@ -28,7 +28,7 @@ def root(room: Path) -> Path:
 
 
 def killed(room: Path) -> Path:
-    code = "from scalograph.system.private_dir import scratch\nwith scratch('run') as folder: print(folder, flush=True); input()"
+    code = "from scalograph.system import private_dir as p\nwith p.scratch('run') as f: print(f, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(room)}, stdin=-1, stdout=-1, text=True
     ) as start:

@@ -25,9 +25,8 @@ def test_a_warning_is_short_and_its_remedy_is_a_sentence(code: str) -> None:
 
 
 def test_what_a_warning_says() -> None:
-    some, only = Caveat("disturbed", {"n": 6, "of": 46}), Caveat("disturbed")
+    some, only = Caveat("disturbed", {"n": 6, "of": 46}), Caveat("disturbed", {"one": "the only one"})
     assert some.text == "6 of 46 configurations include disturbed runs; their times are upper bounds"
-    assert (only.text, only.remedy) == (
-        "Disturbed runs; their times are upper bounds", "Rerun with --wait-quiet 10m."
-    )  # fmt: skip
+    assert only.text == "The only one includes disturbed runs; their times are upper bounds"
+    assert only.remedy == "Rerun with --wait-quiet 10m."
     assert flag_text("unverified", unverified=11, runs=12) == "11 of 12 runs not checked for interference"

@@ -160,9 +160,8 @@ def _no_change(history: ResultSeries) -> AnswerCase:
     """State how far results may be from the first one; without intervals nothing bounds it."""
     most = farthest([result.level for result in history.results[1:]])
     is_within = most is not None and most <= history.margin
-    return _case(
-        history, "equivalent" if is_within else "open" if most is not None else "few", most=most, fewest=FEWEST
-    )
+    case = "equivalent" if is_within else "open" if most is not None else "no intervals"
+    return _case(history, case, most=most)
 
 
 def _step(history: ResultSeries, step: SeriesStep) -> Iterator[AnswerCase]:

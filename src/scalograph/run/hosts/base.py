@@ -25,6 +25,7 @@ MAX_STDERR_BYTES, ALL_STDERR_BYTES = 64 << 10, 512 << 10
 TIMELINE_BINS, TIMELINE_TASKS = 120, 8
 
 Tell = Callable[[str], None]
+Echo = Callable[[bytes], None]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Specification:
         reset: what is done to the machine right before.
         counted: whether counters of the kernel are read before and after.
         keeps_services: whether services stay up for the other runs of the block.
+        echo: receives what the processes write, as it comes; only this machine does it.
     """
 
     run: Run
@@ -69,6 +71,7 @@ class Specification:
     reset: Reset = NO_RESET
     counted: bool = False
     keeps_services: bool = False
+    echo: Echo | None = None
 
     def line(self, folder: Path) -> dict[str, Any]:
         """Return the line that the probe reads (protocol/probe.md), with `folder` to work in."""
@@ -80,8 +83,9 @@ class Specification:
                 for launch in self.launches
             ],
             **({"running": [{"name": name, "pid": pid} for name, pid in self.running]} if self.running else {}),
-            "events": self.events, "stdout": "capture" if self.capture else "null",
-            "stdout_limit_bytes": MAX_OUTPUT_BYTES,
+            "events": self.events, "stdout": "capture" if self.capture or self.echo else "null",
+            "stdout_limit_bytes": MAX_OUTPUT_BYTES if self.capture or not self.echo else 0,
+            **({"echo": True} if self.echo else {}),
             "stderr_limit_bytes": min(MAX_STDERR_BYTES, ALL_STDERR_BYTES // sum(each.copies for each in self.launches)),
             "timeout_ns": round(self.timeout_s * 1e9),
             "timeline": True, "timeline_bins": TIMELINE_BINS, "timeline_tasks": TIMELINE_TASKS,

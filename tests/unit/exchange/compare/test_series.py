@@ -49,6 +49,9 @@ def test_without_a_change_results_are_equivalent_within_the_margin(margin: float
     assert [one.case for one in claim.cases] == [case] and claim.answered == (case == "equivalent")
     few = series_claim(series(results(4)))
     assert few.cases[0].case == "few" and not few.answered
+    # Enough results, but nothing bounds how far one of them is from the first.
+    single = dated(6, source("single", CURVE, (1.0,)))
+    assert series_claim(series([*results(6), single])).cases[0].case == "no intervals"
 
 
 def test_a_change_within_the_margin_is_none() -> None:

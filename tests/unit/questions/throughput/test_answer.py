@@ -20,7 +20,7 @@ from tests.kit.shown_numbers import check_numbers
 STUDY = """\
 version = 1
 name = "page"
-title = "How much does the page carry?"
+title = "What is the maximum throughput of the page?"
 question = "throughput"
 work = "total"
 seed = 0

@@ -54,6 +54,7 @@ def commanded(**fields: Any) -> dict[str, Any]:
     (changed(stderr_limit_bytes=(64 << 10) + 1), "stderr_limit_bytes"),
     (changed(stdout=[]), "stdout"),
     (changed(user=0), "user"),
+    (changed(echo=1), "echo"),
     (changed(timeline=1), "timeline"),
     (changed(timeline_bins=7), "timeline_bins"),
     (changed(timeline_tasks=65), "timeline_tasks"),

@@ -282,7 +282,9 @@ class LocalHost:
             return fail_if_disk_full(self._run_probe(filled, folder), state)
 
     def _run_probe(self, spec: Specification, folder: Path) -> Record:
-        return measure(spec.line(folder), self._process(), record_signal)
+        process = self._process()
+        process.echo = spec.echo
+        return measure(spec.line(folder), process, record_signal)
 
     def collect_service_ends(self, is_last: bool) -> list[ServicesEnded]:
         """Return how kept services ended; after the last run those that are up are ended first."""

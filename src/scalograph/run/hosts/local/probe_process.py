@@ -5,7 +5,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
@@ -67,6 +67,8 @@ class ProbeProcess:
     def __init__(self, argv: Sequence[str], fresh: bool = False) -> None:
         """Prepare a probe. For a fresh one a signal that came before counts no more: it cleans up after it."""
         self.argv, self.fresh = tuple(argv), fresh
+        # Receives what it writes to stderr: of a run that is shown, what the processes of the run write.
+        self.echo: Callable[[bytes], None] | None = None
         self._stderr = b""
         self._output: list[bytes] = []
         self._size = 0
@@ -157,6 +159,8 @@ class ProbeProcess:
     def _keep(self, stream: Any, chunk: bytes) -> None:
         if stream is self.process.stderr:
             self._stderr = (self._stderr + chunk)[-_STDERR_TAIL:]
+            if self.echo:
+                self.echo(chunk)
             return
         self._output.append(chunk)
         self._size += len(chunk)

@@ -148,6 +148,7 @@ class Spec(NamedTuple):
     events: Annotated[bool, _FLAG] = False
     stdout: Annotated[str, _choice("null", "capture")] = "null"
     stdout_limit_bytes: Annotated[int, integer(0, _MAX_STDOUT)] = _MAX_STDOUT
+    echo: Annotated[bool, _FLAG] = False
     stderr_limit_bytes: Annotated[int, integer(0, _MAX_STDERR)] = _MAX_STDERR
     ready_timeout_ns: Annotated[int, integer(1)] = 60_000_000_000
     user: Annotated[str | None, _text(256)] = None

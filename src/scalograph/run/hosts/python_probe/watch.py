@@ -8,6 +8,7 @@ import os
 import resource
 import select
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -118,6 +119,10 @@ class RunWatch:
         return False
 
     def _store(self, copy: Copy, name: str, data: bytes) -> None:
+        if self.spec.echo and name in ("stdout", "stderr"):
+            with suppress(OSError):  # whoever read it has left
+                sys.stderr.buffer.write(data)
+                sys.stderr.buffer.flush()
         if name == "events" and self.forced is None:
             try:
                 copy.speech.feed(data, self._limits)

@@ -1,0 +1,86 @@
+"""Many results as one HTML file without network or script: a row for each, the newest first, with its own report."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from scalograph import __version__
+from scalograph.protocol.findings import Findings
+from scalograph.report.first_screen import WORDS, day, nonce
+from scalograph.report.html import environment, join_files
+from scalograph.text.escape import shorten
+from scalograph.text.quantities import count_noun
+from scalograph.text.summaries import machine_words
+
+STYLES = ("base", "verdict", "tables", "index", "print")
+MOST_CHARACTERS = 600  # of a text that findings hold
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedResult:
+    """A result as its row shows it; `link` is the address of its report, empty where there is none."""
+
+    folder: str
+    title: str
+    sentence: str
+    level: str
+    reason: str
+    started: str
+    day: str
+    machine: str
+    link: str
+
+    @property
+    def word(self) -> str:
+        """The verdict."""
+        return WORDS[self.level]
+
+
+def indexed_result(findings: Findings, folder: str, report: Path | None, page: Path) -> IndexedResult:
+    """Return the row of a result: `folder` is its name here, `page` the index that links to its report."""
+    sentences = findings.claim.sentences if findings.claim else findings.answer
+    texts = findings.study.title or findings.study.name, next(iter(sentences), ""), findings.trust.sentence
+    title, sentence, reason = (shorten(text, MOST_CHARACTERS) for text in texts)
+    link = quote(os.fsencode(os.path.relpath(report, page.parent))) if report else ""
+    machine = shorten(machine_words(findings.machine), MOST_CHARACTERS)
+    started = findings.runs.started or ""
+    return IndexedResult(
+        folder, title, sentence, findings.trust.level, reason, started, day(findings.runs), machine, link
+    )
+
+
+def start_time(result: IndexedResult) -> float:
+    """Return when the runs began, in seconds; long ago where that is unknown."""
+    try:
+        return datetime.fromisoformat(result.started).timestamp()
+    except (ValueError, OverflowError):
+        return float("-inf")
+
+
+def headline(results: Sequence[IndexedResult]) -> str:
+    """Count the results and their verdicts."""
+    counts = Counter(result.word for result in results)
+    verdicts = ", ".join(f"{counts[word]:,} {word}" for word in WORDS.values() if counts[word])
+    return f"{count_noun(len(results), 'result')}: {verdicts}" if results else "No result can be read"
+
+
+def page(title: str, results: Sequence[IndexedResult], left_out: Sequence[str]) -> str:
+    """Return the page as text; `left_out` says which results have no row, and why."""
+    style = join_files("css", STYLES)
+    context: dict[str, Any] = {
+        "title": title,
+        "headline": headline(results),
+        "results": results,
+        "left_out": left_out,
+        "version": __version__,
+        "style": Markup(style),  # noqa: S704  ours, from this package
+        "nonce": nonce(__version__, style, title, *left_out, *(text for row in results for text in astuple(row))),
+    }
+    return environment().get_template("index.html").render(context)
