@@ -283,7 +283,9 @@ def _event(line: bytes, name: str, number: int, decoders: Decoders, is_old: bool
     """One event; of a `run` the record is checked. `is_old`: names may be those of an earlier protocol."""
     if number > 1 and (decoder := decoders.get(line[_KIND])):
         try:
-            return rename_in_event(decoder.decode(rename_in_line(line))) if is_old else decoder.decode(line)
+            present = rename_in_line(line) if is_old else line
+            event = decoder.decode(present)
+            return rename_in_event(event) if is_old and present is line else event
         except UNREADABLE:
             pass  # said below
     where = f"{name}:{number}"
