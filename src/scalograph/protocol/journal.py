@@ -234,7 +234,7 @@ def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
     """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
     with _open_journal(file) as stream:
         lines = enumerate(iter(partial(stream.readline, MAX_LINE_BYTES + 1), b""), 1)
-        return {n: _event(line, file.name, n, _WHOLE) for n, line in lines if n in numbers}
+        return {n: _event(line, file.name, n, _WHOLE, is_old=True) for n, line in lines if n in numbers}
 
 
 @contextmanager
@@ -248,7 +248,7 @@ def _open_journal(file: Path) -> Iterator[BinaryIO]:
 
 
 def _events(stream: BinaryIO, name: str, torn: list[str] | None, decoders: Decoders) -> Iterator[dict[str, Any]]:
-    n_bytes = number = 0
+    n_bytes, number, is_old = 0, 0, True
     packed = getattr(stream, "fileobj", None)
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -263,7 +263,9 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None, decoders: Decod
             if torn is not None:
                 torn.append(f"{name}:{number}: a torn last line of {len(line)} bytes was dropped")
             return
-        yield _event(line, name, number, decoders)
+        event = _event(line, name, number, decoders, is_old)
+        is_old = event["protocol"] != LATEST if number == 1 else is_old
+        yield event
     if number == 0:
         raise ProtocolError(name, "empty", "a journal whose first line is a `study` event")
 
@@ -275,11 +277,13 @@ def _refuse_bomb(packed: BinaryIO | None, n_bytes: int, name: str) -> None:
         raise ProtocolError(name, f"packed more than {MAX_RATIO} times smaller", "a journal of runs", "unpack it first")
 
 
-def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str, Any]:
-    """One event; of a `run` the record is checked."""
+def _event(line: bytes, name: str, number: int, decoders: Decoders, is_old: bool) -> dict[str, Any]:
+    """One event; of a `run` the record is checked. `is_old`: names may be those of an earlier protocol."""
     if number > 1 and (decoder := decoders.get(line[_KIND])):
         try:
-            return rename_in_event(decoder.decode(rename_in_line(line)))
+            present = rename_in_line(line) if is_old else line
+            event = decoder.decode(present)
+            return rename_in_event(event) if is_old and present is line else event
         except UNREADABLE:
             pass  # said below
     where = f"{name}:{number}"
@@ -295,7 +299,8 @@ def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str,
         observed = f'event "{event["event"]}", protocol {event.get("protocol")}'
         expected = f"a `study` event of protocol 1 or {LATEST}"
         raise ProtocolError(where, observed, expected, "analyze it with the release that wrote it")
-    rename_in_event(event)
+    if is_old:
+        rename_in_event(event)
     if event["event"] == "run":
         return dict(convert_document(event, RunEvent, f"{where}: a broken `run` event"))
     return event

@@ -103,7 +103,7 @@ def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
 
 def _wrap_label(label: str, width: int, console: Console) -> list[str]:
     first = Text(label).wrap(console, width)[0].plain.rstrip() if label else ""
-    rest = label[len(first) :].lstrip()
+    rest = label[len(first) :].lstrip(", ")
     more = Text(rest).wrap(console, max(width - INDENT, 1)) if rest else ()
     return [first, *(f"{'':{INDENT}}{line.plain.rstrip()}" for line in more)]
 

@@ -48,7 +48,7 @@ not checked | Runs not checked ({cause}), included: {n}; worst: {worst}
 short | {n} of {of} configurations have fewer clean runs than requested
 interrupted | Interrupted after {n}[[ of {of}]] runs; --resume continues
 more time | {time} more[[ (--runs {runs})]] would narrow ±{half}%[[ at {at}]] to about {reached}
-error | Systematic error at most {percent}%[[, except in {n} flagged configurations]]
+error | Systematic error at most {percent}%[[, except in flagged configurations ({n})]]
 small | An effect of {effect:digits}% is within the systematic error of {percent}%
 flagged | The answer uses flagged values | {flag}
 flags shown | {n} of {of} values shown are flagged | {flag}

@@ -82,9 +82,9 @@ _ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "s
 FORMS = {
     "time": "{command!s} takes {value:measured}[[, using {cpu} CPU]][[, using {used} of {n} CPUs]].",
     "value": "{command!s}: {response} is {value:measured}[[, using {cpu} CPU]][[, using {used} of {n} CPUs]].",
-    "limits": "[[Uses {used} of {n} CPUs]][[; the serial share is {share:measured}]]"
+    "limits": "[[It uses {used} of {n} CPUs]][[; the serial share is {share:measured}]]"
     "[[; a {nth} {worker} would add about {gain:percent}]].",
-    "slower": "[[Uses {used} of {n} CPUs]][[; more {factor} make it slower]].",
+    "slower": "[[It uses {used} of {n} CPUs]][[; more {factor} make it slower]].",
     "recommended": "Recommended: {level} ({target:percent} efficiency)[[; {other} cannot be ruled out]].",
     "unused": "All levels of {name} are equivalent, and CPUs used do not rise. Does the command use {{{name}}}?",
 }

@@ -36,6 +36,7 @@ FORMS = {
     "at once": "{k} of {all} {what} run at once" + _SURE,
     "one at a time": "Only {k} of {all} {what} runs at a time" + _SURE,
     **{limit: f"The limit is {text}." for limit, text in LIMITS.items()},
+    "none": "No limit was found on this machine.",
     **{reason: f"Inconclusive: {text}. Add runs." for reason, text in REASONS.items()},
     "implausible": f"Inconclusive: {REASONS['implausible']}. Rerun on a quiet machine.",
     "too few": "No answer: too few runs; {lost} of {n} were disturbed or failed.",

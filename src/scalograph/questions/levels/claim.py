@@ -1,6 +1,7 @@
 """State what levels do: the largest difference that is sure, or how large one may be: cases and their values."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import expm1
 from statistics import median
 from typing import NamedTuple
@@ -29,8 +30,7 @@ _WHERE = "[[, for {who:list}]][[, in {n} of {all} configurations]]."
 FORMS = {
     "longer": "{high} takes {gain:factor} as long as {low}{gain:interval}[[, {values:value}]]" + _WHERE,
     "larger": "With {high}, {response} is {gain:times} that with {low}[[, {values:value}]]" + _WHERE,
-    "ratio": "Going from {low} to {high} increases {response} {gain:factor}{gain:interval}[[, {values:value}]]"
-    + _WHERE,
+    "ratio": "Going from {low} to {high} gives {gain:times} the {response}[[, {values:value}]]" + _WHERE,
     "uncertain": "With {high}, {response} is larger than with {low} (size uncertain)[[, for {who:list}]].",
     "beside": "It is[[; reversed for {reversed:each}]][[; reversed in {n_reversed} configurations ({range:times})]]"
     "[[; equivalent within {most:at_most} for {alike:list}]]"
@@ -67,6 +67,7 @@ _SUMMARIES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": median
 
 def claim(table: Table, samples: SampleMap) -> Claim:
     """State what the levels of each factor do."""
+    table = _without_times(table, samples)
     name, n = table.view.primary, len(table.configurations)
     measured = [sample for sample in samples.values() if sample.scores(name)]
     reason = why_unanswerable(table, samples) or ("" if measured else missing_response(table, samples, name))
@@ -83,6 +84,17 @@ def claim(table: Table, samples: SampleMap) -> Claim:
     else:
         cases = [*answer.cases()]
     return state(FORMS, cases, answer.matrix)
+
+
+def _without_times(table: Table, samples: SampleMap) -> Table:
+    """Return a table that is asked for what emulated guests recorded, as these have no times; else as it is."""
+    runs = [row for sample in samples.values() for row in sample.succeeded]
+    if not runs or not all(map(is_functional, runs)) or any(s.scores(table.view.primary) for s in samples.values()):
+        return table
+    scores = {n: {tuple(s.scores(n)) for s in samples.values()} for n in table.study.responses}
+    order = sorted((n for n, values in scores.items() if any(values)), key=lambda n: len(scores[n]) == 1)
+    recorded = {n: table.study.responses[n] for n in order}  # what differs comes first
+    return replace(table, study=table.study.model_copy(update={"responses": recorded})) if recorded else table
 
 
 def _case(name: str, **values: object) -> AnswerCase:
