@@ -7,9 +7,9 @@ The order of the runs decides: pairs in random order and compared pair by pair, 
 from collections.abc import Iterator
 
 import numpy as np
+from simulate.noise import NOISES, Noise
+from simulate.runs import Order, aa_tests, sweep
 from statistics_common import Case, Measure, main, share
-from truth.noise import NOISES, Noise
-from truth.runs import Order, aa_tests, sweep
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.speedup_points import speedup

@@ -8,8 +8,8 @@ Modes: found where there are none, or missed.
 from collections.abc import Iterator
 
 import numpy as np
+from simulate.two_studies import KINDS, Kind, blocks, session
 from statistics_common import Case, Measure, main, share
-from truth.two_studies import KINDS, Kind, blocks, session
 
 from scalograph.analysis.modes import FEWEST, find_modes
 from scalograph.analysis.versus import SAME, classify_ratio, detectable_effect, versus

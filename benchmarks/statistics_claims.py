@@ -10,8 +10,8 @@ from functools import cache
 from math import exp
 
 import numpy as np
+from simulate.scaling import NOISES, SHAPES, Shape, check_sentences, simulate_study
 from statistics_common import SEED, Case, Measure, main, share
-from truth.scaling import NOISES, SHAPES, Shape, check_sentences, simulate_study
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.findings.sample import samples_by_configuration

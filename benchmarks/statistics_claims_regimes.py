@@ -16,9 +16,9 @@ from zlib import crc32
 
 import numpy as np
 from scipy.stats import beta
-from truth.runs import amdahl, usl
-from truth.scaling import SHAPES, Shape, check_sentences, simulate_regime
-from truth.two_studies import Kind
+from simulate.runs import amdahl, usl
+from simulate.scaling import SHAPES, Shape, check_sentences, simulate_regime
+from simulate.two_studies import Kind
 
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.visible_effect import detectable_percent, estimate_noise

@@ -10,9 +10,9 @@ from functools import partial
 from math import exp, log
 
 import numpy as np
+from simulate.cliff import Draw, JumpingProgram, bend, curve, jump, line
+from simulate.noise import NOISES, Noise
 from statistics_common import Case, Measure, main, share
-from truth.cliff import Draw, JumpingProgram, bend, curve, jump, line
-from truth.noise import NOISES, Noise
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table

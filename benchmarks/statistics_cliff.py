@@ -10,8 +10,7 @@ from functools import partial
 from math import exp, log, sqrt
 
 import numpy as np
-from statistics_common import Case, Measure, main, share
-from truth.cliff import (
+from simulate.cliff import (
     Draw,
     JumpingProgram,
     bend,
@@ -21,8 +20,9 @@ from truth.cliff import (
     moving,
     search,
 )
-from truth.noise import NOISES, FloatArray, Noise
-from truth.runs import run_scores
+from simulate.noise import NOISES, FloatArray, Noise
+from simulate.runs import run_scores
+from statistics_common import Case, Measure, main, share
 
 TOP, NEAR = 512, 0.05
 # Milliseconds below which nothing was weighed: the first levels are known.

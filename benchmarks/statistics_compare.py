@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 import numpy as np
+from simulate.noise import HIGH, LOW, FloatArray, Noise
+from simulate.two_studies import KINDS, SIZES, Kind, Place, study, times
 from statistics_common import Case, Measure, main, share
-from truth.noise import HIGH, LOW, FloatArray, Noise
-from truth.two_studies import KINDS, SIZES, Kind, Place, study, times
 
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
 from scalograph.exchange.compare.result_answer import compare_sources

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy import stats
+from simulate.noise import NOISES, FloatArray, Noise, Truth
+from simulate.runs import run_iterations, run_scores, sweep
+from simulate.two_studies import coverage
 from statistics_common import Case, Measure, main, share
-from truth.noise import NOISES, FloatArray, Noise, Truth
-from truth.runs import run_iterations, run_scores, sweep
-from truth.two_studies import coverage
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.estimate import Estimate

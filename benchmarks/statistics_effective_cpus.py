@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
-from statistics_common import SEED, Case, Measure, main, share
-from truth.effective_cpus import (
+from simulate.effective_cpus import (
     Answer,
     amdahl_times,
     any_serial_times,
@@ -18,8 +17,9 @@ from truth.effective_cpus import (
     search_bisection,
     search_model,
 )
-from truth.noise import NOISES, FloatArray, Noise
-from truth.runs import lock_collapse, usl
+from simulate.noise import NOISES, FloatArray, Noise
+from simulate.runs import lock_collapse, usl
+from statistics_common import SEED, Case, Measure, main, share
 
 CPUS = range(1, 13)
 TARGETS = {"low": (95.0, 100.0), "high": (93.0, 100.0)}

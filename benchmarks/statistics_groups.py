@@ -9,9 +9,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from simulate.noise import LOW
+from simulate.tunables import TunedProgram, search
 from statistics_common import SEED, Case, Measure, main, share
-from truth.noise import LOW
-from truth.tunables import TunedProgram, search
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.questions.tunables.model_groups import GroupSpread, group_ratio

@@ -14,8 +14,7 @@ from statistics import mean
 import numpy as np
 from isoline_grid import N_PAIRS
 from isoline_grid import errors as errors_of_whole_grid
-from statistics_common import SEED, Case, Measure, main
-from truth.break_even import (
+from simulate.break_even import (
     RANGES,
     ForkJoin,
     SearchOutcome,
@@ -26,8 +25,9 @@ from truth.break_even import (
     simulate_pair,
     spread_points,
 )
-from truth.break_even import simulate_search as asked_until_it_ends
-from truth.noise import NOISES, FloatArray, Noise
+from simulate.break_even import simulate_search as asked_until_it_ends
+from simulate.noise import NOISES, FloatArray, Noise
+from statistics_common import SEED, Case, Measure, main
 
 from scalograph.questions.break_even.model import RatioSurface
 from scalograph.questions.break_even.model_mean import Axis

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import numpy as np
+from simulate.noise import NOISES, Noise
+from simulate.runs import run_iterations
 from statistics_common import Case, Measure, main, share
-from truth.noise import NOISES, Noise
-from truth.runs import run_iterations
 
 from scalograph.analysis.allocate import iterations_per_run
 from scalograph.analysis.stopping import half_width

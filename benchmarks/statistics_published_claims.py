@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from math import exp
 
 import numpy as np
+from simulate.scaling import CLAIMS, NOISES, WAYS, decide_claim
 from statistics_common import Case, Measure, main, share
-from truth.scaling import CLAIMS, NOISES, WAYS, decide_claim
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from simulate.noise import NOISES, FloatArray, Noise
 from statistics_common import Case, Measure, main
-from truth.noise import NOISES, FloatArray, Noise
 
 from scalograph.analysis.steady import Steady, steady
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import numpy as np
+from simulate.noise import NOISES, FloatArray, Noise
+from simulate.runs import run_scores
 from statistics_common import Case, Measure, main
-from truth.noise import NOISES, FloatArray, Noise
-from truth.runs import run_scores
 
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.stopping import Stopping, half_width

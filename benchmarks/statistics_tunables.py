@@ -11,9 +11,9 @@ from functools import cache
 from math import exp, log
 
 import numpy as np
+from simulate.noise import HIGH, LOW
+from simulate.tunables import N_FACTORS, TunedProgram, program, search
 from statistics_common import SEED, Case, Measure, main, share
-from truth.noise import HIGH, LOW
-from truth.tunables import N_FACTORS, TunedProgram, program, search
 
 from scalograph.questions.tunables.model_fit import confirm_gain, factorial
 from scalograph.questions.tunables.model_groups import sensitivity_ranks

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from statistics_common import Case, Measure, main, share
-from truth.noise import HIGH, LOW, Noise
-from truth.throughput import (
+from simulate.noise import HIGH, LOW, Noise
+from simulate.throughput import (
     ENDS,
     QUIET,
     Network,
@@ -25,6 +24,7 @@ from truth.throughput import (
     simulate_network,
     study,
 )
+from statistics_common import Case, Measure, main, share
 
 from scalograph.questions.throughput.document import LoadedGroup
 from scalograph.questions.throughput.model_plateau import plateau

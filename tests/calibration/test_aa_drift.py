@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from truth.noise import HIGH, LOW, Noise
-from truth.runs import Order, aa_tests, sweep
+from simulate.noise import HIGH, LOW, Noise
+from simulate.runs import Order, aa_tests, sweep
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.speedup_points import speedup

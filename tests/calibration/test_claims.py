@@ -6,7 +6,7 @@ from math import exp
 
 import numpy as np
 import pytest
-from truth.scaling import (
+from simulate.scaling import (
     CLAIMS,
     NOISES,
     SHAPES,

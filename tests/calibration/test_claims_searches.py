@@ -5,8 +5,8 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from truth.cliff import Draw, curve, jump, line
-from truth.noise import LOW
+from simulate.cliff import Draw, curve, jump, line
+from simulate.noise import LOW
 
 from scalograph.protocol.findings import Claim
 from tests.calibration.sequential import is_share

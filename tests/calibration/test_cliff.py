@@ -7,7 +7,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from truth.cliff import (
+from simulate.cliff import (
     Draw,
     JumpingProgram,
     bend,
@@ -17,7 +17,7 @@ from truth.cliff import (
     moving,
     search,
 )
-from truth.noise import HIGH, LOW, Noise
+from simulate.noise import HIGH, LOW, Noise
 
 from tests.calibration.sequential import is_share
 

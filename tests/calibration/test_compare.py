@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from truth.noise import LOW
-from truth.two_studies import Place
+from simulate.noise import LOW
+from simulate.two_studies import Place
 
 from tests.calibration.sequential import is_share
 from tests.kit.scripts import Benchmarks

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from scipy import stats
-from truth.noise import HIGH, LOW, FloatArray, Noise, Truth
-from truth.runs import run_iterations, run_scores, sweep
-from truth.two_studies import Coverage, coverage
+from simulate.noise import HIGH, LOW, FloatArray, Noise, Truth
+from simulate.runs import run_iterations, run_scores, sweep
+from simulate.two_studies import Coverage, coverage
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.estimate import Estimate

@@ -5,7 +5,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from truth.effective_cpus import (
+from simulate.effective_cpus import (
     Answer,
     amdahl_times,
     any_serial_times,
@@ -15,7 +15,7 @@ from truth.effective_cpus import (
     search_bisection,
     search_model,
 )
-from truth.noise import HIGH, LOW, FloatArray, Noise
+from simulate.noise import HIGH, LOW, FloatArray, Noise
 
 from tests.calibration.sequential import is_share
 

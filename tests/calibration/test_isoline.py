@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from truth.break_even import axes, errors, fork_join, search, simulate_search
-from truth.noise import HIGH, Noise
-from truth.within_limit import queue
-from truth.within_limit import search as search_limit
+from simulate.break_even import axes, errors, fork_join, search, simulate_search
+from simulate.noise import HIGH, Noise
+from simulate.within_limit import queue
+from simulate.within_limit import search as search_limit
 
 from scalograph.questions.break_even.model_mean import Axis
 from scalograph.questions.within_limit.model import Crossing

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from truth.noise import HIGH, LOW, Noise
-from truth.runs import run_iterations, run_scores
+from simulate.noise import HIGH, LOW, Noise
+from simulate.runs import run_iterations, run_scores
 
 from scalograph.analysis.allocate import iterations_per_run
 from scalograph.analysis.stopping import Stopping, half_width

@@ -5,8 +5,8 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from truth.noise import LOW, Noise
-from truth.throughput import (
+from simulate.noise import LOW, Noise
+from simulate.throughput import (
     ENDS,
     QUIET,
     Network,

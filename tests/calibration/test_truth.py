@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from truth.noise import (
+from simulate.noise import (
     HIGH,
     LOW,
     QUIET,
     Noise,
 )
-from truth.runs import (
+from simulate.runs import (
     aa_tests,
     amdahl,
     drift,
@@ -23,7 +23,7 @@ from truth.runs import (
     usl,
     usl_peak,
 )
-from truth.two_studies import coverage
+from simulate.two_studies import coverage
 
 from scalograph.analysis.estimate import Estimate
 

@@ -5,8 +5,8 @@ from math import exp
 
 import numpy as np
 import pytest
-from truth.noise import HIGH, LOW, Noise
-from truth.tunables import N_FACTORS, TunedProgram, program, search
+from simulate.noise import HIGH, LOW, Noise
+from simulate.tunables import N_FACTORS, TunedProgram, program, search
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.questions.tunables.model_fit import confirm_gain, factorial, fit

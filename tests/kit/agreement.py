@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from truth.scaling import NOISES, SHAPES, disturb_runs, simulate_study
+from simulate.scaling import NOISES, SHAPES, disturb_runs, simulate_study
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from truth.noise import LOW, Noise
-from truth.runs import run_iterations
+from simulate.noise import LOW, Noise
+from simulate.runs import run_iterations
 
 from scalograph.analysis.allocate import baseline_repeats, iterations_per_run, spread
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from truth.two_studies import KINDS, Kind, blocks, session
+from simulate.two_studies import KINDS, Kind, blocks, session
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.modes import common_step, find_modes, rounding

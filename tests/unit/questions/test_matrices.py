@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from truth.noise import QUIET
-from truth.scaling import SHAPES, simulate_study
+from simulate.noise import QUIET
+from simulate.scaling import SHAPES, simulate_study
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.sample import samples_by_configuration

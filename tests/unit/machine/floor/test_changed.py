@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from truth.noise import Noise
+from simulate.noise import Noise
 
 from scalograph.machine.floor.floor import compare_median, compare_spread, compare_with_floor, consecutive_reference
 from scalograph.protocol.noise_floor import FloorSpread, Recheck, Reference

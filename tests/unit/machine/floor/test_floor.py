@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from truth.noise import Noise
+from simulate.noise import Noise
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from truth.runs import usl
+from simulate.runs import usl
 
 from scalograph.questions.effective_cpus.model import effective_cpus
 from scalograph.questions.effective_cpus.model_programs import Programs, answers, most_runs, programs, split_cells

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec import structs
-from truth.noise import Noise
-from truth.scaling import Shape, simulate_study
+from simulate.noise import Noise
+from simulate.scaling import Shape, simulate_study
 
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from truth.noise import LOW, Noise
-from truth.runs import run_iterations
+from simulate.noise import LOW, Noise
+from simulate.runs import run_iterations
 
 from scalograph.questions.pilot.model import half_width_of, noisier_configurations, pilot, runs_for
 

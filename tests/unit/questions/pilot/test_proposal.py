@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from truth.noise import HIGH, LOW, Noise
-from truth.runs import run_iterations
+from simulate.noise import HIGH, LOW, Noise
+from simulate.runs import run_iterations
 
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec import structs
-from truth.noise import Noise
-from truth.scaling import SHAPES, simulate_study
+from simulate.noise import Noise
+from simulate.scaling import SHAPES, simulate_study
 
 from scalograph.findings.curves import make_curves
 from scalograph.findings.row import Row

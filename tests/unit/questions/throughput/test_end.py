@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from truth.throughput import ENDS, answer_study, levels, network, study
+from simulate.throughput import ENDS, answer_study, levels, network, study
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.questions.throughput.answer import part_uses

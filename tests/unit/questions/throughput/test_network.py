@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from truth.throughput import (
+from simulate.throughput import (
     Network,
     Station,
     draw_constant,

@@ -6,8 +6,8 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from truth.noise import FloatArray, Noise
-from truth.tunables import TunedProgram, search
+from simulate.noise import FloatArray, Noise
+from simulate.tunables import TunedProgram, search
 
 from scalograph.questions.tunables.model_array import (
     Settings,

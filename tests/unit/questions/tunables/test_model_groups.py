@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from truth.noise import Noise
-from truth.tunables import TunedProgram, search
+from simulate.noise import Noise
+from simulate.tunables import TunedProgram, search
 
 from scalograph.questions.tunables.model_fit import SettingFit
 from scalograph.questions.tunables.model_groups import (

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from truth.two_studies import Kind, blocks
+from simulate.two_studies import Kind, blocks
 
 from scalograph.cli.command_line_study.declaration import CommandStudy, study_text
 from scalograph.findings.row import Row

@@ -17,7 +17,7 @@ from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
 from scalograph.questions.throughput.model_plateau import GAIN
 from scalograph.study.load import parse
-from truth.noise import FloatArray, Noise
+from simulate.noise import FloatArray, Noise
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,10 @@ from scalograph.study.load import parse
 from scalograph.study.model import Published
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.verdict.cause import Cause
-from truth import two_studies
-from truth.noise import FloatArray, Noise
-from truth.runs import amdahl, lock_collapse, sweep
-from truth.two_studies import Kind
+from simulate import two_studies
+from simulate.noise import FloatArray, Noise
+from simulate.runs import amdahl, lock_collapse, sweep
+from simulate.two_studies import Kind
 
 N_CPUS, LEVELS = 4, (1, 2, 4, 8, 16)
 SHAPES: Mapping[str, Callable[[float], float]] = {
