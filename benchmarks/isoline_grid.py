@@ -11,10 +11,9 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import RegularGridInterpolator
-
-from scalograph.questions.break_even.truth import RANGES, ForkJoin, spread_points
-from scalograph.simulate.noise import FloatArray, Noise
-from scalograph.simulate.runs import run_scores
+from simulate.break_even import RANGES, ForkJoin, spread_points
+from simulate.noise import FloatArray, Noise
+from simulate.runs import run_scores
 
 # Levels of elements, cost and workers: of six ways to divide so many pairs, the one with the smallest errors.
 SIDES = (96, 8, 16)

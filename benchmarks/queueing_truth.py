@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 from command_common import ENVIRONMENT, Figure, command, main
-
-from scalograph.questions.throughput.truth import Network, Station, draw_constant, rates, simulate_network
+from simulate.throughput import Network, Station, draw_constant, rates, simulate_network
 
 SERVER = Path(__file__).with_name("queueing_server.py")
 WORK_S, SHORT_S, CYCLE_S = 0.016, 0.002, 0.05

@@ -7,12 +7,12 @@ The order of the runs decides: pairs in random order and compared pair by pair, 
 from collections.abc import Iterator
 
 import numpy as np
+from simulate.noise import NOISES, Noise
+from simulate.runs import Order, aa_tests, sweep
 from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.speedup_points import speedup
-from scalograph.simulate.noise import NOISES, Noise
-from scalograph.simulate.runs import Order, aa_tests, sweep
 
 TARGET = (0.0, 6.0)
 DRIFT = 0.06

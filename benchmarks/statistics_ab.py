@@ -8,11 +8,11 @@ Modes: found where there are none, or missed.
 from collections.abc import Iterator
 
 import numpy as np
+from simulate.two_studies import KINDS, Kind, blocks, session
 from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.modes import FEWEST, find_modes
 from scalograph.analysis.versus import SAME, classify_ratio, detectable_effect, versus
-from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
 
 FALSE, TOLD = (0.0, 6.5), (80.0, 100.0)
 BLOCKS, EFFECTS = (5, 10, 20), (0.0, 0.01, 0.02, 0.04)

@@ -10,12 +10,12 @@ from functools import cache
 from math import exp
 
 import numpy as np
+from simulate.scaling import NOISES, SHAPES, Shape, check_sentences, simulate_study
 from statistics_common import SEED, Case, Measure, main, share
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.questions.levels.model import differences
-from scalograph.questions.scaling.truth import NOISES, SHAPES, Shape, check_sentences, simulate_study
 
 N_CURVES, N_BLOCKS = 8, 5
 MIXED = [SHAPES[name] for name in ("flat", "linear", "amdahl", "cap", "cliff", "odd-even", "slower", "flat")]

@@ -16,12 +16,12 @@ from zlib import crc32
 
 import numpy as np
 from scipy.stats import beta
+from simulate.runs import amdahl, usl
+from simulate.scaling import SHAPES, Shape, check_sentences, simulate_regime
+from simulate.two_studies import Kind
 
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.visible_effect import detectable_percent, estimate_noise
-from scalograph.questions.scaling.truth import SHAPES, Shape, check_sentences, simulate_regime
-from scalograph.simulate.runs import amdahl, usl
-from scalograph.simulate.two_studies import Kind
 
 N, N_QUICK = 100, 8
 N_SAID = 50  # studies of an effect, of which 80% are to say it

@@ -10,6 +10,8 @@ from functools import partial
 from math import exp, log
 
 import numpy as np
+from simulate.cliff import Draw, JumpingProgram, bend, curve, jump, line
+from simulate.noise import NOISES, Noise
 from statistics_common import Case, Measure, main, share
 
 from scalograph.findings.row import Row
@@ -24,10 +26,8 @@ from scalograph.questions.break_even.search_state import begin as begin_pairs
 from scalograph.questions.cliff.answer import cliffs
 from scalograph.questions.cliff.claim import cliff_claim
 from scalograph.questions.cliff.search_state import CliffState
-from scalograph.questions.cliff.truth import Draw, JumpingProgram, bend, curve, jump, line
 from scalograph.questions.parallel_build.claim import build_claim
 from scalograph.questions.surface.answer import answer as surface_answer
-from scalograph.simulate.noise import NOISES, Noise
 from scalograph.study.load import parse
 
 FALSE, USEFUL = (0.0, 5.0), (80.0, 100.0)

@@ -10,9 +10,7 @@ from functools import partial
 from math import exp, log, sqrt
 
 import numpy as np
-from statistics_common import Case, Measure, main, share
-
-from scalograph.questions.cliff.truth import (
+from simulate.cliff import (
     Draw,
     JumpingProgram,
     bend,
@@ -22,8 +20,9 @@ from scalograph.questions.cliff.truth import (
     moving,
     search,
 )
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
-from scalograph.simulate.runs import run_scores
+from simulate.noise import NOISES, FloatArray, Noise
+from simulate.runs import run_scores
+from statistics_common import Case, Measure, main, share
 
 TOP, NEAR = 512, 0.05
 # Milliseconds below which nothing was weighed: the first levels are known.

@@ -106,7 +106,7 @@ def _show(figure: Figure, as_json: bool) -> None:
 def _fingerprint() -> str:
     """Digest of everything the figures depend on: a figure of other code is not resumed from."""
     root = Path(__file__).resolve().parents[1]
-    sources = [*root.glob("src/scalograph/analysis/*.py"), *root.glob("src/scalograph/simulate/*.py")]
+    sources = [*root.glob("src/scalograph/analysis/*.py"), *root.glob("benchmarks/simulate/*.py")]
     sources += root.glob("benchmarks/statistics_*.py")
     digest = hashlib.sha256(str(SEED).encode())
     for path in sorted(sources):

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 import numpy as np
+from simulate.noise import HIGH, LOW, FloatArray, Noise
+from simulate.two_studies import KINDS, SIZES, Kind, Place, study, times
 from statistics_common import Case, Measure, main, share
 
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.compared_results import ResultComparison
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
-from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
-from scalograph.simulate.two_studies import KINDS, SIZES, Kind, Place, study, times
 
 FALSE, FOUND, ALL = (0.0, 5.0), (80.0, 100.0), (100.0, 100.0)
 RUNS = 10  # of `measure`

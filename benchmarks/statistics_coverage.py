@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy import stats
+from simulate.noise import NOISES, FloatArray, Noise, Truth
+from simulate.runs import run_iterations, run_scores, sweep
+from simulate.two_studies import coverage
 from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
@@ -16,9 +19,6 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import paired_ratio, ratio
 from scalograph.analysis.speedup_points import speedup
-from scalograph.simulate.noise import NOISES, FloatArray, Noise, Truth
-from scalograph.simulate.runs import run_iterations, run_scores, sweep
-from scalograph.simulate.two_studies import coverage
 
 TARGET = (93.0, 97.0)
 POWER = (78.0, 82.0)

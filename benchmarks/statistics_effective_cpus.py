@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
-from statistics_common import SEED, Case, Measure, main, share
-
-from scalograph.questions.effective_cpus.truth import (
+from simulate.effective_cpus import (
     Answer,
     amdahl_times,
     any_serial_times,
@@ -19,8 +17,9 @@ from scalograph.questions.effective_cpus.truth import (
     search_bisection,
     search_model,
 )
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
-from scalograph.simulate.runs import lock_collapse, usl
+from simulate.noise import NOISES, FloatArray, Noise
+from simulate.runs import lock_collapse, usl
+from statistics_common import SEED, Case, Measure, main, share
 
 CPUS = range(1, 13)
 TARGETS = {"low": (95.0, 100.0), "high": (93.0, 100.0)}

@@ -9,12 +9,12 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from simulate.noise import LOW
+from simulate.tunables import TunedProgram, search
 from statistics_common import SEED, Case, Measure, main, share
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.questions.tunables.model_groups import GroupSpread, group_ratio
-from scalograph.questions.tunables.truth import TunedProgram, search
-from scalograph.simulate.noise import LOW
 from scalograph.study.model import ONE_AT_A_TIME
 
 FIRST, SECOND = range(6), range(6, 10)

@@ -14,11 +14,7 @@ from statistics import mean
 import numpy as np
 from isoline_grid import N_PAIRS
 from isoline_grid import errors as errors_of_whole_grid
-from statistics_common import SEED, Case, Measure, main
-
-from scalograph.questions.break_even.model import RatioSurface
-from scalograph.questions.break_even.model_mean import Axis
-from scalograph.questions.break_even.truth import (
+from simulate.break_even import (
     RANGES,
     ForkJoin,
     SearchOutcome,
@@ -29,8 +25,12 @@ from scalograph.questions.break_even.truth import (
     simulate_pair,
     spread_points,
 )
-from scalograph.questions.break_even.truth import simulate_search as asked_until_it_ends
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
+from simulate.break_even import simulate_search as asked_until_it_ends
+from simulate.noise import NOISES, FloatArray, Noise
+from statistics_common import SEED, Case, Measure, main
+
+from scalograph.questions.break_even.model import RatioSurface
+from scalograph.questions.break_even.model_mean import Axis
 
 Method = Callable[[ForkJoin, int, int, np.random.Generator, Noise], RatioSurface]
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
+from simulate.noise import NOISES, Noise
+from simulate.runs import run_iterations
 from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.allocate import iterations_per_run
@@ -13,8 +15,6 @@ from scalograph.questions.pilot.model import (
     pilot,
     runs_for,
 )
-from scalograph.simulate.noise import NOISES, Noise
-from scalograph.simulate.runs import run_iterations
 
 PRECISION = 0.02
 CONFIGURATIONS, RUNS, ITERATIONS = 4, 3, 5

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from math import exp
 
 import numpy as np
+from simulate.scaling import CLAIMS, NOISES, WAYS, decide_claim
 from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decide_claim
 
 RUNS = (3, 5)
 # Of both errors at the end of the range: 5%, and what 400 cases may show of it by chance, two standard errors.

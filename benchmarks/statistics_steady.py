@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from simulate.noise import NOISES, FloatArray, Noise
 from statistics_common import Case, Measure, main
 
 from scalograph.analysis.steady import Steady, steady
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
 
 
 def courses(noise: Noise, n: int, change: Callable[[FloatArray], None], right: Callable[[Steady], bool]) -> Measure:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
+from simulate.noise import NOISES, FloatArray, Noise
+from simulate.runs import run_scores
 from statistics_common import Case, Measure, main
 
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.stopping import Stopping, half_width
-from scalograph.simulate.noise import NOISES, FloatArray, Noise
-from scalograph.simulate.runs import run_scores
 
 MOST = 200
 PLANNED = {"low": 40, "high": 70}

@@ -11,12 +11,12 @@ from functools import cache
 from math import exp, log
 
 import numpy as np
+from simulate.noise import HIGH, LOW
+from simulate.tunables import N_FACTORS, TunedProgram, program, search
 from statistics_common import SEED, Case, Measure, main, share
 
 from scalograph.questions.tunables.model_fit import confirm_gain, factorial
 from scalograph.questions.tunables.model_groups import sensitivity_ranks
-from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
-from scalograph.simulate.noise import HIGH, LOW
 from scalograph.study.model import ONE_AT_A_TIME, SCREENING, PlanKind
 
 NOISES = {"low": LOW, "high": HIGH}

@@ -7,10 +7,9 @@ the limit, and beyond it, are three times as noisy as those without load.
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from simulate.noise import Noise
+from simulate.within_limit import queue, search
 from statistics_common import Case, Measure, main, share
-
-from scalograph.questions.within_limit.truth import queue, search
-from scalograph.simulate.noise import Noise
 
 NOISES = {"1%": Noise(0.0, 0.01), "3%": Noise(0.0, 0.03), "8%": Noise(0.0, 0.08), "slowed": Noise(0.0, 0.03, 0.05)}
 RANGES: dict[str, Sequence[int]] = {"10 to 1000": range(10, 1001), "1 to 64": range(1, 65)}

@@ -8,11 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from statistics_common import Case, Measure, main, share
-
-from scalograph.questions.throughput.document import LoadedGroup
-from scalograph.questions.throughput.model_plateau import plateau
-from scalograph.questions.throughput.truth import (
+from simulate.noise import HIGH, LOW, Noise
+from simulate.throughput import (
     ENDS,
     QUIET,
     Network,
@@ -27,7 +24,10 @@ from scalograph.questions.throughput.truth import (
     simulate_network,
     study,
 )
-from scalograph.simulate.noise import HIGH, LOW, Noise
+from statistics_common import Case, Measure, main, share
+
+from scalograph.questions.throughput.document import LoadedGroup
+from scalograph.questions.throughput.model_plateau import plateau
 
 NOISES = {"quiet": QUIET, "low": LOW, "high": HIGH}
 DRAWS = {"exponential": draw_exponential, "fixed": draw_constant}

@@ -19,7 +19,7 @@ PACKAGE = "scalograph"
 # From the ground up. A file imports lower floors and its own room; rooms of one floor do not know each other.
 FLOORS = (
     ("errors",),
-    ("analysis", "simulate"),
+    ("analysis",),
     ("protocol",),
     ("text",),
     ("study", "report"),

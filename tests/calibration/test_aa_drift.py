@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from simulate.noise import HIGH, LOW, Noise
+from simulate.runs import Order, aa_tests, sweep
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.speedup_points import speedup
-from scalograph.simulate.noise import HIGH, LOW, Noise
-from scalograph.simulate.runs import Order, aa_tests, sweep
 
 NOISES = pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 

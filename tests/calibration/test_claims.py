@@ -6,14 +6,7 @@ from math import exp
 
 import numpy as np
 import pytest
-
-from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.analysis.contenders import Contender, contenders
-from scalograph.findings.curves import make_curves
-from scalograph.findings.sample import samples_by_configuration
-from scalograph.questions.scaling.answer import compare_levels
-from scalograph.questions.scaling.document import SweptCurve
-from scalograph.questions.scaling.truth import (
+from simulate.scaling import (
     CLAIMS,
     NOISES,
     SHAPES,
@@ -23,6 +16,13 @@ from scalograph.questions.scaling.truth import (
     decide_claim,
     simulate_study,
 )
+
+from scalograph.analysis.comparisons import minimum_detectable_effect
+from scalograph.analysis.contenders import Contender, contenders
+from scalograph.findings.curves import make_curves
+from scalograph.findings.sample import samples_by_configuration
+from scalograph.questions.scaling.answer import compare_levels
+from scalograph.questions.scaling.document import SweptCurve
 from tests.calibration.sequential import is_share
 
 N_CURVES = 8

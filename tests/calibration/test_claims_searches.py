@@ -5,10 +5,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from simulate.cliff import Draw, curve, jump, line
+from simulate.noise import LOW
 
 from scalograph.protocol.findings import Claim
-from scalograph.questions.cliff.truth import Draw, curve, jump, line
-from scalograph.simulate.noise import LOW
 from tests.calibration.sequential import is_share
 from tests.kit.scripts import Benchmarks
 

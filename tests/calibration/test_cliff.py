@@ -7,8 +7,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-
-from scalograph.questions.cliff.truth import (
+from simulate.cliff import (
     Draw,
     JumpingProgram,
     bend,
@@ -18,7 +17,8 @@ from scalograph.questions.cliff.truth import (
     moving,
     search,
 )
-from scalograph.simulate.noise import HIGH, LOW, Noise
+from simulate.noise import HIGH, LOW, Noise
+
 from tests.calibration.sequential import is_share
 
 TOP = 512

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from simulate.noise import LOW
+from simulate.two_studies import Place
 
-from scalograph.simulate.noise import LOW
-from scalograph.simulate.two_studies import Place
 from tests.calibration.sequential import is_share
 from tests.kit.scripts import Benchmarks
 

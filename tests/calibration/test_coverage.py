@@ -11,15 +11,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from scipy import stats
+from simulate.noise import HIGH, LOW, FloatArray, Noise, Truth
+from simulate.runs import run_iterations, run_scores, sweep
+from simulate.two_studies import Coverage, coverage
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import paired_ratio, ratio
 from scalograph.analysis.speedup_points import speedup
-from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise, Truth
-from scalograph.simulate.runs import run_iterations, run_scores, sweep
-from scalograph.simulate.two_studies import Coverage, coverage
 
 CASES = 3000
 NOISES = pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])

@@ -5,8 +5,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-
-from scalograph.questions.effective_cpus.truth import (
+from simulate.effective_cpus import (
     Answer,
     amdahl_times,
     any_serial_times,
@@ -16,7 +15,8 @@ from scalograph.questions.effective_cpus.truth import (
     search_bisection,
     search_model,
 )
-from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
+from simulate.noise import HIGH, LOW, FloatArray, Noise
+
 from tests.calibration.sequential import is_share
 
 CPUS = range(1, 13)

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from simulate.break_even import axes, errors, fork_join, search, simulate_search
+from simulate.noise import HIGH, Noise
+from simulate.within_limit import queue
+from simulate.within_limit import search as search_limit
 
 from scalograph.questions.break_even.model_mean import Axis
-from scalograph.questions.break_even.truth import axes, errors, fork_join, search, simulate_search
 from scalograph.questions.within_limit.model import Crossing
 from scalograph.questions.within_limit.search_state import MOST
-from scalograph.questions.within_limit.truth import queue
-from scalograph.questions.within_limit.truth import search as search_limit
-from scalograph.simulate.noise import HIGH, Noise
 from tests.calibration.sequential import is_share
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from simulate.noise import HIGH, LOW, Noise
+from simulate.runs import run_iterations, run_scores
 
 from scalograph.analysis.allocate import iterations_per_run
 from scalograph.analysis.stopping import Stopping, half_width
@@ -11,8 +13,6 @@ from scalograph.questions.pilot.model import (
     pilot,
     runs_for,
 )
-from scalograph.simulate.noise import HIGH, LOW, Noise
-from scalograph.simulate.runs import run_iterations, run_scores
 
 MIXED = Noise(within=0.06, between=0.03)
 N_CASES = 300

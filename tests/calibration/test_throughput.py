@@ -5,10 +5,8 @@ from itertools import islice
 
 import numpy as np
 import pytest
-
-from scalograph.questions.throughput.document import LoadedGroup
-from scalograph.questions.throughput.model_plateau import plateau
-from scalograph.questions.throughput.truth import (
+from simulate.noise import LOW, Noise
+from simulate.throughput import (
     ENDS,
     QUIET,
     Network,
@@ -20,7 +18,9 @@ from scalograph.questions.throughput.truth import (
     rates,
     study,
 )
-from scalograph.simulate.noise import LOW, Noise
+
+from scalograph.questions.throughput.document import LoadedGroup
+from scalograph.questions.throughput.model_plateau import plateau
 from tests.calibration.sequential import is_share
 
 

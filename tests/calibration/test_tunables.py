@@ -5,13 +5,13 @@ from math import exp
 
 import numpy as np
 import pytest
+from simulate.noise import HIGH, LOW, Noise
+from simulate.tunables import N_FACTORS, TunedProgram, program, search
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.questions.tunables.model_fit import confirm_gain, factorial, fit
 from scalograph.questions.tunables.model_groups import GroupSpread, group_ratio, sensitivity_ranks
 from scalograph.questions.tunables.search_state import TunablesState, array_block
-from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
-from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.study.model import ONE_AT_A_TIME
 from tests.calibration.sequential import is_share
 

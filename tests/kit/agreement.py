@@ -7,11 +7,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from simulate.scaling import NOISES, SHAPES, disturb_runs, simulate_study
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell
 from scalograph.questions.assemble import findings
-from scalograph.questions.scaling.truth import NOISES, SHAPES, disturb_runs, simulate_study
 from scalograph.text.cell_numbers import INCONCLUSIVE, cell_number, claim_number, matrix_scale
 from scalograph.text.format import level_text
 

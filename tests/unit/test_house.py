@@ -17,7 +17,7 @@ from tests.kit.sources import FILES, HOUSE, SOURCES, graph, readers, trees
 
 pytestmark = readers
 ROLES = ("check", "model", "search_state", "plan", "answer", "claim", "document", "tables", "sentences", "chart",
-         "published", "truth", "find")  # fmt: skip
+         "published", "find")  # fmt: skip
 # Files that stand beside each other in folders of one kind: what they are called says what they are.
 ALIKE = {"__init__", "__main__", "registry", "base", "measure", "kept", *ROLES}
 # A role imports of its own folder, beside files of the same role, these; `plan` alone reaches the design.
@@ -40,7 +40,7 @@ SEARCHES = {"scalograph.design.search_steps", "scalograph.design.stopping_rule"}
 QUESTIONS = sorted(p.name for p in (SOURCES / "questions").iterdir() if (p / "__init__.py").exists())
 HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}
 # What works on numbers and journals must work on any machine: it cannot even reach what runs something.
-OFFLINE = ("analysis", "simulate", "verdict", "protocol", "findings", "report", "exchange", "profile.recording",
+OFFLINE = ("analysis", "verdict", "protocol", "findings", "report", "exchange", "profile.recording",
            "profile.profile_tables", *(f"questions.{question}" for question in QUESTIONS))  # fmt: skip
 NO_COMMANDS = {"findings", "report", "verdict", "exchange.readers", *(f"questions.{name}" for name in QUESTIONS)}
 
@@ -128,7 +128,6 @@ def test_the_root_holds_floors_only() -> None:
 
 @pytest.mark.parametrize(("room", "known"), [
     ("analysis", {"analysis"}),
-    ("simulate", {"simulate", "analysis"}),
     ("study", {"study", "protocol", "text"}),
     ("report", {"report", "protocol", "text"}),
 ])  # fmt: skip
@@ -149,8 +148,7 @@ def test_a_study_and_numbers_know_little_and_the_sources_were_read() -> None:
     known = ("study", "protocol", "text", "errors", "")
     found = {name for name in reach("study") if HOUSE.room(name) not in known}
     assert found <= {"scalograph.questions.registry"}
-    numbers = {HOUSE.room(name) for room in ("analysis", "simulate") for name in reach(room)}
-    assert numbers - {""} <= {"analysis", "simulate", "errors"}
+    assert {HOUSE.room(name) for name in reach("analysis")} - {""} <= {"analysis", "errors"}
     assert "scalograph.run.loop" in reach("run.session") and "scalograph.run.hosts.base" in reach("cli")
 
 
@@ -163,7 +161,7 @@ def test_a_question_keeps_to_its_folder_and_its_roles(question: str) -> None:
         own = {role(o) for o in direct(name) if o.startswith(f"{home}.")}
         assert own <= {role(name), *BELOW.get(role(name), ROLES)}, name
         assert role(name) in ROLES, f"{name} has no role"
-        if role(name) not in ("plan", "truth", "find"):
+        if role(name) not in ("plan", "find"):
             assert not {o for o in direct(name) if HOUSE.room(o) == "design"} - SEARCHES, f"{name} imports the design"
 
 

@@ -4,7 +4,7 @@ Stopping as soon as an interval is narrow favors samples that happen to spread t
 interval then covers 91.6%. So the rule waits for half of the planned runs, at least eight, and must pass twice in a
 row (from a quarter on it covers 93.8% under the noise `low`, from half on 94.0%, for 0.2 runs more). A twentieth of
 the runs is trimmed at each end; otherwise the 3% of runs that something slowed down would decide how many are needed:
-176 instead of 59 for +-1% under the noise `high` of `scalograph.simulate`.
+176 instead of 59 for +-1% under the noise `high` of `benchmarks/simulate`.
 
 Source: Y. S. Chow and H. Robbins, On the asymptotic theory of fixed-width sequential confidence intervals for the mean,
 Ann. Math. Statist. 36 (1965), with a late first look; benchmarks/statistics_stopping.py prints the coverage reached.

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from simulate.noise import LOW, Noise
+from simulate.runs import run_iterations
 
 from scalograph.analysis.allocate import baseline_repeats, iterations_per_run, spread
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width
-from scalograph.simulate.noise import LOW, Noise
-from scalograph.simulate.runs import run_iterations
 from scalograph.study.check_question import FEWEST
 from tests.kit.refusals import refuses
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from simulate.two_studies import KINDS, Kind, blocks, session
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.modes import common_step, find_modes, rounding
 from scalograph.analysis.versus import classify_ratio, detectable_effect, versus
-from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
 
 CASES = 120
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from simulate.noise import QUIET
+from simulate.scaling import SHAPES, simulate_study
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.sample import samples_by_configuration
@@ -9,8 +11,6 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import MatrixCell
 from scalograph.protocol.plain import Level
 from scalograph.questions.matrices import MOST_ROWS, Line, are_equivalent, matrix, mean_estimate, rows
-from scalograph.questions.scaling.truth import SHAPES, simulate_study
-from scalograph.simulate.noise import QUIET
 from scalograph.study.load import parse
 from tests.kit.studies import a_study
 

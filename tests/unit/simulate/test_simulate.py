@@ -4,15 +4,13 @@ import math
 
 import numpy as np
 import pytest
-
-from scalograph.analysis.estimate import Estimate
-from scalograph.simulate.noise import (
+from simulate.noise import (
     HIGH,
     LOW,
     QUIET,
     Noise,
 )
-from scalograph.simulate.runs import (
+from simulate.runs import (
     aa_tests,
     amdahl,
     drift,
@@ -25,7 +23,9 @@ from scalograph.simulate.runs import (
     usl,
     usl_peak,
 )
-from scalograph.simulate.two_studies import coverage
+from simulate.two_studies import coverage
+
+from scalograph.analysis.estimate import Estimate
 
 
 def test_the_noises_of_the_design() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
+from simulate.noise import Noise
 
 from scalograph.machine.floor.floor import consecutive_reference
 from scalograph.machine.floor.recheck import compare_median, compare_spread, compare_with_floor
 from scalograph.protocol.noise_floor import FloorSpread, Recheck, Reference
-from scalograph.simulate.noise import Noise
 
 # Of alarms, which are rare, and of changes, most of which are to be seen.
 N, N_CHANGED = 1000, 200

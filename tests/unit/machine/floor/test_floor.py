@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from simulate.noise import Noise
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.machine.floor import floor
 from scalograph.machine.floor.floor import consecutive_reference, floor_part, noise_floor, spread
 from scalograph.machine.floor.floor import floor_rows as in_words
-from scalograph.simulate.noise import Noise
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
 from scalograph.verdict.cause import Cause

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from simulate.runs import usl
 
 from scalograph.questions.effective_cpus.model import effective_cpus
 from scalograph.questions.effective_cpus.model_programs import Programs, answers, most_runs, programs, split_cells
 from scalograph.questions.effective_cpus.model_search import Bisection, evidence, search
 from scalograph.questions.effective_cpus.search_state import EffectiveCpusState
-from scalograph.simulate.runs import usl
 
 LEVELS = range(1, 13)
 SPREAD = [1, 4, 6, 9, 12]

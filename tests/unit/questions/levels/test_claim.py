@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec import structs
+from simulate.noise import Noise
+from simulate.scaling import Shape, simulate_study
 
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, MatrixRow
 from scalograph.questions.levels.answer import applies
 from scalograph.questions.levels.claim import claim
-from scalograph.questions.scaling.truth import Shape, simulate_study
-from scalograph.simulate.noise import Noise
 from scalograph.text.cell_numbers import cell_number, matrix_scale
 from scalograph.text.scale import Scale
 from scalograph.verdict.cause import Cause

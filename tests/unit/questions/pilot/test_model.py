@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from simulate.noise import LOW, Noise
+from simulate.runs import run_iterations
 
 from scalograph.questions.pilot.model import half_width_of, noisier_configurations, pilot, runs_for
-from scalograph.simulate.noise import LOW, Noise
-from scalograph.simulate.runs import run_iterations
 
 
 def made(

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from simulate.noise import HIGH, LOW, Noise
+from simulate.runs import run_iterations
 
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.questions.pilot.plan import PriorRun, PriorRuns, propose, read_prior_runs
-from scalograph.simulate.noise import HIGH, LOW, Noise
-from scalograph.simulate.runs import run_iterations
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 from tests.kit.findings import CONFIGURATIONS, write_journal

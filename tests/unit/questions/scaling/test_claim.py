@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec import structs
+from simulate.noise import Noise
+from simulate.scaling import SHAPES, simulate_study
 
 from scalograph.findings.curves import make_curves
 from scalograph.findings.row import Row
@@ -14,8 +16,6 @@ from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.questions.scaling.claim import claim
-from scalograph.questions.scaling.truth import SHAPES, simulate_study
-from scalograph.simulate.noise import Noise
 from scalograph.text.cell_numbers import cell_number
 
 QUIET = Noise(0.003, 0.003)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from simulate.throughput import ENDS, answer_study, levels, network, study
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.questions.throughput.answer import part_uses
@@ -11,7 +12,6 @@ from scalograph.questions.throughput.claim import bottleneck_case
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
 from scalograph.questions.throughput.model_bottleneck import find_bottleneck
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
-from scalograph.questions.throughput.truth import ENDS, answer_study, levels, network, study
 from tests.kit.shown_numbers import check_numbers
 
 RUN = DrivenRun(

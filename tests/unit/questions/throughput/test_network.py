@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from scalograph.questions.throughput.truth import (
+from simulate.throughput import (
     Network,
     Station,
     draw_constant,

@@ -6,6 +6,8 @@ from math import exp, log
 
 import numpy as np
 import pytest
+from simulate.noise import FloatArray, Noise
+from simulate.tunables import TunedProgram, search
 
 from scalograph.questions.tunables.model_array import (
     Settings,
@@ -19,8 +21,6 @@ from scalograph.questions.tunables.model_fit import SettingFit, choose_candidate
 from scalograph.questions.tunables.model_groups import labels, null_band, ranks, sensitivity, sensitivity_ranks
 from scalograph.questions.tunables.model_strength import screen
 from scalograph.questions.tunables.search_state import array_block
-from scalograph.questions.tunables.truth import TunedProgram, search
-from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.study.model import ONE_AT_A_TIME
 
 GAINS = ((0.0, 0.1, 0.0), (0.0, -0.06, -0.06), (0.0, 0.0, 0.0), (0.0, 0.0), (0.0, 0.0, 0.0))

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from simulate.noise import Noise
+from simulate.tunables import TunedProgram, search
 
 from scalograph.questions.tunables.model_fit import SettingFit
 from scalograph.questions.tunables.model_groups import (
@@ -14,8 +16,6 @@ from scalograph.questions.tunables.model_groups import (
     plain_ratio,
     sensitivity,
 )
-from scalograph.questions.tunables.truth import TunedProgram, search
-from scalograph.simulate.noise import Noise
 from scalograph.study.model import ONE_AT_A_TIME
 
 # Two factors of four settings each, and three of one: of a standard deviation of 4 and of 1%.

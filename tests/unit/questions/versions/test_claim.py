@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from simulate.two_studies import Kind, blocks
 
 from scalograph.cli.command_line_study.declaration import CommandStudy, study_text
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.questions.assemble import findings
-from scalograph.simulate.two_studies import Kind, blocks
 from scalograph.study.load import parse
 
 SETUP = ("p", "plain", "cgroup", "", "")

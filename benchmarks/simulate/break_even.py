@@ -12,8 +12,8 @@ from scipy.stats import qmc
 from scalograph.questions.break_even.model import SURE, RatioSurface, line, straddle_index
 from scalograph.questions.break_even.model_mean import Axis, Role
 from scalograph.questions.break_even.search_state import EVEN, BreakEvenState
-from scalograph.simulate.noise import FloatArray, Noise
-from scalograph.simulate.runs import run_scores
+from simulate.noise import FloatArray, Noise
+from simulate.runs import run_scores
 
 # Elements, cost of each, parallelism, clients: lowest and highest level, as powers of two.
 RANGES = {"n": (4, 18), "q": (0, 10), "p": (0, 6), "c": (0, 4)}

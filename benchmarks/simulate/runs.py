@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.simulate.noise import LOW, FloatArray, Noise
+from simulate.noise import LOW, FloatArray, Noise
 
 Order = Literal["randomized", "alternating", "blocked"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from scalograph.questions.within_limit.model import Crossing
 from scalograph.questions.within_limit.search_state import MOST, LimitState
-from scalograph.simulate.noise import Noise
+from simulate.noise import Noise
 
 # Level of a load -> response over its limit.
 Queue = Callable[[float], float]

@@ -16,8 +16,8 @@ from scalograph.questions.throughput.answer import answer_runs
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
 from scalograph.questions.throughput.model_plateau import GAIN
-from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.study.load import parse
+from simulate.noise import FloatArray, Noise
 
 
 @dataclass(frozen=True, slots=True)

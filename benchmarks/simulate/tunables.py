@@ -8,9 +8,9 @@ import numpy as np
 
 from scalograph.questions.tunables.model_array import FactorSpace, Settings
 from scalograph.questions.tunables.search_state import TunablesState
-from scalograph.simulate.noise import Noise
-from scalograph.simulate.runs import run_scores
 from scalograph.study.model import SCREENING, PlanKind
+from simulate.noise import Noise
+from simulate.runs import run_scores
 
 # Factors of three levels each, and what the best level of an active one gains at least and at most, as a log.
 N_FACTORS, GAINS = 11, (0.06, 0.09)

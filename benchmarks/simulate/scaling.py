@@ -24,14 +24,14 @@ from scalograph.questions.scaling.model_claim import (
     find_decline,
     is_resolved,
 )
-from scalograph.simulate import two_studies
-from scalograph.simulate.noise import FloatArray, Noise
-from scalograph.simulate.runs import amdahl, lock_collapse, sweep
-from scalograph.simulate.two_studies import Kind
 from scalograph.study.load import parse
 from scalograph.study.model import Published
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.verdict.cause import Cause
+from simulate import two_studies
+from simulate.noise import FloatArray, Noise
+from simulate.runs import amdahl, lock_collapse, sweep
+from simulate.two_studies import Kind
 
 N_CPUS, LEVELS = 4, (1, 2, 4, 8, 16)
 SHAPES: Mapping[str, Callable[[float], float]] = {

@@ -8,8 +8,8 @@ import numpy as np
 
 from scalograph.questions.cliff.model import Cliff
 from scalograph.questions.cliff.search_state import CliffState
-from scalograph.simulate.noise import FloatArray, Noise
-from scalograph.simulate.runs import run_scores
+from simulate.noise import FloatArray, Noise
+from simulate.runs import run_scores
 
 # A search that is not over by then is none.
 MOST = 60

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scalograph.simulate.noise import LOW, FloatArray, Noise
+from simulate.noise import LOW, FloatArray, Noise
 
 Kind = Literal["normal", "lognormal", "outliers", "modes", "autocorrelated", "step", "drift", "ticks"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -8,8 +8,8 @@ from scalograph.questions.effective_cpus.model import Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import GAIN
 from scalograph.questions.effective_cpus.model_search import Bisection, search
 from scalograph.questions.effective_cpus.search_state import EffectiveCpusState
-from scalograph.simulate.noise import FloatArray, Noise
-from scalograph.simulate.runs import amdahl, run_scores
+from simulate.noise import FloatArray, Noise
+from simulate.runs import amdahl, run_scores
 
 # A search that is not over by then is none.
 MOST = 48
