@@ -6,8 +6,8 @@ its roles:
 
 `check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written
 `model*`    the statistics
-`search_state` what is known after some runs, and which comes next
-`plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of a sweep; it
+`search_state` what is known after some runs, and which comes next; `begin(study, configurations)` begins the search
+`plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of its search, or of a sweep; it
             may have `configurations(study) -> Iterable[Configuration]`: those that are planned first, in place of the
             full grid
 `answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
@@ -21,7 +21,6 @@ its roles:
 `published` `quantities(document) -> dict[str, list[tuple[str, Estimate]]]`: figures, by name, that a published claim of
             kind `location` or `count` may ask for
 `chart`     `figures(findings) -> list[Figure]`; without it, it draws none
-`truth`     programs of which the answer is known
 
 A **reading** answers without being asked: what a sweep, or any other study, tells of itself.
 """
