@@ -117,10 +117,9 @@ def level_usage(table: Table, sample: Sample) -> LevelUsage:
     records = [*read_records(table, sample.counted)]
     values = [part.values for record in records for part in record.values]
     believed = [value for each in values for name in _BELIEVED for value in each.get(name, ())]
-    runs, at_once = [record.run for record in records], []
-    for record in records:
-        bins = (record.timeline.bin_ns, record.timeline.busy_ns) if record.timeline else (0, ())
-        at_once.append(concurrency(record.run.wall_ns, record.run.cpu_ns, *bins))
+    runs = [record.run for record in records]
+    timed = [(record.run.wall_ns, record.timeline) for record in records if record.timeline]
+    at_once = [concurrency(wall_ns, timeline.bin_ns, timeline.busy_ns) for wall_ns, timeline in timed]
     tasks = [run.n_tasks for run in runs if run.n_tasks]
     waited = [run.wait_ns / (run.wait_ns + run.cpu_ns) for run in runs if run.wait_ns is not None and run.cpu_ns]
     return LevelUsage(
@@ -136,10 +135,10 @@ def level_usage(table: Table, sample: Sample) -> LevelUsage:
 def _mean_concurrency(runs: Sequence[Concurrency]) -> Concurrency:
     with_shares = [run for run in runs if run.shares]
     if not with_shares:
-        return Concurrency(None)
+        return Concurrency()
     width = max(len(run.shares) for run in with_shares)
     shares = [fmean(run.shares[n] if n < len(run.shares) else 0.0 for run in with_shares) for n in range(width)]
-    return Concurrency(None, tuple(shares), fmean(run.exact for run in with_shares))
+    return Concurrency(tuple(shares), fmean(run.exact for run in with_shares))
 
 
 MOST = 16

@@ -37,8 +37,6 @@ class Parallelism:
     below_s: float
     lost_s: float
     tail_s: float
-    wall_s: float
-    bin_s: float
     tasks: FloatArray
     course: FloatArray
 
@@ -70,10 +68,10 @@ def parallelism(
     limit = min(asked, n_cpus)
     _refuse(bin_ns, begin_ns, end_ns, limit)
     used, widths = clip_to_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
-    return _summarize(used, widths, limit, end_ns - begin_ns, bin_ns) if widths.size else None
+    return _summarize(used, widths, limit, end_ns - begin_ns) if widths.size else None
 
 
-def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin_ns: int) -> Parallelism:
+def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float) -> Parallelism:
     tasks = used / widths
     many = np.flatnonzero(tasks > 1 + SLACK)  # the tail begins after the last of them
     return Parallelism(
@@ -82,8 +80,6 @@ def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float, 
         below_s=float(widths[tasks < (1 - SLACK) * limit].sum() / 1e9),
         lost_s=max(0.0, float(limit * wall - used.sum()) / 1e9),
         tail_s=float(widths[int(many[-1]) + 1 if many.size else 0 :].sum() / 1e9),
-        wall_s=wall / 1e9,
-        bin_s=bin_ns / 1e9,
         tasks=tasks,
         course=course(used, widths),
     )

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from scalograph.analysis.estimate import BEYOND_CPUS, join_flags
+from scalograph.analysis.estimate import BEYOND_CPUS, Estimate, join_flags
+from scalograph.findings.answer import level_columns, tabulate
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Column, Curve, TableDoc
+from scalograph.protocol.findings import Curve, LawDoc, TableDoc
 
 _NOTE = (
     "universal scalability law, throughput = gamma n / (1 + sigma (n - 1) + kappa n (n - 1)), fitted to the runs of "
@@ -17,17 +18,15 @@ _NOTE = (
 def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
     """Tabulate the law of each curve; None where no curve has one."""
     shown = [name for name in table.view.varying if name != table.view.curve_factor]
-    rows: list[list[Cell]] = []
-    for curve in curves:
-        if law := curve.law:
-            # With more workers than CPUs it is no serial share, as the flags say.
-            sigma = None if any(flag.code == BEYOND_CPUS for flag in law.flags) else law.sigma
-            values = sigma, law.kappa, law.optimum, law.twice, join_flags(law.flags)
-            rows.append([*(curve.group[name] for name in shown), *values])
-    if not rows:
-        return None
-    columns = [Column(name=table.view.title(name), kind="label") for name in shown]
-    names = ("serial share sigma", "coherency kappa", "largest at", "twice as far")
-    columns += [Column(name=name, kind="estimate") for name in names]
-    columns.append(Column(name="flags", kind="text"))
-    return TableDoc(id="laws", title="Scaling laws", note=_NOTE, columns=columns, rows=rows)
+    laws = [(curve.group, curve.law) for curve in curves if curve.law]
+    return tabulate("laws", "Scaling laws", laws, [
+        *level_columns(table.view, shown, lambda x: x[0]),
+        ("serial share sigma", "estimate", lambda x: _serial_share(x[1])),
+        ("coherency kappa", "estimate", lambda x: x[1].kappa), ("largest at", "estimate", lambda x: x[1].optimum),
+        ("twice as far", "estimate", lambda x: x[1].twice), ("flags", "text", lambda x: join_flags(x[1].flags)),
+    ], _NOTE) if laws else None  # fmt: skip
+
+
+def _serial_share(law: LawDoc) -> Estimate | None:
+    """Return sigma; with more workers than CPUs it is no serial share, as the flags say."""
+    return None if any(flag.code == BEYOND_CPUS for flag in law.flags) else law.sigma

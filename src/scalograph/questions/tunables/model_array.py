@@ -195,7 +195,3 @@ def read_factor_space(study: Study) -> FactorSpace:
         fixed={name: factor.levels[0] for name, factor in study.factors.items() if name not in varied},
         order=tuple(study.factors),
     )
-
-
-def _default_first(levels: Sequence[Level], default: Level) -> tuple[Level, ...]:
-    return (default, *(level for level in levels if not is_same_level(level, default)))

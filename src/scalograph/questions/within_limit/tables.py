@@ -1,7 +1,8 @@
 """The runs of a search for the highest level within a limit, by level."""
 
+from scalograph.findings.answer import tabulate
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.findings import TableDoc
 from scalograph.questions.within_limit.document import WithinLimit
 
 _NOTE = "over the limit: the response of a run over its limit; up to 1 the limit is met"
@@ -9,15 +10,11 @@ _NOTE = "over the limit: the response of a run over its limit; up to 1 the limit
 
 def limit_tables(table: Table, result: WithinLimit) -> list[TableDoc]:
     """Make one row for each measured level."""
-    factor = table.study.factors[result.factor]
-    columns = [
-        Column(name=table.view.title(result.factor), unit=factor.unit, kind="label"),
-        Column(name="least over the limit"), Column(name="most over the limit"), Column(name="runs"),
-    ]  # fmt: skip
     levels: dict[int, list[float]] = {}
     for run in result.runs:
         levels.setdefault(run.level, []).append(run.over)
-    rows: list[list[Cell]] = [
-        [level, round(min(over), 3), round(max(over), 3), len(over)] for level, over in sorted(levels.items())
-    ]
-    return [TableDoc(id="within-limit", title="Levels that were measured", note=_NOTE, columns=columns, rows=rows)]
+    return [tabulate("within-limit", "Levels that were measured", sorted(levels.items()), [
+        (table.view.title(result.factor), "label", lambda x: x[0], table.view.unit(result.factor)),
+        ("least over the limit", "number", lambda x: round(min(x[1]), 3)),
+        ("most over the limit", "number", lambda x: round(max(x[1]), 3)), ("runs", "number", lambda x: len(x[1])),
+    ], _NOTE)]  # fmt: skip
