@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from scalograph.errors import StudyError
 from scalograph.study.scalars import Level
+from scalograph.text.units import parse_percent
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,17 @@ class QuestionOptions(Protocol):
 
     def factors(self) -> AskedFactors:
         """Make the factors of the study. Raises StudyError where the options make none."""
+
+
+def check_share(text: str, option: str, example: str) -> str:
+    """Check a difference that does not count, as text. Raises StudyError where it is no percentage."""
+    try:
+        share = parse_percent(text)
+    except ValueError as error:
+        raise StudyError.one(option, str(error)) from error
+    if not 0 < share < 1:
+        raise StudyError.one(option, f"{text!r}", "a share between 0 and 100%", f"such as {example}")
+    return text
 
 
 MOST = 1000  # a place is told within 5%: of levels that lie closer than 0.5% to each other, some are enough

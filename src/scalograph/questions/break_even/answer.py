@@ -219,7 +219,6 @@ STEPS, MOST_MAPS = 49, 16
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Answer a break-even search from its runs."""
     search = replay_search(table)
     if not search:
         return Answer(decided=False, claim=break_even_claim(table, None), doubts=_doubts(None), at_levels=lambda _: {})
@@ -264,7 +263,6 @@ def replay_search(table: Table) -> EndedSearch | None:
 
 
 def break_even(table: Table, search: EndedSearch) -> BreakEven:
-    """Make the document of a search."""
     space, state, surface, precision = search.space, search.state, search.surface, table.study.protocol.precision
     noise = surface.parameters.noise
     off = np.abs(np.array(state.g) - surface(space.coordinates()[state.asked])[0])

@@ -51,7 +51,6 @@ class ChartAxis:
         return f"{self.levels.title}: {escape_controls(level_text(level, self.levels.unit))}"
 
     def layout(self, span: Sequence[float]) -> dict[str, Any]:
-        """Make the axis layout between two positions."""
         ticks = self._ticks()
         unit, scale = self.levels.unit, " (log scale)" if self.is_log else ""
         title = self.levels.title + (f" ({unit})" if unit else "") + scale
@@ -122,7 +121,6 @@ class BreakEvenChart:
 
     @property
     def rows(self) -> list[PanelRow]:
-        """Return the rows of all panels."""
         return [row for panel in self.panels for row in panel.rows]
 
 

@@ -74,13 +74,11 @@ class _NamedLine:
 
 
 def break_even_claim(table: Table, result: BreakEven | None) -> Claim:
-    """State what the search has found, an open end too."""
     if result is None:
         lost = sum(row.verdict not in COUNTED for row in table.rows)
         return state(FORMS, [AnswerCase(case="no answer", values={"lost": lost, "n": len(table.rows)})])
     answer = _LineCases(table, result)
-    claim = state(FORMS, [*answer.all()], answer.matrix())
-    return claim.model_copy(update={"figure": FIGURE})
+    return state(FORMS, [*answer.all()], answer.matrix(), FIGURE)
 
 
 class _LineCases:
@@ -98,7 +96,6 @@ class _LineCases:
         self._first = next(iter(self._by_kind))
 
     def all(self) -> Iterator[AnswerCase]:
-        """Yield the cases, the first one first."""
         result, kind = self._result, self._first
         levels = [x for m in result.maps for x in m.x_levels]
         common = {"other": version_name(result.factor, result.other), "even": result.even, "n": result.n}

@@ -79,7 +79,6 @@ class Mean:
     sd: FloatArray
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        """Return the log ratio at each row of x."""
         return _ratio(_rows(self.axes, self.cpus, x) @ self.theta)
 
     def parts(self, x: FloatArray) -> FloatArray:
@@ -182,7 +181,6 @@ class ComparisonSpace:
     configurations: tuple[tuple[Configuration, Configuration], ...]
 
     def levels(self, axis: int) -> list[float]:
-        """Return the levels of an axis, ascending."""
         return sorted({point[axis] for point in self.points})
 
     def coordinate(self, axis: int, level: float) -> float:
@@ -196,14 +194,12 @@ class ComparisonSpace:
         return {level: LINEAR * (level - low) / (high - low) for level in wanted}
 
     def level(self, axis: int, coordinate: float) -> float:
-        """Return the level at a coordinate of an axis."""
         if not self.linear[axis]:
             return float(2.0**coordinate)
         levels = self.levels(axis)
         return levels[0] + coordinate * (levels[-1] - levels[0]) / LINEAR
 
     def point_name(self, index: int) -> str:
-        """Name a point for people."""
         return ", ".join(f"{name} {level:.6g}" for name, level in zip(self.names, self.points[index], strict=True))
 
     def coordinates(self) -> FloatArray:

@@ -16,7 +16,6 @@ from scalograph.text.warning_catalog import Caveat
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Answer a search for cliffs from its runs."""
     document, flags = cliffs(table), [Caveat("nothing known", {"what": "a cliff"})]
     if document:
         flags = [] if document.decided else [Caveat("search open", {"n": document.n})]

@@ -23,7 +23,6 @@ class CliffOptions:
     per_worker: Annotated[bool, Option("Treat the work as per worker, not as a total")] = False
 
     def factors(self) -> AskedFactors:
-        """Make the one factor along which the time may jump."""
         return AskedFactors({self.factor: search_levels(self.range)}, per_worker=self.per_worker)
 
 

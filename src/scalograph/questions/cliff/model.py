@@ -96,7 +96,6 @@ class Cliff:
 
     @property
     def is_none(self) -> bool:
-        """Tell whether it is sure that there is none."""
         return self.probability <= 1 - SURE
 
 

@@ -10,7 +10,6 @@ from scalograph.questions.cliff.model_wander import evidence, sides
 
 
 def cliff_tables(table: Table, samples: SampleMap, result: Cliffs | None) -> list[TableDoc]:
-    """Make the tables of all cliffs, of both sides of each, and of the measured levels."""
     if result is None:
         return []
     both = [_sides(table, result, cliff, index) for index, cliff in enumerate(result.cliffs)]

@@ -68,7 +68,6 @@ class Effective:
 
     @property
     def sure(self) -> bool:
-        """Tell whether the search may end with this answer."""
         return self.n >= LEAST_RUNS and self.probability >= SURE and not self.pending and not self.misfit
 
     @property

@@ -117,7 +117,6 @@ def split_cells(candidates: Programs, kept: NDArray[np.bool_], parts: int) -> Pr
 
 
 def select_programs(candidates: Programs, kept: NDArray[np.bool_]) -> Programs:
-    """Keep some programs as they are."""
     rows = ("caps", "serials", "widths", "costs", "in_rounds", "log_times", "answers", "log_prior")
     return replace(candidates, **{name: getattr(candidates, name)[kept] for name in rows})
 

@@ -144,7 +144,6 @@ class Bisection:
 
     @property
     def sure(self) -> bool:
-        """Tell whether the search has ended with an answer."""
         return self.k_eff is not None
 
 

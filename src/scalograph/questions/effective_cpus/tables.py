@@ -18,7 +18,6 @@ _NOTE = (
 
 
 def effective_tables(table: Table, samples: SampleMap, groups: Sequence[EffectiveCpus]) -> list[TableDoc]:
-    """Make a table of the values of all groups, and for each group one of the measured levels."""
     levels = [_levels(table, samples, group, index) for index, group in enumerate(groups)]
     return [_figures(table, groups), *levels] if groups else []
 

@@ -8,7 +8,7 @@ from scalograph.findings.curves import estimate_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level
-from scalograph.questions.claims import state, why_unanswerable
+from scalograph.questions.claims import case, state, why_unanswerable
 from scalograph.questions.parallel_build.model_equivalence import (
     MARGIN,
     USER,
@@ -49,8 +49,8 @@ def build_claim(table: Table, taken: SampleMap, factor: str) -> Claim | None:
     if not every or table.view.response.better != "lower":
         return None
     answer, reason = _BuildCases(table, factor, every), why_unanswerable(table, taken)
-    cases = [_case("no answer", reason=reason)] if reason else [*answer.cases(taken)]
-    return state(FORMS, cases, answer.matrix).model_copy(update={"figure": f"response {table.view.primary}"})
+    cases = [case("no answer", reason=reason)] if reason else [*answer.cases(taken)]
+    return state(FORMS, cases, answer.matrix, f"response {table.view.primary}")
 
 
 def _n_cpus(group: Group) -> int:
@@ -86,7 +86,6 @@ class _BuildCases:
         return rests_on_disturbed(self._every[i], self._table.view.primary)
 
     def cases(self, samples: SampleMap) -> Iterator[AnswerCase]:
-        """Yield the cases, the first one first."""
         lead = self._lead
         if lead is None:
             yield self._inconclusive(samples)
@@ -99,14 +98,14 @@ class _BuildCases:
         times = {level: estimate_response(self._table, self._every[lead].samples[int(level)]) for level in best}
         shortest, time = min(times.items(), key=lambda item: item[1].value or 0.0)
         alike = by_best.pop(best)
-        yield _case(
+        yield case(
             "fastest" if len(best) == 1 else "several", best=[*best], who=self._or(best), where=self._where(alike),
             first=self._name(shortest), at=self._where([lead]) if len(alike) > 1 else "",
             time=Quantity(time, matrix_scale(self.matrix)) if is_resolved(time) else None,
         )  # fmt: skip
         if by_best or left:
             others = [f"{self._or(levels)} {self._where(groups)}" for levels, groups in by_best.items()]
-            yield _case("elsewhere", others=others, left=self._where(left))
+            yield case("elsewhere", others=others, left=self._where(left))
         yield from self._cost(lead)
 
     def _inconclusive(self, samples: SampleMap) -> AnswerCase:
@@ -115,11 +114,11 @@ class _BuildCases:
             n, every = (
                 sum(x) for x in zip(*((s.n_disturbed, len(s.succeeded)) for s in samples.values()), strict=True)
             )
-            return _case("disturbed", factor=factor, n=n, all=every)
+            return case("disturbed", factor=factor, n=n, all=every)
         if not any(self._contenders):
-            return _case("too few", factor=factor)
+            return case("too few", factor=factor)
         least = median(c.visible for contenders in self._contenders for c in contenders)
-        return _case("open", factor=factor, least=least if least < MISSED else None)
+        return case("open", factor=factor, least=least if least < MISSED else None)
 
     def _cost(self, i: int) -> Iterator[AnswerCase]:
         """Yield what the most jobs cost over the fewest."""
@@ -130,11 +129,11 @@ class _BuildCases:
         values = {"who": self._name(level), "base": self._name(first), "where": self._where([i]), "margin": MARGIN}
         values["noun"] = self._table.view.title(self._user).partition(",")[0]
         if cost.label == "equivalent":
-            yield _case("as much", **values)
+            yield case("as much", **values)
         elif is_resolved(cost.ratio) and not cost.ratio.contains(1.0):
-            yield _case("cost", **values, gain=[cost.ratio])
+            yield case("cost", **values, gain=[cost.ratio])
         else:
-            yield _case("cost open", **values)
+            yield case("cost open", **values)
 
     def _where(self, chosen: Sequence[int]) -> str:
         """Name groups by the narrowest terms; empty for all."""
@@ -168,7 +167,3 @@ class _BuildCases:
             cells.append(MatrixCell(text=may_be.get(float(level), "inconclusive")))
             rest = view.short_levels({name: group.fixed[name] for name in self._names})
             yield MatrixRow(label=f"{self._name(level)}, {rest}" if rest else str(level), cells=cells)
-
-
-def _case(name: str, **values: object) -> AnswerCase:
-    return AnswerCase(case=name, values=values)

@@ -134,7 +134,6 @@ class Load:
 
     @property
     def most_in_first_half(self) -> float:
-        """Return the largest tenth of the first half."""
         return float(self.course[: len(self.course) // 2].max())
 
     @property

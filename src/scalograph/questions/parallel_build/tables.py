@@ -184,7 +184,6 @@ def memory(table: Table, group: Group) -> Memory | None:
 
 
 def memory_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
-    """Tabulate memory, a row for each configuration that has it."""
     measured = [(group, needs) for group in groups(table, taken, factor) if (needs := memory(table, group))]
     if not measured:
         return None
@@ -240,7 +239,6 @@ _PARALLELISM_NOTE = (
 
 
 def parallelism_table(table: Table, taken: SampleMap, factor: str, timelines: TimedRuns) -> TableDoc | None:
-    """Tabulate parallelism, a row for each configuration with timelines."""
     timed = [(sample, [run.parallelism for run in timelines[key]]) for key, sample in taken.items() if key in timelines]
     if not timed:
         return None
@@ -256,7 +254,6 @@ def parallelism_table(table: Table, taken: SampleMap, factor: str, timelines: Ti
 
 
 def course_table(table: Table, taken: SampleMap, timelines: TimedRuns) -> TableDoc | None:
-    """Tabulate tasks on a CPU from start to end."""
     timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
     if not timed:
         return None

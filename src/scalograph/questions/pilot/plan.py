@@ -118,7 +118,6 @@ class PriorRuns:
 
     @cached_property
     def groups(self) -> list[list[PriorRun]]:
-        """Group the runs by configuration."""
         groups: dict[object, list[PriorRun]] = {}
         for run in self.runs:
             groups.setdefault(key(run.configuration), []).append(run)

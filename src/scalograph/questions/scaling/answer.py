@@ -192,7 +192,6 @@ def _add_law(table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sam
 
 
 def most_cpus(members: Sequence[Sample]) -> int | None:
-    """Return the CPUs that the runs of a curve could use."""
     return max((row.n_cpus for sample in members for row in sample.succeeded), default=None)
 
 

@@ -23,7 +23,6 @@ _SLOPES = (
 
 
 def surface_tables(table: Table, surfaces: Sequence[Surface]) -> list[TableDoc]:
-    """Tabulate every configuration of each surface, by CPUs where they are many, and the slopes."""
     tables = []
     for index, surface in enumerate(surfaces):
         tables += [_slopes(table, surface, index), *_configurations(table, surface, index)]
@@ -43,10 +42,10 @@ def _slopes(table: Table, surface: Surface, index: int) -> TableDoc:
 
 def _relative_slope(surface: Surface, row: int) -> Estimate:
     slope, alone = surface.slopes[row], surface.alone(row)
-    if not alone:
+    if alone is None or not alone.value:
         return Estimate(warnings=("one worker alone was not measured",))
     value, low, high = (
-        None if x is None else x * surface.y_levels[row] / alone for x in (slope.value, slope.low, slope.high)
+        None if x is None else x * surface.y_levels[row] / alone.value for x in (slope.value, slope.low, slope.high)
     )
     return replace(slope, value=value, low=low, high=high)
 

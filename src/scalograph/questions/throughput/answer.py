@@ -85,7 +85,6 @@ def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:
 
 
 def part_uses(parts: Sequence[Utilization]) -> list[PartUse]:
-    """Convert utilizations for the findings."""
     names = ("kind", "share", "used", "granted", "of_driver", "wait_s")
     values = [{name: getattr(part, name) for name in names} for part in parts[:MOST_PARTS]]
     return [PartUse(**own, names=[*part.names[:MOST_PARTS]]) for own, part in zip(values, parts, strict=False)]

@@ -24,7 +24,6 @@ MOST = 16  # groups that have a table each
 
 
 def load_tables(table: Table, groups: Sequence[LoadedGroup]) -> list[TableDoc]:
-    """Tabulate each group, those with the highest rates first."""
     return [_group_table(table, group, index) for index, group in enumerate(groups[:MOST])]
 
 

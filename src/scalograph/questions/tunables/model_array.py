@@ -162,12 +162,10 @@ class FactorSpace:
 
     @cached_property
     def n_levels(self) -> list[int]:
-        """Return how many levels each factor has."""
         return [len(levels) for levels in self.levels]
 
     @property
     def default(self) -> Settings:
-        """Return all factors at their defaults."""
         return tuple(0 for _ in self.names)
 
     @property

@@ -82,7 +82,6 @@ class Candidates:
 
     @cached_property
     def strongest(self) -> int:
-        """Return the factor with the largest score."""
         return self.factors[int(np.argmax(self._observed_scores))]
 
     def p_values(self, alpha: float) -> dict[int, float]:

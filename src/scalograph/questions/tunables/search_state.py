@@ -137,12 +137,10 @@ class TunablesState:
 
     @property
     def next_level(self) -> int | None:
-        """Return where the next run is wanted; None when the search is over."""
         return self._places[self.queue[0].settings] if self.queue else None
 
     @property
     def n_left(self) -> int:
-        """Return how many runs are still to come, as far as is known by now; at least 1."""
         return max(1, len(self.queue))
 
     @property
@@ -160,14 +158,12 @@ class TunablesState:
 
     @property
     def summary(self) -> str:
-        """Say what is known by now, in a few words."""
         if self.screening_result is None:
             return ""
         names = ", ".join(self.space.names[j] for j in self.selected) or "none"
         return f"{'confirming' if self.candidates else 'matter'}: {names}"
 
     def observe(self, level: int, score: float) -> str | None:
-        """Take the score of a run: time for the same work."""
         return self._take(level, -log(score))
 
     def observe_failure(self, level: int) -> str | None:
@@ -181,7 +177,6 @@ class TunablesState:
 
     @property
     def screening(self) -> list[Observation]:
-        """Return the runs that compare all settings."""
         return [run for run in self.observations if not run.confirms]
 
     @property

@@ -14,7 +14,6 @@ MOST_NAMED = 4
 
 
 def tunables_sentences(table: Table, part: Tunables) -> list[str]:
-    """State what is worth knowing beside the claim, most important first."""
     return [
         *failure_sentences(table, part), *_contrast_sentences(table, part), *_noise_sentences(table, part),
         *_no_change_sentences(table, part), *_count_sentences(part),

@@ -47,7 +47,6 @@ _FACTORS = (
 
 
 def tunables_tables(table: Table, part: Tunables) -> list[TableDoc]:
-    """Tabulate settings, factors, groups, and what was confirmed."""
     if part.half_width is None:
         return []
     confirmed = [_combinations(table, part)] if part.combinations else []

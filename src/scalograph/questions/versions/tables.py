@@ -11,7 +11,6 @@ _NOTE = "paired within blocks; all intervals hold together; the reference itself
 
 
 def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
-    """Tabulate each version over its reference."""
     factor, shown = table.view.curve_factor, table.view.varying
     counts = table.study.factors[factor].control is None
     counts = counts and all(type(version.sample.configuration[factor]) is int for version in versions)

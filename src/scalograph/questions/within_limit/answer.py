@@ -41,7 +41,6 @@ METHOD = "posterior over crossings of the limit, central credible range"
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Answer the search from its runs."""
     document = limit_document(table)
     return Answer(
         document=document,

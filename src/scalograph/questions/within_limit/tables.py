@@ -9,7 +9,6 @@ _NOTE = "over the limit: the response of a run over its limit; up to 1 the limit
 
 
 def limit_tables(table: Table, result: WithinLimit) -> list[TableDoc]:
-    """Make one row for each measured level."""
     levels: dict[int, list[float]] = {}
     for run in result.runs:
         levels.setdefault(run.level, []).append(run.over)
