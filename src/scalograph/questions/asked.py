@@ -78,8 +78,7 @@ _RANGE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 def search_levels(text: str) -> str:
     """Spread a range over levels as a study has them.
 
-    Raises:
-        StudyError: no range of counts.
+    Raises StudyError: no range of counts.
 
     >>> search_levels("1:512"), search_levels("1:65536")[:24], search_levels("1:65536").count(",")
     ('1:512', '1,2,3,4,5,6,7,8,9,10,11,', 683)
@@ -99,8 +98,7 @@ def is_range(text: str) -> bool:
 def spread_range(text: str, most: int, option: str) -> str:
     """Spread at most so many counts over a range, at equal ratios.
 
-    Raises:
-        StudyError: no range of counts, told of the option.
+    Raises StudyError: no range of counts, told of the option.
 
     >>> spread_range("1:64", 7, "--size")
     '1,2,4,8,16,32,64'

@@ -15,7 +15,7 @@ its roles:
             study, so that what only the answer needs is imported in `answer`
 `claim*`    what it says of the study first, in three sentences and a small matrix (`protocol.claim`)
 `document`  its part of the findings as a type
-`tables`    `sentences`: that part for people
+`tables`    that part for people, with sentences beside the claim
 `find`      `OPTIONS` of `scalograph find QUESTION` and `figures(findings)`, its answer for machines (questions.asked);
             without it, there is no such command
 `published` `quantities(document) -> dict[str, list[tuple[str, Estimate]]]`: figures, by name, that a published claim of
@@ -76,8 +76,7 @@ def roles_present(module: str) -> list[str]:
 def role(name: str, module: str) -> ModuleType:
     """Import one role.
 
-    Raises:
-        KeyError: there is no such question.
+    Raises KeyError: there is no such question.
         ModuleNotFoundError: it has no such role.
     """
     return import_module(f"{({**READINGS, **QUESTIONS})[name]}.{module}")

@@ -115,11 +115,6 @@ def claim_number(e: Estimate, scale: Scale = PLAIN, ends: bool = True) -> str:
     return f"{shown} [{', '.join(both)}]" if ends else shown
 
 
-def capitalize(text: str) -> str:
-    """Return text that begins with a capital."""
-    return text[0].upper() + text[1:]
-
-
 def level_range(title: str, unit: str, *levels: Level, joined: str = " to ") -> str:
     """Format levels of a factor, those of a count before their noun.
 

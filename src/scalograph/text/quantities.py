@@ -1,12 +1,11 @@
 """Shares, ratios, sizes and counts for sentences: few digits, with the unit."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate, decimals, decimals_beside, decimals_of
 from scalograph.text.cell_numbers import INCONCLUSIVE, WIDEST
-from scalograph.text.format import estimate, format_rounded, significant, use_minus_sign
+from scalograph.text.format import estimate, format_rounded, use_minus_sign
 
 ALIKE = 1.1  # ratio of values that are shown as one
 _GIB = float(1 << 30)
@@ -102,21 +101,6 @@ def times(speedup: Estimate | None) -> str:
     return f"{value}× [{low}, {high}]"
 
 
-def times_of(estimates: Sequence[Estimate]) -> str:
-    """Format the speedup of several configurations, or their range.
-
-    >>> times_of([Estimate(1.94, 1.8, 2.1), Estimate(1.88, 1.8, 1.9)]), times_of([Estimate(0.5), Estimate(1.61)])
-    ('1.9×', '0.50-1.6×')
-    """
-    if len(estimates) == 1:
-        return times(estimates[0])
-    values = [e.value for e in estimates if e.value]
-    low, high = min(values), max(values)
-    if high <= ALIKE * low:
-        return f"{significant(math.sqrt(low * high), 2)}×"
-    return f"{significant(low, 2)}-{significant(high, 2)}×"
-
-
 def change(ratio: Estimate, noun: str, over: str = "") -> str:
     """Format a ratio over a base as percent more or less, from a factor of 2 on as a multiple.
 
@@ -137,18 +121,6 @@ def change(ratio: Estimate, noun: str, over: str = "") -> str:
     low, high = sorted(100 * sign * (end - 1) for end in (ratio.low, ratio.high))
     shown = estimate(replace(ratio, value=100 * sign * (ratio.value - 1), low=low, high=high))
     return f"{shown.value}% {word} {noun}{over and f' than {over}'} {shown.interval}".rstrip()
-
-
-def ratio_range(ratio: Estimate) -> str:
-    """Format the ends of a ratio, as percent more or less where it is near 1.
-
-    >>> ratio_range(Estimate(1.0, 0.979, 1.0143)), ratio_range(Estimate(1.3, 0.9, 2.1))
-    ('2.1% less to 1.4% more than', '0.9× to 2.1×')
-    """
-    if not ratio.low or not ratio.high or ratio.low < 0.5 or ratio.high > 1.5:
-        return ends(ratio)
-    shown = (f"{two_digits(100 * abs(end - 1))}% {'less' if end < 1 else 'more'}" for end in (ratio.low, ratio.high))
-    return f"{' to '.join(shown)} than"
 
 
 def inverse(ratio: Estimate) -> Estimate:

@@ -72,8 +72,7 @@ def figures(findings: "Findings") -> dict[str, Any]:
 def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[AxisOption]:
     """Parse the factors of the command line: role -> texts NAME=LEVELS; a name may be missing where it is the role's.
 
-    Raises:
-        StudyError: no factor, too many, one twice or without a name, or an invalid range.
+    Raises StudyError: no factor, too many, one twice or without a name, or an invalid range.
     """
     given = [(role, *_parse_axis(role, text)) for role, texts in asked.items() for text in texts or ()]
     if not 1 <= len(given) <= max(_MOST):

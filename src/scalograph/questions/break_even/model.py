@@ -151,8 +151,7 @@ MOST_AXES, MOST_POINTS = len(_DIRECTIONS), 16
 def sobol_points(n_axes: int, n: int, seed: int) -> FloatArray:
     """Draw at least n (up to 16) scrambled Sobol points, a row each, from 0 to 1 on up to 4 axes.
 
-    Raises:
-        ValueError: more axes or points than that.
+    Raises ValueError: more axes or points than that.
     """
     if n_axes > MOST_AXES or n > MOST_POINTS:
         raise ValueError(f"found {n_axes} axes and {n} points, expected at most {MOST_AXES} and {MOST_POINTS}")

@@ -211,8 +211,7 @@ class ComparisonSpace:
 def comparison_space(study: Study, configurations: Sequence[Configuration]) -> ComparisonSpace:
     """Find where a study compares its two versions.
 
-    Raises:
-        StudyError: there is nothing to compare, or at too many points.
+    Raises StudyError: there is nothing to compare, or at too many points.
     """
     ((factor, baseline),) = study.baseline.items()
     other = next((t[factor] for t in configurations if t[factor] != baseline), None)

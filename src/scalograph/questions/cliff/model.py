@@ -108,8 +108,7 @@ def cliff(n: Sequence[int], times: Sequence[float], levels: Sequence[int], *, pr
         levels: that can be measured, ascending, from 1 on.
         previous: cliffs that are known; a further one is searched.
 
-    Raises:
-        ValueError: an argument has no meaning, or no place is left (`has_place`).
+    Raises ValueError: an argument has no meaning, or no place is left (`has_place`).
 
     >>> found = cliff([1, 4, 16, 32, 63, 64, 128] * 2, [1, 1, 1, 1, 1, 2, 2] * 2, range(1, 129))
     >>> found.interval, found.is_there

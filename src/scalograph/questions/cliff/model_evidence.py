@@ -68,8 +68,7 @@ def steps(levels: tuple[int, ...]) -> Steps:
     Args:
         levels: at least two, ascending, each at least 1.
 
-    Raises:
-        ValueError: other levels.
+    Raises ValueError: other levels.
 
     >>> found = steps((1, 2, 4, 8))
     >>> [round(float(n), 2) for n in np.exp(found.places[:3])], round(float(np.exp(found.log_prior).sum()), 6)

@@ -88,8 +88,7 @@ def effective_cpus(
         levels: CPU counts that can be measured, ascending.
         rounds: the levels count such pieces (`model_programs.programs`).
 
-    Raises:
-        ValueError: an argument has no meaning.
+    Raises ValueError: an argument has no meaning.
 
     >>> found = effective_cpus([1, 2, 3, 4] * 2, [1.0, 0.5, 0.5, 0.5] * 2, [1, 2, 3, 4])
     >>> found.k_eff, found.sure

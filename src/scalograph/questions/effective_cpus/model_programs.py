@@ -86,8 +86,7 @@ def programs(levels: tuple[int, ...], rounds: bool = False) -> Programs:
         levels: at least two, ascending, each at least 1.
         rounds: the levels count equal pieces of work, which may be done in rounds; both forms are then possible.
 
-    Raises:
-        ValueError: other levels.
+    Raises ValueError: other levels.
 
     >>> found = programs((1, 2, 3, 4))
     >>> [found.levels[a] for a in found.answers[found.serials == found.serials.min()][:4]]

@@ -44,8 +44,7 @@ def equivalence(a: Scores, b: Scores, *, margin: float = MARGIN, confidence: flo
     Returns:
         The test; `not shown` where data are short or have no logs, with the reason on the ratio.
 
-    Raises:
-        ValueError: when an argument has no meaning (never for want of data).
+    Raises ValueError: when an argument has no meaning (never for want of data).
 
     Source: D. J. Schuirmann, A comparison of the two one-sided tests procedure and the power approach, J.
     Pharmacokinet. Biopharm. 15 (1987); on ratios: E. Diletti, D. Hauschke and V. W. Steinijans, Int. J. Clin.

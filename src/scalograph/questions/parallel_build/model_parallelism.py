@@ -58,8 +58,7 @@ def parallelism(
 
     None without a bin that lies in the window.
 
-    Raises:
-        ValueError: a width, a window or a limit without a meaning.
+    Raises ValueError: a width, a window or a limit without a meaning.
 
     >>> p = parallelism([[10, 10, 5], [10, 0, 0]], 10, asked=4, n_cpus=2, begin_ns=0, end_ns=30)
     >>> round(p.mean, 3), p.limit, round(p.below_s * 1e9), round(p.tail_s * 1e9), round(p.lost_s * 1e9)

@@ -121,8 +121,7 @@ def runs_for(sd: float, df: int, precision: float, confidence: float = 0.95, sur
     Returns:
         At least 2; None where more than 10,000 are needed.
 
-    Raises:
-        ValueError: the precision is not above zero.
+    Raises ValueError: the precision is not above zero.
 
     >>> runs_for(0.03, 8, 0.01), runs_for(0.03, 1000, 0.01)
     (106, 50)

@@ -129,8 +129,7 @@ def jain(times: Sequence[float]) -> float:
 
     Workers that run one after the other, in equal parts, have 3 (n + 1) / (4 n + 2), 0.75 for many.
 
-    Raises:
-        ValueError: no times, or none above zero.
+    Raises ValueError: no times, or none above zero.
 
     >>> jain([2.0, 2.0]), jain([1.0, 0.0])
     (1.0, 0.5)

@@ -34,8 +34,7 @@ from scalograph.questions.tunables.model_groups import (
     sensitivity_ranks,
 )
 from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, RESOLVED, TunablesState, begin
-from scalograph.questions.tunables.sentences import tunables_sentences
-from scalograph.questions.tunables.tables import tunables_tables
+from scalograph.questions.tunables.tables import tunables_sentences, tunables_tables
 from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES
 from scalograph.text.warning_catalog import Caveat

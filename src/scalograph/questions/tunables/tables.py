@@ -1,13 +1,15 @@
-"""Tables of settings and factors, each value beside what noise alone would show."""
+"""Tables of settings and factors, each value beside what noise alone would show; and sentences beside the claim."""
+
+from collections.abc import Iterator
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import tabulate
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import TableDoc
 from scalograph.questions.tunables.document import SettingEffect, Tunables
-from scalograph.text.format import level_text, significant
-from scalograph.text.quantities import response_ratio, two_digits
-from scalograph.text.short_names import join_first
+from scalograph.text.format import estimate, level_text, significant
+from scalograph.text.quantities import count_noun, response_ratio, two_digits
+from scalograph.text.short_names import join_first, join_names
 
 _GROUPS = "means over the factors of a group, as the table of factors has them; settings without a run are in none"
 _CONTRASTS = (
@@ -111,3 +113,52 @@ def _combinations(table: Table, part: Tunables) -> TableDoc:
         ("settings", "label", lambda x: table.view.short_levels(x.levels)),
         ("over the default", "estimate", lambda x: _ratio(table, x.gain)), ("pairs", "number", lambda x: x.gain.n),
     ], note)  # fmt: skip
+
+
+# Settings that a sentence names, and contrasts; of more settings, how many there are.
+MOST_SAID = 4
+
+
+def tunables_sentences(table: Table, part: Tunables) -> list[str]:
+    return [
+        *_contrast_sentences(table, part), *_noise_sentences(table, part),
+        *_no_change_sentences(table, part), *_count_sentences(part),
+    ]  # fmt: skip
+
+
+def _contrast_sentences(table: Table, part: Tunables) -> Iterator[str]:
+    for contrast in part.contrasts[:MOST_SAID]:
+        low, _, high = contrast.ratio
+        is_open = (low or 0.0) <= 1 and (high is None or high >= 1)
+        begin, shown = "Inconclusive: on" if is_open else "On", estimate(contrast.ratio)
+        times = f"{shown.value}× as much as one of {contrast.second} {shown.interval}".rstrip()
+        yield f"{begin} average a factor of {contrast.first} changes the {table.view.title(part.response)} {times}."
+
+
+def _noise_sentences(table: Table, part: Tunables) -> Iterator[str]:
+    measured = [setting for setting in part.settings if setting.gain and setting.gain.value]
+    if len(measured) < 2 or part.best_of_noise is None or part.worst_of_noise is None:
+        return
+    best = max(measured, key=lambda setting: setting.gain.value if setting.gain and setting.gain.value else 0.0)
+    seen = 100 * ((best.gain.value if best.gain else None) or 1.0) - 100
+    _, middle, most = part.best_of_noise
+    looks = f"looks {two_digits(seen)}% better" if seen > 0 else "looks no better than the default"
+    who = f"The best of {len(measured)} settings, {table.view.short_levels(best.levels)},"
+    by_noise = f"the best would look {two_digits(middle)}% better, at most {two_digits(most)}%"
+    yield f"{who} {looks}; if none had an effect, {by_noise}."
+
+
+def _no_change_sentences(table: Table, part: Tunables) -> Iterator[str]:
+    """Name the settings that change nothing observed: whether they were in effect is not known."""
+    idle = [s for s in part.settings if s.gain and s.label in ("equivalent", "uncertain") and not s.moved]
+    if part.watched and idle:
+        responses = join_names([table.view.title(name) for name in (part.response, *part.watched)])
+        names = join_first([table.view.short_levels(setting.levels) for setting in idle], MOST_SAID)
+        yield f"No change of {responses} is seen with {names}."
+
+
+def _count_sentences(part: Tunables) -> Iterator[str]:
+    if part.noise_percent is not None:
+        fresh = f", {part.n_fresh} fresh ones test the gains" if part.n_fresh else ""
+        runs = f"{count_noun(part.n_runs, 'run')} compare settings ({part.n_default} of the default){fresh}"
+        yield f"{runs}; runs of one setting differ by {two_digits(part.noise_percent)}%."
