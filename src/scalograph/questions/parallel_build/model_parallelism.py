@@ -64,13 +64,13 @@ def parallelism(
     >>> round(p.mean, 3), p.limit, round(p.below_s * 1e9), round(p.tail_s * 1e9), round(p.lost_s * 1e9)
     (1.167, 2, 20, 20, 25)
     """
-    limit = min(asked, n_cpus)
-    _refuse(bin_ns, begin_ns, end_ns, limit)
+    limit, wall = min(asked, n_cpus), end_ns - begin_ns
+    if bin_ns <= 0 or wall <= 0 or limit < 1:
+        values = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
+        raise ValueError(f"parallelism: found {values}, expected each above zero")
     used, widths = clip_to_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
-    return _summarize(used, widths, limit, end_ns - begin_ns) if widths.size else None
-
-
-def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float) -> Parallelism:
+    if not widths.size:
+        return None
     tasks = used / widths
     many = np.flatnonzero(tasks > 1 + SLACK)  # the tail begins after the last of them
     return Parallelism(
@@ -82,12 +82,6 @@ def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float) 
         tasks=tasks,
         course=course(used, widths),
     )
-
-
-def _refuse(bin_ns: float, begin_ns: float, end_ns: float, limit: float) -> None:
-    if bin_ns <= 0 or end_ns <= begin_ns or limit < 1:
-        values = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
-        raise ValueError(f"parallelism: found {values}, expected each above zero")
 
 
 def clip_to_window(
