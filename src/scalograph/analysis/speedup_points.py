@@ -170,15 +170,9 @@ def _point(
     too_fast = _too_fast(single, growth)
     share = replace(single.rescale(1 / growth), method=f"{single.method}, over {growth:g} times the CPUs")
     return SpeedupPoint(
-        n=n,
-        n_cpus=n_cpus,
-        speedup=single,
-        simultaneous=band,
-        efficiency=share,
-        serial_fraction=karp_flatt(single, growth),
-        warnings=(*notes, *too_fast),
-        exceeds_cpus=bool(too_fast),
-    )
+        n=n, n_cpus=n_cpus, speedup=single, simultaneous=band, efficiency=share,
+        serial_fraction=karp_flatt(single, growth), warnings=(*notes, *too_fast), exceeds_cpus=bool(too_fast),
+    )  # fmt: skip
 
 
 def _too_fast(gain: Estimate, growth: float) -> tuple[str, ...]:

@@ -201,17 +201,12 @@ def _summarize(
     odds = exp(min(max(seen.cliff, -700.0), 700.0)) * prior / (1 - prior)
     low, middle, high = _factor(here, seen)
     return Cliff(
-        location=exp(log_level),
-        interval=_interval(hypotheses, seen.weights, levels),
-        probability=odds / (1 + odds),
-        within=float(here.sum()) if here.any() else 0.0,
-        factor=(low, middle, high),
+        location=exp(log_level), interval=_interval(hypotheses, seen.weights, levels), probability=odds / (1 + odds),
+        within=float(here.sum()) if here.any() else 0.0, factor=(low, middle, high),
         gradual=float(seen.weights[np.isin(hypotheses.widths, GRADUAL)].sum()),
-        step=Step(log_level, float(hypotheses.widths[best])),
-        next_level=levels[int(np.argmax(telling))],
-        slowed=tuple(map(float, slowed)),
-        n_more=_n_more(hypotheses, seen.weights, float(telling.max())),
-    )
+        step=Step(log_level, float(hypotheses.widths[best])), next_level=levels[int(np.argmax(telling))],
+        slowed=tuple(map(float, slowed)), n_more=_n_more(hypotheses, seen.weights, float(telling.max())),
+    )  # fmt: skip
 
 
 def _n_more(hypotheses: Steps, weights: FloatArray, telling: float) -> int:

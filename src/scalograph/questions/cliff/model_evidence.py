@@ -231,13 +231,10 @@ def evidence(hypotheses: Steps, x: FloatArray, y: FloatArray, features: FloatArr
         parts.plain.slowed, none
     )
     return JumpEvidence(
-        weights=(np.exp(logsumexp(logs, axis=0) - total) / prior)[back] * np.exp(hypotheses.log_prior),
-        cliff=cliff,
-        curve=sizes[likely],
-        slowed=slowed,
-        jump=parts.step.mean[likely, back],
+        weights=(np.exp(logsumexp(logs, axis=0) - total) / prior)[back] * np.exp(hypotheses.log_prior), cliff=cliff,
+        curve=sizes[likely], slowed=slowed, jump=parts.step.mean[likely, back],
         jump_sd=np.sqrt(parts.step.variance[likely])[back],
-    )
+    )  # fmt: skip
 
 
 def _distinct_rows(heights: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:

@@ -112,16 +112,12 @@ def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, 
     chosen = pending[0] if pending else _most_telling(candidates, seen)
     half = candidates.widths / 2  # out to the ends of the cells: a share between two of their middles may be true
     return Effective(
-        k_eff=candidates.levels[best],
-        probability=float(shares[best]),
+        k_eff=candidates.levels[best], probability=float(shares[best]),
         probabilities={n: float(p) for n, p in zip(candidates.levels, shares, strict=True) if p >= 0.001},
         serial=(_range(candidates.serials - half, seen.weights)[0], _range(candidates.serials + half, seen.weights)[1]),
-        gain=_gain(candidates, seen, best),
-        fit=fit_probability(candidates, seen, at, logs),
-        next_level=candidates.levels[chosen],
-        n=logs.size,
-        pending=tuple(candidates.levels[i] for i in pending),
-    )
+        gain=_gain(candidates, seen, best), fit=fit_probability(candidates, seen, at, logs),
+        next_level=candidates.levels[chosen], n=logs.size, pending=tuple(candidates.levels[i] for i in pending),
+    )  # fmt: skip
 
 
 def _check_runs(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...]) -> tuple[IntArray, FloatArray]:

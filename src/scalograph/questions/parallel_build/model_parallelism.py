@@ -74,14 +74,11 @@ def parallelism(
     tasks = used / widths
     many = np.flatnonzero(tasks > 1 + SLACK)  # the tail begins after the last of them
     return Parallelism(
-        mean=float(used.sum() / wall),
-        limit=limit,
-        below_s=float(widths[tasks < (1 - SLACK) * limit].sum() / 1e9),
+        mean=float(used.sum() / wall), limit=limit, below_s=float(widths[tasks < (1 - SLACK) * limit].sum() / 1e9),
         lost_s=max(0.0, float(limit * wall - used.sum()) / 1e9),
-        tail_s=float(widths[int(many[-1]) + 1 if many.size else 0 :].sum() / 1e9),
-        tasks=tasks,
+        tail_s=float(widths[int(many[-1]) + 1 if many.size else 0 :].sum() / 1e9), tasks=tasks,
         course=course(used, widths),
-    )
+    )  # fmt: skip
 
 
 def clip_to_window(
