@@ -9,13 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from scalograph.analysis.baseline import (
-    Blocks,
-    block_logs,
-    blocked_columns,
-    missing_pairs,
-    unpaired_columns,
-)
+from scalograph.analysis.baseline import Blocks, block_logs, blocked_columns, missing_pairs, unpaired_columns
 from scalograph.analysis.center import FloatArray, Scores, finite_scores, has_logs
 from scalograph.analysis.comparisons import Better
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown_estimate

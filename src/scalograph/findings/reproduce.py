@@ -9,12 +9,7 @@ from scalograph.protocol.bounded import read_whole
 from scalograph.study.control_names import control_row
 from scalograph.study.identity import FREE
 from scalograph.study.load import load, quick_form
-from scalograph.study.model import (
-    Factor,
-    Protocol,
-    Study,
-    WorkloadUse,
-)
+from scalograph.study.model import Factor, Protocol, Study, WorkloadUse
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workloads
 from scalograph.study.toml_text import MAX_BYTES

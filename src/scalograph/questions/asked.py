@@ -75,17 +75,6 @@ MOST = 1000  # a place is told within 5%: of levels that lie closer than 0.5% to
 _RANGE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
 
-def search_levels(text: str) -> str:
-    """Spread a range over levels as a study has them.
-
-    Raises StudyError: no range of counts.
-
-    >>> search_levels("1:512"), search_levels("1:65536")[:24], search_levels("1:65536").count(",")
-    ('1:512', '1,2,3,4,5,6,7,8,9,10,11,', 683)
-    """
-    return spread_range(text, MOST, "--range")
-
-
 def is_range(text: str) -> bool:
     """Tell whether a text is a plain range, LOW:HIGH.
 
@@ -100,8 +89,8 @@ def spread_range(text: str, most: int, option: str) -> str:
 
     Raises StudyError: no range of counts, told of the option.
 
-    >>> spread_range("1:64", 7, "--size")
-    '1,2,4,8,16,32,64'
+    >>> spread_range("1:64", 7, "--size"), spread_range("1:512", MOST, "--range")
+    ('1,2,4,8,16,32,64', '1:512')
     """
     match = _RANGE.fullmatch(text.strip())
     low, high = (int(match[1]), int(match[2])) if match else (0, 0)

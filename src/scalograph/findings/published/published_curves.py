@@ -7,12 +7,7 @@ from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
-from scalograph.findings.published.published_quantities import (
-    locate,
-    parse_level,
-    parse_number,
-    read_rows,
-)
+from scalograph.findings.published.published_quantities import locate, parse_level, parse_number, read_rows
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Column, Curve, TableDoc
 from scalograph.protocol.plain import Level

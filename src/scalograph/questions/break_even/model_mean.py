@@ -48,21 +48,14 @@ class _PowerPrior(NamedTuple):
 
 def _powers(axes: Sequence[Axis]) -> list[_PowerPrior]:
     # One worker does all of the work, in about the same time; a call costs far less than a start.
-    priors = [
-        _PowerPrior((START,), None, 0, 6),
-        _PowerPrior((WORKER,), None, -3, 6),
-        _PowerPrior((WORK,), None, 0, ONE_WORKER),
-    ]
-    priors += [_PowerPrior((CALL,), None, -3, 3)]
+    priors = [_PowerPrior((START,), None, 0, 6), _PowerPrior((WORKER,), None, -3, 6)]
+    priors += [_PowerPrior((WORK,), None, 0, ONE_WORKER), _PowerPrior((CALL,), None, -3, 3)]
     for i, axis in enumerate(axes):
         if axis.role == "size":  # all costs are over the same work
             priors += [_PowerPrior((START, WORKER, CALL), i, -1, 0.3), _PowerPrior((WORK,), i, 0, 0.1)]
         elif axis.role == "workers":
-            priors += [
-                _PowerPrior((START,), i, 0, 0.15),
-                _PowerPrior((WORKER,), i, 1, 0.3),
-                _PowerPrior((WORK,), i, -0.9, 0.3),
-            ]
+            priors += [_PowerPrior((START,), i, 0, 0.15), _PowerPrior((WORKER,), i, 1, 0.3)]
+            priors += [_PowerPrior((WORK,), i, -0.9, 0.3)]
         else:
             sd = 0.5 if axis.role == "clients" else 0.8
             priors += [_PowerPrior((part,), i, 0, sd) for part in (START, WORKER, WORK, CALL)]

@@ -17,13 +17,7 @@ from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import AnswerCase, Level, is_number
 from scalograph.questions.effective_cpus.claim import LIMIT_NAMES, effective_claim, effective_sentences, limit_text
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
-from scalograph.questions.effective_cpus.model import (
-    SURE,
-    Effective,
-    UsageEvidence,
-    effective_cpus,
-    name_limit,
-)
+from scalograph.questions.effective_cpus.model import SURE, Effective, effective_cpus, name_limit
 from scalograph.questions.effective_cpus.model_programs import Concurrency, concurrency, cpus_used, most_runs
 from scalograph.questions.effective_cpus.model_search import Bisection, search
 from scalograph.questions.effective_cpus.search_state import begin, rounds
@@ -220,15 +214,9 @@ def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, tas
         return AnswerCase(case="open", values=values)
     probability = model.probability if model else 1.0
     limit = name_limit(
-        UsageEvidence(
-            k_eff=result.k_eff,
-            probability=probability,
-            machine=max(document.mask, int(table.machine.get("n_cpus") or 0)),
-            mask=document.mask,
-            used=document.used.value if document.used else None,
-            quota=document.quota, believed=document.believed, workers=document.workers,
-            serial=model.serial if model else None,
-        )
+        result.k_eff, probability, max(document.mask, int(table.machine.get("n_cpus") or 0)), document.mask,
+        used=document.used.value if document.used else None, quota=document.quota, believed=document.believed,
+        workers=document.workers, serial=model.serial if model else None,
     )  # fmt: skip
     serial = model.serial if model and limit == "lock or serial share" else None
     merely_believes = document.believed not in (None, document.mask) and limit != "believes in another number"

@@ -86,7 +86,8 @@ def _cell(
     table: Table, response: str, sample: Sample, at: tuple[int, int], single: Sequence[float], alone: float | None
 ) -> SurfaceCell:
     confidence, scores = table.view.confidence, sample.scores(response)
-    excess = model.deviation(scores, single, *at, confidence) if scores and single and at[0] > 1 else None
+    is_beside = bool(scores and single and at[0] > 1)
+    excess, flag = model.deviation(scores, single, *at, confidence) if is_beside else (None, "")
     rows = sample.rows(response)
     # A worker that reports an end before its begin has reported nothing.
     finish = [x.finish_s for x in rows if len(x.finish_s) > 1 and min(x.finish_s) >= 0 and max(x.finish_s) > 0]
@@ -94,8 +95,8 @@ def _cell(
     return SurfaceCell(
         estimate=estimate_response(table, sample, response),
         expected=None if alone is None else alone * model.shared_time(*at),
-        deviation=excess.estimate if excess else None,
+        deviation=excess,
         fairness=model.fairness(finish, confidence) if finish else None,
         busy=[sum(column) / len(busy) for column in zip(*busy, strict=False)],
-        flag=Flag(excess.flag, excess.flag, excess.estimate.value) if excess and excess.flag else None,
+        flag=Flag(flag, flag, excess.value) if excess and flag else None,
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scalograph.questions.effective_cpus.model import Limit, UsageEvidence, name_limit
+from scalograph.questions.effective_cpus.model import Limit, name_limit
 from scalograph.questions.effective_cpus.model_programs import busy_distribution, concurrency
 
 MS = 1_000_000
@@ -55,36 +55,36 @@ BASE = {"probability": 0.97, "machine": 12, "mask": 12}
 @pytest.mark.parametrize(
     ("seen", "limit"),
     [
-        (UsageEvidence(2, **BASE, used=1.97), "pool of fixed size"),
-        (UsageEvidence(1, **BASE, used=0.99), "pool of fixed size"),
-        (UsageEvidence(2, **BASE, used=1.95, quota=2.0), "quota"),
-        (UsageEvidence(4, 0.99, 12, 4, used=3.9), "mask"),
-        (UsageEvidence(12, **BASE, used=11.8), "none"),
-        (UsageEvidence(4, **BASE, used=3.9, workers=4), "more CPUs than work"),
-        (UsageEvidence(4, **BASE, used=3.9, believed=4), "believes in another number"),
-        (UsageEvidence(6, **BASE, used=2.5, serial=(0.2, 0.3)), "lock or serial share"),
-        (UsageEvidence(2, **BASE, used=11.9, serial=(0.0, 0.01)), "busy without help"),
-        (UsageEvidence(2, 0.6, 12, 12, used=2.0), "improbable"),
-        (UsageEvidence(6, **BASE, used=3.0, serial=(0.0, 0.3)), "unknown"),
-        (UsageEvidence(6, **BASE), "unknown"),
+        (name_limit(2, **BASE, used=1.97), "pool of fixed size"),
+        (name_limit(1, **BASE, used=0.99), "pool of fixed size"),
+        (name_limit(2, **BASE, used=1.95, quota=2.0), "quota"),
+        (name_limit(4, 0.99, 12, 4, used=3.9), "mask"),
+        (name_limit(12, **BASE, used=11.8), "none"),
+        (name_limit(4, **BASE, used=3.9, workers=4), "more CPUs than work"),
+        (name_limit(4, **BASE, used=3.9, believed=4), "believes in another number"),
+        (name_limit(6, **BASE, used=2.5, serial=(0.2, 0.3)), "lock or serial share"),
+        (name_limit(2, **BASE, used=11.9, serial=(0.0, 0.01)), "busy without help"),
+        (name_limit(2, 0.6, 12, 12, used=2.0), "improbable"),
+        (name_limit(6, **BASE, used=3.0, serial=(0.0, 0.3)), "unknown"),
+        (name_limit(6, **BASE), "unknown"),
     ],
 )
-def test_the_limit_that_is_named(seen: UsageEvidence, limit: Limit) -> None:
-    assert name_limit(seen) == limit
+def test_the_limit_that_is_named(seen: Limit, limit: Limit) -> None:
+    assert seen == limit
 
 
 def test_one_that_merely_believes_in_another_number_is_told_apart() -> None:
-    assert name_limit(UsageEvidence(2, **BASE, used=1.97, believed=24)) == "pool of fixed size"
-    assert name_limit(UsageEvidence(2, **BASE, used=1.97, believed=2)) == "believes in another number"
+    assert name_limit(2, **BASE, used=1.97, believed=24) == "pool of fixed size"
+    assert name_limit(2, **BASE, used=1.97, believed=2) == "believes in another number"
 
 
 def test_a_quota_that_is_not_used_is_no_limit() -> None:
-    assert name_limit(UsageEvidence(2, **BASE, used=1.97, quota=8.0)) == "pool of fixed size"
+    assert name_limit(2, **BASE, used=1.97, quota=8.0) == "pool of fixed size"
 
 
 def test_a_quota_comes_before_the_mask_and_the_program() -> None:
-    assert name_limit(UsageEvidence(3, 0.99, 12, 4, used=2.45, quota=2.5, believed=4)) == "quota"
+    assert name_limit(3, 0.99, 12, 4, used=2.45, quota=2.5, believed=4) == "quota"
 
 
 def test_what_is_set_is_not_blamed_where_it_is_not_reached() -> None:
-    assert name_limit(UsageEvidence(5, **BASE, used=4.9, workers=8)) == "pool of fixed size"
+    assert name_limit(5, **BASE, used=4.9, workers=8) == "pool of fixed size"
