@@ -19,9 +19,7 @@ MOST_SENTENCES, MOST_WORDS = 3, 60
 def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
     """Choose the claim of a study: one that answers stands before one that says why it cannot be said.
 
-    Args:
-        answers: that of the question first, then of the readings in the order in which they are told.
-        sentences: sentences of all of them, which stand where none makes a claim.
+    `answers`: that of the question first, then of the readings; `sentences`: they stand where none makes a claim.
 
     >>> first_claim([], []).sentences
     ['Inconclusive: the study has no result yet.']

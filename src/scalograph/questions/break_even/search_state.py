@@ -43,13 +43,8 @@ class BreakEvenState:
     ) -> None:  # fmt: skip
         """Begin with spread points.
 
-        Args:
-            axes: what each factor is; 1 to 4.
-            at: coordinates of the points; shape (points, axes).
-            cpus: that workers can use at once.
-            seed: of the spread points.
-            even: difference that counts as none, as a share.
-            name: names a point for people.
+        `axes`: 1 to 4; `at`: coordinates of the points, shape (points, axes); `cpus`: that workers can use at once;
+        `even`: difference that counts as none, as a share; `name`: names a point for people.
         """
         self._axes, self._at, self._cpus = tuple(axes), at, cpus
         self.even, self._name = log1p(EVEN if even is None else even), name

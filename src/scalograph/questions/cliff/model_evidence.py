@@ -65,10 +65,7 @@ class Steps:
 def steps(levels: tuple[int, ...]) -> Steps:
     """Make a step of every width between all adjacent levels.
 
-    Args:
-        levels: at least two, ascending, each at least 1.
-
-    Raises ValueError: other levels.
+    Raises ValueError unless there are two levels or more, ascending, each at least 1.
 
     >>> found = steps((1, 2, 4, 8))
     >>> [round(float(n), 2) for n in np.exp(found.places[:3])], round(float(np.exp(found.log_prior).sum()), 6)

@@ -82,11 +82,8 @@ def most_runs(top: int, rounds: bool) -> int:
 def programs(levels: tuple[int, ...], rounds: bool = False) -> Programs:
     """Make programs with every cap up to the highest level, and serial shares from none to all.
 
-    Args:
-        levels: at least two, ascending, each at least 1.
-        rounds: the levels count equal pieces of work, which may be done in rounds; both forms are then possible.
-
-    Raises ValueError: other levels.
+    `rounds`: the levels count equal pieces of work, which may be done in rounds; both forms are then possible.
+    Raises ValueError unless there are two levels or more, ascending, each at least 1.
 
     >>> found = programs((1, 2, 3, 4))
     >>> [found.levels[a] for a in found.answers[found.serials == found.serials.min()][:4]]

@@ -70,7 +70,8 @@ class _BuildCases:
         self._lead = next((i for i in range(len(every)) if self._best(i)), None)
         order = sorted(range(len(every)), key=lambda i: i != self._lead)
         rows = [row for i in order for row in self._rows(i)]
-        heads = [table.view.primary_title, *([self._cost_head] if any(self._costs) else []), "may be fastest"]
+        cost = f"{table.view.title(self._user).partition(',')[0]} vs. {self._name(min(map(int, every[0].samples)))}"
+        heads = [table.view.primary_title, *([cost] if any(self._costs) else []), "may be fastest"]
         self.matrix = Matrix(
             **table.view.matrix_texts | {"title": "time of one build"}, columns=heads, rows=rows[:MOST_ROWS],
             rows_are=table.view.title(factor) if len(every) == 1 else "",
@@ -149,11 +150,6 @@ class _BuildCases:
 
     def _or(self, levels: Sequence[float]) -> str:
         return join_names(drop_repeats([self._name(level) for level in levels]), "or")
-
-    @property
-    def _cost_head(self) -> str:
-        noun = self._table.view.title(self._user).partition(",")[0]
-        return f"{noun} vs. {self._name(min(map(int, self._every[0].samples)))}"
 
     def _rows(self, i: int) -> Iterator[MatrixRow]:
         group, view, costs = self._every[i], self._table.view, self._costs[i]

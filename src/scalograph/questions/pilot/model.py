@@ -57,8 +57,7 @@ class Pilot:
 def pilot(configurations: Sequence[Sequence[Scores]]) -> Pilot | None:
     """Estimate the noise of a pilot; None where no configuration has two runs, or a score <= 0 has no log.
 
-    Args:
-        configurations: for each, the iterations after warm-up of each of its runs, above zero.
+    `configurations`: for each, the iterations after warm-up of each of its runs, above zero.
 
     >>> pilot([[[1.0, 1.1], [1.0, 1.2]], [[5.0, 5.5]]]).df
     1

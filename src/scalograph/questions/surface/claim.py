@@ -81,8 +81,11 @@ class _Shown:
     def __init__(self, table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -> None:
         self._table, self._taken, self._surfaces = table, taken, surfaces
         self._x, self._y = (table.view.title(name) for name in (surfaces[0].x, surfaces[0].y))
-        every = [_Line(s, row, self._levels(s, row), slope_ratio(s, row), s.ridge(row)[1] or Estimate())
-                 for s in surfaces for row in range(len(s.y_levels))]  # fmt: skip
+        every = [
+            _Line(s, row, {**table.view.varying_levels(s.group), s.y: n}, slope_ratio(s, row),
+                  s.ridge(row)[1] or Estimate())
+            for s in surfaces for row, n in enumerate(s.y_levels)
+        ]  # fmt: skip
         n, n_ridges = sum(is_resolved(x.ratio) for x in every), sum(x.ridge.value is not None for x in every)
         every = [x._replace(ratio=widen_jointly(x.ratio, n), ridge=widen_jointly(x.ridge, n_ridges)) for x in every]
         self._slow = [x for x in every if (x.ridge.low or 0) > 1 + PLAY and is_resolved(x.ridge)]
@@ -91,9 +94,6 @@ class _Shown:
         self._lines = [*self._dear, *self._cheap, *(x for x in measured if x.kind in ("fair", "left"))]
         self._lines += [x for x in self._slow if x not in measured]
         self.matrix = self._make_matrix()
-
-    def _levels(self, surface: Surface, row: int) -> dict[str, Level]:
-        return {**self._table.view.varying_levels(surface.group), surface.y: surface.y_levels[row]}
 
     def cases(self) -> Iterator[AnswerCase]:
         unfair, worker = [*self._dear, *self._cheap], singular(self._x)

@@ -38,5 +38,4 @@ def configurations(study: Study) -> Iterator[Configuration]:
     yield from (dict(configuration) for (configuration,) in begin(study, ()).steps.values())
 
 
-def plan(design: Design) -> TunablesPlan:
-    return TunablesPlan(design)
+plan = TunablesPlan

@@ -198,9 +198,8 @@ class TunablesState:
     def fit_response(self, logs: Mapping[int, float], n_others: int) -> SettingFit | None:
         """Fit all settings to another response, by the factors that matter to it.
 
-        Args:
-            logs: log of it, by the place of the run in `observations`.
-            n_others: such responses, which share what one may err by (Bonferroni).
+        `logs`: log of it, by the place of the run in `observations`; `n_others`: such responses, which share what one
+        may err by (Bonferroni).
         """
         values_of_runs = [(run, logs[i]) for i, run in enumerate(self.observations) if not run.confirms and i in logs]
         if len(values_of_runs) < SYMBOLS:
