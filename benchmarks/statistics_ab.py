@@ -6,13 +6,16 @@ Modes: found where there are none, or missed.
 """
 
 from collections.abc import Iterator
+from math import expm1, log
 
 import numpy as np
 from simulate.two_studies import KINDS, Kind, blocks, session
 from statistics_common import Case, Measure, main, share
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.modes import FEWEST, find_modes
-from scalograph.analysis.versus import SAME, classify_ratio, detectable_effect, versus
+from scalograph.analysis.quantiles import student_t, t_quantile
+from scalograph.analysis.versus import SAME, classify_ratio, versus
 
 FALSE, TOLD = (0.0, 6.5), (80.0, 100.0)
 BLOCKS, EFFECTS = (5, 10, 20), (0.0, 0.01, 0.02, 0.04)
@@ -29,6 +32,14 @@ def false(kind: Kind, n: int, effect: float) -> Measure:
         return share(wrong, n_cases, shares)
 
     return measure
+
+
+def detectable_effect(ratio: Estimate, power: float = 0.8) -> float | None:
+    """The smallest relative effect that these pairs detect with this power; None without an interval."""
+    if ratio.low is None or ratio.high is None or min(ratio.low, ratio.high) <= 0 or ratio.n < 2:
+        return None
+    half, df = log(ratio.high / ratio.low) / 2, ratio.n - 1
+    return expm1(half * (1 + student_t(power, df) / t_quantile(ratio.confidence, df)))
 
 
 def useful(kind: Kind, n: int) -> Measure:

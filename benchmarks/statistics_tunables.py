@@ -59,8 +59,8 @@ def _outcome(noise: str, n_active: int, plan: PlanKind, rng: np.random.Generator
         false=bool({*state.selected} - made.active),
         held=all((e.low or 0) <= exp(x) <= (e.high or 0) for x, e in gains),
         covers=tuple(confirm_gain(state.pairs, one, state.confidence).contains(exp(made.log(one))) for one in fresh),
-        ranks_hold=all(said.low[j] <= a and b <= said.high[j] for j, (a, b) in enumerate(may_be)),
-        ranks_tell=all(said.high[j] <= n_active for j in made.active),
+        ranks_hold=all(low <= a and b <= high for (low, _, high), (a, b) in zip(said, may_be, strict=True)),
+        ranks_tell=all(said[j][2] <= n_active for j in made.active),
         n_runs=len(state.observations),
     )
 

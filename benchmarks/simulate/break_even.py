@@ -9,7 +9,7 @@ from math import exp, log
 import numpy as np
 from scipy.stats import qmc
 
-from scalograph.questions.break_even.model import SURE, RatioSurface, line, straddle_index
+from scalograph.questions.break_even.model import SURE, RatioSurface, straddle_score
 from scalograph.questions.break_even.model_mean import Axis, Role
 from scalograph.questions.break_even.search_state import EVEN, BreakEvenState
 from simulate.noise import FloatArray, Noise
@@ -98,6 +98,40 @@ def spread_points(d: int, n: int, rng: np.random.Generator) -> FloatArray:
     low, high = np.array([*RANGES.values()], dtype=float)[:d].T
     drawn = qmc.Sobol(d, rng=rng).random_base2(int(np.ceil(np.log2(n))))[:n]
     return np.asarray(low + (high - low) * drawn)
+
+
+def straddle_index(surface: RatioSurface, candidates: FloatArray) -> int:
+    """Return the index of the candidate where one more pair tells most of the line; ties to the first."""
+    return int(np.argmax(straddle_score(*surface(candidates))))
+
+
+def open_share(surface: RatioSurface, candidates: FloatArray) -> float:
+    """Return the share of the candidates whose interval of g holds 0."""
+    mean, sd = surface(candidates)
+    return float(np.mean(np.abs(mean) <= SURE * sd))
+
+
+def line(surface: RatioSurface, others: FloatArray, axis: int = 0, steps: int = 256) -> FloatArray:
+    """Return log2 of the level of one factor from which parallel wins, for each row of log2 of all other factors.
+
+    nan where parallel never wins for sure, minus infinity where it always does; `steps` points of the range are tried.
+    """
+    low, high = surface.mean.axes[axis].low, surface.mean.axes[axis].high
+    at = np.linspace(low, high, steps)
+    return np.array([_crossing(at, *surface(np.insert(np.tile(o, (steps, 1)), axis, at, axis=1))) for o in others])
+
+
+def _crossing(at: FloatArray, g: FloatArray, sd: FloatArray) -> float:
+    """Interpolate where g falls below 0 for good."""
+    if not np.any(g + SURE * sd < 0):
+        return np.nan
+    above = np.flatnonzero(g > 0)
+    if not above.size:
+        return -np.inf
+    last = int(above[-1])
+    if last + 1 == at.size:
+        return np.nan
+    return float(at[last] + (at[last + 1] - at[last]) * g[last] / (g[last] - g[last + 1]))
 
 
 def search(

@@ -57,7 +57,7 @@ def test_ranks_of_factors_hold_where_some_tie() -> None:
             found = fit(*at, made.space.n_levels, matter=range(5))
             assert found is not None
             said = sensitivity_ranks(found, N_FACTORS)
-            yield all(said.low[j] <= a and b <= said.high[j] for j, (a, b) in enumerate(may_be))
+            yield all(low <= a and b <= high for (low, _, high), (a, b) in zip(said, may_be, strict=True))
 
     assert is_share(held(), 0.95, rather_than=0.7)
 

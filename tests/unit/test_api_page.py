@@ -73,8 +73,9 @@ def test_a_name_that_is_nowhere_is_told() -> None:
         [*api()._entry("x", "scalograph.errors:none")]
 
 
-TRUTHS = {f"truth.{file.stem}": file for file in (ROOT / "benchmarks" / "truth").glob("*.py")}
-WITH_EXAMPLES = sorted(name for name, file in {**FILES, **TRUTHS}.items() if ">>> " in file.read_text(encoding="utf-8"))
+SIMULATORS = {f"simulate.{file.stem}": file for file in (ROOT / "benchmarks" / "simulate").glob("*.py")}
+TEXTS = {name: file.read_text(encoding="utf-8") for name, file in {**FILES, **SIMULATORS}.items()}
+WITH_EXAMPLES = sorted(name for name, text in TEXTS.items() if ">>> " in text)
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

@@ -16,7 +16,7 @@ from tests.kit import ROOT
 from tests.kit.sources import FILES, HOUSE, SOURCES, graph, readers, trees
 
 pytestmark = readers
-ROLES = ("check", "model", "search_state", "plan", "answer", "claim", "document", "tables", "sentences", "chart",
+ROLES = ("check", "model", "search_state", "plan", "answer", "claim", "document", "tables", "chart",
          "published", "find")  # fmt: skip
 # Files that stand beside each other in folders of one kind: what they are called says what they are.
 ALIKE = {"__init__", "__main__", "registry", "base", "measure", "kept", *ROLES}
@@ -28,7 +28,6 @@ BELOW = {
     "search_state": {"model"},
     "claim": {"document", "model"},
     "tables": {"document", "model"},
-    "sentences": {"document", "model"},
     "chart": {"document"},
     "published": {"document"},
 }

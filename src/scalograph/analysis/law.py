@@ -26,13 +26,18 @@ def curve(parameters: Parameters, n: float | FloatArray) -> FloatArray:
     return np.asarray(gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)))
 
 
-class Law(ABC):
-    """The law fitted to points: the best parameters, and least sums of squares with something held."""
+class _Fitted(ABC):
+    """What every fit of the law to points has: the best parameters, and the curve that they make."""
 
     unit = 1.0  # that makes a residual relative
 
     def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
         self._sizes, self._rates = sizes, rates
+
+    @cached_property
+    @abstractmethod
+    def best(self) -> Parameters:
+        """The parameters that fit best."""
 
     @property
     def n(self) -> int:
@@ -43,26 +48,6 @@ class Law(ABC):
     def largest(self) -> float:
         """The largest size."""
         return float(self._sizes.max())
-
-    @cached_property
-    @abstractmethod
-    def best(self) -> Parameters:
-        """The parameters that fit best."""
-
-    @cached_property
-    @abstractmethod
-    def rss(self) -> float:
-        """The sum of squares of the best fit."""
-
-    @property
-    @abstractmethod
-    def exact(self) -> bool:
-        """Whether all points lie on the curve."""
-
-    @property
-    @abstractmethod
-    def sound(self) -> bool:
-        """Whether there is a curve at all: one whose throughput at size one is finite."""
 
     def value(self, name: str) -> float:
         """Return one of the best parameters."""
@@ -76,28 +61,8 @@ class Law(ABC):
         """Return a step size for a parameter whose estimate is zero: it halves the throughput at the largest size."""
         return {"gamma": self.best[0], "sigma": 1 / self.largest, "kappa": 1 / self.largest**2}[name]
 
-    @abstractmethod
-    def fit_shape(self, shape: str) -> Parameters:
-        """Return the best parameters with `contention` (kappa = 0) or `coherency` (sigma = 0) alone."""
 
-    @abstractmethod
-    def profile(self, name: str, value: float) -> float:
-        """Return the least sum of squares with one parameter held."""
-
-    @abstractmethod
-    def optimum_profile(self, z: float) -> float:
-        """Return the least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
-
-    @abstractmethod
-    def prediction_profile(self, n: float, throughput: float) -> float:
-        """Return the least sum of squares of all curves through this point."""
-
-    @abstractmethod
-    def ratio_profile(self, n: float, base: float, ratio: float) -> float:
-        """Return the least sum of squares of all curves whose throughput at n is `ratio` times that at base."""
-
-
-class Relative(Law):
+class Relative(_Fitted):
     """Errors proportional to the point: N/X over its measured value, linear in a = 1/gamma, sigma a, kappa a."""
 
     def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
@@ -112,6 +77,7 @@ class Relative(Law):
 
     @property
     def sound(self) -> bool:
+        """Tell whether there is a curve at all: one whose throughput at size one is finite."""
         return self._coefficients[0] > 0
 
     @cached_property
@@ -121,15 +87,18 @@ class Relative(Law):
 
     @cached_property
     def rss(self) -> float:
+        """Return the sum of squares of the best fit."""
         # From the residuals: the quadratic would lose half of the digits.
         residuals = self._target - self._columns @ np.asarray(self._coefficients)
         return float(residuals @ residuals)
 
     @property
     def exact(self) -> bool:
+        """Tell whether all points lie on the curve."""
         return self.rss < 1e-13 * self.n
 
     def fit_shape(self, shape: str) -> Parameters:
+        """Return the best parameters with `contention` (kappa = 0) or `coherency` (sigma = 0) alone."""
         kept = [0, 1] if shape == "contention" else [0, 2]
         columns = np.zeros_like(self._columns)
         columns[:, kept] = self._columns[:, kept]
@@ -137,6 +106,7 @@ class Relative(Law):
         return (1 / a, b / a, c / a) if a > 0 else self.best
 
     def profile(self, name: str, value: float) -> float:
+        """Return the least sum of squares with one parameter held."""
         if name == "gamma":
             return self._squares.cone((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1 / value, 0.0, 0.0))
         if name == "sigma":
@@ -144,14 +114,17 @@ class Relative(Law):
         return self._squares.cone((1.0, 0.0, value), (0.0, 1.0, 0.0))
 
     def optimum_profile(self, z: float) -> float:
+        """Return the least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
         # C = z (a - b) with 0 <= b <= a is the cone of (1, 0, z) and (1, 1, 0).
         return self._squares.cone((1.0, 0.0, z), (1.0, 1.0, 0.0))
 
     def prediction_profile(self, n: float, throughput: float) -> float:
+        """Return the least sum of squares of all curves through this point."""
         y = n / throughput
         return self._squares.triangle((y, 0.0, 0.0), (0.0, y / (n - 1), 0.0), (0.0, 0.0, y / (n * (n - 1))))
 
     def ratio_profile(self, n: float, base: float, ratio: float) -> float:
+        """Return the least sum of squares of all curves whose throughput at n is `ratio` times that at base."""
         return self._squares.cone(*_rays(n, base, ratio))
 
 
@@ -186,7 +159,7 @@ def _least_squares(residuals: Callable[[FloatArray], FloatArray], start: Sequenc
     return float(2 * least_squares(residuals, start, bounds=bounds, x_scale="jac").cost)
 
 
-class Plain(Law):
+class Plain(_Fitted):
     """Errors of the same size for all points: least squares on X itself, started from the linear fit."""
 
     def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
@@ -275,3 +248,6 @@ class Plain(Law):
     def _squares(self, parameters: Parameters) -> float:
         residuals = self._residuals(parameters)
         return float(residuals @ residuals)
+
+
+Law = Relative | Plain

@@ -11,14 +11,9 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.speedup_points import PLAY, Work
 
 PhysicsGate = Literal[
-    "speedup above the CPUs",
-    "efficiency rises",
-    "time below the CPU time",
-    "baseline off the CPU",
-    "CPU time depends on the CPUs",
-    "work differs",
-    "believes in other CPUs",
-]
+    "speedup above the CPUs", "efficiency rises", "time below the CPU time", "baseline off the CPU",
+    "CPU time depends on the CPUs", "work differs", "believes in other CPUs",
+]  # fmt: skip
 
 BUSY = 0.97  # below this share of its time on a CPU the baseline waited, and speedups over it include that
 CPU_TIME_PLAY = 0.05  # relative difference of CPU times that starting workers explain (caches, clock)

@@ -9,13 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from scalograph.analysis.baseline import (
-    Blocks,
-    block_logs,
-    blocked_columns,
-    missing_pairs,
-    unpaired_columns,
-)
+from scalograph.analysis.baseline import Blocks, block_logs, blocked_columns, missing_pairs, unpaired_columns
 from scalograph.analysis.center import FloatArray, Scores, finite_scores, has_logs
 from scalograph.analysis.comparisons import Better
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown_estimate
@@ -170,15 +164,9 @@ def _point(
     too_fast = _too_fast(single, growth)
     share = replace(single.rescale(1 / growth), method=f"{single.method}, over {growth:g} times the CPUs")
     return SpeedupPoint(
-        n=n,
-        n_cpus=n_cpus,
-        speedup=single,
-        simultaneous=band,
-        efficiency=share,
-        serial_fraction=karp_flatt(single, growth),
-        warnings=(*notes, *too_fast),
-        exceeds_cpus=bool(too_fast),
-    )
+        n=n, n_cpus=n_cpus, speedup=single, simultaneous=band, efficiency=share,
+        serial_fraction=karp_flatt(single, growth), warnings=(*notes, *too_fast), exceeds_cpus=bool(too_fast),
+    )  # fmt: skip
 
 
 def _too_fast(gain: Estimate, growth: float) -> tuple[str, ...]:

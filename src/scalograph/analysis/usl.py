@@ -219,14 +219,8 @@ def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate, optim
     """Return the flags of a fit, the gravest first."""
     groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
     unfit = [*_flag_lack_of_fit(groups, law)] or [*_flag_sign_runs(groups, law)]
-    return (
-        *_flag_superlinear(groups),
-        *unfit,
-        *_flag_few_sizes(groups, law),
-        *_flag_gamma(groups, gamma),
-        *_flag_peak(groups, optimum),
-        *_flag_bounds(law),
-    )
+    beside = (*_flag_few_sizes(groups, law), *_flag_gamma(groups, gamma), *_flag_peak(groups, optimum))
+    return (*_flag_superlinear(groups), *unfit, *beside, *_flag_bounds(law))
 
 
 def _flag_superlinear(groups: Groups) -> Iterator[Flag]:
@@ -234,16 +228,11 @@ def _flag_superlinear(groups: Groups) -> Iterator[Flag]:
     over = [(n, sample) for n, sample in groups[1:] if sample.mean() / base.mean() > SUPERLINEAR * n / first]
     sure = [n for n, sample in over if _least_ratio(sample, base) > SUPERLINEAR * n / first]
     sizes = ", ".join(f"{n:,g}" for n in (sure or [n for n, _ in over])[:4])
+    grew = f"superlinear at {sizes}: throughput grew by more than the size did"
     if sure:
-        yield Flag(
-            "superlinear",
-            f"superlinear at {sizes}: throughput grew by more than the size did, which no such law allows",
-        )
+        yield Flag("superlinear", f"{grew}, which no such law allows")
     elif over:
-        text = (
-            f"perhaps superlinear at {sizes}: throughput grew by more than the size did, by less than the runs differ"
-        )
-        yield Flag("perhaps superlinear", text)
+        yield Flag("perhaps superlinear", f"perhaps {grew}, by less than the runs differ")
 
 
 def _least_ratio(sample: FloatArray, base: FloatArray) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from scalograph.analysis.center import FloatArray, Scores, has_logs, n_trimmed
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, find_modes, widen_for_rounding
-from scalograph.analysis.quantiles import student_t, t_quantile
+from scalograph.analysis.quantiles import t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs
 
 # Share of pairs trimmed at each end, also where runs have two modes: chosen among Student's t, trimmed t and signed
@@ -53,18 +53,6 @@ def classify_ratio(ratio: Estimate, margin: float = SAME) -> RatioClass:
     if 1 / (1 + margin) <= ratio.low and ratio.high <= 1 + margin:
         return "equivalent"
     return "less" if ratio.high < 1 else "more" if ratio.low > 1 else "inconclusive"
-
-
-def detectable_effect(ratio: Estimate, power: float = 0.8) -> float | None:
-    """Return the smallest relative effect that these pairs detect with this power; None without an interval.
-
-    >>> round(detectable_effect(Estimate(1.0, 0.98, 1.0204, 0.95, 10)), 3)
-    0.028
-    """
-    if ratio.low is None or ratio.high is None or min(ratio.low, ratio.high) <= 0 or ratio.n < 2:
-        return None
-    half, df = math.log(ratio.high / ratio.low) / 2, ratio.n - 1
-    return math.expm1(half * (1 + student_t(power, df) / t_quantile(ratio.confidence, df)))
 
 
 def pairs_needed(ratio: Estimate, margin: float = SAME) -> int | None:

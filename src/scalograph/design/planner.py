@@ -6,7 +6,6 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from scalograph.protocol.record import Record
-from scalograph.questions.registry import SWEEP, role, roles_present
 from scalograph.study.levels import Configuration, Run
 from scalograph.study.model import Study
 
@@ -66,7 +65,7 @@ class Planner(Protocol):
 
 
 class RunPlan(Protocol):
-    """The runs that answer the question of a design, made by its role `plan`."""
+    """The runs that answer the question of a design."""
 
     def planner(self) -> Planner:
         """Return the planner of the runs, from the first one on."""
@@ -87,16 +86,6 @@ class RunPlan(Protocol):
 
     def outlook(self) -> str:
         """Describe what will be run."""
-
-
-def run_plan(design: Design) -> RunPlan:
-    """Return the plan of the question that a study asks; that of a sweep for questions without a role `plan`.
-
-    Raises StudyError if the question cannot be asked of these configurations.
-    """
-    asked = design.study.question
-    plan: RunPlan = role(asked if asked in roles_present("plan") else SWEEP, "plan").plan(design)
-    return plan
 
 
 def key(configuration: Configuration) -> tuple[tuple[str, Any], ...]:

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from scalograph.design.planner import Design
+from scalograph.design.planner import Design, RunPlan
 from scalograph.design.search_steps import Key, Search, SearchState, SearchSteps, configuration_key
 from scalograph.design.stopping_rule import score, work_time
 from scalograph.errors import StudyError
 from scalograph.protocol.record import Record
+from scalograph.questions.registry import SWEEP, role, roles_present
 from scalograph.study.levels import Run
 from scalograph.study.scalars import Level
 from scalograph.text.quantities import count_noun
@@ -170,3 +172,15 @@ class SearchPlan:
         pairs = f"{first} pairs of runs first, then a pair at a time where it decides most"
         most = f"at most {self.most_runs} runs with those that are made again"
         return f"{len(self._search.steps)} points, two versions; {pairs}, {most}"
+
+
+def run_plan(design: Design) -> RunPlan:
+    """Return the plan of the question that a study asks: its own, that of its search, or that of a sweep.
+
+    Raises StudyError if the question cannot be asked of these configurations.
+    """
+    asked = design.study.question
+    if asked not in roles_present("plan") and asked in roles_present("search_state"):
+        return SearchPlan(design, partial(role(asked, "search_state").begin, design.study, design.configurations))
+    plan: RunPlan = role(asked if asked in roles_present("plan") else SWEEP, "plan").plan(design)
+    return plan

@@ -214,12 +214,15 @@ class Curve(Model):
     next: Estimate | None = Field(default=None, description="what that size would gain over the largest")
 
 
+ColumnKind = Literal["label", "number", "estimate", "text"]
+
+
 class Column(Model):
     """A column of a table."""
 
     name: str
     unit: str = ""
-    kind: Literal["label", "number", "estimate", "text"] = "number"
+    kind: ColumnKind = "number"
 
 
 class TableDoc(Model):

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from scalograph.errors import StudyError
 from scalograph.study.scalars import Level
+from scalograph.text.units import parse_percent
 
 
 @dataclass(frozen=True)
@@ -59,20 +60,19 @@ class QuestionOptions(Protocol):
         """Make the factors of the study. Raises StudyError where the options make none."""
 
 
+def check_share(text: str, option: str, example: str) -> str:
+    """Check a difference that does not count, as text. Raises StudyError where it is no percentage."""
+    try:
+        share = parse_percent(text)
+    except ValueError as error:
+        raise StudyError.one(option, str(error)) from error
+    if not 0 < share < 1:
+        raise StudyError.one(option, f"{text!r}", "a share between 0 and 100%", f"such as {example}")
+    return text
+
+
 MOST = 1000  # a place is told within 5%: of levels that lie closer than 0.5% to each other, some are enough
 _RANGE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
-
-
-def search_levels(text: str) -> str:
-    """Spread a range over levels as a study has them.
-
-    Raises:
-        StudyError: no range of counts.
-
-    >>> search_levels("1:512"), search_levels("1:65536")[:24], search_levels("1:65536").count(",")
-    ('1:512', '1,2,3,4,5,6,7,8,9,10,11,', 683)
-    """
-    return spread_range(text, MOST, "--range")
 
 
 def is_range(text: str) -> bool:
@@ -87,11 +87,10 @@ def is_range(text: str) -> bool:
 def spread_range(text: str, most: int, option: str) -> str:
     """Spread at most so many counts over a range, at equal ratios.
 
-    Raises:
-        StudyError: no range of counts, told of the option.
+    Raises StudyError: no range of counts, told of the option.
 
-    >>> spread_range("1:64", 7, "--size")
-    '1,2,4,8,16,32,64'
+    >>> spread_range("1:64", 7, "--size"), spread_range("1:512", MOST, "--range")
+    ('1,2,4,8,16,32,64', '1:512')
     """
     match = _RANGE.fullmatch(text.strip())
     low, high = (int(match[1]), int(match[2])) if match else (0, 0)

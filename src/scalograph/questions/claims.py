@@ -19,9 +19,7 @@ MOST_SENTENCES, MOST_WORDS = 3, 60
 def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
     """Choose the claim of a study: one that answers stands before one that says why it cannot be said.
 
-    Args:
-        answers: that of the question first, then of the readings in the order in which they are told.
-        sentences: sentences of all of them, which stand where none makes a claim.
+    `answers`: that of the question first, then of the readings; `sentences`: they stand where none makes a claim.
 
     >>> first_claim([], []).sentences
     ['Inconclusive: the study has no result yet.']
@@ -66,14 +64,20 @@ def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Le
     return f"no runs with {shown} and with another are alike in all else"
 
 
-def state(forms: Mapping[str, str], cases: Sequence[AnswerCase], matrix: Matrix | None = None) -> Claim:
+def case(name: str, /, **values: object) -> AnswerCase:
+    return AnswerCase(case=name, values=values)
+
+
+def state(
+    forms: Mapping[str, str], cases: Sequence[AnswerCase], matrix: Matrix | None = None, figure: str = ""
+) -> Claim:
     """Make the claim of cases, the gravest first: as many sentences as have room.
 
     A case whose form begins with `Inconclusive` or `No answer` does not answer.
     """
-    kept = limit_sentences([fill(forms[case.case], case.values) for case in cases])
+    kept = limit_sentences([fill(forms[x.case], x.values) for x in cases])
     answered = not kept[0].startswith(("Inconclusive", "No answer"))
-    return Claim(sentences=kept, cases=list(cases[: len(kept)]), answered=answered, matrix=matrix)
+    return Claim(sentences=kept, cases=list(cases[: len(kept)]), answered=answered, matrix=matrix, figure=figure)
 
 
 def limit_sentences(sentences: Iterable[str]) -> list[str]:

@@ -6,8 +6,8 @@ its roles:
 
 `check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written
 `model*`    the statistics
-`search_state` what is known after some runs, and which comes next
-`plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of a sweep; it
+`search_state` what is known after some runs, and which comes next; `begin(study, configurations)` begins the search
+`plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of its search, or of a sweep; it
             may have `configurations(study) -> Iterable[Configuration]`: those that are planned first, in place of the
             full grid
 `answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
@@ -15,7 +15,7 @@ its roles:
             study, so that what only the answer needs is imported in `answer`
 `claim*`    what it says of the study first, in three sentences and a small matrix (`protocol.claim`)
 `document`  its part of the findings as a type
-`tables`    `sentences`: that part for people
+`tables`    that part for people, with sentences beside the claim
 `find`      `OPTIONS` of `scalograph find QUESTION` and `figures(findings)`, its answer for machines (questions.asked);
             without it, there is no such command
 `published` `quantities(document) -> dict[str, list[tuple[str, Estimate]]]`: figures, by name, that a published claim of
@@ -76,8 +76,7 @@ def roles_present(module: str) -> list[str]:
 def role(name: str, module: str) -> ModuleType:
     """Import one role.
 
-    Raises:
-        KeyError: there is no such question.
+    Raises KeyError: there is no such question.
         ModuleNotFoundError: it has no such role.
     """
     return import_module(f"{({**READINGS, **QUESTIONS})[name]}.{module}")

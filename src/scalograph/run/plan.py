@@ -14,9 +14,10 @@ from scalograph.control.ext_scheduler import SHIPS
 from scalograph.control.host_facts import add_jvms
 from scalograph.control.machine_control import NO_CONSENT, Consent, machine_controls, refuse_unnamed
 from scalograph.control.process_cpus import cpu_refusals, quota_refusals
-from scalograph.design.planner import Design, RunPlan, expected_seconds, run_plan, seconds_per_configuration
+from scalograph.design.planner import Design, RunPlan, expected_seconds, seconds_per_configuration
 from scalograph.design.replay import timed_runs
 from scalograph.design.resolve import design
+from scalograph.design.search import run_plan
 from scalograph.errors import HostError
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import HostFacts

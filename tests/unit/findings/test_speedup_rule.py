@@ -9,8 +9,8 @@ import pytest
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping
 from scalograph.cli.analyze_steps import exit_code
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import run_plan
 from scalograph.design.resolve import design
+from scalograph.design.search import run_plan
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.design.stopping_rule import score, stopping
 from scalograph.errors import StudyError

@@ -219,20 +219,16 @@ STEPS, MOST_MAPS = 49, 16
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Answer a break-even search from its runs."""
     search = replay_search(table)
     if not search:
         return Answer(decided=False, claim=break_even_claim(table, None), doubts=_doubts(None), at_levels=lambda _: {})
     document = break_even(table, search)
     return Answer(
-        document=document,
-        decided=document.decided,
-        claim=break_even_claim(table, document),
+        document=document, decided=document.decided, claim=break_even_claim(table, document),
         sentences=formula_sentence(table, document),
         tables=break_even_tables(table, search.space, search.state.pairs, search.surface, document),
-        doubts=_doubts(document),
-        at_levels=speedup_lookup(search.space, search.surface, len(search.state.asked)),
-    )
+        doubts=_doubts(document), at_levels=speedup_lookup(search.space, search.surface, len(search.state.asked)),
+    )  # fmt: skip
 
 
 def _doubts(result: BreakEven | None) -> list[Caveat]:
@@ -264,7 +260,6 @@ def replay_search(table: Table) -> EndedSearch | None:
 
 
 def break_even(table: Table, search: EndedSearch) -> BreakEven:
-    """Make the document of a search."""
     space, state, surface, precision = search.space, search.state, search.surface, table.study.protocol.precision
     noise = surface.parameters.noise
     off = np.abs(np.array(state.g) - surface(space.coordinates()[state.asked])[0])
@@ -319,16 +314,13 @@ def _map(search: EndedSearch, group: SpacePoint) -> BreakEvenMap:
     ]
     return BreakEvenMap(
         group={space.names[i]: int(level) if level == int(level) else level for i, level in fixed.items()},
-        x=space.names[x],
-        y="" if y is None else space.names[y],
+        x=space.names[x], y="" if y is None else space.names[y],
         x_levels=[_round(space.level(x, coordinate)) for coordinate in places],
-        y_levels=[] if y is None else space.levels(y),
-        ratio=[[_round(exp(g)) for g in mean] for mean, _ in surfaces],
+        y_levels=[] if y is None else space.levels(y), ratio=[[_round(exp(g)) for g in mean] for mean, _ in surfaces],
         low=[[_round(exp(g)) for g in mean - SURE * sd] for mean, sd in surfaces],
         high=[[_round(exp(g)) for g in mean + SURE * sd] for mean, sd in surfaces],
-        lines=[break_even_line(search, x, y, row) for row in rows],
-        pairs=pairs,
-    )
+        lines=[break_even_line(search, x, y, row) for row in rows], pairs=pairs,
+    )  # fmt: skip
 
 
 def _round(value: float) -> float:

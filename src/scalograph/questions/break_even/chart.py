@@ -189,7 +189,6 @@ SLOWER = [_element("path", "even-dot", d="M13.5 3h9l-4.5 8z")]
 
 
 def legend(chart: BreakEvenChart) -> list[KeyItem]:
-    """List what the chart draws."""
     items = [_color_scale(chart)] if chart.y else [KeyItem("speedup", CURVE), KeyItem("even", EVEN)]
     if chart.y and any(row.location is not None for row in chart.rows):
         items.append(KeyItem("break-even", LINE))

@@ -51,7 +51,6 @@ class ChartAxis:
         return f"{self.levels.title}: {escape_controls(level_text(level, self.levels.unit))}"
 
     def layout(self, span: Sequence[float]) -> dict[str, Any]:
-        """Make the axis layout between two positions."""
         ticks = self._ticks()
         unit, scale = self.levels.unit, " (log scale)" if self.is_log else ""
         title = self.levels.title + (f" ({unit})" if unit else "") + scale
@@ -122,7 +121,6 @@ class BreakEvenChart:
 
     @property
     def rows(self) -> list[PanelRow]:
-        """Return the rows of all panels."""
         return [row for panel in self.panels for row in panel.rows]
 
 
@@ -182,16 +180,11 @@ def _row(
     """Lay out one row; the high end of a time is the low one of a speedup."""
     line = m.lines[row]
     return PanelRow(
-        at=y(m.y_levels[row]) if y else 0.0,
-        text=y.text(m.y_levels[row]) if y else "",
-        kind=line.kind,
-        location=None if line.location is None else x(line.location),
-        band=_band(line, x),
-        summary=_row_summary(document, line, x),
-        speedup=[_inverse(m.ratio[row][i]) for i in columns],
-        low=[_inverse(m.high[row][i]) for i in columns],
-        high=[_inverse(m.low[row][i]) for i in columns],
-    )
+        at=y(m.y_levels[row]) if y else 0.0, text=y.text(m.y_levels[row]) if y else "", kind=line.kind,
+        location=None if line.location is None else x(line.location), band=_band(line, x),
+        summary=_row_summary(document, line, x), speedup=[_inverse(m.ratio[row][i]) for i in columns],
+        low=[_inverse(m.high[row][i]) for i in columns], high=[_inverse(m.low[row][i]) for i in columns],
+    )  # fmt: skip
 
 
 def _band(line: BreakEvenLine, x: ChartAxis) -> tuple[float, float] | None:

@@ -74,13 +74,11 @@ class _NamedLine:
 
 
 def break_even_claim(table: Table, result: BreakEven | None) -> Claim:
-    """State what the search has found, an open end too."""
     if result is None:
         lost = sum(row.verdict not in COUNTED for row in table.rows)
         return state(FORMS, [AnswerCase(case="no answer", values={"lost": lost, "n": len(table.rows)})])
     answer = _LineCases(table, result)
-    claim = state(FORMS, [*answer.all()], answer.matrix())
-    return claim.model_copy(update={"figure": FIGURE})
+    return state(FORMS, [*answer.all()], answer.matrix(), FIGURE)
 
 
 class _LineCases:
@@ -98,12 +96,12 @@ class _LineCases:
         self._first = next(iter(self._by_kind))
 
     def all(self) -> Iterator[AnswerCase]:
-        """Yield the cases, the first one first."""
         result, kind = self._result, self._first
         levels = [x for m in result.maps for x in m.x_levels]
         common = {"other": version_name(result.factor, result.other), "even": result.even, "n": result.n}
         common |= {"base": version_name(result.factor, result.baseline), "more": result.n_more}
-        common |= {"range": self._level_text(self._x, min(levels), max(levels))}
+        ends = map(_plain_level, (min(levels), max(levels)))
+        common |= {"range": level_range(self._table.view.title(self._x), self._table.view.unit(self._x), *ends)}
         if kind in WORDS:
             who, n, every = self._who(self._by_kind[kind]), len(self._by_kind[kind]), len(self._every)
             some = {"some": n, "all": every} if n < every and not who else {}
@@ -146,9 +144,6 @@ class _LineCases:
     def _spot(self, s: _NamedLine) -> tuple[Estimate, str]:
         name, unit = self._table.view.title(self._x), self._table.view.unit(self._x)
         return s.location, f"{{}} {name}" if is_counted(name) and not unit else f"{name} {{}} {unit}".rstrip()
-
-    def _level_text(self, name: str, *levels: Level) -> str:
-        return level_range(self._table.view.title(name), self._table.view.unit(name), *map(_plain_level, levels))
 
     def _terms(self, lines: Sequence[_NamedLine]) -> list[Mapping[str, tuple[Level, ...]]] | None:
         every = [s.levels for s in self._every]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from scalograph.errors import StudyError
 from scalograph.protocol.plain import is_number
-from scalograph.questions.asked import AskedFactors, Option, is_range, spread_range
+from scalograph.questions.asked import AskedFactors, Option, check_share, is_range, spread_range
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
-from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
@@ -46,14 +45,13 @@ class BreakEvenOptions:
     even: Annotated[str, Option("Ignore differences smaller than this")] = "10%"
 
     def factors(self) -> AskedFactors:
-        """Make the two versions, and the factors over which they are compared."""
         axes = break_even_axes({"size": self.size, "workers": self.workers, "clients": self.clients, None: self.factor})
         both = parse_versions(self.versions)
         return AskedFactors(
             {"version": ",".join(both), **{axis.name: axis.levels for axis in axes}},
             roles={axis.name: axis.role for axis in axes if axis.role},
             baseline=("version", both[0]),
-            precision=check_share(self.even),
+            precision=check_share(self.even, "--even", "10%"),
         )
 
 
@@ -74,8 +72,7 @@ def figures(findings: "Findings") -> dict[str, Any]:
 def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[AxisOption]:
     """Parse the factors of the command line: role -> texts NAME=LEVELS; a name may be missing where it is the role's.
 
-    Raises:
-        StudyError: no factor, too many, one twice or without a name, or an invalid range.
+    Raises StudyError: no factor, too many, one twice or without a name, or an invalid range.
     """
     given = [(role, *_parse_axis(role, text)) for role, texts in asked.items() for text in texts or ()]
     if not 1 <= len(given) <= max(_MOST):
@@ -94,17 +91,6 @@ def parse_versions(text: str) -> tuple[str, str]:
         expected = "two names that differ"
         raise StudyError.one("--versions", f"{text[:60]!r}", expected, "such as sequential,parallel")
     return parts[0], parts[1]
-
-
-def check_share(text: str) -> str:
-    """Check the difference that counts as even; raise StudyError where it is no percentage."""
-    try:
-        share = parse_percent(text)
-    except ValueError as error:
-        raise StudyError.one("--even", str(error)) from error
-    if not 0 < share < 1:
-        raise StudyError.one("--even", f"{text!r}", "a share between 0 and 100%", "such as 10%")
-    return text
 
 
 def _parse_axis(role: str | None, text: str) -> tuple[str, str]:

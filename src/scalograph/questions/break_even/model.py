@@ -121,43 +121,9 @@ def _winsorize(x: FloatArray, rest: FloatArray, most: float) -> FloatArray:
     return np.array([r if abs(r) <= most or counts[key] > 1 else most * key[1] for key, r in pairs])
 
 
-def straddle_index(surface: RatioSurface, candidates: FloatArray) -> int:
-    """Return the index of the candidate where one more pair tells most of the line; ties to the first."""
-    return int(np.argmax(straddle_score(*surface(candidates))))
-
-
 def straddle_score(mean: FloatArray, sd: FloatArray) -> FloatArray:
     """Score points by the straddle rule; rounded, so that other linear algebra has the same ties."""
     return np.asarray(np.round(SURE * sd - np.abs(mean), DIGITS))
-
-
-def open_share(surface: RatioSurface, candidates: FloatArray) -> float:
-    """Return the share of the candidates whose interval of g holds 0."""
-    mean, sd = surface(candidates)
-    return float(np.mean(np.abs(mean) <= SURE * sd))
-
-
-def line(surface: RatioSurface, others: FloatArray, axis: int = 0, steps: int = 256) -> FloatArray:
-    """Return log2 of the level of one factor from which parallel wins, for each row of log2 of all other factors.
-
-    nan where parallel never wins for sure, minus infinity where it always does; `steps` points of the range are tried.
-    """
-    low, high = surface.mean.axes[axis].low, surface.mean.axes[axis].high
-    at = np.linspace(low, high, steps)
-    return np.array([_crossing(at, *surface(np.insert(np.tile(o, (steps, 1)), axis, at, axis=1))) for o in others])
-
-
-def _crossing(at: FloatArray, g: FloatArray, sd: FloatArray) -> float:
-    """Interpolate where g falls below 0 for good."""
-    if not np.any(g + SURE * sd < 0):
-        return np.nan
-    above = np.flatnonzero(g > 0)
-    if not above.size:
-        return -np.inf
-    last = int(above[-1])
-    if last + 1 == at.size:
-        return np.nan
-    return float(at[last] + (at[last + 1] - at[last]) * g[last] / (g[last] - g[last + 1]))
 
 
 def least_work(mean: Mean, others: Mapping[int, float]) -> float | None:
@@ -185,8 +151,7 @@ MOST_AXES, MOST_POINTS = len(_DIRECTIONS), 16
 def sobol_points(n_axes: int, n: int, seed: int) -> FloatArray:
     """Draw at least n (up to 16) scrambled Sobol points, a row each, from 0 to 1 on up to 4 axes.
 
-    Raises:
-        ValueError: more axes or points than that.
+    Raises ValueError: more axes or points than that.
     """
     if n_axes > MOST_AXES or n > MOST_POINTS:
         raise ValueError(f"found {n_axes} axes and {n} points, expected at most {MOST_AXES} and {MOST_POINTS}")

@@ -48,21 +48,14 @@ class _PowerPrior(NamedTuple):
 
 def _powers(axes: Sequence[Axis]) -> list[_PowerPrior]:
     # One worker does all of the work, in about the same time; a call costs far less than a start.
-    priors = [
-        _PowerPrior((START,), None, 0, 6),
-        _PowerPrior((WORKER,), None, -3, 6),
-        _PowerPrior((WORK,), None, 0, ONE_WORKER),
-    ]
-    priors += [_PowerPrior((CALL,), None, -3, 3)]
+    priors = [_PowerPrior((START,), None, 0, 6), _PowerPrior((WORKER,), None, -3, 6)]
+    priors += [_PowerPrior((WORK,), None, 0, ONE_WORKER), _PowerPrior((CALL,), None, -3, 3)]
     for i, axis in enumerate(axes):
         if axis.role == "size":  # all costs are over the same work
             priors += [_PowerPrior((START, WORKER, CALL), i, -1, 0.3), _PowerPrior((WORK,), i, 0, 0.1)]
         elif axis.role == "workers":
-            priors += [
-                _PowerPrior((START,), i, 0, 0.15),
-                _PowerPrior((WORKER,), i, 1, 0.3),
-                _PowerPrior((WORK,), i, -0.9, 0.3),
-            ]
+            priors += [_PowerPrior((START,), i, 0, 0.15), _PowerPrior((WORKER,), i, 1, 0.3)]
+            priors += [_PowerPrior((WORK,), i, -0.9, 0.3)]
         else:
             sd = 0.5 if axis.role == "clients" else 0.8
             priors += [_PowerPrior((part,), i, 0, sd) for part in (START, WORKER, WORK, CALL)]
@@ -79,7 +72,6 @@ class Mean:
     sd: FloatArray
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        """Return the log ratio at each row of x."""
         return _ratio(_rows(self.axes, self.cpus, x) @ self.theta)
 
     def parts(self, x: FloatArray) -> FloatArray:
@@ -182,7 +174,6 @@ class ComparisonSpace:
     configurations: tuple[tuple[Configuration, Configuration], ...]
 
     def levels(self, axis: int) -> list[float]:
-        """Return the levels of an axis, ascending."""
         return sorted({point[axis] for point in self.points})
 
     def coordinate(self, axis: int, level: float) -> float:
@@ -196,14 +187,12 @@ class ComparisonSpace:
         return {level: LINEAR * (level - low) / (high - low) for level in wanted}
 
     def level(self, axis: int, coordinate: float) -> float:
-        """Return the level at a coordinate of an axis."""
         if not self.linear[axis]:
             return float(2.0**coordinate)
         levels = self.levels(axis)
         return levels[0] + coordinate * (levels[-1] - levels[0]) / LINEAR
 
     def point_name(self, index: int) -> str:
-        """Name a point for people."""
         return ", ".join(f"{name} {level:.6g}" for name, level in zip(self.names, self.points[index], strict=True))
 
     def coordinates(self) -> FloatArray:
@@ -215,8 +204,7 @@ class ComparisonSpace:
 def comparison_space(study: Study, configurations: Sequence[Configuration]) -> ComparisonSpace:
     """Find where a study compares its two versions.
 
-    Raises:
-        StudyError: there is nothing to compare, or at too many points.
+    Raises StudyError: there is nothing to compare, or at too many points.
     """
     ((factor, baseline),) = study.baseline.items()
     other = next((t[factor] for t in configurations if t[factor] != baseline), None)

@@ -10,7 +10,6 @@ from scalograph.questions.break_even.search_state import begin
 def plan(design: Design) -> SearchPlan:
     """Plan a search over two versions and one to four factors of numbers.
 
-    Raises:
-        StudyError: there is nothing to compare, or at too many points.
+    Raises StudyError: there is nothing to compare, or at too many points.
     """
     return SearchPlan(design, partial(begin, design.study, design.configurations, design.n_cpus))

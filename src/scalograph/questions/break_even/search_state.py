@@ -43,13 +43,8 @@ class BreakEvenState:
     ) -> None:  # fmt: skip
         """Begin with spread points.
 
-        Args:
-            axes: what each factor is; 1 to 4.
-            at: coordinates of the points; shape (points, axes).
-            cpus: that workers can use at once.
-            seed: of the spread points.
-            even: difference that counts as none, as a share.
-            name: names a point for people.
+        `axes`: 1 to 4; `at`: coordinates of the points, shape (points, axes); `cpus`: that workers can use at once;
+        `even`: difference that counts as none, as a share; `name`: names a point for people.
         """
         self._axes, self._at, self._cpus = tuple(axes), at, cpus
         self.even, self._name = log1p(EVEN if even is None else even), name
@@ -77,7 +72,6 @@ class BreakEvenState:
 
     @property
     def next_level(self) -> int | None:
-        """Return the point of the next pair; None when the search is over."""
         if waiting := [i for i in self._first if i not in self._excluded and i not in self.asked]:
             return waiting[0]
         if self.surface is None:  # so many spread points failed that the others have to stand in for them
@@ -86,18 +80,15 @@ class BreakEvenState:
 
     @property
     def n_left(self) -> int:
-        """Estimate the pairs still to come; at least 1."""
         if self.surface is None:
             return max(1, len(self._first) + 2 * len(self._axes) - len(self.asked))
         return max(1, min(self.most - len(self.asked), self.n_more))
 
     @property
     def summary(self) -> str:
-        """Describe the state in a few words."""
         return f"{len(self.asked)} pairs, {100 * self.open_share:.0f}% undecided" if self.surface else ""
 
     def observe(self, level: int, score: float) -> str | None:
-        """Observe the score of a pair."""
         self.asked.append(level)
         self.g.append(score)
         self._update()
@@ -176,7 +167,6 @@ class BreakEvenState:
 
 
 def begin(study: Study, configurations: Sequence[Configuration], n_cpus: int) -> Search[BreakEvenState]:
-    """Begin a search in pairs."""
     space = comparison_space(study, configurations)
     at, cpus = space.coordinates(), usable_cpus(study, configurations, n_cpus)
     state = BreakEvenState(space.axes, at, cpus, study.seed, study.protocol.precision, space.point_name)

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from math import exp
+from operator import itemgetter
 from statistics import median
 
+from scalograph.findings.answer import level_columns, tabulate
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.findings import TableDoc
 from scalograph.questions.break_even.document import BreakEven
 from scalograph.questions.break_even.model import SURE, RatioSurface
 from scalograph.questions.break_even.model_mean import ComparisonSpace
@@ -27,32 +29,29 @@ def break_even_tables(
 
 def _lines(table: Table, result: BreakEven) -> TableDoc:
     first, other = result.maps[0], version_name(result.factor, result.other)
-    x, names = first.x, [*first.group, *([first.y] if first.y else [])]
-    unit = table.view.unit(x)
-    columns = table.view.factor_columns(names)
-    columns += [
-        Column(name=f"{other} is faster", kind="label" if not names else "text"),
-        *(Column(name=name, unit=unit) for name in (table.view.title(x), "not below", "not above")),
-    ]
-    rows: list[list[Cell]] = []
-    for m in result.maps:
-        for line in m.lines:
-            levels = [*m.group.values(), *([line.level] if m.y else [])]
-            rows.append([*map(axis_value, levels), KIND_WORDS[line.kind], line.location, line.low, line.high])
-    return TableDoc(id="break-even-line", title=f"Where {other} breaks even", columns=columns, rows=rows)
+    names, title, unit = [*first.group, *filter(None, [first.y])], table.view.title(first.x), table.view.unit(first.x)
+    lines = [({**m.group, m.y: line.level}, line) for m in result.maps for line in m.lines]
+    return tabulate("break-even-line", f"Where {other} breaks even", lines, [
+        *level_columns(table.view, names, lambda x: {name: axis_value(level) for name, level in x[0].items() if name}),
+        (f"{other} is faster", "text" if names else "label", lambda x: KIND_WORDS[x[1].kind]),
+        (title, "number", lambda x: x[1].location, unit), ("not below", "number", lambda x: x[1].low, unit),
+        ("not above", "number", lambda x: x[1].high, unit),
+    ])  # fmt: skip
 
 
 def _pairs(
     table: Table, space: ComparisonSpace, pairs: Mapping[int, Sequence[float]], surface: RatioSurface
 ) -> TableDoc:
-    columns = table.view.factor_columns(space.names)
     over = f"time of {version_name(space.factor, space.other)} over {version_name(space.factor, space.baseline)}"
-    columns += [Column(name="pairs"), Column(name=f"{over}, measured")]
-    columns += [Column(name=f"{over}, by all pairs", kind="text")]
     mean, sd = surface(space.coordinates()[[*pairs]])
-    rows: list[list[Cell]] = []
-    for (index, gs), m, s in zip(pairs.items(), mean, sd, strict=True):
-        ends = "{:.3g} [{:.3g}, {:.3g}]".format(*(exp(g) for g in (m, m - SURE * s, m + SURE * s)))
-        middle = float(f"{exp(median(gs)):.4g}")
-        rows.append([*map(axis_value, space.points[index]), len(gs), middle, ends])
-    return TableDoc(id="break-even-pairs", title="Pairs that were measured", columns=columns, rows=rows)
+    levels = [dict(zip(space.names, map(axis_value, space.points[index]), strict=True)) for index in pairs]
+    items = zip(levels, pairs.values(), mean, sd, strict=True)
+    return tabulate("break-even-pairs", "Pairs that were measured", items, [
+        *level_columns(table.view, space.names, itemgetter(0)), ("pairs", "number", lambda x: len(x[1])),
+        (f"{over}, measured", "number", lambda x: float(f"{exp(median(x[1])):.4g}")),
+        (f"{over}, by all pairs", "text", lambda x: _ratio_text(*x[2:])),
+    ])  # fmt: skip
+
+
+def _ratio_text(mean: float, sd: float) -> str:
+    return "{:.3g} [{:.3g}, {:.3g}]".format(*(exp(g) for g in (mean, mean - SURE * sd, mean + SURE * sd)))

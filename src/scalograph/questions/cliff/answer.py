@@ -16,18 +16,13 @@ from scalograph.text.warning_catalog import Caveat
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Answer a search for cliffs from its runs."""
     document, flags = cliffs(table), [Caveat("nothing known", {"what": "a cliff"})]
     if document:
         flags = [] if document.decided else [Caveat("search open", {"n": document.n})]
     return Answer(
-        document=document,
-        decided=document is not None and document.decided,
-        claim=cliff_claim(table, document),
-        sentences=cause_sentences(table, document),
-        tables=cliff_tables(table, samples, document),
-        doubts=flags,
-    )
+        document=document, decided=document is not None and document.decided, claim=cliff_claim(table, document),
+        sentences=cause_sentences(table, document), tables=cliff_tables(table, samples, document), doubts=flags,
+    )  # fmt: skip
 
 
 def cliffs(table: Table) -> Cliffs | None:

@@ -51,14 +51,13 @@ CAUSE_RATIO, MOST_CAUSES = 1.5, 2
 
 
 def cliff_claim(table: Table, result: Cliffs | None) -> Claim:
-    """State what the search has found, an open end too."""
     if result is None:
         failed = sum(row.status != "ok" for row in table.rows)
         return state(FORMS, [AnswerCase(case="no answer", values={"n": len(table.rows), "failed": failed})])
     cliffs = cliffs_with_sides(table, result)
     matrix = cliff_matrix(table, result, cliffs) if cliffs or result.wanders else None
-    claim = state(FORMS, [*_cases(table, result, cliffs)], matrix)
-    return claim.model_copy(update={"figure": f"response {table.view.primary}" if matrix else ""})
+    figure = f"response {table.view.primary}" if matrix else ""
+    return state(FORMS, [*_cases(table, result, cliffs)], matrix, figure)
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,6 @@ def _sides(table: Table, result: Cliffs, cliff: CliffDoc) -> Sides | None:
 
 
 def _cases(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> Iterator[AnswerCase]:
-    """Yield the cases, the first one first."""
     common = {"what": what_jumps(table), "least": result.least - 1}
     if result.wanders:
         ends = _levels(table, result, *result.wanders, joined=" and ")
@@ -130,7 +128,6 @@ def _cases(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> It
 
 
 def what_jumps(table: Table) -> str:
-    """Name the response that jumps."""
     response = table.view.response
     kind, name = unit_of(response.unit), table.view.primary.replace("_", " ")
     return response.title or ({"s": "time", "1/s": "rate"}[kind[0]] if kind and response.unit else name)

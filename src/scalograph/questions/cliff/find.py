@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from scalograph.questions.asked import AskedFactors, Option, search_levels
+from scalograph.questions.asked import MOST, AskedFactors, Option, spread_range
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
@@ -23,8 +23,7 @@ class CliffOptions:
     per_worker: Annotated[bool, Option("Treat the work as per worker, not as a total")] = False
 
     def factors(self) -> AskedFactors:
-        """Make the one factor along which the time may jump."""
-        return AskedFactors({self.factor: search_levels(self.range)}, per_worker=self.per_worker)
+        return AskedFactors({self.factor: spread_range(self.range, MOST, "--range")}, per_worker=self.per_worker)
 
 
 OPTIONS = CliffOptions

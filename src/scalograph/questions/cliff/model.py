@@ -96,7 +96,6 @@ class Cliff:
 
     @property
     def is_none(self) -> bool:
-        """Tell whether it is sure that there is none."""
         return self.probability <= 1 - SURE
 
 
@@ -109,8 +108,7 @@ def cliff(n: Sequence[int], times: Sequence[float], levels: Sequence[int], *, pr
         levels: that can be measured, ascending, from 1 on.
         previous: cliffs that are known; a further one is searched.
 
-    Raises:
-        ValueError: an argument has no meaning, or no place is left (`has_place`).
+    Raises ValueError: an argument has no meaning, or no place is left (`has_place`).
 
     >>> found = cliff([1, 4, 16, 32, 63, 64, 128] * 2, [1, 1, 1, 1, 1, 2, 2] * 2, range(1, 129))
     >>> found.interval, found.is_there
@@ -203,17 +201,12 @@ def _summarize(
     odds = exp(min(max(seen.cliff, -700.0), 700.0)) * prior / (1 - prior)
     low, middle, high = _factor(here, seen)
     return Cliff(
-        location=exp(log_level),
-        interval=_interval(hypotheses, seen.weights, levels),
-        probability=odds / (1 + odds),
-        within=float(here.sum()) if here.any() else 0.0,
-        factor=(low, middle, high),
+        location=exp(log_level), interval=_interval(hypotheses, seen.weights, levels), probability=odds / (1 + odds),
+        within=float(here.sum()) if here.any() else 0.0, factor=(low, middle, high),
         gradual=float(seen.weights[np.isin(hypotheses.widths, GRADUAL)].sum()),
-        step=Step(log_level, float(hypotheses.widths[best])),
-        next_level=levels[int(np.argmax(telling))],
-        slowed=tuple(map(float, slowed)),
-        n_more=_n_more(hypotheses, seen.weights, float(telling.max())),
-    )
+        step=Step(log_level, float(hypotheses.widths[best])), next_level=levels[int(np.argmax(telling))],
+        slowed=tuple(map(float, slowed)), n_more=_n_more(hypotheses, seen.weights, float(telling.max())),
+    )  # fmt: skip
 
 
 def _n_more(hypotheses: Steps, weights: FloatArray, telling: float) -> int:

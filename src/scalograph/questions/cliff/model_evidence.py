@@ -65,11 +65,7 @@ class Steps:
 def steps(levels: tuple[int, ...]) -> Steps:
     """Make a step of every width between all adjacent levels.
 
-    Args:
-        levels: at least two, ascending, each at least 1.
-
-    Raises:
-        ValueError: other levels.
+    Raises ValueError unless there are two levels or more, ascending, each at least 1.
 
     >>> found = steps((1, 2, 4, 8))
     >>> [round(float(n), 2) for n in np.exp(found.places[:3])], round(float(np.exp(found.log_prior).sum()), 6)
@@ -232,13 +228,10 @@ def evidence(hypotheses: Steps, x: FloatArray, y: FloatArray, features: FloatArr
         parts.plain.slowed, none
     )
     return JumpEvidence(
-        weights=(np.exp(logsumexp(logs, axis=0) - total) / prior)[back] * np.exp(hypotheses.log_prior),
-        cliff=cliff,
-        curve=sizes[likely],
-        slowed=slowed,
-        jump=parts.step.mean[likely, back],
+        weights=(np.exp(logsumexp(logs, axis=0) - total) / prior)[back] * np.exp(hypotheses.log_prior), cliff=cliff,
+        curve=sizes[likely], slowed=slowed, jump=parts.step.mean[likely, back],
         jump_sd=np.sqrt(parts.step.variance[likely])[back],
-    )
+    )  # fmt: skip
 
 
 def _distinct_rows(heights: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:

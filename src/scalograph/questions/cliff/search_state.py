@@ -58,7 +58,6 @@ class CliffState:
 
     @property
     def next_level(self) -> int | None:
-        """Return the level of the next run; None when the search is over."""
         for level in self._first:
             if level in self._levels and level not in self.n:
                 return level
@@ -72,12 +71,10 @@ class CliffState:
 
     @property
     def n_left(self) -> int:
-        """Estimate the runs still to come; at least 1."""
         return max(1, N_START + 5 - len(self.n))
 
     @property
     def summary(self) -> str:
-        """Describe the place found so far in a few words."""
         candidate = self.open
         if candidate is None:
             return ""
@@ -86,7 +83,6 @@ class CliffState:
         return f"{prefix}: {100 * candidate.probability:.0f}%, between {low:.0f} and {high:.0f}"
 
     def observe(self, level: int, time: float) -> str | None:
-        """Observe the score of a run."""
         self.n.append(level)
         self.times.append(time)
         self._update()
@@ -159,7 +155,6 @@ class CliffState:
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[CliffState]:
-    """Begin a search."""
     factor = searched_factor(study, configurations)
     levels = count_levels(configurations, factor, LEAST_LEVELS)
     steps = {level: (configuration,) for level, configuration in levels.items()}

@@ -5,11 +5,9 @@ many of them run at once.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample, group_samples, read_records, replay_runs, run_time
@@ -19,13 +17,7 @@ from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import AnswerCase, Level, is_number
 from scalograph.questions.effective_cpus.claim import LIMIT_NAMES, effective_claim, effective_sentences, limit_text
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
-from scalograph.questions.effective_cpus.model import (
-    SURE,
-    Effective,
-    UsageEvidence,
-    effective_cpus,
-    name_limit,
-)
+from scalograph.questions.effective_cpus.model import SURE, Effective, effective_cpus, name_limit
 from scalograph.questions.effective_cpus.model_programs import Concurrency, concurrency, cpus_used, most_runs
 from scalograph.questions.effective_cpus.model_search import Bisection, search
 from scalograph.questions.effective_cpus.search_state import begin, rounds
@@ -52,9 +44,22 @@ def applies(table: Table) -> str | None:
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer how many CPUs help, for each group of the factors that are not searched."""
-    factor = _counting_factor(table)
+    factor, is_asked = _counting_factor(table), table.study.question == QUESTION
     assert factor is not None
-    return answer_groups(table, samples, factor, is_asked=table.study.question == QUESTION)
+    groups, limits = list[EffectiveCpus](), list[AnswerCase]()
+    for group, some in [*group_samples(samples.values(), factor).items()][:MOST]:
+        members = {int(s.configuration[factor]): s for s in some}
+        document, limit = _answer_group(table, factor, dict(group), members)
+        groups, limits = [*groups, document], [*limits, limit]
+    undecided = [Caveat("undecided", {"reason": group.sentence}) for group in groups if not group.decided]
+    return Answer(
+        document=EffectiveGroups(groups=groups),
+        decided=bool(groups) and not undecided if is_asked else None,
+        claim=effective_claim(table, samples, groups[0], limits[0]) if is_asked and groups else None,
+        sentences=() if is_asked else effective_sentences(table, samples, groups),
+        tables=effective_tables(table, samples, groups),
+        doubts=undecided if is_asked else (),
+    )
 
 
 def _counting_factor(table: Table) -> str | None:
@@ -100,46 +105,31 @@ def _cpus_in_use(sample: Sample) -> float | None:
 _BELIEVED = ("believed_cpus", "output_believed_cpus")
 
 
-@dataclass(frozen=True, slots=True)
-class LevelUsage:
-    """Measured use of CPUs at one level, as in `model.UsageEvidence`; None, or no shares, where not measured."""
-
-    used: Estimate | None
-    at_once: Concurrency
-    mask: int | None = None
-    believed: int | None = None
-    n_tasks: int | None = None
-    waited: float | None = None
-
-
-def level_usage(table: Table, sample: Sample) -> LevelUsage:
-    """Return the use of CPUs in the counted runs of a configuration."""
+def level_usage(table: Table, sample: Sample) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the use of CPUs in the counted runs of a configuration: as the document has it, and as a claim has it."""
     records = [*read_records(table, sample.counted)]
     values = [part.values for record in records for part in record.values]
     believed = [value for each in values for name in _BELIEVED for value in each.get(name, ())]
-    runs, at_once = [record.run for record in records], []
-    for record in records:
-        bins = (record.timeline.bin_ns, record.timeline.busy_ns) if record.timeline else (0, ())
-        at_once.append(concurrency(record.run.wall_ns, record.run.cpu_ns, *bins))
+    runs = [record.run for record in records]
+    timed = [(record.run.wall_ns, record.timeline) for record in records if record.timeline]
+    at_once = _mean_concurrency([concurrency(wall_ns, x.bin_ns, x.busy_ns) for wall_ns, x in timed])
     tasks = [run.n_tasks for run in runs if run.n_tasks]
-    waited = [run.wait_ns / (run.wait_ns + run.cpu_ns) for run in runs if run.wait_ns is not None and run.cpu_ns]
-    return LevelUsage(
-        used=cpus_used(table.study, sample),
-        at_once=_mean_concurrency(at_once),
-        mask=max((row.n_cpus for row in sample.counted), default=None),
-        believed=round(median(believed)) if believed else None,
-        n_tasks=round(median(tasks)) if tasks else None,
-        waited=median(waited) if waited else None,
-    )
+    waits = [run.wait_ns / (run.wait_ns + run.cpu_ns) for run in runs if run.wait_ns is not None and run.cpu_ns]
+    waited = median(waits) if waits else 0.0
+    return {
+        "used": cpus_used(table.study, sample), "at_once": list(at_once.shares), "exact": at_once.exact,
+        "mask": max((row.n_cpus for row in sample.counted), default=None),
+        "believed": round(median(believed)) if believed else None,
+    }, {"tasks": round(median(tasks)) if tasks else None, "waited": waited if waited >= WAITED else None}  # fmt: skip
 
 
 def _mean_concurrency(runs: Sequence[Concurrency]) -> Concurrency:
     with_shares = [run for run in runs if run.shares]
     if not with_shares:
-        return Concurrency(None)
+        return Concurrency()
     width = max(len(run.shares) for run in with_shares)
     shares = [fmean(run.shares[n] if n < len(run.shares) else 0.0 for run in with_shares) for n in range(width)]
-    return Concurrency(None, tuple(shares), fmean(run.exact for run in with_shares))
+    return Concurrency(tuple(shares), fmean(run.exact for run in with_shares))
 
 
 MOST = 16
@@ -149,61 +139,30 @@ MOST_RUNS = 120
 SearchResult = Effective | Bisection | None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedFactor:
-    """The searched factor, whether its levels are workers that each do the same, and whether the study asks."""
-
-    factor: str
-    rounds: bool
-    by_search: bool
-
-
-def answer_groups(table: Table, samples: SampleMap, factor: str, is_asked: bool) -> Answer:
-    """Answer for each group of the factors that are not searched.
-
-    `is_asked`: whether the study asks for it, and its runs were searched.
-    """
-    asked = SearchedFactor(factor, rounds(table.study, factor) if is_asked else True, is_asked)
-    groups, limits = list[EffectiveCpus](), list[AnswerCase]()
-    for group, some in [*group_samples(samples.values(), asked.factor).items()][:MOST]:
-        members = {int(s.configuration[asked.factor]): s for s in some}
-        document, limit = _answer_group(table, asked, dict(group), members)
-        groups, limits = [*groups, document], [*limits, limit]
-    undecided = [Caveat("undecided", {"reason": group.sentence}) for group in groups if not group.decided]
-    return Answer(
-        document=EffectiveGroups(groups=groups),
-        decided=bool(groups) and not undecided if is_asked else None,
-        claim=effective_claim(table, samples, groups[0], limits[0]) if is_asked and groups else None,
-        sentences=() if is_asked else effective_sentences(table, samples, groups),
-        tables=effective_tables(table, samples, groups),
-        doubts=undecided if is_asked else (),
-    )
-
-
 def _answer_group(
-    table: Table, asked: SearchedFactor, group: dict[str, Level], members: Mapping[int, Sample]
+    table: Table, factor: str, group: dict[str, Level], members: Mapping[int, Sample]
 ) -> tuple[EffectiveCpus, AnswerCase]:
     rows = [row for row in table.rows if not row.warmup and row.configuration.items() >= group.items()]
-    begun = begin(table.study, table.configurations) if asked.by_search else None
-    result = replay_runs(begun, table).result if begun else _fit_sweep(table, asked, rows)
+    begun = begin(table.study, table.configurations) if table.study.question == QUESTION else None
+    result = replay_runs(begun, table).result if begun else _fit_sweep(table, factor, rows)
     top = max((level for level, sample in members.items() if sample.counted), default=None)
-    seen = level_usage(table, members[top]) if top is not None else None
+    usage, tasks = level_usage(table, members[top]) if top is not None else ({}, {})
     document = EffectiveCpus(
-        group=group, factor=asked.factor, quota=_quota(table, group), workers=_workers(table, asked, top),
-        **_result_fields(result), **(_usage_fields(seen) if seen else {}),
+        group=group, factor=factor, quota=_quota(table, group), workers=_workers(table, factor, top),
+        **_result_fields(result), **usage,
     )  # fmt: skip
-    limit, study, response = _find_limit(table, document, result, seen), table.study, table.view.primary
+    limit, study, response = _find_limit(table, document, result, tasks), table.study, table.view.primary
     # Only where levels are CPUs for the same work does a speedup compare with the CPUs in use.
-    varies_cpus = study.factors[asked.factor].control == "cpus" and study.responses[response].better == "lower"
+    varies_cpus = study.factors[factor].control == "cpus" and study.responses[response].better == "lower"
     if document.decided and varies_cpus and (reason := find_implausible(members, document.k_eff or 0, response)):
         document, limit = document.model_copy(update={"decided": False}), reason
     named = {"limit": LIMIT_NAMES.get(limit.case, "not sure"), "sentence": limit_text(limit)}
     return document.model_copy(update=named), limit
 
 
-def _fit_sweep(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> SearchResult:
+def _fit_sweep(table: Table, factor: str, rows: Sequence[Row]) -> SearchResult:
     """Fit runs that were planned without the search; those of the first blocks where they are very many."""
-    times = [(int(row.configuration[asked.factor]), time) for row in rows if (time := run_time(table, row)) is not None]
+    times = [(int(row.configuration[factor]), time) for row in rows if (time := run_time(table, row)) is not None]
     top = max((level for level, _ in times), default=1)
     n = min(MOST_RUNS, most_runs(top, rounds=True))
     # Where a program cannot be weighed with two runs at each level, all runs are searched without one.
@@ -228,30 +187,23 @@ def _result_fields(result: SearchResult) -> dict[str, Any]:
     return {**common, "posterior": dict(result.probabilities), "serial": result.serial, "gain": result.gain}
 
 
-def _usage_fields(seen: LevelUsage) -> dict[str, Any]:
-    return {
-        "used": seen.used if seen.used else None, "at_once": list(seen.at_once.shares), "exact": seen.at_once.exact,
-        "mask": seen.mask, "believed": seen.believed,
-    }  # fmt: skip
-
-
 def _quota(table: Table, group: Mapping[str, Level]) -> float | None:
     factors, granted = table.study.factors, table.machine.get("cpu_quota")
     asked = [x for name, x in group.items() if factors[name].control == "quota" and is_number(x)]
     return min([float(x) for x in (granted, *asked) if x], default=None)
 
 
-def _workers(table: Table, asked: SearchedFactor, top: int | None) -> int | None:
-    if asked.rounds:
-        return top
+def _workers(table: Table, factor: str, top: int | None) -> int | None:
     study = table.study
+    if study.question != QUESTION or rounds(study, factor):
+        return top
     fixed = {**study.workload.parameters, **{n: f.levels[0] for n, f in study.factors.items() if len(f.levels) == 1}}
     counts = [level for name in ("threads", "jobs", "copies") if type(level := fixed.get(name)) is int]
     return counts[0] if counts else None
 
 
-def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, seen: LevelUsage | None) -> AnswerCase:
-    if result is None or result.k_eff is None or document.mask is None or seen is None:
+def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, tasks: Mapping[str, object]) -> AnswerCase:
+    if result is None or result.k_eff is None or document.mask is None:
         runs = [row for row in table.rows if not row.warmup]
         lost = sum(row.status != "ok" or row.verdict not in COUNTED for row in runs)
         return AnswerCase(case="too few", values={"n": len(runs), "lost": lost})
@@ -262,21 +214,14 @@ def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, see
         return AnswerCase(case="open", values=values)
     probability = model.probability if model else 1.0
     limit = name_limit(
-        UsageEvidence(
-            k_eff=result.k_eff,
-            probability=probability,
-            machine=max(document.mask, int(table.machine.get("n_cpus") or 0)),
-            mask=document.mask,
-            used=document.used.value if document.used else None,
-            quota=document.quota, believed=document.believed, workers=document.workers,
-            serial=model.serial if model else None,
-        )
+        result.k_eff, probability, max(document.mask, int(table.machine.get("n_cpus") or 0)), document.mask,
+        used=document.used.value if document.used else None, quota=document.quota, believed=document.believed,
+        workers=document.workers, serial=model.serial if model else None,
     )  # fmt: skip
-    has_waited, has_serial = (seen.waited or 0.0) >= WAITED, limit == "lock or serial share" and model is not None
+    serial = model.serial if model and limit == "lock or serial share" else None
     merely_believes = document.believed not in (None, document.mask) and limit != "believes in another number"
     return AnswerCase(case=limit, values={
         **values, "probability": probability, "quota": document.quota and f"{document.quota:g}",
         "workers": document.workers, "believed": document.believed if merely_believes else None,
-        "tasks": seen.n_tasks, "waited": seen.waited if has_waited else None,
-        "serial": percents(*model.serial).replace(" %", "%") if has_serial and model else None,
+        **tasks, "serial": percents(*serial).replace(" %", "%") if serial else None,
     })  # fmt: skip

@@ -48,7 +48,6 @@ class EffectiveCpus(Model):
 
     @property
     def sure(self) -> str:
-        """State how sure the answer is."""
         if not self.with_model:
             return "found without a model"
         return f"probability {probability(self.posterior.get(self.k_eff or 0, 0.0))}"

@@ -29,7 +29,6 @@ class EffectiveCpusOptions:
     threads: Annotated[int | None, Option("Value to substitute for {threads}", min=1)] = None
 
     def factors(self) -> AskedFactors:
-        """Make the CPUs, and the threads where they are given."""
         threads = {"threads": str(self.threads)} if self.threads else {}
         return AskedFactors({**threads, "cpus": cpu_levels(len(os.sched_getaffinity(0)), self.max_cpus)})
 

@@ -68,7 +68,6 @@ class Effective:
 
     @property
     def sure(self) -> bool:
-        """Tell whether the search may end with this answer."""
         return self.n >= LEAST_RUNS and self.probability >= SURE and not self.pending and not self.misfit
 
     @property
@@ -89,8 +88,7 @@ def effective_cpus(
         levels: CPU counts that can be measured, ascending.
         rounds: the levels count such pieces (`model_programs.programs`).
 
-    Raises:
-        ValueError: an argument has no meaning.
+    Raises ValueError: an argument has no meaning.
 
     >>> found = effective_cpus([1, 2, 3, 4] * 2, [1.0, 0.5, 0.5, 0.5] * 2, [1, 2, 3, 4])
     >>> found.k_eff, found.sure
@@ -114,16 +112,12 @@ def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, 
     chosen = pending[0] if pending else _most_telling(candidates, seen)
     half = candidates.widths / 2  # out to the ends of the cells: a share between two of their middles may be true
     return Effective(
-        k_eff=candidates.levels[best],
-        probability=float(shares[best]),
+        k_eff=candidates.levels[best], probability=float(shares[best]),
         probabilities={n: float(p) for n, p in zip(candidates.levels, shares, strict=True) if p >= 0.001},
         serial=(_range(candidates.serials - half, seen.weights)[0], _range(candidates.serials + half, seen.weights)[1]),
-        gain=_gain(candidates, seen, best),
-        fit=fit_probability(candidates, seen, at, logs),
-        next_level=candidates.levels[chosen],
-        n=logs.size,
-        pending=tuple(candidates.levels[i] for i in pending),
-    )
+        gain=_gain(candidates, seen, best), fit=fit_probability(candidates, seen, at, logs),
+        next_level=candidates.levels[chosen], n=logs.size, pending=tuple(candidates.levels[i] for i in pending),
+    )  # fmt: skip
 
 
 def _check_runs(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...]) -> tuple[IntArray, FloatArray]:
@@ -173,11 +167,15 @@ AT_THE_QUOTA = 0.9
 SERIAL = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class UsageEvidence:
-    """Evidence for the limit, most of it measured on all CPUs that the program was given.
+def name_limit(
+    k_eff: int, probability: float, machine: int, mask: int, *, used: float | None = None, quota: float | None = None,
+    believed: int | None = None, workers: int | None = None, serial: Range | None = None,
+) -> Limit:  # fmt: skip
+    """Name the first limit that the evidence supports, most of it measured on all CPUs that the program was given.
 
-    Attributes:
+    Limits that somebody set (a quota, a mask) come before those of the program: the program could not have used more.
+
+    Args:
         k_eff: CPUs that help.
         probability: of that number, 0 to 1.
         machine: CPUs of the machine.
@@ -187,46 +185,22 @@ class UsageEvidence:
         believed: CPUs that the program says it has; None where it says nothing.
         workers: threads, processes or jobs that it was told to use; None where nobody told it.
         serial: interval of the serial share; None where there is none.
-    """
 
-    k_eff: int
-    probability: float
-    machine: int
-    mask: int
-    used: float | None = None
-    quota: float | None = None
-    believed: int | None = None
-    workers: int | None = None
-    serial: tuple[float, float] | None = None
-
-
-def name_limit(seen: UsageEvidence) -> Limit:
-    """Name the first limit that the evidence supports.
-
-    Limits that somebody set (a quota, a mask) come before those of the program: the program could not have used more.
-
-    >>> name_limit(UsageEvidence(k_eff=2, probability=0.97, machine=12, mask=12, used=1.97))
+    >>> name_limit(2, 0.97, machine=12, mask=12, used=1.97)
     'pool of fixed size'
     """
-    k, used = seen.k_eff, seen.used
-    if seen.probability < SURE:
+    if probability < SURE:
         return "improbable"
-    if _fills_quota(seen):
+    fills_quota = quota is not None and quota < mask and used is not None and used >= AT_THE_QUOTA * quota
+    if fills_quota and quota is not None and k_eff <= math.ceil(quota):
         return "quota"
-    if k >= seen.mask:
-        return "mask" if seen.mask < seen.machine else "none"
-    if seen.workers is not None and seen.workers <= k:
+    if k_eff >= mask:
+        return "mask" if mask < machine else "none"
+    if workers is not None and workers <= k_eff:
         return "more CPUs than work"
-    if seen.believed == k:
+    if believed == k_eff:
         return "believes in another number"
-    if seen.serial and seen.serial[0] > SERIAL and (used is None or used < USED * k):
-        return "lock or serial share"
-    if used is None or used < USED * k:
-        return "unknown"
-    return "busy without help" if used > k / USED else "pool of fixed size"
-
-
-def _fills_quota(seen: UsageEvidence) -> bool:
-    if seen.quota is None or seen.quota >= seen.mask or seen.used is None:
-        return False
-    return seen.used >= AT_THE_QUOTA * seen.quota and seen.k_eff <= math.ceil(seen.quota)
+    is_idle = used is None or used < USED * k_eff
+    if is_idle:
+        return "lock or serial share" if serial and serial[0] > SERIAL else "unknown"
+    return "busy without help" if used is not None and used > k_eff / USED else "pool of fixed size"

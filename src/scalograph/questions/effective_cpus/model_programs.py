@@ -82,12 +82,8 @@ def most_runs(top: int, rounds: bool) -> int:
 def programs(levels: tuple[int, ...], rounds: bool = False) -> Programs:
     """Make programs with every cap up to the highest level, and serial shares from none to all.
 
-    Args:
-        levels: at least two, ascending, each at least 1.
-        rounds: the levels count equal pieces of work, which may be done in rounds; both forms are then possible.
-
-    Raises:
-        ValueError: other levels.
+    `rounds`: the levels count equal pieces of work, which may be done in rounds; both forms are then possible.
+    Raises ValueError unless there are two levels or more, ascending, each at least 1.
 
     >>> found = programs((1, 2, 3, 4))
     >>> [found.levels[a] for a in found.answers[found.serials == found.serials.min()][:4]]
@@ -117,7 +113,6 @@ def split_cells(candidates: Programs, kept: NDArray[np.bool_], parts: int) -> Pr
 
 
 def select_programs(candidates: Programs, kept: NDArray[np.bool_]) -> Programs:
-    """Keep some programs as they are."""
     rows = ("caps", "serials", "widths", "costs", "in_rounds", "log_times", "answers", "log_prior")
     return replace(candidates, **{name: getattr(candidates, name)[kept] for name in rows})
 
@@ -155,8 +150,6 @@ def _edges(top: int) -> FloatArray:
 
 # Busy for less, or for more than the rest, is not at all and throughout: the edges of a slice, a tick of the kernel.
 EDGE = 0.01
-# Of the time: fewer tasks at once than this are a passing moment, a start or an end.
-PASSING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,49 +157,35 @@ class Concurrency:
     """Concurrency of one run, from its timeline.
 
     Attributes:
-        used_cpus: CPU time over wall time; None where not both were measured.
         shares: share of the time with 0, 1, 2, ... tasks on a CPU; sums to 1. Empty without switch records.
         exact: share of the time for which `shares` is no estimate, 0 to 1.
     """
 
-    used_cpus: float | None
     shares: tuple[float, ...] = ()
     exact: float = 0.0
 
-    @property
-    def most(self) -> int:
-        """Return the largest number of tasks on a CPU for 5% of the time or more; 0 without switch records.
 
-        >>> Concurrency(1.5, (0.0, 0.49, 0.49, 0.02), 0.9).most
-        2
-        """
-        return max((n for n, share in enumerate(self.shares) if share >= PASSING), default=0)
-
-
-def concurrency(
-    wall_ns: int | None, cpu_ns: int | None, bin_ns: int = 0, busy_ns: Sequence[Sequence[int]] = ()
-) -> Concurrency:
-    """Return CPUs used and tasks at once, from fields of a record's `run` and `timeline`.
+def concurrency(wall_ns: int | None, bin_ns: int = 0, busy_ns: Sequence[Sequence[int]] = ()) -> Concurrency:
+    """Return tasks at once, from fields of a record's `run` and `timeline`.
 
     `busy_ns` has a row for each CPU that was used, a number for each bin. None of them (switches were too many to
     record each) gives no shares.
 
-    >>> found = concurrency(4, 6, 1, [[1, 1, 1, 1], [1, 1, 0, 0]])
-    >>> found.used_cpus, found.shares, found.exact
-    (1.5, (0.0, 0.5, 0.5), 1.0)
+    >>> found = concurrency(4, 1, [[1, 1, 1, 1], [1, 1, 0, 0]])
+    >>> found.shares, found.exact
+    ((0.0, 0.5, 0.5), 1.0)
     """
-    used = cpu_ns / wall_ns if wall_ns and cpu_ns is not None else None
     # The end of the run cuts the last bin.
     starts = bin_ns * np.arange(max(map(len, busy_ns), default=0), dtype=float)
     lengths = np.clip((wall_ns or 0) - starts, 0.0, bin_ns)
     lengths = lengths[lengths > 0]
     if not lengths.size:
-        return Concurrency(used)
+        return Concurrency()
     busy = _busy(busy_ns, lengths)
     total = float(lengths.sum())
     sharp = ((busy <= EDGE) | (busy >= 1 - EDGE)).all(axis=0)
     shares = busy_distribution(busy) @ lengths / total
-    return Concurrency(used, tuple(float(share) for share in shares), float(lengths[sharp].sum()) / total)
+    return Concurrency(tuple(float(share) for share in shares), float(lengths[sharp].sum()) / total)
 
 
 def _busy(rows: Sequence[Sequence[int]], lengths: FloatArray) -> FloatArray:

@@ -144,17 +144,11 @@ class Bisection:
 
     @property
     def sure(self) -> bool:
-        """Tell whether the search has ended with an answer."""
         return self.k_eff is not None
 
 
 def search(k: Sequence[int], times: Sequence[float], levels: Sequence[int]) -> Bisection:
-    """Bisect over the levels; earlier runs of any search count too.
-
-    Args:
-        k: CPU count of each run, one of `levels`.
-        times: score of each run: time for the same work, above zero, any unit.
-        levels: CPU counts that can be measured, ascending.
+    """Bisect over the levels; earlier runs of any search count too. Arguments are those of `effective_cpus`.
 
     >>> search([1, 4, 2] * 3, [1.0, 0.5, 0.5] * 3, [1, 2, 4]).k_eff
     2

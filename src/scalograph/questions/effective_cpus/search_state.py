@@ -41,7 +41,6 @@ class EffectiveCpusState:
 
     @property
     def next_level(self) -> int | None:
-        """Return the level of the next run; None when the search is over."""
         for level in self._start:
             if level in self._levels and level not in self.k:
                 return level
@@ -51,18 +50,15 @@ class EffectiveCpusState:
 
     @property
     def n_left(self) -> int:
-        """Estimate the runs still to come; at least 1."""
         return max(1, LEAST_RUNS - len(self.k))
 
     @property
     def summary(self) -> str:
-        """Describe the most probable answer in a few words."""
         if isinstance(self.result, Effective):
             return f"most probably {self.result.k_eff} ({100 * self.result.probability:.0f}%)"
         return f"held against {self.result.best}" if self.result else ""
 
     def observe(self, level: int, time: float) -> str | None:
-        """Observe the score of a run; return what a person should know."""
         self.k.append(level)
         self.times.append(time / level if self._rounds else time)
         return self._update()
@@ -103,7 +99,6 @@ def rounds(study: Study, factor: str) -> bool:
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[EffectiveCpusState]:
-    """Begin a search."""
     factor = searched_factor(study, configurations)
     levels = count_levels(configurations, factor)
     steps = {level: (configuration,) for level, configuration in levels.items()}

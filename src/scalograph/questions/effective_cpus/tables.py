@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.answer import SampleMap
+from scalograph.findings.answer import SampleMap, tabulate
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
@@ -18,29 +18,22 @@ _NOTE = (
 
 
 def effective_tables(table: Table, samples: SampleMap, groups: Sequence[EffectiveCpus]) -> list[TableDoc]:
-    """Make a table of the values of all groups, and for each group one of the measured levels."""
     levels = [_levels(table, samples, group, index) for index, group in enumerate(groups)]
     return [_figures(table, groups), *levels] if groups else []
 
 
 def _levels(table: Table, samples: SampleMap, group: EffectiveCpus, index: int) -> TableDoc:
-    members, name = levels_of(samples, group.group, group.factor), table.view.primary
-    factor, response = table.study.factors[group.factor], table.view.response
-    columns = [
-        Column(name=table.view.title(group.factor), unit=factor.unit, kind="label"),
-        Column(name=table.view.primary_title, unit=response.unit, kind="estimate"),
-        Column(name=f"time over that of {min(members, default=1)}", kind="estimate"),
-        Column(name="probability that no further helps", unit="%"),
-        Column(name="runs"), Column(name="failed"),
-    ]  # fmt: skip
-    rows: list[list[Cell]] = []
-    for level, sample in sorted(members.items()):
-        probability = round(100 * group.posterior.get(level, 0.0), 1) if group.posterior else None
-        values = estimate_response(table, sample, name), ratio_to_first(table, members, level)
-        rows.append([level, *values, probability, len(sample.succeeded), sample.n_failed])
-    setting = table.view.group_prefix(group.group).removesuffix(": ")
+    members, view, posterior = levels_of(samples, group.group, group.factor), table.view, group.posterior
+    setting = view.group_prefix(group.group).removesuffix(": ")
     heading = "Levels that were measured" + (f", {setting}" if setting else "")
-    return TableDoc(id=f"effective-levels-{index}", title=heading, columns=columns, rows=rows)
+    return tabulate(f"effective-levels-{index}", heading, sorted(members.items()), [
+        (view.title(group.factor), "label", lambda x: x[0], view.unit(group.factor)),
+        (view.primary_title, "estimate", lambda x: estimate_response(table, x[1]), view.response.unit),
+        (f"time over that of {min(members, default=1)}", "estimate", lambda x: ratio_to_first(table, members, x[0])),
+        ("probability that no further helps", "number",
+         lambda x: round(100 * posterior.get(x[0], 0.0), 1) if posterior else None, "%"),
+        ("runs", "number", lambda x: len(x[1].succeeded)), ("failed", "number", lambda x: x[1].n_failed),
+    ])  # fmt: skip
 
 
 def _figures(table: Table, groups: Sequence[EffectiveCpus]) -> TableDoc:

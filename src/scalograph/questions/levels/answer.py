@@ -25,5 +25,4 @@ def applies(table: Table) -> str | None:
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Compare levels of each factor, the others fixed."""
     return Answer(claim=claim(table, samples))

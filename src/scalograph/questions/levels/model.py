@@ -39,7 +39,6 @@ class LevelDifference(NamedTuple):
 
     @property
     def samples(self) -> tuple[Sample, Sample]:
-        """Return the sample with the smaller response, then the other one."""
         return self.less, self.more
 
     def ratio(self, confidence: float) -> Estimate:

@@ -40,7 +40,6 @@ def applies(table: Table) -> str | None:
 
 
 def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Compare the numbers of jobs."""
     factor = jobs_factor(table)
     assert factor is not None
     timelines = read_timelines(table, taken, factor)

@@ -8,7 +8,7 @@ from scalograph.findings.curves import estimate_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level
-from scalograph.questions.claims import state, why_unanswerable
+from scalograph.questions.claims import case, state, why_unanswerable
 from scalograph.questions.parallel_build.model_equivalence import (
     MARGIN,
     USER,
@@ -49,8 +49,8 @@ def build_claim(table: Table, taken: SampleMap, factor: str) -> Claim | None:
     if not every or table.view.response.better != "lower":
         return None
     answer, reason = _BuildCases(table, factor, every), why_unanswerable(table, taken)
-    cases = [_case("no answer", reason=reason)] if reason else [*answer.cases(taken)]
-    return state(FORMS, cases, answer.matrix).model_copy(update={"figure": f"response {table.view.primary}"})
+    cases = [case("no answer", reason=reason)] if reason else [*answer.cases(taken)]
+    return state(FORMS, cases, answer.matrix, f"response {table.view.primary}")
 
 
 def _n_cpus(group: Group) -> int:
@@ -70,7 +70,8 @@ class _BuildCases:
         self._lead = next((i for i in range(len(every)) if self._best(i)), None)
         order = sorted(range(len(every)), key=lambda i: i != self._lead)
         rows = [row for i in order for row in self._rows(i)]
-        heads = [table.view.primary_title, *([self._cost_head] if any(self._costs) else []), "may be fastest"]
+        cost = f"{table.view.title(self._user).partition(',')[0]} vs. {self._name(min(map(int, every[0].samples)))}"
+        heads = [table.view.primary_title, *([cost] if any(self._costs) else []), "may be fastest"]
         self.matrix = Matrix(
             **table.view.matrix_texts | {"title": "time of one build"}, columns=heads, rows=rows[:MOST_ROWS],
             rows_are=table.view.title(factor) if len(every) == 1 else "",
@@ -86,7 +87,6 @@ class _BuildCases:
         return rests_on_disturbed(self._every[i], self._table.view.primary)
 
     def cases(self, samples: SampleMap) -> Iterator[AnswerCase]:
-        """Yield the cases, the first one first."""
         lead = self._lead
         if lead is None:
             yield self._inconclusive(samples)
@@ -99,14 +99,14 @@ class _BuildCases:
         times = {level: estimate_response(self._table, self._every[lead].samples[int(level)]) for level in best}
         shortest, time = min(times.items(), key=lambda item: item[1].value or 0.0)
         alike = by_best.pop(best)
-        yield _case(
+        yield case(
             "fastest" if len(best) == 1 else "several", best=[*best], who=self._or(best), where=self._where(alike),
             first=self._name(shortest), at=self._where([lead]) if len(alike) > 1 else "",
             time=Quantity(time, matrix_scale(self.matrix)) if is_resolved(time) else None,
         )  # fmt: skip
         if by_best or left:
             others = [f"{self._or(levels)} {self._where(groups)}" for levels, groups in by_best.items()]
-            yield _case("elsewhere", others=others, left=self._where(left))
+            yield case("elsewhere", others=others, left=self._where(left))
         yield from self._cost(lead)
 
     def _inconclusive(self, samples: SampleMap) -> AnswerCase:
@@ -115,11 +115,11 @@ class _BuildCases:
             n, every = (
                 sum(x) for x in zip(*((s.n_disturbed, len(s.succeeded)) for s in samples.values()), strict=True)
             )
-            return _case("disturbed", factor=factor, n=n, all=every)
+            return case("disturbed", factor=factor, n=n, all=every)
         if not any(self._contenders):
-            return _case("too few", factor=factor)
+            return case("too few", factor=factor)
         least = median(c.visible for contenders in self._contenders for c in contenders)
-        return _case("open", factor=factor, least=least if least < MISSED else None)
+        return case("open", factor=factor, least=least if least < MISSED else None)
 
     def _cost(self, i: int) -> Iterator[AnswerCase]:
         """Yield what the most jobs cost over the fewest."""
@@ -130,11 +130,11 @@ class _BuildCases:
         values = {"who": self._name(level), "base": self._name(first), "where": self._where([i]), "margin": MARGIN}
         values["noun"] = self._table.view.title(self._user).partition(",")[0]
         if cost.label == "equivalent":
-            yield _case("as much", **values)
+            yield case("as much", **values)
         elif is_resolved(cost.ratio) and not cost.ratio.contains(1.0):
-            yield _case("cost", **values, gain=[cost.ratio])
+            yield case("cost", **values, gain=[cost.ratio])
         else:
-            yield _case("cost open", **values)
+            yield case("cost open", **values)
 
     def _where(self, chosen: Sequence[int]) -> str:
         """Name groups by the narrowest terms; empty for all."""
@@ -151,11 +151,6 @@ class _BuildCases:
     def _or(self, levels: Sequence[float]) -> str:
         return join_names(drop_repeats([self._name(level) for level in levels]), "or")
 
-    @property
-    def _cost_head(self) -> str:
-        noun = self._table.view.title(self._user).partition(",")[0]
-        return f"{noun} vs. {self._name(min(map(int, self._every[0].samples)))}"
-
     def _rows(self, i: int) -> Iterator[MatrixRow]:
         group, view, costs = self._every[i], self._table.view, self._costs[i]
         may_be = {c.level: "yes" if c.may_be_best else "no" for c in self._contenders[i] if not self._is_disturbed(i)}
@@ -168,7 +163,3 @@ class _BuildCases:
             cells.append(MatrixCell(text=may_be.get(float(level), "inconclusive")))
             rest = view.short_levels({name: group.fixed[name] for name in self._names})
             yield MatrixRow(label=f"{self._name(level)}, {rest}" if rest else str(level), cells=cells)
-
-
-def _case(name: str, **values: object) -> AnswerCase:
-    return AnswerCase(case=name, values=values)

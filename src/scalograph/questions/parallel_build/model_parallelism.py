@@ -37,8 +37,6 @@ class Parallelism:
     below_s: float
     lost_s: float
     tail_s: float
-    wall_s: float
-    bin_s: float
     tasks: FloatArray
     course: FloatArray
 
@@ -60,39 +58,27 @@ def parallelism(
 
     None without a bin that lies in the window.
 
-    Raises:
-        ValueError: a width, a window or a limit without a meaning.
+    Raises ValueError: a width, a window or a limit without a meaning.
 
     >>> p = parallelism([[10, 10, 5], [10, 0, 0]], 10, asked=4, n_cpus=2, begin_ns=0, end_ns=30)
     >>> round(p.mean, 3), p.limit, round(p.below_s * 1e9), round(p.tail_s * 1e9), round(p.lost_s * 1e9)
     (1.167, 2, 20, 20, 25)
     """
-    limit = min(asked, n_cpus)
-    _refuse(bin_ns, begin_ns, end_ns, limit)
+    limit, wall = min(asked, n_cpus), end_ns - begin_ns
+    if bin_ns <= 0 or wall <= 0 or limit < 1:
+        values = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
+        raise ValueError(f"parallelism: found {values}, expected each above zero")
     used, widths = clip_to_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
-    return _summarize(used, widths, limit, end_ns - begin_ns, bin_ns) if widths.size else None
-
-
-def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin_ns: int) -> Parallelism:
+    if not widths.size:
+        return None
     tasks = used / widths
     many = np.flatnonzero(tasks > 1 + SLACK)  # the tail begins after the last of them
     return Parallelism(
-        mean=float(used.sum() / wall),
-        limit=limit,
-        below_s=float(widths[tasks < (1 - SLACK) * limit].sum() / 1e9),
+        mean=float(used.sum() / wall), limit=limit, below_s=float(widths[tasks < (1 - SLACK) * limit].sum() / 1e9),
         lost_s=max(0.0, float(limit * wall - used.sum()) / 1e9),
-        tail_s=float(widths[int(many[-1]) + 1 if many.size else 0 :].sum() / 1e9),
-        wall_s=wall / 1e9,
-        bin_s=bin_ns / 1e9,
-        tasks=tasks,
+        tail_s=float(widths[int(many[-1]) + 1 if many.size else 0 :].sum() / 1e9), tasks=tasks,
         course=course(used, widths),
-    )
-
-
-def _refuse(bin_ns: float, begin_ns: float, end_ns: float, limit: float) -> None:
-    if bin_ns <= 0 or end_ns <= begin_ns or limit < 1:
-        values = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
-        raise ValueError(f"parallelism: found {values}, expected each above zero")
+    )  # fmt: skip
 
 
 def clip_to_window(
@@ -138,7 +124,6 @@ class Load:
 
     @property
     def most_in_first_half(self) -> float:
-        """Return the largest tenth of the first half."""
         return float(self.course[: len(self.course) // 2].max())
 
     @property

@@ -1,13 +1,15 @@
 """Tables of a parallel build: costs, best level, discarded runs, memory, parallelism, phases and load."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from statistics import mean, median
+from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.findings.answer import SampleMap
-from scalograph.findings.sample import Sample
+from scalograph.findings.answer import ItemColumn, SampleMap, level_columns, tabulate
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.findings import Cell, Column, TableDoc
@@ -15,11 +17,9 @@ from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.document import Builds
 from scalograph.questions.parallel_build.model_equivalence import (
     MARGIN,
-    Equivalence,
     Group,
     against_first,
     compare_with_best,
-    fixed_cells,
     groups,
     rests_on_disturbed,
     user_time,
@@ -57,23 +57,22 @@ def _tables(
     table: Table, taken: SampleMap, factor: str, response: str, name: str, texts: tuple[str, str]
 ) -> list[TableDoc]:
     """Tabulate the ratio of each level to the first; empty where there is none. `texts`: heading and note."""
-    rows: list[list[Cell]] = [
-        [*fixed_cells(table, group, factor), level, *_cells(group, response, level, ratio)]
-        for group in groups(table, taken, factor)
-        for level, ratio in against_first(table, group, response).items()
-    ]
-    columns = [*_labels(table, factor), Column(name="ratio", kind="estimate"), Column(name="so it is", kind="text")]
-    return [TableDoc(id=name, title=texts[0], note=texts[1], columns=columns, rows=rows)] if rows else []
+    ratios = [(group, against_first(table, group, response)) for group in groups(table, taken, factor)]
+    items = [(group, level, ratio) for group, by_level in ratios for level, ratio in by_level.items()]
+    doc = tabulate(name, texts[0], items, [
+        *_level_columns(table, factor, lambda x: x[0].levels(factor, x[1])),
+        ("ratio", "estimate", lambda x: x[2].ratio),
+        ("so it is", "text", lambda x: _WORDS[x[2].label] + _doubt(x[0], response, next(iter(x[0].samples)), x[1])),
+    ], texts[1])  # fmt: skip
+    return [doc] if items else []
 
 
-def _labels(table: Table, factor: str) -> list[Column]:
-    names = [*(name for name in table.view.varying if name != factor), factor]
-    return [Column(name=table.view.title(name), kind="label") for name in names]
+def _level_columns(table: Table, factor: str, levels_of: Callable[[Any], Mapping[str, Level]]) -> list[ItemColumn[Any]]:
+    return level_columns(table.view, [*(name for name in table.view.varying if name != factor), factor], levels_of)
 
 
-def _cells(group: Group, response: str, level: Level, ratio: Equivalence) -> list[Cell]:
-    doubt = ", on disturbed runs" if rests_on_disturbed(group, response, next(iter(group.samples)), level) else ""
-    return [ratio.ratio, _WORDS[ratio.label] + doubt]
+def _doubt(group: Group, response: str, *levels: Level) -> str:
+    return ", on disturbed runs" if rests_on_disturbed(group, response, *levels) else ""
 
 
 def _margin(table: Table) -> str:
@@ -92,12 +91,6 @@ def best_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
     compared = [(group, c) for group in every for c in compare_with_best(table, group, len(every))]
     if not compared:
         return None
-    rows: list[list[Cell]] = []
-    for group, c in compared:
-        doubt = ", on disturbed runs" if rests_on_disturbed(group, table.view.primary) else ""
-        likely = "yes" if c.may_be_best else "no"
-        rows.append([*fixed_cells(table, group, factor), c.level, c.over_best, likely + doubt])
-    ends = Column(name="over the best of the others", kind="estimate"), Column(name="may be the best", kind="text")
     least = median(c.visible for _, c in compared)
     visible = f"a level that is slower by {percent(least)} is detected four times in five"
     if least >= 1:
@@ -107,8 +100,11 @@ def best_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
         f"levels that may be the best is the best with {table.view.confidence:.0%} confidence (Hsu 1984); "
         f"{visible}"
     )
-    columns = [*_labels(table, factor), *ends]
-    return TableDoc(id="best", title=f"The best {table.view.title(factor)}", note=note, columns=columns, rows=rows)
+    return tabulate("best", f"The best {table.view.title(factor)}", compared, [
+        *_level_columns(table, factor, lambda x: x[0].levels(factor, x[1].level)),
+        ("over the best of the others", "estimate", lambda x: x[1].over_best),
+        ("may be the best", "text", lambda x: ("yes" if x[1].may_be_best else "no") + _doubt(x[0], table.view.primary)),
+    ], note)  # fmt: skip
 
 
 def prepared_table(table: Table) -> TableDoc | None:
@@ -117,10 +113,11 @@ def prepared_table(table: Table) -> TableDoc | None:
     prepared = uses.get("prepared") if isinstance(uses, dict) else None
     if not isinstance(prepared, dict) or not prepared:
         return None
-    rows: list[list[Cell]] = [[shorten(name), shorten(text)] for name, text in prepared.items()]
-    columns = [Column(name="name", kind="label"), Column(name="package, version, file and checksum", kind="text")]
     note = "fetched once by the package manager, which checks it by the signed index of its distribution"
-    return TableDoc(id="prepared", title="What was built", note=note, columns=columns, rows=rows)
+    return tabulate("prepared", "What was built", prepared.items(), [
+        ("name", "label", lambda x: shorten(x[0])),
+        ("package, version, file and checksum", "text", lambda x: shorten(x[1])),
+    ], note)  # fmt: skip
 
 
 def discarded_table(table: Table) -> TableDoc | None:
@@ -187,19 +184,20 @@ def memory(table: Table, group: Group) -> Memory | None:
 
 
 def memory_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
-    """Tabulate memory, a row for each configuration that has it."""
     measured = [(group, needs) for group in groups(table, taken, factor) if (needs := memory(table, group))]
-    rows = [_row(table, group, factor, needs, level) for group, needs in measured for level in needs.per_level]
-    if not rows:
+    if not measured:
         return None
-    names = [table.view.title(name) for name in table.view.varying if name != factor]
-    columns = [Column(name=name, kind="label") for name in [*names, table.view.title(factor)]]
-    columns += [Column(name=name, unit="bytes") for name in ("largest process", "the whole tree", "at most")]
-    columns.append(Column(name=f"{table.view.title(factor)} that may fit"))
+    title, size = table.view.title(factor), table.machine.get("memory_bytes")
     has_peaks = any(needs.peaks for _, needs in measured)
     granted = "" if has_peaks else " (here no run has a group that counts its memory)"
-    note = _NOTE.format(granted=granted, factor=table.view.title(factor))
-    return TableDoc(id="memory", title="Memory that builds need", note=note, columns=columns, rows=rows)
+    items = [(group, needs, level) for group, needs in measured for level in needs.per_level]
+    return tabulate("memory", "Memory that builds need", items, [
+        *_level_columns(table, factor, lambda x: x[0].levels(factor, x[2])),
+        ("largest process", "number", lambda x: x[1].per_level[x[2]], "bytes"),
+        ("the whole tree", "number", lambda x: x[1].peaks.get(x[2]), "bytes"),
+        ("at most", "number", lambda x: x[1].bound(float(x[2])), "bytes"),
+        (f"{title} that may fit", "number", lambda x: _fits(x[1], size) if size else None),
+    ], _NOTE.format(granted=granted, factor=title))  # fmt: skip
 
 
 def memory_warnings(table: Table, taken: SampleMap, factor: str) -> Iterator[str]:
@@ -219,13 +217,6 @@ def memory_warnings(table: Table, taken: SampleMap, factor: str) -> Iterator[str
                     f"process of the other builds ({gibibytes(needs.largest)}); this machine has {gibibytes(size)}, "
                     f"which may do for {table.view.title(factor)} {_fits(needs, size)}"
                 )
-
-
-def _row(table: Table, group: Group, factor: str, needs: Memory, level: Level) -> list[Cell]:
-    size, jobs = table.machine.get("memory_bytes"), float(level)
-    fits = _fits(needs, size) if size else None
-    values = [needs.per_level[level], needs.peaks.get(level), needs.bound(jobs), fits]
-    return [*fixed_cells(table, group, factor), level, *values]
 
 
 def _fits(needs: Memory, size: float) -> int:
@@ -248,59 +239,58 @@ _PARALLELISM_NOTE = (
 
 
 def parallelism_table(table: Table, taken: SampleMap, factor: str, timelines: TimedRuns) -> TableDoc | None:
-    """Tabulate parallelism, a row for each configuration with timelines."""
-    timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
+    timed = [(sample, [run.parallelism for run in timelines[key]]) for key, sample in taken.items() if key in timelines]
     if not timed:
         return None
-    rows = [_parallelism_row(table, sample, [run.parallelism for run in runs]) for sample, runs in timed]
-    columns = [*_label_columns(table), Column(name="tasks on a CPU", kind="estimate"), Column(name="could be")]
-    columns += [Column(name=name, unit="s", kind="estimate") for name in ("lost", "below", "tail")]
-    columns.append(Column(name="runs"))
-    note = _PARALLELISM_NOTE.format(factor=table.view.title(factor))
-    return TableDoc(id="parallelism", title="How parallel the work was", note=note, columns=columns, rows=rows)
+    confidence = table.view.confidence
+    return tabulate("parallelism", "How parallel the work was", timed, [
+        *level_columns(table.view, _label_factors(table), lambda x: x[0].configuration),
+        ("tasks on a CPU", "estimate", lambda x: summarize([run.mean for run in x[1]], confidence)),
+        ("could be", "number", lambda x: x[1][0].limit),
+        ("lost", "estimate", lambda x: _duration([run.lost_s for run in x[1]], confidence), "s"),
+        ("below", "estimate", lambda x: _duration([run.below_s for run in x[1]], confidence), "s"),
+        ("tail", "estimate", lambda x: _tail(x[1], confidence), "s"), ("runs", "number", lambda x: len(x[1])),
+    ], _PARALLELISM_NOTE.format(factor=table.view.title(factor)))  # fmt: skip
 
 
 def course_table(table: Table, taken: SampleMap, timelines: TimedRuns) -> TableDoc | None:
-    """Tabulate tasks on a CPU from start to end."""
     timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
     if not timed:
         return None
-    rows: list[list[Cell]] = []
-    for sample, runs in timed:
-        courses = [run.parallelism.course for run in runs]
-        means = [round(mean(float(course[part]) for course in courses), 2) for part in range(N_PARTS)]
-        rows.append([*_levels(table, sample.configuration), *means])
+    courses = [
+        (sample.configuration, [mean(float(run.parallelism.course[part]) for run in runs) for part in range(N_PARTS)])
+        for sample, runs in timed
+    ]
     note = "tasks on a CPU in each tenth of the time from the start of the work to its end, mean of the runs that count"
-    columns = [*_label_columns(table), *[Column(name=f"to {100 * (part + 1) // N_PARTS}%") for part in range(N_PARTS)]]
-    return TableDoc(id="course", title="Tasks on a CPU from start to end", note=note, columns=columns, rows=rows)
+    return _tenths_table(table, "course", "Tasks on a CPU from start to end", courses, note)
 
 
-def _label_columns(table: Table) -> list[Column]:
-    return table.view.factor_columns(_label_factors(table))
+def _tenths_table(
+    table: Table, key: str, title: str, courses: Sequence[tuple[Mapping[str, Level], Sequence[float]]], note: str
+) -> TableDoc:
+    def tasks(part: int, course: tuple[Mapping[str, Level], Sequence[float]]) -> float:
+        return round(course[1][part], 2)
 
-
-def _levels(table: Table, configuration: Mapping[str, Level]) -> list[Level]:
-    return [configuration[name] for name in _label_factors(table)]
+    tenths: list[ItemColumn[tuple[Mapping[str, Level], Sequence[float]]]] = [
+        (f"to {100 * (part + 1) // N_PARTS}%", "number", partial(tasks, part)) for part in range(N_PARTS)
+    ]
+    columns = [*level_columns(table.view, _label_factors(table), itemgetter(0)), *tenths]
+    return tabulate(key, title, courses, columns, note)
 
 
 def _label_factors(table: Table) -> list[str]:
     return table.view.varying or list(table.study.factors)
 
 
-def _parallelism_row(table: Table, sample: Sample, runs: Sequence[Parallelism]) -> list[Cell]:
-    confidence = table.view.confidence
-    cells: list[Cell] = [*_levels(table, sample.configuration)]
-    cells += [summarize([run.mean for run in runs], confidence), runs[0].limit]
-    cells += [_duration([run.lost_s for run in runs], confidence), _duration([run.below_s for run in runs], confidence)]
-    no_tail = Estimate(warnings=("one task is all that there could be",))
-    tail = _duration([run.tail_s for run in runs], confidence) if runs[0].limit > 1 else no_tail
-    return [*cells, tail, len(runs)]
+def _tail(runs: Sequence[Parallelism], confidence: float) -> Estimate:
+    if runs[0].limit > 1:
+        return _duration([run.tail_s for run in runs], confidence)
+    return Estimate(warnings=("one task is all that there could be",))
 
 
-def _duration(values: Sequence[float], confidence: float) -> Cell:
+def _duration(values: Sequence[float], confidence: float) -> Estimate:
     """Average durations: those of 0 have no log, and none is negative, whatever a t interval says."""
-    duration = summarize(values, confidence, estimand="mean")
-    return replace(duration, low=max(0.0, duration.low)) if duration.low is not None else duration
+    return summarize(values, confidence, estimand="mean").clip_at_zero()
 
 
 _PHASES = (
@@ -318,22 +308,15 @@ def phases_table(table: Table, builds: Builds) -> TableDoc | None:
     """Tabulate each phase of each configuration; None where builds have one phase or none."""
     if len({phase.phase for phase in builds.phases}) < 2:
         return None
-    rows: list[list[Cell]] = [
-        [*_levels(table, x.configuration), x.phase, x.share, x.cpu_percent, x.tasks, x.runnable] for x in builds.phases
-    ]
-    columns = [*_label_columns(table), Column(name="phase", kind="label")]
-    columns += [Column(name="share of the wall time", kind="estimate")]
-    columns += [Column(name="CPU %", unit="%", kind="estimate"), Column(name="tasks on a CPU", kind="estimate")]
-    columns.append(Column(name="runnable tasks", kind="estimate"))
-    return TableDoc(id="phases", title="Phases of a build", note=_PHASES, columns=columns, rows=rows)
+    return tabulate("phases", "Phases of a build", builds.phases, [
+        *level_columns(table.view, _label_factors(table), lambda x: x.configuration),
+        ("phase", "label", lambda x: x.phase), ("share of the wall time", "estimate", lambda x: x.share),
+        ("CPU %", "estimate", lambda x: x.cpu_percent, "%"), ("tasks on a CPU", "estimate", lambda x: x.tasks),
+        ("runnable tasks", "estimate", lambda x: x.runnable),
+    ], _PHASES)  # fmt: skip
 
 
 def load_table(table: Table, builds: Builds) -> TableDoc | None:
     """Tabulate the load of each configuration by tenth; None where no timeline has waits."""
-    if not builds.loads:
-        return None
-    rows: list[list[Cell]] = [
-        [*_levels(table, load.configuration), *(round(tasks, 2) for tasks in load.course)] for load in builds.loads
-    ]
-    columns = [*_label_columns(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS}%") for part in range(N_PARTS))]
-    return TableDoc(id="load", title="Runnable tasks from start to end", note=_LOAD, columns=columns, rows=rows)
+    courses = [(load.configuration, load.course) for load in builds.loads]
+    return _tenths_table(table, "load", "Runnable tasks from start to end", courses, _LOAD) if courses else None

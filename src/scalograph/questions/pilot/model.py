@@ -57,8 +57,7 @@ class Pilot:
 def pilot(configurations: Sequence[Sequence[Scores]]) -> Pilot | None:
     """Estimate the noise of a pilot; None where no configuration has two runs, or a score <= 0 has no log.
 
-    Args:
-        configurations: for each, the iterations after warm-up of each of its runs, above zero.
+    `configurations`: for each, the iterations after warm-up of each of its runs, above zero.
 
     >>> pilot([[[1.0, 1.1], [1.0, 1.2]], [[5.0, 5.5]]]).df
     1
@@ -121,8 +120,7 @@ def runs_for(sd: float, df: int, precision: float, confidence: float = 0.95, sur
     Returns:
         At least 2; None where more than 10,000 are needed.
 
-    Raises:
-        ValueError: the precision is not above zero.
+    Raises ValueError: the precision is not above zero.
 
     >>> runs_for(0.03, 8, 0.01), runs_for(0.03, 1000, 0.01)
     (106, 50)

@@ -118,7 +118,6 @@ class PriorRuns:
 
     @cached_property
     def groups(self) -> list[list[PriorRun]]:
-        """Group the runs by configuration."""
         groups: dict[object, list[PriorRun]] = {}
         for run in self.runs:
             groups.setdefault(key(run.configuration), []).append(run)
@@ -126,11 +125,7 @@ class PriorRuns:
 
 
 def read_prior_runs(file: Path) -> PriorRuns:
-    """Read the runs of a journal.
-
-    Raises:
-        ProtocolError: it does not follow protocol/journal.md.
-    """
+    """Read the runs of a journal. Raises ProtocolError: it does not follow protocol/journal.md."""
     read = table.load(file)
     response, protocol = primary_response(read.study), read.study.protocol
     seconds = {run.run: taken for run, taken in timed_runs(journal.read(file))}

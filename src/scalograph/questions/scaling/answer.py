@@ -31,8 +31,7 @@ from scalograph.questions.scaling.claim import claim
 from scalograph.questions.scaling.document import MOST_CURVES, MOST_LEVELS, LocalSlowdown, Swept, SweptCurve
 from scalograph.questions.scaling.model_boundaries import NO_CPU, boundaries, law_doc, next_gain
 from scalograph.questions.scaling.model_claim import LEAST, level_contrasts
-from scalograph.questions.scaling.sentences import neighbor_sentences
-from scalograph.questions.scaling.tables import laws_table
+from scalograph.questions.scaling.tables import laws_table, neighbor_sentences
 
 
 def applies(table: Table) -> str | None:
@@ -192,7 +191,6 @@ def _add_law(table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sam
 
 
 def most_cpus(members: Sequence[Sample]) -> int | None:
-    """Return the CPUs that the runs of a curve could use."""
     return max((row.n_cpus for sample in members for row in sample.succeeded), default=None)
 
 

@@ -46,12 +46,10 @@ class ComparedPoint(NamedTuple):
 
     @property
     def level(self) -> int:
-        """Return the number of workers."""
         return int(self.point.level)
 
     @property
     def value(self) -> float:
-        """Return the speedup."""
         return self.point.speedup.value or 0.0 if self.point.speedup else 0.0
 
     @property
@@ -167,12 +165,10 @@ class BestGain:
 
     @property
     def level(self) -> int:
-        """Return the number of workers."""
         return self.members[0].level
 
     @property
     def peers(self) -> list[ComparedPoint]:
-        """Return all points of that level on those CPUs."""
         return [point for points in self.parts.values() for point in points]
 
 

@@ -18,7 +18,6 @@ class GridPlan:
         self._design = design
 
     def planner(self) -> Planner:
-        """Return the planner that requests the runs."""
         study = self._design.study
         rule = stopping(study) or pair_stopping(study)
         if rule is None:
@@ -26,7 +25,6 @@ class GridPlan:
         return SequentialPlanner(self._design, rule, partial(score, study))
 
     def planned_runs(self) -> Iterator[Run]:
-        """Return every run in its order."""
         return grid_runs(self._design)
 
     def runs_per_configuration(self) -> list[int]:
@@ -36,7 +34,6 @@ class GridPlan:
 
     @property
     def most_runs(self) -> int:
-        """Return the number of runs, repeated ones excluded."""
         return self._design.n_runs
 
     @property
@@ -45,7 +42,6 @@ class GridPlan:
         return self._design.block_size
 
     def outlook(self) -> str:
-        """Describe what will be run."""
         design = self._design
         runs = f"{count_noun(design.n_runs, 'run')} in {count_noun(design.study.protocol.runs, 'block')}"
         return f"{count_noun(len(design.configurations), 'configuration')}, {runs}"

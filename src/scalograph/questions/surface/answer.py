@@ -1,8 +1,8 @@
 """Answer how time goes with workers and CPUs: over the expected time, slope of a further worker, fairness."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from scalograph.analysis.estimate import Estimate, Flag
+from scalograph.analysis.estimate import Flag
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.sample import Sample, group_samples
@@ -36,7 +36,10 @@ def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     quotas = [name for name, factor in table.study.factors.items() if factor.control == "quota"]
     # Under a quota the CPUs are not what workers share.
     free = [sample for sample in taken.values() if all(sample.configuration[name] == "none" for name in quotas)]
-    groups = {g: {_coordinates(s, axes): s for s in members} for g, members in group_samples(free, *axes).items()}
+    groups = {
+        group: {(int(s.configuration[axes[0]]), int(s.configuration[axes[1]])): s for s in members}
+        for group, members in group_samples(free, *axes).items()
+    }
     whole = [(group, cells) for group, cells in groups.items() if len({x for x, _ in cells}) >= FEWEST_WORKERS]
     whole.sort(key=lambda pair: -len(pair[1]))
     surfaces = [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
@@ -54,22 +57,20 @@ def _axes(table: Table) -> tuple[str, str] | None:
     return factor, cpus
 
 
-def _coordinates(sample: Sample, axes: tuple[str, str]) -> tuple[int, int]:
-    x, y = (sample.configuration[name] for name in axes)
-    return int(x), int(y)
-
-
 def _surface(
     table: Table, axes: tuple[str, str], group: dict[str, Level], cells: Mapping[tuple[int, int], Sample]
 ) -> Surface:
     how = find_speedup_rule(table, axes[0])
     assert how is not None
-    xs, ys = (sorted(set(levels)) for levels in zip(*cells, strict=True))
+    (xs, ys), confidence = (sorted(set(levels)) for levels in zip(*cells, strict=True)), table.view.confidence
     by_y = {y: {x: cells[x, y] for x in xs if (x, y) in cells} for y in ys}
     return Surface(
         group=group, x=axes[0], y=axes[1], x_levels=xs, y_levels=ys, response=how.response,
         cells=[_row(table, how.response, row, xs, y) for y, row in by_y.items()],
-        slopes=[_slope(table, how.response, row, y) for y, row in by_y.items()],
+        slopes=[
+            model.slope([(x, time) for x, s in row.items() for time in s.scores(how.response)], y, confidence)
+            for y, row in by_y.items()
+        ],
     )  # fmt: skip
 
 
@@ -85,7 +86,8 @@ def _cell(
     table: Table, response: str, sample: Sample, at: tuple[int, int], single: Sequence[float], alone: float | None
 ) -> SurfaceCell:
     confidence, scores = table.view.confidence, sample.scores(response)
-    excess = model.deviation(scores, single, *at, confidence) if scores and single and at[0] > 1 else None
+    is_beside = bool(scores and single and at[0] > 1)
+    excess, flag = model.deviation(scores, single, *at, confidence) if is_beside else (None, "")
     rows = sample.rows(response)
     # A worker that reports an end before its begin has reported nothing.
     finish = [x.finish_s for x in rows if len(x.finish_s) > 1 and min(x.finish_s) >= 0 and max(x.finish_s) > 0]
@@ -93,13 +95,8 @@ def _cell(
     return SurfaceCell(
         estimate=estimate_response(table, sample, response),
         expected=None if alone is None else alone * model.shared_time(*at),
-        deviation=excess.estimate if excess else None,
+        deviation=excess,
         fairness=model.fairness(finish, confidence) if finish else None,
         busy=[sum(column) / len(busy) for column in zip(*busy, strict=False)],
-        flag=Flag(excess.flag, excess.flag, excess.estimate.value) if excess and excess.flag else None,
+        flag=Flag(flag, flag, excess.value) if excess and flag else None,
     )
-
-
-def _slope(table: Table, response: str, row: Mapping[int, Sample], cpus: int) -> Estimate:
-    points: Iterable[tuple[int, float]] = ((x, score) for x, sample in row.items() for score in sample.scores(response))
-    return model.slope(points, cpus, table.view.confidence)

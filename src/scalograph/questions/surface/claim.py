@@ -9,7 +9,7 @@ from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level
-from scalograph.questions.claims import state
+from scalograph.questions.claims import case, state
 from scalograph.questions.surface.document import Surface
 from scalograph.questions.surface.model import PLAY, widen_jointly
 from scalograph.questions.terms import find_terms, term_text
@@ -50,8 +50,8 @@ class _Line(NamedTuple):
 
     @property
     def expected_slope(self) -> Estimate:
-        cell = self.surface.cells[self.row][self.surface.x_levels.index(1)] if 1 in self.surface.x_levels else None
-        return cell.estimate.rescale(1 / self.surface.y_levels[self.row]) if cell else Estimate()
+        alone = self.surface.alone(self.row)
+        return alone.rescale(1 / self.surface.y_levels[self.row]) if alone else Estimate()
 
     @property
     def kind(self) -> str:
@@ -68,13 +68,11 @@ class _Line(NamedTuple):
 
 
 def surface_claim(table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -> Claim | None:
-    """State the claim of all surfaces; None without one."""
     if not surfaces:
         return None
     shown = _Shown(table, taken, surfaces)
-    answer = state(FORMS, [*shown.cases()], shown.matrix)
-    answer.figure = FIGURE if len(surfaces[0].y_levels) >= FEW_ROWS else f"response {surfaces[0].response}"
-    return answer
+    figure = FIGURE if len(surfaces[0].y_levels) >= FEW_ROWS else f"response {surfaces[0].response}"
+    return state(FORMS, [*shown.cases()], shown.matrix, figure)
 
 
 class _Shown:
@@ -83,8 +81,11 @@ class _Shown:
     def __init__(self, table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -> None:
         self._table, self._taken, self._surfaces = table, taken, surfaces
         self._x, self._y = (table.view.title(name) for name in (surfaces[0].x, surfaces[0].y))
-        every = [_Line(s, row, self._levels(s, row), slope_ratio(s, row), s.ridge(row)[1] or Estimate())
-                 for s in surfaces for row in range(len(s.y_levels))]  # fmt: skip
+        every = [
+            _Line(s, row, {**table.view.varying_levels(s.group), s.y: n}, slope_ratio(s, row),
+                  s.ridge(row)[1] or Estimate())
+            for s in surfaces for row, n in enumerate(s.y_levels)
+        ]  # fmt: skip
         n, n_ridges = sum(is_resolved(x.ratio) for x in every), sum(x.ridge.value is not None for x in every)
         every = [x._replace(ratio=widen_jointly(x.ratio, n), ridge=widen_jointly(x.ridge, n_ridges)) for x in every]
         self._slow = [x for x in every if (x.ridge.low or 0) > 1 + PLAY and is_resolved(x.ridge)]
@@ -94,25 +95,21 @@ class _Shown:
         self._lines += [x for x in self._slow if x not in measured]
         self.matrix = self._make_matrix()
 
-    def _levels(self, surface: Surface, row: int) -> dict[str, Level]:
-        return {**self._table.view.varying_levels(surface.group), surface.y: surface.y_levels[row]}
-
     def cases(self) -> Iterator[AnswerCase]:
-        """Yield the cases, the first one first."""
         unfair, worker = [*self._dear, *self._cheap], singular(self._x)
         for lines in (self._dear, self._cheap):
             if lines:
-                yield _case("unfair", gain=_extremes([x.ratio for x in lines]), who=self._who(lines))
+                yield case("unfair", gain=_extremes([x.ratio for x in lines]), who=self._who(lines))
         if self._fair:
             most, left = max(x.off for x in self._fair), self._who(self._left) if self._left else []
-            yield _case("fair elsewhere" if unfair else "fair", most=most, left=left)
+            yield case("fair elsewhere" if unfair else "fair", most=most, left=left)
         elif self._left and any(is_resolved(x.ratio) for x in self._left):
-            yield _case("left", who=self._who(self._left))
+            yield case("left", who=self._who(self._left))
         elif not unfair:
-            yield _case("no slope", worker=worker, workers=self._x)
+            yield case("no slope", worker=worker, workers=self._x)
         if self._slow:
             gain = _extremes([x.ridge for x in self._slow])
-            yield _case("ridge", workers=self._x, gain=gain, who=self._who(self._slow))
+            yield case("ridge", workers=self._x, gain=gain, who=self._who(self._slow))
         if resolved := [x for x in self._lines if is_resolved(x.slope) and is_resolved(x.expected_slope)]:
             own = [x for x in resolved if x.surface is resolved[0].surface]
             worst = [max(unfair, key=lambda x: abs(math.log(x.ratio.value or 1)))] if unfair else []
@@ -125,7 +122,7 @@ class _Shown:
             values |= {name: Quantity(line.slope, scale), f"{name}_expected": Quantity(line.expected_slope, scale)}
             values[at] = view.short_levels({line.surface.y: line.surface.y_levels[line.row]})
         group = view.short_levels(view.varying_levels(lines[0].surface.group)) if len(self._surfaces) > 1 else ""
-        return _case("adds", worker=worker, group=group, **values)
+        return case("adds", worker=worker, group=group, **values)
 
     def _who(self, lines: Sequence[_Line]) -> list[str]:
         """Name rows by the narrowest terms, or each by itself; nothing where they are all."""
@@ -154,26 +151,13 @@ class _Shown:
         )  # fmt: skip
 
 
-def _case(name: str, **values: object) -> AnswerCase:
-    return AnswerCase(case=name, values=values)
-
-
 def _extremes(estimates: Sequence[Estimate]) -> list[Estimate]:
     ordered = sorted(estimates, key=lambda e: e.value or 0.0)
     return ordered if len(ordered) < 2 else [ordered[0], ordered[-1]]
 
 
 def slope_ratio(surface: Surface, row: int) -> Estimate:
-    """Divide the slope by T(1)/M, each side of the interval from its own ends."""
-    slope, alone, m = surface.slopes[row], surface.cells[row][surface.x_levels.index(1)], surface.y_levels[row]
-    first = alone.estimate if alone else Estimate()
-    if not is_resolved(slope) or not is_resolved(first):
-        return Estimate()
-    value = (slope.value or 0) * m / (first.value or 1)
-    ends = ((slope.low, first.high), (slope.high, first.low))
-    down, up = (math.hypot(_log(a, slope.value), _log(b, first.value)) for a, b in ends)
-    return Estimate(value, value * math.exp(-down), value * math.exp(up), slope.confidence, slope.n)
-
-
-def _log(a: float | None, b: float | None) -> float:
-    return math.log((a or 1) / (b or 1))
+    """Divide the slope by the expected one, where both are known well."""
+    alone, over = surface.alone(row), surface.slope_ratio(row)
+    is_known = alone is not None and is_resolved(alone) and is_resolved(surface.slopes[row])
+    return Estimate(over.value, over.low, over.high, over.confidence, over.n) if is_known else Estimate()

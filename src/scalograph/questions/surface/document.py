@@ -1,5 +1,7 @@
 """Findings of surfaces: a response over two counts."""
 
+from dataclasses import replace
+from math import exp, hypot, log
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -37,10 +39,22 @@ class Surface(Model):
         workers, cell = max(pairs, key=lambda pair: pair[0], default=(0, None))
         return workers, cell.deviation if cell else None
 
-    def alone(self, row: int) -> float | None:
+    def alone(self, row: int) -> Estimate | None:
         """Find the time of one worker; None where it was not measured."""
         cell = self.cells[row][self.x_levels.index(1)] if 1 in self.x_levels else None
-        return cell.estimate.value if cell else None
+        return cell.estimate if cell and cell.estimate.value else None
+
+    def slope_ratio(self, row: int) -> Estimate:
+        """Divide the slope by T(1)/M, each side of the interval from the ends of both; no value without T(1)."""
+        slope, alone = self.slopes[row], self.alone(row)
+        if alone is None or not alone.value or slope.value is None:
+            return replace(slope, value=None, low=None, high=None)
+        over = slope.rescale(self.y_levels[row] / alone.value)
+        if not over.value or not over.low or not over.high or over.low <= 0 or not alone.low or not alone.high:
+            return over
+        down = hypot(log(over.value / over.low), log(alone.high / alone.value))
+        up = hypot(log(over.high / over.value), log(alone.value / alone.low))
+        return replace(over, low=over.value * exp(-down), high=over.value * exp(up))
 
 
 class Surfaces(Model):

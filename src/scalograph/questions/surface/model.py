@@ -11,7 +11,7 @@ TR-301 (1984), equation 2.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -46,28 +46,20 @@ def pinned_time(workers: int, cpus: int) -> float:
     return float(math.ceil(workers / cpus))
 
 
-@dataclass(frozen=True, slots=True)
-class Deviation:
-    """A measured time over `shared_time`; `flag` names what the interval shows, or is empty."""
-
-    estimate: Estimate
-    flag: str
-
-
-def deviation(here: Scores, single: Scores, workers: int, cpus: int, confidence: float = 0.95) -> Deviation:
+def deviation(here: Scores, single: Scores, workers: int, cpus: int, confidence: float = 0.95) -> tuple[Estimate, str]:
     """Compare the time of N workers on M CPUs with T(1) max(1, N/M).
 
     `here`: times of the runs with `workers`; `single`: times of the runs with one worker on the same CPUs, same
     unit; `workers`: N, at least 1; `cpus`: M, at least 1.
 
-    The ratio without unit (1: as expected), with a flag where its interval lies outside 1 +- 5%.
+    The ratio without unit (1: as expected), and a flag where its interval lies outside 1 +- 5%; else empty.
 
-    >>> deviation([2.0, 2.02, 1.98], [1.0, 1.01, 0.99], 3, 2).flag
+    >>> deviation([2.0, 2.02, 1.98], [1.0, 1.01, 0.99], 3, 2)[1]
     'as if each worker stayed on one CPU'
     """
     expected = shared_time(workers, cpus)
     estimate = ratio(here, single, confidence).rescale(1 / expected)
-    return Deviation(estimate, _flag(estimate, pinned_time(workers, cpus) / expected))
+    return estimate, _flag(estimate, pinned_time(workers, cpus) / expected)
 
 
 def _flag(estimate: Estimate, stays: float) -> str:
@@ -129,8 +121,7 @@ def jain(times: Sequence[float]) -> float:
 
     Workers that run one after the other, in equal parts, have 3 (n + 1) / (4 n + 2), 0.75 for many.
 
-    Raises:
-        ValueError: no times, or none above zero.
+    Raises ValueError: no times, or none above zero.
 
     >>> jain([2.0, 2.0]), jain([1.0, 0.0])
     (1.0, 0.5)

@@ -1,8 +1,6 @@
 """Offer the slope of rows, and their deviation at the ridge, to published claims."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import exp, hypot, log
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.published_claim import OfferedValue
@@ -22,7 +20,7 @@ def quantities(document: Surfaces) -> Mapping[str, Sequence[OfferedValue]]:
     with as many workers as CPUs, two at least; where none has, each is without a value.
     """
     rows = [(surface, row) for surface in document.surfaces for row in range(len(surface.y_levels))]
-    slopes = [OfferedValue(_slope(surface, row), _group(surface, row)) for surface, row in rows]
+    slopes = [OfferedValue(surface.slope_ratio(row), _group(surface, row)) for surface, row in rows]
     ridges = [(surface, row, *surface.ridge(row)) for surface, row in rows]
     flat = [(s, row, over) for s, row, n, over in ridges if over is not None and 1 < n == s.y_levels[row]]
     flat = flat or [(surface, row, NO_RIDGE) for surface, row in rows]
@@ -32,18 +30,3 @@ def quantities(document: Surfaces) -> Mapping[str, Sequence[OfferedValue]]:
 
 def _group(surface: Surface, row: int) -> dict[str, int | float | str | bool]:
     return {**surface.group, surface.y: surface.y_levels[row]}
-
-
-def _slope(surface: Surface, row: int) -> Estimate:
-    """Divide the slope by T(1)/M; the half-widths of both intervals add up on logs."""
-    slope, at = surface.slopes[row], surface.x_levels.index(1) if 1 in surface.x_levels else None
-    cell = surface.cells[row][at] if at is not None else None
-    if cell is None or not cell.estimate.value or slope.value is None:
-        return replace(slope, value=None, low=None, high=None)
-    over, alone = slope.rescale(surface.y_levels[row] / cell.estimate.value), cell.estimate
-    if not over.value or not over.low or not over.high or over.low <= 0 or not alone.low or not alone.high:
-        return over
-    value = log(over.value)
-    low = value - hypot(value - log(over.low), log(alone.high / (alone.value or 1.0)))
-    high = value + hypot(log(over.high) - value, log((alone.value or 1.0) / alone.low))
-    return replace(over, low=exp(low), high=exp(high))

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.findings.answer import tabulate
 from scalograph.findings.configuration_tables import MAX_ROWS
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Column, TableDoc
-from scalograph.questions.surface.document import Surface, SurfaceCell
+from scalograph.protocol.findings import TableDoc
+from scalograph.questions.surface.document import Surface
 
 FEW_CPUS = 8  # of which each CPU's busy time fits in a cell
 _NOTE = (
@@ -22,7 +23,6 @@ _SLOPES = (
 
 
 def surface_tables(table: Table, surfaces: Sequence[Surface]) -> list[TableDoc]:
-    """Tabulate every configuration of each surface, by CPUs where they are many, and the slopes."""
     tables = []
     for index, surface in enumerate(surfaces):
         tables += [_slopes(table, surface, index), *_configurations(table, surface, index)]
@@ -30,48 +30,46 @@ def surface_tables(table: Table, surfaces: Sequence[Surface]) -> list[TableDoc]:
 
 
 def _slopes(table: Table, surface: Surface, index: int) -> TableDoc:
-    unit = table.study.responses[surface.response].unit
-    columns = [Column(name=table.view.title(surface.y), kind="label"), Column(name="T(M)/T(1)", kind="estimate")]
-    columns += [Column(name="one more adds", unit=unit, kind="estimate"), Column(name="over T(1)/M", kind="estimate")]
-    rows: list[list[Cell]] = []
-    for row, cpus in enumerate(surface.y_levels):
-        slope, alone, (_, flat) = surface.slopes[row], surface.alone(row), surface.ridge(row)
-        over = Estimate(warnings=("one worker alone was not measured",))
-        if alone:
-            value, low, high = (None if x is None else x * cpus / alone for x in (slope.value, slope.low, slope.high))
-            over = replace(slope, value=value, low=low, high=high)
-        rows.append([cpus, flat or Estimate(warnings=("one CPU, or not measured",)), slope, over])
     heading = f"{table.view.group_prefix(surface.group)}What one more costs ({table.view.title(surface.x)})"
-    return TableDoc(id=f"surface-{index}-slopes", title=heading, note=_SLOPES, columns=columns, rows=rows)
+    return tabulate(f"surface-{index}-slopes", heading, range(len(surface.y_levels)), [
+        (table.view.title(surface.y), "label", lambda row: surface.y_levels[row]),
+        ("T(M)/T(1)", "estimate",
+         lambda row: surface.ridge(row)[1] or Estimate(warnings=("one CPU, or not measured",))),
+        ("one more adds", "estimate", lambda row: surface.slopes[row], table.study.responses[surface.response].unit),
+        ("over T(1)/M", "estimate", lambda row: _relative_slope(surface, row)),
+    ], _SLOPES)  # fmt: skip
+
+
+def _relative_slope(surface: Surface, row: int) -> Estimate:
+    slope, alone = surface.slopes[row], surface.alone(row)
+    if alone is None or not alone.value:
+        return Estimate(warnings=("one worker alone was not measured",))
+    value, low, high = (
+        None if x is None else x * surface.y_levels[row] / alone.value for x in (slope.value, slope.low, slope.high)
+    )
+    return replace(slope, value=value, low=low, high=high)
 
 
 def _configurations(table: Table, surface: Surface, index: int) -> list[TableDoc]:
-    n_rows = len(surface.y_levels)
+    n_rows, x, y = len(surface.y_levels), table.view.title(surface.x), table.view.title(surface.y)
     is_whole = len(surface.x_levels) * n_rows <= MAX_ROWS
     parts = [range(n_rows)] if is_whole else [range(i, i + 1) for i in range(n_rows)]
-    unit = table.study.responses[surface.response].unit
-    columns = [Column(name=table.view.title(name), kind="label") for name in (surface.y, surface.x)]
-    columns += [
-        Column(name=table.view.title(surface.response), unit=unit, kind="estimate"),
-        Column(name="over expected", kind="estimate"), Column(name="fairness", kind="estimate"),
-        Column(name="CPUs busy", kind="text"), Column(name="flags", kind="text"),
-    ]  # fmt: skip
-    heading = (
-        f"{table.view.group_prefix(surface.group)}{table.view.title(surface.x)} over {table.view.title(surface.y)}"
-    )
+    heading, none = f"{table.view.group_prefix(surface.group)}{x} over {y}", Estimate(warnings=("not taken here",))
     tables = []
     for part in parts:
-        text = heading if len(parts) == 1 else f"{heading}, {table.view.title(surface.y)} {surface.y_levels[part[0]]}"
-        cells = [(row, x, cell) for row in part for x, cell in zip(surface.x_levels, surface.cells[row], strict=True)]
-        rows = [_line(surface, row, x, cell) for row, x, cell in cells if cell]
-        tables.append(TableDoc(id=f"surface-{index}-{part[0]}", note=_NOTE, columns=columns, title=text, rows=rows))
+        text = heading if len(parts) == 1 else f"{heading}, {y} {surface.y_levels[part[0]]}"
+        rows = ((surface.y_levels[row], zip(surface.x_levels, surface.cells[row], strict=True)) for row in part)
+        cells = [(cpus, workers, cell) for cpus, row in rows for workers, cell in row if cell]
+        tables.append(tabulate(f"surface-{index}-{part[0]}", text, cells, [
+            (y, "label", lambda c: c[0]), (x, "label", lambda c: c[1]),
+            (table.view.title(surface.response), "estimate", lambda c: c[2].estimate,
+             table.study.responses[surface.response].unit),
+            ("over expected", "estimate", lambda c: c[2].deviation or none),
+            ("fairness", "estimate", lambda c: c[2].fairness or none),
+            ("CPUs busy", "text", lambda c: _busy(c[2].busy)),
+            ("flags", "text", lambda c: c[2].flag.text if c[2].flag else ""),
+        ], _NOTE))  # fmt: skip
     return tables
-
-
-def _line(surface: Surface, row: int, workers: int, cell: SurfaceCell) -> list[Cell]:
-    none = Estimate(warnings=("not taken here",))
-    estimates = [cell.estimate, cell.deviation or none, cell.fairness or none]
-    return [surface.y_levels[row], workers, *estimates, _busy(cell.busy), cell.flag.text if cell.flag else ""]
 
 
 def _busy(shares: Sequence[float]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean, geometric_mean
+from statistics import geometric_mean
 
 from scalograph.analysis.contenders import contenders
 from scalograph.analysis.estimate import Estimate
@@ -26,7 +26,13 @@ from scalograph.questions.throughput.document import (
     PartUse,
     Throughputs,
 )
-from scalograph.questions.throughput.model_bottleneck import Utilization, driver_shortage, find_bottleneck, utilizations
+from scalograph.questions.throughput.model_bottleneck import (
+    Utilization,
+    find_bottleneck,
+    is_driver_short,
+    mean_known,
+    utilizations,
+)
 from scalograph.questions.throughput.model_driven import (
     DRIVER_CPU,
     LATE,
@@ -64,7 +70,7 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         quantiles={name: _summarize_runs([run.quantiles_s.get(name) for run in runs], confidence) for name in names},
         together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
         first_wrong=next((run.first_wrong for run in runs if run.first_wrong), ""),
-        late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
+        late=mean_known([run.late for run in runs]), driver=mean_known([run.driver for run in runs]),
         parts=part_uses(utilizations(runs)), n=len(sample.rows(table.view.primary)),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.succeeded),
         dropped=dropped_connections(runs), n_unchecked=sum(not run.is_checked for run in runs),
@@ -85,7 +91,6 @@ def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:
 
 
 def part_uses(parts: Sequence[Utilization]) -> list[PartUse]:
-    """Convert utilizations for the findings."""
     names = ("kind", "share", "used", "granted", "of_driver", "wait_s")
     values = [{name: getattr(part, name) for name in names} for part in parts[:MOST_PARTS]]
     return [PartUse(**own, names=[*part.names[:MOST_PARTS]]) for own, part in zip(values, parts, strict=False)]
@@ -100,20 +105,15 @@ def _summarize_runs(values: Sequence[float | None], confidence: float) -> Estima
     return summarize([x for x in values if x is not None], confidence)
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    present = [x for x in values if x is not None]
-    return fmean(present) if present else None
-
-
 def _driver_limits(runs: Sequence[DrivenRun]) -> str:
-    late, used = _mean([run.late_by_driver for run in runs]), _mean([run.driver for run in runs])
+    late, used = mean_known([run.late_by_driver for run in runs]), mean_known([run.driver for run in runs])
     if late is not None and late >= LATE:
         return "late"
     if used is not None and used >= DRIVER_CPU:
         return "CPU"
-    if (_mean([run.late for run in runs]) or 0.0) >= LATE:
+    if (mean_known([run.late for run in runs]) or 0.0) >= LATE:
         return "no CPU"
-    return "ceiling" if driver_shortage(runs) else ""
+    return "ceiling" if is_driver_short(runs) else ""
 
 
 MOST = 64  # configurations that are compared, each with each

@@ -10,7 +10,6 @@ BASIS: Basis = "configurations"
 
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
-    """Find why a study cannot measure the throughput of a service."""
     yield from check_precision_runs(raw)
     responses = [response for response in table(raw, "responses").values() if isinstance(response, dict)]
     rates = [x for x in responses if x.get("from") == "value.rate" and x.get("better") == "higher"]

@@ -7,7 +7,7 @@ from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level
-from scalograph.questions.claims import missing_response, state, why_unanswerable
+from scalograph.questions.claims import case, missing_response, state, why_unanswerable
 from scalograph.questions.matrices import Line, choose_columns, matrix, rows
 from scalograph.questions.terms import find_terms, is_covered, term_text
 from scalograph.questions.throughput.document import LIMITS, LoadedGroup, LoadPoint, PartUse
@@ -64,12 +64,11 @@ def throughput_claim(table: Table, taken: SampleMap, groups: Sequence[LoadedGrou
         is_recorded = any(sample.scores(table.view.primary) for sample in taken.values())
         missing = missing_response(table, taken, table.view.primary)
         reason = "no factor counts the load" if is_recorded else missing
+    figure = f"response {table.view.primary}"
     if reason:
-        claim = state(FORMS, [AnswerCase(case="no answer", values={"reason": reason})])
-    else:
-        answer = _ThroughputCases(table, groups)
-        claim = state(FORMS, [*answer.all()], answer.matrix(taken))
-    return claim.model_copy(update={"figure": f"response {table.view.primary}"})
+        return state(FORMS, [case("no answer", reason=reason)], figure=figure)
+    answer = _ThroughputCases(table, groups)
+    return state(FORMS, [*answer.all()], answer.matrix(taken), figure)
 
 
 class _ThroughputCases:
@@ -93,7 +92,6 @@ class _ThroughputCases:
         self._terms = {name: find_terms(some, self._every, names) if some else [] for name, some in own.items()}
 
     def all(self) -> Iterator[AnswerCase]:
-        """Yield the cases, the gravest first."""
         group, point = self._first, self._first.top
         values = self._values(group, "first")
         if point.driver_limits in ("late", "CPU"):

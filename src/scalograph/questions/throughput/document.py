@@ -77,7 +77,6 @@ class LoadedGroup(Model):
 
     @property
     def points_with_runs(self) -> list[LoadPoint]:
-        """Return the points with a run that counts."""
         return [point for point in self.points if point.rate.value is not None]
 
     @property
@@ -92,7 +91,6 @@ class LoadedGroup(Model):
         return max(on_plateau, key=lambda point: point.rate.value or 0.0)
 
     def point(self, level: Level | None) -> LoadPoint | None:
-        """Find the point of a level."""
         return next((point for point in self.points if point.level == level), None)
 
 

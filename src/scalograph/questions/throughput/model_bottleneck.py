@@ -136,7 +136,7 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
         is_bounded: whether nothing is gained by more clients; else only clients can end it.
     """
     parts = sorted([*utilizations(runs), *_clients(runs, alone_s)], key=lambda part: -part.share)
-    waited, took = _mean(cpu_wait_share(run.processes) for run in runs), _mean(run.response_s for run in runs)
+    waited, took = mean_known(cpu_wait_share(run.processes) for run in runs), mean_known(run.response_s for run in runs)
     grows = took / alone_s if took is not None and alone_s else None
     pool = next((part for part in parts if part.kind == "pool" and part.share >= FULL), None)
     # What has something of a pool waits for the others: it is in use because they are full.
@@ -187,10 +187,10 @@ def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
     return [
         ProcessUse(
             name=name, role=each[0].role, cpus=frozenset().union(*(p.cpus for p in each)),
-            used=fmean(p.used for p in each), waited=_mean(p.waited for p in each),
+            used=fmean(p.used for p in each), waited=mean_known(p.waited for p in each),
             n_tasks=max((p.n_tasks for p in each if p.n_tasks is not None), default=None),
-            stalls=_mean_stalls(each), quota=_mean(p.quota for p in each),
-            throttled=_minimum(p.throttled for p in each), ready=_mean(p.ready for p in each),
+            stalls=_mean_stalls(each), quota=mean_known(p.quota for p in each),
+            throttled=_minimum(p.throttled for p in each), ready=mean_known(p.ready for p in each),
         )
         for name, each in by_name.items()
     ]  # fmt: skip
@@ -248,7 +248,7 @@ def _pool(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
 
 def _driver(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
     """Measure the driver: the share of its CPUs that it uses, or 1 where it is late."""
-    used, late = _mean(run.driver for run in runs), _mean(run.late_by_driver for run in runs)
+    used, late = mean_known(run.driver for run in runs), mean_known(run.late_by_driver for run in runs)
     if used is not None or late is not None:
         share = max(1.0, used or 0.0) if (late or 0.0) >= LATE else min(1.0, (used or 0.0) * FULL / DRIVER_CPU)
         yield Utilization("driver", ("driver",), share)
@@ -259,7 +259,7 @@ def _clients(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utili
     offered = [run.sent / run.offered for run in runs if run.offered]
     if offered:
         yield Utilization("clients", (OFFERED,), min(1.0, fmean(offered)))
-    think, took = _mean(run.think_s for run in runs), _mean(run.response_s for run in runs)
+    think, took = mean_known(run.think_s for run in runs), mean_known(run.response_s for run in runs)
     if think is None or took is None or think + took <= 0 or not any(run.clients for run in runs):
         return
     if alone_s is not None or think > 0:
@@ -267,7 +267,8 @@ def _clients(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utili
         yield Utilization("clients", ("clients",), (least + think) / (took + think))
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def mean_known(values: Iterable[float | None]) -> float | None:
+    """Average the values that are known; None without any."""
     present = [x for x in values if x is not None]
     return float(np.mean(present)) if present else None
 
@@ -279,10 +280,8 @@ def _minimum(values: Iterable[float | None]) -> float | None:
     return min(present) if len(present) == len(every) else None
 
 
-def driver_shortage(runs: Sequence[DrivenRun]) -> str:
-    """Tell why the driver may have been too near its limit to trust the rate; empty where it was not."""
+def is_driver_short(runs: Sequence[DrivenRun]) -> bool:
+    """Tell whether the driver may have been too near its limit to trust the rate."""
     ceilings = [run.ceiling / run.rate for run in runs if run.ceiling and run.rate]
-    if ceilings and fmean(ceilings) < 1 / SPARE:
-        return "ceiling"
-    used = _mean(run.driver for run in runs)
-    return "CPU" if not ceilings and used is not None and used > SPARE else ""
+    used = mean_known(run.driver for run in runs)
+    return fmean(ceilings) < 1 / SPARE if ceilings else used is not None and used > SPARE

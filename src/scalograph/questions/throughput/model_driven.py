@@ -104,13 +104,6 @@ class DrivenRun(DriverLoad):
         """Return the share of requests that the driver itself began late; all late ones where it cannot tell."""
         return self.late if self.own_late is None else self.own_late
 
-    @property
-    def driver_limits(self) -> str:
-        """Tell why the driver and not the service may have limited the rate; empty where it has not."""
-        if self.late_by_driver is not None and self.late_by_driver >= LATE:
-            return "late"
-        return "CPU" if self.driver is not None and self.driver >= DRIVER_CPU else ""
-
 
 def driven_run(record: Record) -> DrivenRun | None:
     """Read the driver's reports and the processes of a run.

@@ -60,15 +60,9 @@ class Plateau:
 def plateau(rates: Rates, confidence: float = 0.95) -> Plateau | None:
     """Find the least level beyond which nothing is gained.
 
-    Args:
-        rates: level -> block -> rate, all above zero.
-        confidence: that the level lies from `low` to `high`.
+    `rates`: level -> block -> rate, all above zero; `confidence`: that the level lies from `low` to `high`.
 
-    Returns:
-        None below two levels, or where no level has two runs.
-
-    Raises:
-        ValueError: `confidence` is no probability.
+    None below two levels, or where no level has two runs. Raises ValueError if `confidence` is no probability.
 
     >>> runs = {1: 100.0, 2: 200.0, 4: 202.0}
     >>> made = {n: {i: x * (1 + 0.001 * ((i * n) % 3)) for i in range(5)} for n, x in runs.items()}

@@ -5,6 +5,7 @@ from math import floor, log10
 from statistics import fmean
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.findings.answer import tabulate
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.throughput.document import LIMITS, LoadedGroup, LoadPoint
@@ -23,7 +24,6 @@ MOST = 16  # groups that have a table each
 
 
 def load_tables(table: Table, groups: Sequence[LoadedGroup]) -> list[TableDoc]:
-    """Tabulate each group, those with the highest rates first."""
     return [_group_table(table, group, index) for index, group in enumerate(groups[:MOST])]
 
 
@@ -90,12 +90,9 @@ def parts_table(runs: Sequence[Sequence[RunPart]]) -> list[TableDoc]:
     seconds = {key: [part.seconds for run in runs for part in run if (part.process, part.what) == key] for key in keys}
     if not seconds:
         return []
-    columns = [
-        Column(name="process", kind="text"), Column(name="part", kind="text"), Column(name="mean", unit="s"),
-        Column(name="shortest", unit="s"), Column(name="longest", unit="s"), Column(name="runs"),
-    ]  # fmt: skip
-    rows = [
-        [process or "all", what, round(fmean(values), 3), round(min(values), 3), round(max(values), 3), len(values)]
-        for (process, what), values in seconds.items()
-    ]
-    return [TableDoc(id=ID, title="Seconds of a run, by part", note=_PARTS_NOTE, columns=columns, rows=[*rows])]
+    return [tabulate(ID, "Seconds of a run, by part", seconds.items(), [
+        ("process", "text", lambda x: x[0][0] or "all"), ("part", "text", lambda x: x[0][1]),
+        ("mean", "number", lambda x: round(fmean(x[1]), 3), "s"),
+        ("shortest", "number", lambda x: round(min(x[1]), 3), "s"),
+        ("longest", "number", lambda x: round(max(x[1]), 3), "s"), ("runs", "number", lambda x: len(x[1])),
+    ], _PARTS_NOTE)]  # fmt: skip

@@ -10,8 +10,7 @@ from scalograph.findings.row import Row
 from scalograph.findings.sample import replay_events
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
-from scalograph.protocol.plain import AnswerCase
-from scalograph.questions.claims import state, why_unanswerable
+from scalograph.questions.claims import case, state, why_unanswerable
 from scalograph.questions.tunables.claim import FORMS, tunables_claim
 from scalograph.questions.tunables.document import (
     Combination,
@@ -25,18 +24,17 @@ from scalograph.questions.tunables.model_array import failures
 from scalograph.questions.tunables.model_fit import LARGEST, SettingFit, confirm_gain, factorial
 from scalograph.questions.tunables.model_groups import (
     GroupSpread,
-    Ranks,
+    Rank,
     group_ratio,
     labels,
-    null_band,
+    null_bands,
     plain_ratio,
     ranks,
     sensitivity,
     sensitivity_ranks,
 )
 from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, RESOLVED, TunablesState, begin
-from scalograph.questions.tunables.sentences import tunables_sentences
-from scalograph.questions.tunables.tables import tunables_tables
+from scalograph.questions.tunables.tables import tunables_sentences, tunables_tables
 from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES
 from scalograph.text.warning_catalog import Caveat
@@ -83,17 +81,15 @@ MOST_WATCHED, NEARLY_ALL = 12, 0.9
 
 
 def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Answer with what the search has found."""
     search = begin(table.study, table.configurations)
     rows = list(replay_events(search, table))
     search.state.end()
     document = tunables(table, search.state, rows)
     reason = why_unanswerable(table, taken)
-    unanswered = AnswerCase(case="no answer", values={"reason": reason or NOTHING_TO_COMPARE})
-    claim = state(FORMS, [unanswered]) if search.state.default_fails else tunables_claim(table, document, reason)
+    unanswered = state(FORMS, [case("no answer", reason=reason or NOTHING_TO_COMPARE)])
     return Answer(
         document=document, decided=document.decided,
-        claim=claim,
+        claim=unanswered if search.state.default_fails else tunables_claim(table, document, reason),
         sentences=tunables_sentences(table, document), tables=tunables_tables(table, document),
         doubts=_flags(search.state, document),
     )  # fmt: skip
@@ -113,10 +109,9 @@ def _flags(state: TunablesState, document: Tunables) -> list[Caveat]:
 
 
 def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunables:
-    """Summarize what is known of each setting."""
     fit, fits = state.fit_settings(), _fit_other_responses(table, state, rows)
     screening = state.screening
-    band = null_band(fit) if fit else None
+    best_of_noise, worst_of_noise = null_bands(fit) if fit else (None, None)
     groups, contrasts = compare_groups(table.study, state.space.names, fit, len(screening))
     n = len(state.space.names)
     places = sensitivity_ranks(fit, n) if fit else None
@@ -128,18 +123,18 @@ def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunable
         n_fresh=len(state.observations) - len(screening), blocks=state.n_blocks,
         factors=[_factor(state, fit, j, places) for j in range(n)],
         settings=_settings(table, state, fit, fits), watched=list(fits), combinations=_combinations(state),
-        best_of_noise=band.best if band else None, worst_of_noise=band.worst if band else None,
+        best_of_noise=best_of_noise, worst_of_noise=worst_of_noise,
         groups=groups, contrasts=contrasts,
     )  # fmt: skip
 
 
-def _factor(state: TunablesState, fit: SettingFit | None, j: int, places: Ranks | None) -> FactorEffect:
+def _factor(state: TunablesState, fit: SettingFit | None, j: int, places: Sequence[Rank] | None) -> FactorEffect:
     space, fields = state.space, {}
     if fit is not None and places is not None:
         moved = sensitivity(fit, j)
         fields = {
             "sensitivity": moved.value, "sensitivity_noise": moved.most, "plain": moved.plain,
-            "plain_noise": moved.noise, "sensitivity_rank": (places.low[j], places.place[j], places.high[j]),
+            "plain_noise": moved.noise, "sensitivity_rank": places[j],
         }  # fmt: skip
     p = state.screening_result.p[j] if state.screening_result else None
     return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in state.selected, p=p, **fields)
@@ -150,7 +145,7 @@ def _settings(
 ) -> list[SettingEffect]:
     space, runs, out = state.space, state.screening, state.left_out
     places = {setting: k for k, setting in enumerate(fit.names)} if fit else {}
-    all_labels, placed = (labels(fit, state.margin), ranks(fit)) if fit else ([], None)
+    all_labels, all_ranks = (labels(fit, state.margin), ranks(fit)) if fit else ([], [])
     cpu = next((name for name, response in table.study.responses.items() if response.source in CPU_TIMES), "")
     effects = []
     for j, level in space.settings:
@@ -161,9 +156,8 @@ def _settings(
         # The other responses with this setting, over those of the default.
         over = {name: x.gain(x.names.index((j, level))) for name, x in fits.items() if (j, level) in x.names}
         k, fields = places.get((j, level)), {}
-        if fit is not None and k is not None and placed is not None:
-            rank = placed.low[k], placed.place[k], placed.high[k]
-            fields = {"gain": fit.gain(k), "label": all_labels[k], "rank": rank}
+        if fit is not None and k is not None:
+            fields = {"gain": fit.gain(k), "label": all_labels[k], "rank": all_ranks[k]}
         effects.append(SettingEffect(
             factor=space.names[j], level=space.levels[j][level], alone=_alone(state, (j, level)),
             cpu_time=over.get(cpu), moved=_significant_changes(over, state.margin), n=failures_.n,

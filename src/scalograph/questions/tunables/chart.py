@@ -88,7 +88,6 @@ def rank_figures(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figu
 
 
 def rows(places: list[float], texts: list[str]) -> dict[str, Any]:
-    """Make an axis with one row for each text."""
     return {"range": [-0.7, len(places) - 0.3], "showgrid": False, **axis_ticks(places, texts)}
 
 

@@ -13,7 +13,6 @@ MOST_LEVELS = 9
 
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
-    """Find why the settings of a study cannot be compared."""
     if not any(has_several_levels(factor) for factor in factors.values()):
         yield ("factors",), "no factor of several levels", "one or more: the default, and what may be better", ""
     for name, factor in factors.items():

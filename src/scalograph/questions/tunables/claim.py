@@ -6,7 +6,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase
-from scalograph.questions.claims import state, worst_disturbance
+from scalograph.questions.claims import case, state, worst_disturbance
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import causes_failures
 from scalograph.text.cell_numbers import is_resolved
@@ -40,22 +40,21 @@ MOST_NAMED = 3
 
 
 def tunables_claim(table: Table, part: Tunables, reason: str) -> Claim:
-    """State what the search has found; what is inconclusive too."""
     if part.half_width is None or all(factor.p is None for factor in part.factors):
         return state(FORMS, [*_nothing_known(table, part, reason)])
     answer = _TunableCases(table, part)
     cases = [*(answer.matter() if part.matter else answer.nothing())]
-    return state(FORMS, cases, answer.matrix()).model_copy(update={"figure": FIGURE})
+    return state(FORMS, cases, answer.matrix(), FIGURE)
 
 
 def _nothing_known(table: Table, part: Tunables, reason: str) -> Iterator[AnswerCase]:
     if not reason:
-        yield _case("too few", n_runs=part.n_runs)
+        yield case("too few", n_runs=part.n_runs)
         return
-    yield _case("no answer", reason=reason)
+    yield case("no answer", reason=reason)
     if worst := worst_disturbance(table):
-        yield _case("worst", worst=worst)
-        yield _case("wait")
+        yield case("worst", worst=worst)
+        yield case("wait")
 
 
 class _TunableCases:
@@ -89,7 +88,7 @@ class _TunableCases:
         lost = {s.factor for s in self._losses}
         best = [f for f in lost if all(s.label == "negative" for s in self._part.settings if s.factor == f)]
         names = [self._table.view.title(name) for name in best if not who]
-        yield _case("matter", **self._common, n=self._n, gain=gain, who=who, best=names)
+        yield case("matter", **self._common, n=self._n, gain=gain, who=who, best=names)
         better = [self._name_size(s, s.alone) for s in self._confirmed if [self._name(s)] != who]
         sides = {"better": better, "worse": [self._name_size(s, s.gain) for s in self._losses]}
         values = {
@@ -100,11 +99,11 @@ class _TunableCases:
             "uncertain": join_first([self._table.view.title(n) for n in self._uncertain] or [""], MOST_NAMED),
         }  # fmt: skip
         if any(values.values()):
-            yield _case("effects", **self._common, **values)
+            yield case("effects", **self._common, **values)
         if self._others:
             yield self._rest()
         elif self._culprits:
-            yield _case("fails", fails=self._failures())
+            yield case("fails", fails=self._failures())
 
     def _together(self) -> tuple[list[Estimate], list[str]]:
         """Return the gain of all confirmed levels together, or of the only one."""
@@ -126,7 +125,7 @@ class _TunableCases:
         measured = [s for s in self._others if s.gain]
         factors = {s.factor for s in measured}
         left = factors - {f for f in factors if all(s.label == "equivalent" for s in measured if s.factor == f)}
-        return _case(
+        return case(
             "others", margin=self._part.margin, n_same=len(factors - left) or None,
             most=self._most([s for s in measured if s.factor in left]) if left else None,
             left=join_first([self._table.view.title(n) for n in sorted(left)], MOST_NAMED - 1) if left else "",
@@ -139,7 +138,7 @@ class _TunableCases:
         values = {**self._common, "margin": self._part.margin, "most": self._most(settings)}
         values |= {"unknown": self._unknown(settings), "fails": self._failures()}
         is_same = all(s.label == "equivalent" for s in settings)
-        yield _case("open" if not self._part.decided else "equivalent" if is_same else "nothing", **values)
+        yield case("open" if not self._part.decided else "equivalent" if is_same else "nothing", **values)
 
     def _failures(self) -> str:
         """Name the levels with which runs fail."""
@@ -178,7 +177,6 @@ class _TunableCases:
         return MatrixRow(label=self._name(setting), cells=cells)
 
     def matrix(self) -> Matrix:
-        """Tabulate the levels that the cases name, then those with the largest effects."""
         measured = sorted((s for s in self._part.settings if s.gain), key=_weight)
         rows = [*self._named, *(row for s in measured if (row := self._row(s)) not in self._named)][:MOST_ROWS]
         n = 2 if any(row.cells[1].estimate for row in rows) else 1
@@ -196,7 +194,3 @@ def _is_gain(gain: Estimate | None) -> bool:
 def _weight(setting: SettingEffect) -> float:
     value = (setting.gain.value if setting.gain else None) or 1.0
     return -max(value, 1 / value)
-
-
-def _case(name: str, **values: object) -> AnswerCase:
-    return AnswerCase(case=name, values=values)

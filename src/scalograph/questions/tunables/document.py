@@ -38,7 +38,6 @@ class SettingEffect(Model):
 
     @property
     def levels(self) -> dict[str, Level]:
-        """Return the setting as the level of its factor."""
         return {self.factor: self.level}
 
 
@@ -115,5 +114,4 @@ class Tunables(Model):
 
     @property
     def matter(self) -> list[FactorEffect]:
-        """Return the factors that matter."""
         return [factor for factor in self.factors if factor.matters]

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from scalograph.errors import StudyError
-from scalograph.questions.asked import AskedFactors, Option
+from scalograph.questions.asked import AskedFactors, Option, check_share
 from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.scalars import Level, format_value
-from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
@@ -63,7 +62,7 @@ class TunablesOptions:
             lists={knob.name: knob.levels for knob in knobs},
             controls={knob.name: knob.control for knob in knobs if knob.control},
             titles={knob.name: knob.title for knob in knobs if knob.title != knob.name},
-            fills=ARGUMENTS if self.option else None, precision=_share(self.same),
+            fills=ARGUMENTS if self.option else None, precision=check_share(self.same, "--same", "1%"),
             plan="one-at-a-time" if self.one_at_a_time else None, runs=3 if self.one_at_a_time else None,
             title="Which settings matter to {}?",
         )  # fmt: skip
@@ -135,13 +134,3 @@ def _name(text: str) -> str:
     """
     plain = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-_")
     return (plain if plain[:1].isalpha() else f"option-{plain}")[:64].rstrip("-")
-
-
-def _share(text: str) -> str:
-    try:
-        share = parse_percent(text)
-    except ValueError as error:
-        raise StudyError.one("--same", str(error)) from error
-    if not 0 < share < 1:
-        raise StudyError.one("--same", f"{text!r}", "a share between 0 and 100%", "such as 1%")
-    return text

@@ -162,12 +162,10 @@ class FactorSpace:
 
     @cached_property
     def n_levels(self) -> list[int]:
-        """Return how many levels each factor has."""
         return [len(levels) for levels in self.levels]
 
     @property
     def default(self) -> Settings:
-        """Return all factors at their defaults."""
         return tuple(0 for _ in self.names)
 
     @property
@@ -195,7 +193,3 @@ def read_factor_space(study: Study) -> FactorSpace:
         fixed={name: factor.levels[0] for name, factor in study.factors.items() if name not in varied},
         order=tuple(study.factors),
     )
-
-
-def _default_first(levels: Sequence[Level], default: Level) -> tuple[Level, ...]:
-    return (default, *(level for level in levels if not is_same_level(level, default)))

@@ -1,7 +1,7 @@
 """Fit all settings of all factors at once, robustly, and draw what noise alone would show."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import exp
@@ -46,7 +46,6 @@ class SettingFit:
     counts: list[int]
     confidence: float
     seed: int
-    _noise: dict[str, FloatArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def errors(self) -> FloatArray:

@@ -66,42 +66,20 @@ def level_variances(gains: FloatArray) -> FloatArray:
     return np.asarray(np.hstack([np.zeros((len(gains), 1)), gains]).var(axis=1, ddof=1))
 
 
-@dataclass(frozen=True, slots=True)
-class NullBand:
-    """Best and worst setting of a program on which none has an effect, in percent: ends of 95%, and the middle."""
-
-    best: tuple[float, float, float]
-    worst: tuple[float, float, float]
+# The ends of 95% and the middle of what noise alone shows; a rank from 1 on between the lowest and highest it may have.
+Band = tuple[float, float, float]
+Rank = tuple[int, int, int]
 
 
-def null_band(fit: SettingFit) -> NullBand:
-    """Estimate the best and the worst of so many settings by noise alone."""
+def null_bands(fit: SettingFit) -> tuple[Band, Band]:
+    """Estimate the best and the worst of so many settings by noise alone, in percent."""
     extremes = fit.noise.max(axis=1), fit.noise.min(axis=1)
-    best, worst = (100 * np.expm1(np.clip(np.quantile(x, BAND), -LARGEST, LARGEST)) for x in extremes)
-    return NullBand(_three(best), _three(worst))
+    bands = [100 * np.expm1(np.clip(np.quantile(x, BAND), -LARGEST, LARGEST)) for x in extremes]
+    best, worst = ((float(low), float(middle), float(high)) for low, middle, high in bands)
+    return best, worst
 
 
-def _three(values: Sequence[float] | FloatArray) -> tuple[float, float, float]:
-    low, middle, high = (float(x) for x in values)
-    return low, middle, high
-
-
-@dataclass(frozen=True, slots=True)
-class Ranks:
-    """Ranks from 1 on.
-
-    Attributes:
-        place: of each.
-        low: the lowest that it may have, all together with the confidence of the fit.
-        high: the highest.
-    """
-
-    place: tuple[int, ...]
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-
-
-def ranks(fit: SettingFit) -> Ranks:
+def ranks(fit: SettingFit) -> list[Rank]:
     """Rank the settings by their performance, 1 the worst; the sets follow from all pairs that differ for sure.
 
     Source: M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, Inference for ranks, Rev. Econ. Stud. 91 (2024): ranks
@@ -114,7 +92,7 @@ def ranks(fit: SettingFit) -> Ranks:
     return _make_ranks(fit.gains, fit.gains[:, None] - fit.gains[None, :] > critical * error)
 
 
-def sensitivity_ranks(fit: SettingFit, n_factors: int) -> Ranks:
+def sensitivity_ranks(fit: SettingFit, n_factors: int) -> list[Rank]:
     """Rank the factors by their sensitivity, 1 the most, by all pairs that differ for sure.
 
     The standard deviation of a factor's levels, the share of the noise taken away, errs as the gains do in one
@@ -155,11 +133,11 @@ def _critical(fit: SettingFit, apart: FloatArray) -> float:
     return float(np.quantile((apart / fit.t_scale).max(axis=1, initial=0.0), fit.confidence))
 
 
-def _make_ranks(values: FloatArray, above: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Ranks:
+def _make_ranks(values: FloatArray, above: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> list[Rank]:
     """Rank values from the least on; `above[i, j]` tells that i is more than j for sure."""
     order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-    low, high = 1 + above.sum(axis=1), len(values) - above.sum(axis=0)
-    return Ranks(*(tuple(int(x) for x in part) for part in (order + 1, low, high)))
+    ends = (1 + above.sum(axis=1)).tolist(), (order + 1).tolist(), (len(values) - above.sum(axis=0)).tolist()
+    return [*zip(*ends, strict=True)]
 
 
 MOST_TIMES = 100.0  # beyond so many times, or one over that, the smaller group may as well do nothing
@@ -213,7 +191,6 @@ class GroupSpread:
 
     @cached_property
     def variance(self) -> float:
-        """Return the approximate variance of `value`."""
         return float(self.simulate_means(self.value)[0].var()) + _TINY
 
     @property

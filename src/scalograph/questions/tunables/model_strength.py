@@ -82,15 +82,10 @@ class Candidates:
 
     @cached_property
     def strongest(self) -> int:
-        """Return the factor with the largest score."""
         return self.factors[int(np.argmax(self._observed_scores))]
 
     def p_values(self, alpha: float) -> dict[int, float]:
-        """Return the probability that chance makes the strongest candidate as strong as each one.
-
-        Args:
-            alpha: probability about which they have to be exact.
-        """
+        """Return the probability that chance makes the strongest candidate as strong as each, exact about `alpha`."""
         p_values = self._permutation_p_values(FEW)
         return self._permutation_p_values(MANY) if min(p_values.values()) <= max(NEAR * alpha, 2 / FEW) else p_values
 

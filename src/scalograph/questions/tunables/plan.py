@@ -19,12 +19,10 @@ class TunablesPlan(SearchPlan):
     """Plan of a search of which a first block is made, and the rest follows from it."""
 
     def __init__(self, design: Design) -> None:
-        """Begin with the configurations of a design."""
         super().__init__(design, partial(begin, design.study, design.configurations))
         self._study = design.study
 
     def outlook(self) -> str:
-        """Describe what will be run."""
         search = begin(self._study, ())
         n, first = count_noun(len(search.state.space.settings), "setting"), len(search.first)
         if (self._study.plan or SCREENING) == ONE_AT_A_TIME:
@@ -40,6 +38,4 @@ def configurations(study: Study) -> Iterator[Configuration]:
     yield from (dict(configuration) for (configuration,) in begin(study, ()).steps.values())
 
 
-def plan(design: Design) -> TunablesPlan:
-    """Plan a search for the settings that matter."""
-    return TunablesPlan(design)
+plan = TunablesPlan

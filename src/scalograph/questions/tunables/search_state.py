@@ -137,12 +137,10 @@ class TunablesState:
 
     @property
     def next_level(self) -> int | None:
-        """Return where the next run is wanted; None when the search is over."""
         return self._places[self.queue[0].settings] if self.queue else None
 
     @property
     def n_left(self) -> int:
-        """Return how many runs are still to come, as far as is known by now; at least 1."""
         return max(1, len(self.queue))
 
     @property
@@ -160,14 +158,12 @@ class TunablesState:
 
     @property
     def summary(self) -> str:
-        """Say what is known by now, in a few words."""
         if self.screening_result is None:
             return ""
         names = ", ".join(self.space.names[j] for j in self.selected) or "none"
         return f"{'confirming' if self.candidates else 'matter'}: {names}"
 
     def observe(self, level: int, score: float) -> str | None:
-        """Take the score of a run: time for the same work."""
         return self._take(level, -log(score))
 
     def observe_failure(self, level: int) -> str | None:
@@ -181,7 +177,6 @@ class TunablesState:
 
     @property
     def screening(self) -> list[Observation]:
-        """Return the runs that compare all settings."""
         return [run for run in self.observations if not run.confirms]
 
     @property
@@ -203,9 +198,8 @@ class TunablesState:
     def fit_response(self, logs: Mapping[int, float], n_others: int) -> SettingFit | None:
         """Fit all settings to another response, by the factors that matter to it.
 
-        Args:
-            logs: log of it, by the place of the run in `observations`.
-            n_others: such responses, which share what one may err by (Bonferroni).
+        `logs`: log of it, by the place of the run in `observations`; `n_others`: such responses, which share what one
+        may err by (Bonferroni).
         """
         values_of_runs = [(run, logs[i]) for i, run in enumerate(self.observations) if not run.confirms and i in logs]
         if len(values_of_runs) < SYMBOLS:
@@ -303,11 +297,7 @@ class TunableSteps(Mapping[int, tuple[Configuration, ...]]):
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[TunablesState]:
-    """Begin a search.
-
-    Raises:
-        StudyError: some of those were left out: an array needs them all.
-    """
+    """Begin a search. Raises StudyError: some of those were left out: an array needs them all."""
     protocol = study.protocol
     margin = MARGIN if protocol.precision is None else protocol.precision
     state = TunablesState(

@@ -18,7 +18,6 @@ def applies(table: Table) -> str | None:
 
 
 def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Compare all configurations with the reference."""
     # Not imported for the many studies without a reference.
     from scalograph.questions.versions.claim import FORMS, claim
     from scalograph.questions.versions.model import versions

@@ -38,7 +38,6 @@ class Version(NamedTuple):
 
     @property
     def word(self) -> Word:
-        """Return what its interval shows."""
         return _WORDS[classify_ratio(self.gain)]
 
 

@@ -2,25 +2,24 @@
 
 from collections.abc import Sequence
 
+from scalograph.findings.answer import ItemColumn, level_columns, tabulate
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.findings import TableDoc
 from scalograph.questions.versions.model import Version
 
 _NOTE = "paired within blocks; all intervals hold together; the reference itself is excluded"
 
 
 def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
-    """Tabulate each version over its reference."""
     factor, shown = table.view.curve_factor, table.view.varying
     counts = table.study.factors[factor].control is None
     counts = counts and all(type(version.sample.configuration[factor]) is int for version in versions)
-    columns = table.view.factor_columns(shown)
-    columns += [Column(name=f"{table.view.title(factor)} per CPU")] if counts else []
-    columns += [Column(name="times as fast", kind="estimate"), Column(name="answer", kind="text")]
-    rows: list[list[Cell]] = []
-    for version in versions:
-        levels = version.sample.configuration
-        per_cpu = [int(levels[factor]) / version.sample.succeeded[0].n_cpus] if counts else []
-        rows.append([*(levels[n] for n in shown), *per_cpu, version.gain, version.word])
+    per_cpu: ItemColumn[Version] = (
+        f"{table.view.title(factor)} per CPU", "number",
+        lambda v: int(v.sample.configuration[factor]) / v.sample.succeeded[0].n_cpus,
+    )  # fmt: skip
     heading = f"Over {table.view.levels_text(table.study.reference)}"
-    return TableDoc(id="reference", title=heading, note=_NOTE, columns=columns, rows=rows)
+    return tabulate("reference", heading, versions, [
+        *level_columns(table.view, shown, lambda v: v.sample.configuration), *([per_cpu] if counts else []),
+        ("times as fast", "estimate", lambda v: v.gain), ("answer", "text", lambda v: v.word),
+    ], _NOTE)  # fmt: skip

@@ -5,15 +5,14 @@ from math import sqrt
 from statistics import fmean
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Answer, SampleMap
+from scalograph.findings.answer import Answer, SampleMap, tabulate
 from scalograph.findings.sample import read_named_records, replay_runs
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve
+from scalograph.protocol.findings import Curve, TableDoc
 from scalograph.questions.within_limit.claim import limit_claim
 from scalograph.questions.within_limit.document import LimitedRun, WithinLimit
 from scalograph.questions.within_limit.model import CREDIBLE, SURE
 from scalograph.questions.within_limit.search_state import begin
-from scalograph.questions.within_limit.tables import limit_tables
 from scalograph.text.warning_catalog import Caveat
 from scalograph.verdict.little import driver_load
 
@@ -41,7 +40,6 @@ METHOD = "posterior over crossings of the limit, central credible range"
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
-    """Answer the search from its runs."""
     document = limit_document(table)
     return Answer(
         document=document,
@@ -71,3 +69,17 @@ def limit_document(table: Table) -> WithinLimit | None:
         answered=answered_share(table, search.what, highest) if highest is not None else None,
         runs=[LimitedRun(level=n, over=over) for n, over in zip(state.at, state.over, strict=True)],
     )  # fmt: skip
+
+
+_NOTE = "over the limit: the response of a run over its limit; up to 1 the limit is met"
+
+
+def limit_tables(table: Table, result: WithinLimit) -> list[TableDoc]:
+    levels: dict[int, list[float]] = {}
+    for run in result.runs:
+        levels.setdefault(run.level, []).append(run.over)
+    return [tabulate("within-limit", "Levels that were measured", sorted(levels.items()), [
+        (table.view.title(result.factor), "label", lambda x: x[0], table.view.unit(result.factor)),
+        ("least over the limit", "number", lambda x: round(min(x[1]), 3)),
+        ("most over the limit", "number", lambda x: round(max(x[1]), 3)), ("runs", "number", lambda x: len(x[1])),
+    ], _NOTE)]  # fmt: skip

@@ -5,8 +5,7 @@ from typing import Any
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.plain import AnswerCase
-from scalograph.questions.claims import missing_response, state, why_unanswerable
+from scalograph.questions.claims import case, missing_response, state, why_unanswerable
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.questions.within_limit.model import SURE
 from scalograph.text.cell_numbers import is_resolved
@@ -26,10 +25,9 @@ FORMS = {
 
 
 def limit_claim(table: Table, samples: SampleMap, result: WithinLimit | None) -> Claim:
-    """State what the search has found, an open end too."""
     if result is None:
         reason = why_unanswerable(table, samples) or missing_response(table, samples, table.view.primary)
-        return state(FORMS, [AnswerCase(case="no answer", values={"reason": reason})])
+        return state(FORMS, [case("no answer", reason=reason)])
     levels = sorted(int(configuration[result.factor]) for configuration in table.configurations)
     scale = scale_for(table.study.responses[result.response].unit, [result.limit])
     title, unit = table.view.title(result.factor), table.view.unit(result.factor)
@@ -43,8 +41,8 @@ def limit_claim(table: Table, samples: SampleMap, result: WithinLimit | None) ->
     }  # fmt: skip
     names = [_case(result)]
     names += ["queue"] if result.answered is not None and names != ["open"] else []
-    claim = state(FORMS, [AnswerCase(case=name, values=values) for name in names], _matrix(result, names[0], values))
-    return claim.model_copy(update={"figure": f"response {result.response}"})
+    shown = _matrix(result, names[0], values)
+    return state(FORMS, [case(name, **values) for name in names], shown, f"response {result.response}")
 
 
 def _case(result: WithinLimit) -> str:

@@ -49,7 +49,6 @@ class Crossing:
 
     @property
     def is_known(self) -> bool:
-        """Tell whether the search may end."""
         if self.n < LEAST_RUNS:
             return False
         return max(self.always, self.never) >= SURE or self.inside <= 1 or self.high <= WIDEST * self.low
@@ -93,7 +92,6 @@ class Posterior:
     n: int
 
     def quantile(self, share: float) -> float:
-        """Return the level below which the crossing lies with this probability."""
         return exp(float(np.interp(share, np.cumsum(self.weights), self.places)))
 
     def crossing(self, levels: Sequence[int]) -> Crossing:

@@ -13,5 +13,4 @@ OUTSIDE = "it lies outside the levels that were tried"
 
 
 def quantities(document: WithinLimit) -> Mapping[str, Sequence[OfferedValue]]:
-    """Offer the level at which the limit is reached; not testable where it lies outside the range."""
     return {"limit_level": [OfferedValue(document.crossing, {}, OUTSIDE if document.crossing.value is None else "")]}

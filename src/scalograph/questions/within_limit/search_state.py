@@ -31,7 +31,6 @@ class LimitState:
 
     @property
     def next_level(self) -> int | None:
-        """Return the level of the next run; None when the search is over."""
         for level in self._first:
             if level in self._levels and level not in self.at:
                 return level
@@ -42,16 +41,13 @@ class LimitState:
 
     @property
     def n_left(self) -> int:
-        """Estimate the runs still to come; at least 1."""
         return max(1, 10 - len(self.at))
 
     @property
     def summary(self) -> str:
-        """Describe the crossing so far in a few words."""
         return f"between {self.crossing.low:.0f} and {self.crossing.high:.0f}" if self.crossing else ""
 
     def observe(self, level: int, score: float) -> str | None:
-        """Observe the score of a run."""
         self.at.append(level)
         self.over.append(score / self._limit)
         self._update()
@@ -87,7 +83,6 @@ def first_levels(levels: Sequence[int]) -> list[int]:
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[LimitState]:
-    """Begin a search."""
     factor = searched_factor(study, configurations)
     levels, limit = count_levels(configurations, factor), study.responses[primary_response(study)].limit
     assert limit is not None

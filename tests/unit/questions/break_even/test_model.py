@@ -5,6 +5,7 @@ from math import exp, log, log2
 import numpy as np
 import pytest
 from scipy.stats import qmc
+from simulate.break_even import line, open_share, straddle_index
 
 from scalograph.analysis.center import FloatArray
 from scalograph.questions.break_even.model import (
@@ -12,10 +13,7 @@ from scalograph.questions.break_even.model import (
     MOST_POINTS,
     RatioSurface,
     least_work,
-    line,
-    open_share,
     sobol_points,
-    straddle_index,
 )
 from scalograph.questions.break_even.model_mean import Axis, fit_mean, size_powers
 

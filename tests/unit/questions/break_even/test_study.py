@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scalograph.cli import analyze_steps
-from scalograph.design.planner import run_plan
+from scalograph.design.search import run_plan
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.findings import Findings

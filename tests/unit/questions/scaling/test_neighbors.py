@@ -9,7 +9,7 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
 from scalograph.questions.scaling.document import LocalSlowdown, Swept, SweptCurve
-from scalograph.questions.scaling.sentences import neighbor_sentences
+from scalograph.questions.scaling.tables import neighbor_sentences
 from tests.kit.findings import findings_of, part_of, table_of
 from tests.kit.records import recorded
 from tests.kit.studies import a_study

@@ -18,7 +18,7 @@ from scalograph.questions.tunables.model_array import (
     orthogonal_array,
 )
 from scalograph.questions.tunables.model_fit import SettingFit, choose_candidates, confirm_gain, fit
-from scalograph.questions.tunables.model_groups import labels, null_band, ranks, sensitivity, sensitivity_ranks
+from scalograph.questions.tunables.model_groups import labels, null_bands, ranks, sensitivity, sensitivity_ranks
 from scalograph.questions.tunables.model_strength import screen
 from scalograph.questions.tunables.search_state import array_block
 from scalograph.study.model import ONE_AT_A_TIME
@@ -84,19 +84,17 @@ def test_labels_are_of_intervals_and_noise_alone_is_no_gain(found: SettingFit) -
     first, idle = sensitivity(found, 0), sensitivity(found, 2)
     assert first.value == pytest.approx(100 * np.std([0, 0.1, 0.0], ddof=1), rel=0.1) and first.value > first.most
     assert idle.value <= idle.most and idle.plain > idle.value
-    band = null_band(found)
-    assert 0 < band.best[0] < band.best[1] < band.best[2] < 2.5 and band.worst[2] < 0
+    best, worst = null_bands(found)
+    assert 0 < best[0] < best[1] < best[2] < 2.5 and worst[2] < 0
 
 
 def test_ranks_are_sets_and_factors_that_tie_may_have_each_other_s_place(found: SettingFit) -> None:
     said = ranks(found)
-    assert said.low[0] == said.place[0] == said.high[0] == 9
-    worst = sorted(said.place[k] for k, name in enumerate(found.names) if name[0] == 1)
-    assert worst == [1, 2] and {said.high[k] for k, name in enumerate(found.names) if name[0] == 1} == {2}
-    assert all(low <= place <= high for low, place, high in zip(said.low, said.place, said.high, strict=True))
+    assert said[0] == (9, 9, 9) and all(low <= place <= high for low, place, high in said)
+    worst = [rank for rank, name in zip(said, found.names, strict=True) if name[0] == 1]
+    assert sorted(place for _, place, _ in worst) == [1, 2] and {high for *_, high in worst} == {2}
     said = sensitivity_ranks(found, 5)
-    assert (said.low[0], said.place[0], said.high[0]) == (1, 1, 1)
-    assert [said.low[j] for j in (2, 3, 4)] == [3, 3, 3] and [said.high[j] for j in (2, 3, 4)] == [5, 5, 5]
+    assert said[0] == (1, 1, 1) and [(low, high) for low, _, high in said[2:]] == [(3, 5)] * 3
 
 
 def test_only_gains_beyond_the_margin_are_confirmed_by_complete_pairs(found: SettingFit) -> None:
