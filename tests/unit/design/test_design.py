@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scalograph.cli.command_line_study.declaration import CommandStudy, study_text
+from scalograph.cli.command_line_study.option_texts import AskedFactors
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, expected_seconds, seconds_per_configuration
 from scalograph.design.resolve import assumed_host, design
@@ -181,9 +183,11 @@ def test_an_assumed_host_obeys_and_has_the_jvms_of_the_study() -> None:
 
 
 def test_the_study_of_the_page_and_its_quota_where_it_is_granted_and_where_not() -> None:
-    whole, quota = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (quota,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    command = CommandStudy(("./prog",), AskedFactors({"copies": "1,2,3,4,6,8", "cpus": "1:all"}, per_worker=True))
+    whole = study_text(command)
     assert len(design(parse(whole), HostFacts(cpus=CPUS)).configurations) == 6 * 2
-    study = parse(whole + quota)
+    study = parse(f"{whole}\n{quota}")
     levels = {t["quota"] for t in design(study, HostFacts(cpus=CPUS)).configurations}
     assert levels == {0.5, 1, 1.5, "none"}
     refused = HostFacts(cpus=CPUS, refused={"quota": "EACCES: no permission to make a cgroup"})

@@ -151,7 +151,7 @@ def test_one_that_is_disturbed_or_cannot_be_written_is_told_and_not_kept(
 ) -> None:
     measuring.insert(0, Ceiling(kinds={"fork": (timed(1, 0.2, falls_back=True),)}))
     found = machine_ceiling(KNOWN, environ=environ)
-    assert "not kept" in found.warnings[0] and read_ceiling(environ) is None
+    assert "not saved" in found.warnings[0] and read_ceiling(environ) is None
     (tmp_path / "scalograph").write_text("a file")
     (warning,) = machine_ceiling(KNOWN, environ=environ).warnings
     assert "cannot be written" in warning and "XDG_STATE_HOME" in warning

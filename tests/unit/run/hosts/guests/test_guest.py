@@ -108,7 +108,7 @@ def test_settings_of_a_guest_need_no_consent(here: GuestHost, tmp_path: Path, mo
     declared.file.write_text(text.replace("{threads}", "{threads} {lock}"))
     monkeypatch.setattr(guest, "connect", lambda: here)
     said = in_process("plan", declared.file, "--host", "guest", cwd=tmp_path).stdout
-    assert "guest, 2 CPUs; figures of time only if" in said and "--machine-wide" not in said
+    assert "guest, 2 CPUs; times only if" in said and "--machine-wide" not in said
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "tab\t", "not-utf-8-\udcff"])
