@@ -31,6 +31,7 @@ from scalograph.verdict.judge import judge
 from tests.kit import EXAMPLES, ROOT
 from tests.kit.probes import BOTH
 from tests.kit.processes import pids_with, wait_until, write_program
+from tests.kit.refusals import refuses
 from tests.kit.workloads import words
 
 SECOND = 1_000_000_000
@@ -201,8 +202,7 @@ def test_services_are_started_by_the_probe_or_refused_in_one_sentence(lab: Lab) 
     ready = {"ready": {"line": "ready"}, "name": "app", "role": "service"}
     asked = program("sh", "-c", "echo ready; sleep 1000", **ready), program("true", name="load", role="driver")
     if lab.probe == tuple(DEGRADED):
-        with pytest.raises(HostError, match="install scalograph where cargo is: services need its probe"):
-            lab.measure(*asked)
+        refuses(HostError, "install scalograph where cargo is: services need its probe", lab.measure, *asked)
         return
     record = lab.complete(*asked)
     ends = [(p.name, p.role, p.stopped_by) for p in record.processes]
@@ -218,8 +218,7 @@ def test_input_and_codes_that_are_no_failure(lab: Lab, tmp_path: Path) -> None:
     command = program("grep", "two", stdin=str(tmp_path / "input"))
     assert lab.measure(command).run.status == "failed"
     assert only_copy(lab.complete({**command, "ok_exits": [0, 1]})).exit_code == 1
-    with pytest.raises(HostError, match=r"commands\[0\]\.stdin"):
-        lab.measure({**command, "stdin": "/no/such"})
+    refuses(HostError, r"commands\[0\]\.stdin", lab.measure, {**command, "stdin": "/no/such"})
 
 
 @BOTH

@@ -27,6 +27,7 @@ from scalograph.study.shipped import shipped_workload
 from tests.end_to_end.conftest import Sanity
 from tests.kit.command import LONG_S, machine
 from tests.kit.processes import write_program
+from tests.kit.refusals import refuses
 
 pytestmark = [pytest.mark.guarantee, machine]
 SANITY = shipped_workload("sanity/pinning").parent
@@ -205,8 +206,7 @@ def test_exclusive_cpus_that_are_not_given_back_are_told(truth: ProofContext, mo
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs.find_isolation_refusal", lambda: None)
     assert "given back" in CHECKS["exclusive CPUs"](truth)
     monkeypatch.setattr(truth, "before", {**truth.before, "/cg/cpuset.cpus.effective": "0-63"})
-    with pytest.raises(DisprovedError, match=r"cpuset.cpus.effective: absent, expected 0-63"):
-        CHECKS["exclusive CPUs"](truth)
+    refuses(DisprovedError, r"cpuset.cpus.effective: absent, expected 0-63", CHECKS["exclusive CPUs"], truth)
 
 
 def test_a_cgroup_that_stays_is_told(truth: ProofContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -216,13 +216,11 @@ def test_a_cgroup_that_stays_is_told(truth: ProofContext, monkeypatch: pytest.Mo
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs.leaf_parents", lambda: [tmp_path])
     assert "none is left" in CHECKS["containment: cgroup"](truth)
     (tmp_path / "scalograph-1a").mkdir()
-    with pytest.raises(DisprovedError, match=r"1 of .* still there"):
-        CHECKS["containment: cgroup"](truth)
+    refuses(DisprovedError, r"1 of .* still there", CHECKS["containment: cgroup"], truth)
     # And an empty one that anybody of ours has left.
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs.find_empty_leaves", lambda: {tmp_path / "scalograph-2b"})
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs._SETTLE_S", 0.0)
-    with pytest.raises(DisprovedError, match="1 cgroups that runs left empty"):
-        CHECKS["settings restored"](truth)
+    refuses(DisprovedError, "1 cgroups that runs left empty", CHECKS["settings restored"], truth)
 
 
 LIAR = """\

@@ -16,6 +16,7 @@ from scalograph.protocol.reproduction import OUTCOMES, ReproducedClaim, Reproduc
 from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.surface.document import Surfaces
 from tests.kit import EXAMPLES, ROOT
+from tests.kit.refusals import refuses
 
 MODELS: dict[str, type[BaseModel]] = {"findings": Findings, "reproduction": Reproduction}
 
@@ -54,8 +55,7 @@ def test_a_golden_broken_document_is_refused_where_it_is(name: str, line: str, t
     assert [".".join(map(str, error["loc"])) for error in caught.value.errors()] == [golden["where"]]
     if name == "reproduction":
         (tmp_path / saved_documents.NAME).write_text(json.dumps(document), encoding="utf-8")
-        with pytest.raises(ProtocolError, match=re.escape(golden["where"])):
-            saved_documents.read_reproduction(tmp_path)
+        refuses(ProtocolError, re.escape(golden["where"]), saved_documents.read_reproduction, tmp_path)
 
 
 def test_every_field_of_findings_is_told_by_some_golden_document() -> None:
@@ -92,8 +92,7 @@ def test_a_broken_part_is_refused_where_it_is() -> None:
     part = found.parts["cliff"]
     assert part.data is not None
     del part.data["factor"]
-    with pytest.raises(ProtocolError, match=r"findings: parts\.cliff\.data\.factor: "):
-        found.document("cliff", Cliffs)
+    refuses(ProtocolError, r"findings: parts\.cliff\.data\.factor: ", found.document, "cliff", Cliffs)
 
 
 def test_every_field_of_a_reproduction_is_on_its_page_and_documents_hold_every_state_and_outcome() -> None:

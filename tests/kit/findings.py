@@ -104,9 +104,16 @@ def check_claim(claim: Claim) -> None:
         assert len({row.label for row in claim.matrix.rows}) == len(claim.matrix.rows)
 
 
-def sentences_of(found: Findings) -> list[str]:
-    """Return the sentences of what a study says first."""
-    return claim_of(found).sentences
+def cases_of(found: Findings | Claim) -> dict[str, dict[str, Any]]:
+    """Return the values of each case of what a study says first, in order."""
+    claim = claim_of(found) if isinstance(found, Findings) else found
+    return {case.case: case.values for case in claim.cases}
+
+
+def cells_of(found: Findings | Claim) -> dict[str, list[str]]:
+    """Return the texts of the cells of each row of the matrix, by its label."""
+    matrix = (claim_of(found) if isinstance(found, Findings) else found).matrix
+    return {row.label: [cell.text for cell in row.cells] for row in matrix.rows} if matrix else {}
 
 
 def part_of(found: Findings, name: str, kind: type[M]) -> M:

@@ -15,6 +15,7 @@ from scalograph.protocol.reproduction import Reproduction
 from tests.kit import ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
+from tests.kit.refusals import refuses
 
 EXAMPLES = ROOT / "protocol" / "examples" / "reproduction.jsonl"
 TIMELINE = {"bin_ns": 10**8, "cpus": [0, 1], "busy_ns": [[10**7] * 5] * 2, "waiting_ns": [0] * 5}
@@ -111,8 +112,7 @@ def test_what_is_not_finished_is_not_kept(keep: ModuleType, results: Path) -> No
     made = saved_documents.read_reproduction(results)
     left = [made.parts[0].model_copy(update={"state": "begun"})]
     saved_documents.write_reproduction(made.model_copy(update={"parts": left}), results)
-    with pytest.raises(SystemExit, match=r"not finished \(cpu-surface\)"):
-        run(keep, results)
+    refuses(SystemExit, r"not finished \(cpu-surface\)", run, keep, results)
 
 
 def test_a_study_that_ships_keeps_what_it_came_to_by_its_own_name(
@@ -121,12 +121,10 @@ def test_a_study_that_ships_keeps_what_it_came_to_by_its_own_name(
     part = results / "cpu-surface"
     name = keep.keep_example.load(part / "journal.jsonl").study.name
     monkeypatch.setattr("sys.argv", ["keep", str(part)])
-    with pytest.raises(SystemExit, match=f"found the study {name}, expected one in studies/"):
-        keep.keep_example.main()
+    refuses(SystemExit, f"found the study {name}, expected one in studies/", keep.keep_example.main)
     (tmp_path / "studies" / name).mkdir()
     (tmp_path / "studies" / name / "study.toml").touch()
-    with pytest.raises(SystemExit, match=r"not finished \(None\)"):
-        keep.keep_example.main()
+    refuses(SystemExit, r"not finished \(None\)", keep.keep_example.main)
     with (part / "journal.jsonl").open("a") as out:
         out.write('{"event":"end","at":"2026-11-28T05:00:00.000Z","reason":"budget"}\n')
     keep.keep_example.main()

@@ -15,6 +15,7 @@ from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import HostError, StudyError
 from tests.golden.command import scalograph
 from tests.kit import samples
+from tests.kit.refusals import refuses
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +70,7 @@ def measure(output: Path) -> None:
 
 def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text("{}\n")
-    with pytest.raises(StudyError, match=rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$"):
-        measure(tmp_path)
+    refuses(StudyError, rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$", measure, tmp_path)
 
 
 def test_an_unreadable_folder_is_told_where_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +82,7 @@ def test_an_unreadable_folder_is_told_where_it_is_made(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(measure_output, "refuse_taken", refuse)
     monkeypatch.setattr(measure_output, "_run", run)
-    with pytest.raises(HostError, match="cannot be made"):
-        measure(tmp_path)
+    refuses(HostError, "cannot be made", measure, tmp_path)
 
 
 def test_a_command_alone_waits_for_no_scipy() -> None:

@@ -15,6 +15,7 @@ from scalograph.protocol.results import Results
 from tests.kit import ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
+from tests.kit.refusals import refuses
 
 KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 
@@ -75,13 +76,11 @@ def test_broken_findings_are_refused_with_what_makes_them_anew(folder: Path) -> 
         analyze_steps.report(folder)
     assert len(str(refused.value).splitlines()) == 1
     file.write_text("nothing")
-    with pytest.raises(ProtocolError, match="Invalid JSON"):
-        analyze_steps.report(folder)
+    refuses(ProtocolError, "Invalid JSON", analyze_steps.report, folder)
 
 
 def test_with_neither_findings_nor_a_journal_there_is_nothing_to_report(tmp_path: Path) -> None:
-    with pytest.raises(ProtocolError, match=r"journal\.jsonl: no such file"):
-        analyze_steps.report(tmp_path)
+    refuses(ProtocolError, r"journal\.jsonl: no such file", analyze_steps.report, tmp_path)
 
 
 @contextmanager

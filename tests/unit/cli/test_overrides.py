@@ -13,6 +13,7 @@ from scalograph.errors import StudyError
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
 from scalograph.study.model import Protocol
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
 
 DECLARED = Declared(parse(VALID), Path("study.toml"))
@@ -64,10 +65,8 @@ def test_what_measures_has_the_same_limit_of_time(name: str) -> None:
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90.0), ("2min", 120.0), ("1h", 3600.0)])
 def test_a_limit_of_time_is_written_with_its_unit(text: str, seconds: float) -> None:
     assert override_protocol(DECLARED, budget=text).study.protocol.budget_s == seconds
-    with pytest.raises(StudyError, match='--budget: found "90", expected a number with a unit'):
-        override_protocol(DECLARED, budget="90")
+    refuses(StudyError, '--budget: found "90", expected a number with a unit', override_protocol, DECLARED, budget="90")
 
 
 def test_doctor_limits_the_time_of_its_noise_only() -> None:
-    with pytest.raises(StudyError, match="--budget shortens --noise only; add --noise"):
-        doctor_command.command(budget="1min")
+    refuses(StudyError, "--budget shortens --noise only; add --noise", doctor_command.command, budget="1min")

@@ -3,8 +3,6 @@
 from hashlib import sha256
 from pathlib import Path
 
-import pytest
-
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
 from scalograph.control.jvm import default_values
@@ -19,6 +17,7 @@ from scalograph.run.runner import Runner
 from scalograph.study.control_names import control_row, environment_variable
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
+from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, facts_of, plan_of
 
 WORKLOAD = {"command": ["sh", "-c", 'test "${{SWITCH-unset}}" = four'], "env": {"OTHER": "kept"}}
@@ -31,8 +30,7 @@ def planned(folder: Path, levels: list[Level]) -> Plan:
 def test_defaults() -> None:
     jvms = tuple(Jvm(name=f"{n}", java=f"/j{n}/bin/java", release=n, build=f"{n}.0.1") for n in (17, 25))
     assert default_values(facts_of(0, jvms=jvms)) == {"java": "/j17/bin/java", "jvm_options": []}
-    with pytest.raises(HostError, match=r"java: no JVM found, expected a Java of release 11.*; apt install"):
-        default_values(facts_of(0))
+    refuses(HostError, r"java: no JVM found, expected a Java of release 11.*; apt install", default_values, facts_of(0))
 
 
 def test_each_level_is_in_the_environment_of_its_run(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from scalograph.study.control_names import CONTROLS, ControlRow
 from scalograph.study.levels import Run
 from tests.kit import ROOT
 from tests.kit.processes import write_program
+from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, facts_of, plan_of
 
 ANSWER = ROOT / "protocol" / "examples" / "probe_events.jsonl"
@@ -88,16 +89,12 @@ def test_it_is_declared_applied_read_back_and_restored(fan: Path, seen: str, sta
 
 
 def test_its_levels_and_what_it_fills_are_checked(fan: Path) -> None:
-    with pytest.raises(StudyError, match=r"factors\.fan: fan storm, expected slow or fast; correct it"):
-        planned(fan.parent, "storm")
-    with pytest.raises(StudyError, match=r"factors\.fan: nothing uses this factor"):
-        planned(fan.parent, command="true fixed")
+    refuses(StudyError, r"factors\.fan: fan storm, expected slow or fast; correct it", planned, fan.parent, "storm")
+    refuses(StudyError, r"factors\.fan: nothing uses this factor", planned, fan.parent, command="true fixed")
 
 
 def test_without_its_row_there_is_none(tmp_path: Path) -> None:
     *names, last = map(repr, CONTROLS)
     said = rf"factors\.fan\.control: found 'fan', expected {', '.join(names)} or {last}"
-    with pytest.raises(StudyError, match=said):
-        planned(tmp_path)
-    with pytest.raises(StudyError, match='no control "fan", expected one of cpus, '):
-        find_control("fan")
+    refuses(StudyError, said, planned, tmp_path)
+    refuses(StudyError, 'no control "fan", expected one of cpus, ', find_control, "fan")

@@ -24,6 +24,7 @@ from scalograph.errors import HostError
 from scalograph.system.lock import find_holder, shared_lock_file
 from scalograph.system.private_dir import MAX_BYTES, PrivateDir, _is_ours, state_folder
 from tests.kit.processes import owner
+from tests.kit.refusals import refuses
 from tests.unit.control import paper
 from tests.unit.control.paper import LEAF, PaperTree, child_environment, put_right
 
@@ -365,8 +366,7 @@ NOT_OURS = r"changes\.json: .*expected changes as Scalograph writes them; look a
 def test_tampered_records_and_garbage_are_refused(machine: Machine, content: bytes, refusal: str) -> None:
     with machine.lock():
         machine.changes.write_bytes(content)
-    with pytest.raises(HostError, match=refusal):
-        put_right(machine.store)
+    refuses(HostError, refusal, put_right, machine.store)
     assert (machine.tree.mount / "user.slice").is_dir() and machine.changes.exists()
     machine.changes.write_text(json.dumps(valid()))
     assert put_right(machine.store) == [REMOVED], "of the record that is tampered with here"
@@ -398,8 +398,7 @@ def test_no_folder_but_a_real_one(tmp_path: Path, target: str | None) -> None:
     (tmp_path / "real").mkdir(mode=0o700)
     path = tmp_path / "state"
     path.symlink_to(tmp_path / target) if target else path.write_text("")
-    with pytest.raises(HostError, match="expected a folder, not a link"):
-        PrivateDir(path)
+    refuses(HostError, "expected a folder, not a link", PrivateDir, path)
     assert list((tmp_path / "real").iterdir()) == []
 
 
@@ -407,8 +406,7 @@ def test_no_folder_but_a_real_one(tmp_path: Path, target: str | None) -> None:
 def test_anothers_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o700)
     os.chown(tmp_path / "state", 65534, 65534)
-    with pytest.raises(HostError, match="owned by user 65534, expected user 0"):
-        PrivateDir(tmp_path / "state")
+    refuses(HostError, "owned by user 65534, expected user 0", PrivateDir, tmp_path / "state")
 
 
 def write_open(file: Path) -> None:
@@ -427,8 +425,7 @@ def test_files_that_are_not_plainly_ours(
     file.unlink(missing_ok=True)
     victim = victim_of(file)
     spoil(file)
-    with pytest.raises(HostError, match=f"{name}: {kind}, expected"):
-        put_right(machine.store)
+    refuses(HostError, f"{name}: {kind}, expected", put_right, machine.store)
     assert victim.read_text() == "precious"
 
 
@@ -497,5 +494,4 @@ def test_who_squats_on_the_name_is_told(nobody: Callable[..., str], open_folder:
 
 @pytest.mark.parametrize("name", ["scalograph-", "scalograph-XY", "scalograph-00/..", "init.scope", "scalograph-0\n"])
 def test_only_leaves_of_ours_have_a_record(name: str) -> None:
-    with pytest.raises(ValueError, match="a leaf is named scalograph-HEX"):
-        leaf_change(Setting.EXCLUSIVE_LEAF, name)
+    refuses(ValueError, "a leaf is named scalograph-HEX", leaf_change, Setting.EXCLUSIVE_LEAF, name)

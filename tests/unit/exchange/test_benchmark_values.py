@@ -20,6 +20,7 @@ from scalograph.study.model import Response
 from scalograph.study.reader_names import READERS
 from tests.kit.records import read as read_record
 from tests.kit.records import recorded
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
 from tests.unit.exchange.instruments import FILES, exported, result, text_of, timed, written
 
@@ -131,8 +132,7 @@ def test_of_several_processes_it_is_the_median() -> None:
     ],
 )
 def test_what_is_no_figure_of_a_harness(output: str, reader: str, benchmark: str | None, unit: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        printed_score(output, reader, benchmark, unit)
+    refuses(ValueError, words, printed_score, output, reader, benchmark, unit)
 
 
 RATED = VALID + '[responses.rate]\nfrom = "output"\nreader = "sysbench"\nunit = "1/s"\nbetter = "higher"\n'
@@ -151,8 +151,7 @@ def test_a_run_keeps_the_figure_or_has_failed() -> None:
 
 
 def test_a_reader_without_anything_to_read_with_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="nothing to read it with"):
-        PrintedResponses(parse(RATED))
+    refuses(ValueError, "nothing to read it with", PrintedResponses, parse(RATED))
 
 
 def test_a_study_names_a_harness_that_prints() -> None:

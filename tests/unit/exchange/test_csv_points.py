@@ -18,6 +18,7 @@ from scalograph.protocol.findings import Claim
 from scalograph.text.answer_form import value_text
 from scalograph.text.cell_numbers import cell_number
 from tests.golden.command import scalograph
+from tests.kit.refusals import refuses
 from tests.unit.exchange.instruments import FILES, given
 
 RAYS = [1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310]
@@ -71,8 +72,7 @@ def test_points_are_read(tmp_path: Path, text: str, columns: tuple[Any, ...], po
     ],
 )
 def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(StudyError, match=told):
-        read_points(data(tmp_path, text))
+    refuses(StudyError, told, read_points, data(tmp_path, text))
 
 
 def test_standard_input_is_read_where_no_file_is_named() -> None:
@@ -91,13 +91,11 @@ def test_the_weights_of_the_book_give_what_it_has() -> None:
 
 
 def test_a_file_that_is_none_or_endless_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="cannot be read"):
-        read_points(tmp_path / "none.csv")
+    refuses(StudyError, "cannot be read", read_points, tmp_path / "none.csv")
     with pytest.raises(StudyError, match=f"more than {MAX_ROWS} rows"):
         read_points(data(tmp_path, "n,throughput\n" + "1,1\n" * (MAX_ROWS + 1)))
     (tmp_path / "data.csv").write_bytes(b"n,throughput\n\xff\xfe,1\n")
-    with pytest.raises(StudyError, match="cannot be read"):
-        read_points(tmp_path / "data.csv")
+    refuses(StudyError, "cannot be read", read_points, tmp_path / "data.csv")
 
 
 def test_the_laws_say_what_limits_and_how_far() -> None:
@@ -237,19 +235,16 @@ def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> 
     ],
 )
 def test_what_makes_no_point_is_refused(one: Benchmark, param: str, words: str) -> None:
-    with pytest.raises(StudyError, match=words):
-        points_over([one], param, {})
+    refuses(StudyError, words, points_over, [one], param, {})
 
 
 def test_a_scaling_law_rests_on_what_succeeded() -> None:
     failed = replace(benchmark(n="4"), forks=(), failed=(6, 6))
     assert points_over([benchmark(n="1"), benchmark(n="2"), failed], "n", {}).sizes == [1, 1, 2, 2]
-    with pytest.raises(StudyError, match="no run that succeeded"):
-        points_over([failed], "n", {})
+    refuses(StudyError, "no run that succeeded", points_over, [failed], "n", {})
 
 
 def test_the_command_says_what_the_points_carry(tmp_path: Path) -> None:
     refused = scalograph(["import", "sysbench", str(FILES["sysbench"]), "--over", "threads"], tmp_path)
     assert refused.code == Exit.STUDY and "points: 2 different sizes, expected at least 3\n" in refused.printed
-    with pytest.raises(StudyError, match="PARAM=LEVEL"):
-        parse_params(["threads"])
+    refuses(StudyError, "PARAM=LEVEL", parse_params, ["threads"])

@@ -18,6 +18,7 @@ from scalograph.findings.sample import samples_by_configuration
 from scalograph.report.screen import screen
 from tests.kit.findings import CONFIGURATIONS, load_journal, table_of, write_journal
 from tests.kit.records import recorded
+from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
 
 TWICE = VALID.replace("runs = 3", "runs = 3\niterations = 2")
@@ -67,8 +68,7 @@ def test_a_disk_that_is_read_only_is_told_in_one_line(tmp_path: Path, monkeypatc
 
     for name in ("replace", "unlink"):
         monkeypatch.setattr(Path, name, refuse)
-    with pytest.raises(HostError, match=r"out\.csv: cannot be written: .*Read-only file system"):
-        write({"a": [1]}, tmp_path / "out.csv")
+    refuses(HostError, r"out\.csv: cannot be written: .*Read-only file system", write, {"a": [1]}, tmp_path / "out.csv")
 
 
 def test_what_is_written_is_read_again_as_the_study_tells_it(tmp_path: Path) -> None:
@@ -105,8 +105,7 @@ def test_numbers_are_parameters_of_extra_p_and_texts_its_call_path(results: Path
     assert lines[0]["value"] == pytest.approx(2.0)
     loaded = table.load(results / "journal.jsonl")
     loaded.configurations = [{"threads": "one", "lock": "cas"}, {"threads": True, "lock": "cas"}]
-    with pytest.raises(StudyError, match="no factor with numbers"):
-        extra_p(loaded)
+    refuses(StudyError, "no factor with numbers", extra_p, loaded)
 
 
 def test_points_are_what_fit_reads(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from scalograph.exchange import export
 from scalograph.notebook.opened_results import OpenedResults
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
+from tests.kit.refusals import refuses
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +45,7 @@ def test_curves_are_found_by_what_they_have_fixed(opened: OpenedResults) -> None
     assert frame.columns[0] == curve.factor == "threads" and {"wall", "wall_low", "wall_high"} < set(frame.columns)
     with pytest.raises(KeyError, match="0 curves are"):
         opened.curves["lock=other"]
-    with pytest.raises(ValueError, match="expected one of: wall"):
-        curve.plot("other")
+    refuses(ValueError, "expected one of: wall", curve.plot, "other")
     ElementTree.fromstring(curve.plot("wall").svg)
 
 
@@ -59,8 +59,7 @@ def test_it_shows_itself_as_html_with_every_text_escaped(opened: OpenedResults) 
 def test_opening_writes_nothing_and_what_is_no_result_is_refused(opened: OpenedResults, tmp_path: Path) -> None:
     assert opened.findings.runs.n_done
     assert [file.name for file in opened.path.iterdir()] == ["journal.jsonl"]
-    with pytest.raises(ProtocolError, match="no such file"):
-        scalograph.open(tmp_path / "none")
+    refuses(ProtocolError, "no such file", scalograph.open, tmp_path / "none")
 
 
 def test_a_picture_is_kept_as_svg_alone(tmp_path: Path) -> None:
@@ -68,8 +67,7 @@ def test_a_picture_is_kept_as_svg_alone(tmp_path: Path) -> None:
     drawn.save(tmp_path / "law.svg")
     text = (tmp_path / "law.svg").read_text()
     assert ElementTree.fromstring(text).tag.endswith("svg") and "var(--" not in text
-    with pytest.raises(HostError, match=r"expected \.svg"):
-        drawn.save(tmp_path / "law.png")
+    refuses(HostError, r"expected \.svg", drawn.save, tmp_path / "law.png")
 
 
 def test_a_fit_is_called_with_any_shape() -> None:
@@ -84,15 +82,13 @@ def test_frames_are_of_whichever_library_is_there(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(export, "LIBRARIES", ("no_such_library", "toy_frames"))
     assert export.frame({"a": [1]}) == {"a": [1]}
     monkeypatch.setattr(export, "LIBRARIES", ("no_such_library",))
-    with pytest.raises(HostError, match="pip install"):
-        export.frame({"a": [1]})
+    refuses(HostError, "pip install", export.frame, {"a": [1]})
 
 
 def test_an_estimate_without_a_value_says_why() -> None:
     nothing = scalograph.Estimate(warnings=("no run that counts",))
     assert f"{nothing}" == "\N{EN DASH}" and f"{nothing:.1f}" == "?" and list(nothing) == [None, None, None]
-    with pytest.raises(ValueError, match="no run that counts"):
-        float(nothing)
+    refuses(ValueError, "no run that counts", float, nothing)
 
 
 def test_import_alone_is_cheap() -> None:

@@ -13,6 +13,7 @@ from scalograph.profile.recording import EventCounter, parse_events, parse_insta
 from scalograph.profile.values import MAX_FRAMES, RecordedTasks, Stack
 from tests.kit import ROOT
 from tests.kit.processes import write_program
+from tests.kit.refusals import refuses
 
 RECORDED = ROOT / "tests" / "recorded" / "jfr-print.json"
 TEXT = RECORDED.read_text(encoding="utf-8")
@@ -70,8 +71,7 @@ def test_events_that_nobody_asks_for_are_not_read() -> None:
     "x" * (3 << 20),
 ], ids=["nothing", "no events", "a complaint", "torn", "no JSON", "deep", "long"])  # fmt: skip
 def test_what_is_no_print_is_refused(text: str) -> None:
-    with pytest.raises(ProtocolError, match="jfr print"):
-        list(parse_events(io.StringIO(text).read))
+    refuses(ProtocolError, "jfr print", list, parse_events(io.StringIO(text).read))
 
 
 def test_an_event_without_its_time_is_refused() -> None:
@@ -116,10 +116,7 @@ def test_lines_of_no_sample_are_no_part_of_one(text: str) -> None:
 
 def test_perf_that_is_missing_or_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HostError, match=f"perf: not on PATH, .*; {INSTALL}"):
-        refuse_unable(tmp_path)
+    refuses(HostError, f"perf: not on PATH, .*; {INSTALL}", refuse_unable, tmp_path)
     write_program(tmp_path / "perf", "echo 'No permission to enable cpu-clock event' >&2\nexit 255")
-    with pytest.raises(HostError, match=r"perf record: No permission .*perf_event_paranoid=1"):
-        refuse_unable(tmp_path)
-    with pytest.raises(HostError, match="perf script: exit code 255"):
-        read_perf_tasks(tmp_path / "none", lambda _: True)
+    refuses(HostError, r"perf record: No permission .*perf_event_paranoid=1", refuse_unable, tmp_path)
+    refuses(HostError, "perf script: exit code 255", read_perf_tasks, tmp_path / "none", lambda _: True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.protocol.bounded import MAX_COLUMNS, digest_files, read_below, read_csv, read_whole
+from tests.kit.refusals import refuses
 
 MIB = 1 << 20
 
@@ -16,8 +17,7 @@ def test_a_file_is_read_up_to_its_limit_as_is_what_has_no_size(tmp_path: Path) -
     file.write_bytes(b"x" * 100)
     assert read_whole(file, 100) == b"x" * 100
     for endless, limit, said in ((file, 99, "99 bytes"), (Path("/dev/zero"), MIB, "1 MiB")):
-        with pytest.raises(OSError, match=f"larger than {said}"):
-            read_whole(endless, limit)
+        refuses(OSError, f"larger than {said}", read_whole, endless, limit)
     reader, writer = os.pipe()
     os.write(writer, b"n,throughput\n1,2\n")
     os.close(writer)
@@ -26,8 +26,7 @@ def test_a_file_is_read_up_to_its_limit_as_is_what_has_no_size(tmp_path: Path) -
     finally:
         os.close(reader)
     file.write_text("," * MAX_COLUMNS + "\n" + "1\n" * 10_000)
-    with pytest.raises(Exception, match=f"more than {MAX_COLUMNS} columns"):
-        read_csv(file, MIB)
+    refuses(Exception, f"more than {MAX_COLUMNS} columns", read_csv, file, MIB)
 
 
 def test_files_are_digested_together_up_to_their_limit(tmp_path: Path) -> None:
@@ -40,8 +39,7 @@ def test_files_are_digested_together_up_to_their_limit(tmp_path: Path) -> None:
     for name in names:
         expected.update(name + b"\0" + hashlib.sha256(b"1234").digest())
     assert found.digest() == expected.digest()
-    with pytest.raises(OSError, match="larger than 11 bytes"):
-        digest_files(hashlib.sha256(), tmp_path, files, 11)
+    refuses(OSError, "larger than 11 bytes", digest_files, hashlib.sha256(), tmp_path, files, 11)
 
 
 def test_what_another_left_in_a_folder_leads_nowhere_and_keeps_nobody(tmp_path: Path) -> None:
@@ -50,8 +48,7 @@ def test_what_another_left_in_a_folder_leads_nowhere_and_keeps_nobody(tmp_path: 
         place.mkdir(parents=True)
         (place / "file").write_bytes(b"\xffx")
     assert read_below(folder, "below/file", 2) == "\N{REPLACEMENT CHARACTER}x"
-    with pytest.raises(OSError, match="larger than 1 bytes"):
-        read_below(folder, "below/file", 1)
+    refuses(OSError, "larger than 1 bytes", read_below, folder, "below/file", 1)
     os.mkfifo(folder / "pipe")
     links = {folder / "file": outside / "file", folder / "way": outside, folder / "device": "/dev/zero"}
     for link, target in {**links, tmp_path / "link": outside}.items():

@@ -11,6 +11,7 @@ import pytest
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.journal import Journal, pick, read
+from tests.kit.refusals import refuses
 
 pytestmark = pytest.mark.guarantee
 
@@ -79,8 +80,7 @@ def test_appending_after_a_tear_glues_nothing_together(file: Path) -> None:
 ])  # fmt: skip
 def test_what_is_no_journal(file: Path, content: bytes, message: str) -> None:
     file.write_bytes(content)
-    with pytest.raises(ProtocolError, match=message.replace(".", r"\.").replace("`", ".")):
-        list(read(file))
+    refuses(ProtocolError, message.replace(".", r"\.").replace("`", "."), list, read(file))
 
 
 def test_facts_may_be_nested_and_many(file: Path) -> None:
@@ -94,30 +94,24 @@ def test_a_packed_journal_reads_the_same_and_is_never_appended_to(file: Path) ->
     whole = gzip.compress(append(file, "a").read_bytes())
     packed.write_bytes(whole)
     assert list(read(packed)) == list(read(file))
-    with pytest.raises(HostError, match="a packed journal"):
-        Journal(packed)
+    refuses(HostError, "a packed journal", Journal, packed)
     assert packed.read_bytes() == whole
     packed.write_bytes(whole[:-6])
     for missing_or_broken in (file.with_name("none.jsonl"), packed):
-        with pytest.raises(ProtocolError, match="cannot be read"):
-            list(read(missing_or_broken))
+        refuses(ProtocolError, "cannot be read", list, read(missing_or_broken))
 
 
 def test_what_cannot_be_written_is_refused(file: Path) -> None:
     with closing(Journal(file)) as book:
-        with pytest.raises(ValueError, match="JSON"):
-            book.append("note", text=float("nan"))
-        with pytest.raises(HostError, match=r"journal\.jsonl: another process appends to it"):
-            Journal(file)
+        refuses(ValueError, "JSON", book.append, "note", text=float("nan"))
+        refuses(HostError, r"journal\.jsonl: another process appends to it", Journal, file)
     with pytest.raises(HostError, match=r"cannot be written: Not a directory|No such file"):
         Journal(file.with_name("missing") / "journal.jsonl")
     book = Journal(file)
     with Path("/dev/full").open("wb") as full:
         os.dup2(full.fileno(), book._stream.fileno())
-    with pytest.raises(HostError, match="No space left"):
-        book.append("study", protocol=1)
-    with pytest.raises(HostError, match="No space left"):
-        book.close()
+    refuses(HostError, "No space left", book.append, "study", protocol=1)
+    refuses(HostError, "No space left", book.close)
 
 
 def test_a_damaged_gzip_is_a_broken_journal_wherever_it_is_damaged(file: Path) -> None:
@@ -131,8 +125,7 @@ def test_a_damaged_gzip_is_a_broken_journal_wherever_it_is_damaged(file: Path) -
             refused += 1
             assert damaged.name in str(error)
     assert refused > 30
-    with pytest.raises(ProtocolError, match="cannot be read"):
-        pick(file.with_name("none.gz"), [1])
+    refuses(ProtocolError, "cannot be read", pick, file.with_name("none.gz"), [1])
 
 
 def moved(folder: Path) -> None:
@@ -154,8 +147,7 @@ def test_a_journal_that_lost_its_place_is_told(tmp_path: Path, lose: Callable[[P
     with closing(Journal(tmp_path / "results" / "journal.jsonl")) as book:
         book.append("study", protocol=1)
         lose(tmp_path / "results")
-        with pytest.raises(HostError, match=rf"results/journal\.jsonl: {message}"):
-            book.append("note", text="nobody would find this")
+        refuses(HostError, rf"results/journal\.jsonl: {message}", book.append, "note", text="nobody would find this")
 
 
 def test_an_archive_that_was_made_to_fill_a_memory_ends_early(file: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol import results
+from tests.kit.refusals import refuses
 
 
 def test_a_file_system_without_links_costs_the_link_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,11 +28,9 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path, monkeypat
 
     file = tmp_path / "findings.json"
     file.write_text("old")
-    with pytest.raises(HostError, match="cannot be made"):
-        results.create("small", file / "results")
+    refuses(HostError, "cannot be made", results.create, "small", file / "results")
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(HostError, match=r"findings\.json: cannot be written: No space left"):
-        results.write_text(file, "new")
+    refuses(HostError, r"findings\.json: cannot be written: No space left", results.write_text, file, "new")
     assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
 
 
@@ -42,8 +41,7 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         results.locate_journal(Path(asked))
     (tmp_path / "journal.jsonl").touch()
     if asked != ".":  # a mistyped name is never the folder that it would be in
-        with pytest.raises(ProtocolError, match=rf"^{missing}: no such file"):
-            results.locate_journal(Path(asked))
+        refuses(ProtocolError, rf"^{missing}: no such file", results.locate_journal, Path(asked))
     assert results.locate_journal(Path()) == results.locate_journal(Path("journal.jsonl")) == Path("journal.jsonl")
 
 
@@ -51,11 +49,9 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_of_another_file_of_a_result_it_is_told_what_to_give_instead(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("<!doctype html>\n")
     told = f"{name}: no journal, expected a results folder or a journal .*; give"
-    with pytest.raises(ProtocolError, match=f"{told} the folder that a study was run into$"):
-        results.locate_journal(tmp_path / name)
+    refuses(ProtocolError, f"{told} the folder that a study was run into$", results.locate_journal, tmp_path / name)
     (tmp_path / "journal.jsonl").touch()
-    with pytest.raises(ProtocolError, match=f"{told} {tmp_path}$"):
-        results.locate_journal(tmp_path / name)
+    refuses(ProtocolError, f"{told} {tmp_path}$", results.locate_journal, tmp_path / name)
 
 
 def test_a_path_is_a_folder_or_a_plain_file_in_one(tmp_path: Path) -> None:

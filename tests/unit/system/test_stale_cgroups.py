@@ -24,6 +24,7 @@ from scalograph.system import stale_processes
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount, v1_mount
 from scalograph.system.stale_processes import end_orphaned_run, remove_stale_cgroups
 from tests.kit.processes import sleeping
+from tests.kit.refusals import refuses
 from tests.unit.control.paper import machine, put_right
 from tests.unit.control.trees import planted, write
 
@@ -217,8 +218,7 @@ def test_no_other_folder_is_ever_touched(tmp_path: Path, name: str) -> None:
     (tmp_path / "init.scope").mkdir()
     tree = CgroupTree(tmp_path)
     for touch in (tree.make_leaf, tree.remove_leaf, tree.has_leaf):
-        with pytest.raises(ValueError, match="is no leaf of ours"):
-            touch(name)
+        refuses(ValueError, "is no leaf of ours", touch, name)
     assert (tmp_path / "init.scope").is_dir()
 
 
@@ -287,6 +287,5 @@ def test_we_go_into_a_leaf_and_come_back_with_our_mask(leaf: Path) -> None:
         assert LIVE.own_folder() == leaf
         child = subprocess.run(["cat", "/proc/self/cgroup"], capture_output=True, text=True, check=True)
         assert f"0::/{leaf.name}\n" in child.stdout
-        with pytest.raises(OSError, match="this process itself is in the leaf"):
-            LIVE.remove_leaf(leaf.name)
+        refuses(OSError, "this process itself is in the leaf", LIVE.remove_leaf, leaf.name)
     assert (LIVE.own_folder(), os.sched_getaffinity(0)) == (before, mask)

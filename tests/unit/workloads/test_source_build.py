@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from scalograph.study.shipped import shipped_workload
+from tests.kit.refusals import refuses
 from tests.kit.scripts import load_script
 
 HOME = shipped_workload("source-build")
@@ -97,11 +98,9 @@ def test_sources_of_packages_become_sources_of_sources_of_a_release(fetch: Modul
 
 def test_what_is_missing_is_named(fetch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch.shutil, "which", lambda name: None if name in ("bison", "flex") else f"/bin/{name}")
-    with pytest.raises(SystemExit, match="flex, bison; apt install flex bison"):
-        fetch.check(fetch.TREES["linux"])
+    refuses(SystemExit, "flex, bison; apt install flex bison", fetch.check, fetch.TREES["linux"])
     monkeypatch.setattr(fetch.shutil, "which", lambda name: None)
-    with pytest.raises(SystemExit, match="found no apt-get"):
-        fetch.check(fetch.TREES["lua"])
+    refuses(SystemExit, "found no apt-get", fetch.check, fetch.TREES["lua"])
 
 
 FAKE_APT = """#!/bin/sh

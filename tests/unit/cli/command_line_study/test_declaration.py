@@ -41,6 +41,7 @@ from scalograph.study.declare import declare
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 from scalograph.study.responses import primary_response
+from tests.kit.refusals import refuses
 
 
 def wished(command: tuple[str, ...], levels: dict[str, str], **more: Any) -> CommandStudy:
@@ -151,8 +152,7 @@ def test_options_as_people_write_them(tmp_path: Path) -> None:
     assert read_response("ops: more: ([0-9]+)").place == "more: ([0-9]+)"
     assert read_response("ops:lower:more: ([0-9]+)").place == "more: ([0-9]+)"
     assert read_response("ops:([0-9]+):").place == "([0-9]+):"
-    with pytest.raises(StudyError, match="is not UTF-8"):
-        study_text(CommandStudy(("p", "\udcff")))
+    refuses(StudyError, "is not UTF-8", study_text, CommandStudy(("p", "\udcff")))
     read = [read_response(f"{name}:lower: {place}") for name, place in (("a", r"@ ([0-9.]+)"), ("b", r"@op: (\d+)"))]
     study = declared(CommandStudy(("p",), responses=(*read, read_response("c:lower: @gobench  Sort n=64"))), tmp_path)
     assert [(one.pattern, one.reader, one.benchmark, one.unit) for one in map(study.responses.__getitem__, "abc")] == [
@@ -306,8 +306,7 @@ def test_a_span_is_of_so_many_commits(asked: list[object], text: str, span: tupl
     (SweepOptions(revisions="v1", build="", factor=["version=a"]), "{version}", '"version" is given twice'),
 ])  # fmt: skip
 def test_what_are_no_revisions_is_refused(asked: list[object], sweep: SweepOptions, command: str, message: str) -> None:
-    with pytest.raises(StudyError, match=message):
-        revision_study(sweep, CommandOptions(command=[command]))
+    refuses(StudyError, message, revision_study, sweep, CommandOptions(command=[command]))
     assert not any(isinstance(one, tuple) and one == () for one in asked), "nothing is built"
 
 

@@ -11,6 +11,7 @@ from scalograph.exchange.compare.measured_source import MeasuredSource, divide_s
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.compared_results import ResultComparison
 from scalograph.protocol.findings import Trust
+from tests.kit.refusals import refuses
 from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
@@ -130,17 +131,14 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
     old = source("old", CURVE, machine=dict.fromkeys(facts, 1000.5))
     new = source("new", CURVE, machine=dict.fromkeys(facts, odd))
     assert len(compared(old, new).differences) == (0 if odd is None else 3)
-    with pytest.raises(StudyError, match="does not record its clock"):
-        divide_scores(new, "clock")
+    refuses(StudyError, "does not tell its clock", divide_scores, new, "clock")
 
 
 def test_sources_without_a_common_configuration_are_refused() -> None:
     with pytest.raises(StudyError, match="no configuration that both have"):
         compared(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))
-    with pytest.raises(StudyError, match="figures of one unit"):
-        compared(OLD, source("new", CURVE, response={"unit": "bytes"}))
-    with pytest.raises(StudyError, match="no configuration with threads=3"):
-        select_levels([OLD], ["threads=3"])
+    refuses(StudyError, "figures of one unit", compared, OLD, source("new", CURVE, response={"unit": "bytes"}))
+    refuses(StudyError, "no configuration with threads=3", select_levels, [OLD], ["threads=3"])
 
 
 def test_per_clock_counts_cycles() -> None:
@@ -148,8 +146,7 @@ def test_per_clock_counts_cycles() -> None:
     old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
     found = compared(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
     assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
-    with pytest.raises(StudyError, match="does not record its clock"):
-        divide_scores(new, "clock")
+    refuses(StudyError, "does not tell its clock", divide_scores, new, "clock")
 
 
 def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:

@@ -20,6 +20,7 @@ from scalograph.run.session import run_in_memory
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
 from tests.kit.records import record
+from tests.kit.refusals import refuses
 from tests.kit.studies import facts_of
 from tests.unit.control.trees import write
 from tests.unit.machine.ceiling.made import ceiling, timed
@@ -93,8 +94,7 @@ def test_powers_of_two_and_all_unless_told_otherwise() -> None:
     for wanted, levels in ((None, {1, 2, 4, 6}), ([3], {1, 3})):
         planned = saved_ceiling.plan_ceiling(host_of(6), wanted)
         assert {configuration["cpus"] for configuration in planned.design.configurations} == levels
-    with pytest.raises(StudyError, match="needs 7 CPUs; this host has 6"):
-        saved_ceiling.plan_ceiling(host_of(6), [7])
+    refuses(StudyError, "needs 7 CPUs; this host has 6", saved_ceiling.plan_ceiling, host_of(6), [7])
 
 
 def test_disturbed_runs_are_made_again_and_flagged_where_nothing_else_is_left() -> None:
@@ -116,8 +116,7 @@ def test_another_baseline_and_scores_without_their_blocks() -> None:
     made = Ceiling(kinds={"memory": (timed(1, 0.4), timed(2, 0.2), timed(4, 0.1))})
     assert made.speedups("memory", 2)[4].speedup.value == pytest.approx(2, rel=0.01)
     assert made.speedups("memory", 3) == {} and made.speedups("none") == {}
-    with pytest.raises(ValueError, match="expected one for each of 1 scores"):
-        Timed(n_cpus=1, scores=(0.1,))
+    refuses(ValueError, "expected one for each of 1 scores", Timed, n_cpus=1, scores=(0.1,))
     assert SavedCeiling(key="x", ceiling=ceiling()).ceiling.is_sound
 
 

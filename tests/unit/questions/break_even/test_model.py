@@ -16,6 +16,7 @@ from scalograph.questions.break_even.model import (
     sobol_points,
 )
 from scalograph.questions.break_even.model_mean import Axis, fit_mean, size_powers
+from tests.kit.refusals import refuses
 
 AXES = (Axis("size", 4, 18), Axis("workers", 0, 6))
 CPUS, START, WORKER = 8, 5000.0, 200.0
@@ -135,7 +136,5 @@ def test_they_are_those_of_scipy_bit_for_bit(n_axes: int, digits: int) -> None:
 
 def test_more_than_it_has_numbers_for_is_refused() -> None:
     assert sobol_points(MOST_AXES, MOST_POINTS - 3, 1).shape == (MOST_POINTS, MOST_AXES)
-    with pytest.raises(ValueError, match="expected at most 4 and 16"):
-        sobol_points(MOST_AXES + 1, 4, 1)
-    with pytest.raises(ValueError, match="expected at most 4 and 16"):
-        sobol_points(1, MOST_POINTS + 1, 1)
+    refuses(ValueError, "expected at most 4 and 16", sobol_points, MOST_AXES + 1, 4, 1)
+    refuses(ValueError, "expected at most 4 and 16", sobol_points, 1, MOST_POINTS + 1, 1)
