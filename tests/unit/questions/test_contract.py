@@ -38,6 +38,7 @@ from scalograph.study.load import parse
 from tests.kit import records, simulated
 from tests.kit.findings import check_claim, claim_of
 from tests.kit.refusals import mistakes
+from tests.kit.shown_numbers import check_numbers
 from tests.kit.studies import a_study
 from tests.unit.report.test_html import Elements, unpacked
 
@@ -210,6 +211,7 @@ def test_its_claim_is_three_sentences_at_most_above_a_small_matrix(name: str, as
     claim = claim_of(asking(name)[-1])
     assert claim.answered
     check_claim(claim)
+    check_numbers(claim)
 
 
 @pytest.mark.parametrize("name", NAMES)

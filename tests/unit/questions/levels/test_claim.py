@@ -1,6 +1,5 @@
 """What a study without speedups says first."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,15 @@ from simulate.scaling import Shape, simulate_study
 
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim, MatrixRow
+from scalograph.protocol.findings import Claim
 from scalograph.questions.levels.answer import applies
 from scalograph.questions.levels.claim import claim
-from scalograph.text.cell_numbers import cell_number, matrix_scale
-from scalograph.text.scale import Scale
+from scalograph.questions.scaling.truth import Shape, simulate_study
+from scalograph.simulate.noise import Noise
 from scalograph.verdict.cause import Cause
 from scalograph.verdict.judge import FUNCTIONAL
+from tests.kit.findings import cases_of
+from tests.kit.shown_numbers import check_numbers
 
 
 def flat(n: float) -> float:
@@ -37,10 +38,6 @@ def said(given: Table) -> Claim:
     return claim(given, samples_by_configuration(given))
 
 
-def cases(found: Claim) -> dict[str, dict[str, Any]]:
-    return {case.case: case.values for case in found.cases}
-
-
 def late(n: float) -> float:
     return 2.0 if n == 8 else 1.0
 
@@ -49,71 +46,48 @@ def slow(n: float) -> float:
     return 1.1 if n == 8 else 1.5
 
 
+def later(n: float) -> float:
+    return 1.5 if n == 8 else 1.0
+
+
 def test_the_largest_difference_stands_first_where_it_is_and_what_is_alike_beside_it() -> None:
     found = said(table(flat, late, flat))
-    first = found.cases[0]
+    first, beside = found.cases[0], cases_of(found)["beside"]
     assert first.case == "larger" and first.values["who"] == ["lock 1"] and found.answered
     (ratio,) = first.values["gain"]
     assert ratio.contains(2.0) and first.values["low"] == "8 threads"
     more, less = (quantity.estimate.value for quantity in first.values["values"])
     assert more / less == pytest.approx(2.0, rel=0.02)
-    assert cases(found)["beside"]["alike"] == ["lock 0 or 2"] and cases(found)["beside"]["most"] < 0.05
+    assert beside["alike"] == ["lock 0 or 2"] and beside["most"] < 0.05
     assert found.matrix and "8 threads" in found.matrix.columns and found.matrix.unit == "s"
 
 
 def test_a_difference_that_turns_has_one_direction() -> None:
     found = said(table(late, late, slow))
-    ((text, (ratio,)),) = cases(found)["beside"]["reversed"]
+    ((text, (ratio,)),) = cases_of(found)["beside"]["reversed"]
     assert text == "lock 2" and ratio.value == pytest.approx(1.1 / 1.5, rel=0.02)
     assert {round(e.value, 1) for e in found.cases[0].values["gain"]} == {2.0}
     assert found.cases[0].values["who"] == ["lock 0 or 1"]
 
 
-def test_of_many_configurations_the_least_and_the_largest_are_told() -> None:
-    found = said(table(late, lambda n: 1.5 if n == 8 else 1.0))
-    assert found.cases[0].values["who"] == [] and found.cases[0].values["values"] == []
-    assert [round(e.value, 1) for e in found.cases[0].values["gain"]] == [1.5, 2.0]
-
-
-def test_of_a_further_factor_its_largest_difference_is_told() -> None:
-    found = said(table(lambda n: 4.0 if n == 8 else 1.0, lambda n: 3.0 if n == 8 else 0.75))
-    other = cases(found)["other"]
+def test_of_many_configurations_and_of_a_further_factor_the_largest_difference_is_told() -> None:
+    first = said(table(late, later)).cases[0]
+    assert first.values["who"] == first.values["values"] == []
+    assert [round(e.value, 1) for e in first.values["gain"]] == [1.5, 2.0]
+    other = cases_of(said(table(lambda n: 4.0 if n == 8 else 1.0, lambda n: 3.0 if n == 8 else 0.75)))["other"]
     assert (other["high"], other["low"]) == ("lock 1", "lock 0")
     assert other["more"].estimate.value / other["less"].estimate.value == pytest.approx(4 / 3, rel=0.02)
-
-
-@pytest.mark.parametrize(("sd", "case", "answered"), [(0.003, "equivalent", True), (0.2, "open", False)])
-def test_levels_are_alike_only_where_that_is_shown(sd: float, case: str, answered: bool) -> None:
-    found = said(table(flat, flat, sd=sd))
-    assert found.cases[0].case == case and found.answered is answered
-
-
-def test_of_a_further_factor_without_a_difference_it_is_told_how_large_one_may_be() -> None:
-    others = cases(said(table(late, late)))["other factors"]
+    # One without a difference: how large it may be.
+    others = cases_of(said(table(late, late)))["other factors"]
     assert others["alike"] == ["lock"] and others["most"] < 0.05 and not others["left"]
-    others = cases(said(table(lambda n: 9.0 if n == 8 else 1.0, lambda n: 9.0 if n == 8 else 1.0, sd=0.06)))
-    assert others["other factors"]["left"] == ["lock"] and others["other factors"]["possible"] > 0.05
+    wide = table(lambda n: 9.0 if n == 8 else 1.0, lambda n: 9.0 if n == 8 else 1.0, sd=0.06)
+    others = cases_of(said(wide))["other factors"]
+    assert others["left"] == ["lock"] and others["possible"] > 0.05
 
 
-def test_of_work_that_is_the_same_its_noise_is_the_answer() -> None:
-    first = said(table(flat, flat, kind="nuisance")).cases[0]
-    assert first.case == "noise" and first.values["noise"] == pytest.approx(0.003, rel=0.5)
-
-
-def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows() -> None:
-    for shapes in ((flat, late), (late, late, slow), (late, lambda n: 1.5 if n == 8 else 1.0), (late, flat, slow)):
-        found = said(table(*shapes))
-        assert found.matrix is not None
-        cells = {number for row in found.matrix.rows for number in shown(row, matrix_scale(found.matrix))}
-        numbers = [text for text in NUMBERS.findall(" ".join(found.sentences)) if "." in text or len(text) > 2]
-        assert numbers and {*numbers} <= cells, (found.sentences, cells)
-
-
-NUMBERS = re.compile(r"(?<![\d.–-])([\d.,]*\d)(?=\N{MULTIPLICATION SIGN}| vs\. \d| m?s\b)")
-
-
-def shown(row: MatrixRow, scale: Scale) -> list[str]:
-    return [(cell.text or cell_number(cell.estimate, scale)).split()[0] for cell in row.cells]
+@pytest.mark.parametrize("shapes", [(flat, late), (late, late, slow), (late, later), (late, flat, slow)])
+def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows(shapes: tuple[Shape, ...]) -> None:
+    check_numbers(said(table(*shapes)))
 
 
 def alone() -> Table:
@@ -124,57 +98,61 @@ def alone() -> Table:
     return given
 
 
-def test_one_configuration_has_its_figure() -> None:
-    found = said(alone())
-    assert found.answered and found.cases[0].case == "one time" and found.matrix
-    assert found.cases[0].values["value"].estimate == found.matrix.rows[0].cells[0].estimate
+def only(given: Table, n_rows: int | None = None, **changes: object) -> Table:
+    """The same table of fewer rows, changed in this."""
+    given.rows[:] = [structs.replace(row, **changes) for row in given.rows[:n_rows]]
+    return given
+
+
+NO_RATIO = "No answer: values of 0 or less have no ratio."
+OTHER = "No answer: wall time was not recorded; recorded: CPU time."
+
+
+@pytest.mark.parametrize(
+    ("given", "expected", "answered"),
+    [
+        (table(flat, flat), "equivalent", True),
+        (table(flat, flat, sd=0.2), "open", False),
+        (table(flat, flat, kind="nuisance"), "noise", True),
+        (alone(), "one time", True),
+        (only(table(flat), 0), "No answer: no run was made.", False),
+        (only(table(flat), status="failed", scores={}), "No answer: no run succeeded.", False),
+        (only(table(flat), scores={"wall": 0.0}), NO_RATIO, False),
+        (only(table(flat), scores={"cpu": 1.0}), OTHER, False),
+        (table(flat, flat, sd=5.0), "too noisy", False),
+    ],
+    ids=["alike", "not shown to be", "of the same work", "one", "no run", "no success", "zero", "other", "too wide"],
+)
+def test_what_is_said_first(given: Table, expected: str, answered: bool) -> None:
+    found = said(given)
+    assert found.answered is answered
+    assert found.sentences == [expected] if expected.endswith(".") else found.cases[0].case == expected
+    values: dict[str, Any] = found.cases[0].values if found.cases else {}
+    if expected == "noise":
+        assert values["noise"] == pytest.approx(0.003, rel=0.5)
+    elif expected == "one time":
+        assert found.matrix and values["value"].estimate == found.matrix.rows[0].cells[0].estimate
+    assert expected != "too noisy" or len(found.cases) == 1
 
 
 def test_one_disturbed_configuration_has_its_figures_without_a_claim() -> None:
-    given, quiet = alone(), said(alone())
-    given.rows[:] = [structs.replace(row, verdict="disturbed") for row in given.rows]
-    found = said(given)
-    assert not found.answered and found.sentences[0].endswith(" runs were disturbed.") and found.matrix == quiet.matrix
+    found = said(only(alone(), verdict="disturbed"))
+    assert not found.answered and found.sentences[0].endswith(" runs were disturbed.")
+    assert found.matrix == said(alone()).matrix
 
 
 def test_of_runs_that_differ_too_much_their_range_is_told() -> None:
-    given = alone()
-    given.rows[:] = given.rows[:2]
-    far = [structs.replace(row, scores=dict.fromkeys(row.scores, x)) for row, x in zip(given.rows, (1, 4), strict=True)]
-    given.rows[:] = far
+    given = only(alone(), 2)
+    given.rows[:] = [
+        structs.replace(row, scores=dict.fromkeys(row.scores, x)) for row, x in zip(given.rows, (1, 4), strict=True)
+    ]
     assert said(given).sentences == ["Inconclusive: wall time ranges from 1 s to 4 s in 2 runs. Add runs."]
-
-
-def test_without_a_run_nothing_is_said() -> None:
-    given = table(flat)
-    given.rows[:] = []
-    assert said(given).sentences == ["No answer: no run was made."]
-    given = table(flat)
-    given.rows[:] = [structs.replace(row, status="failed", scores={}) for row in given.rows]
-    assert said(given).sentences == ["No answer: no run succeeded."]
 
 
 def test_of_many_configurations_one_is_no_answer() -> None:
     given = table(flat, flat)
-    kept = given.rows[0].configuration
-    given.rows[:] = [row for row in given.rows if row.configuration == kept]
+    given.rows[:] = [row for row in given.rows if row.configuration == given.rows[0].configuration]
     assert not said(given).answered
-
-
-def test_figures_of_zero_are_told_and_not_compared() -> None:
-    given = table(flat)
-    given.rows[:] = [structs.replace(row, scores=dict.fromkeys(row.scores, 0.0)) for row in given.rows]
-    assert said(given).sentences == ["No answer: values of 0 or less have no ratio."]
-
-
-def test_what_is_too_wide_has_no_percentage() -> None:
-    assert [case.case for case in said(table(flat, flat, sd=5.0)).cases] == ["too noisy"]
-
-
-def test_what_no_run_recorded_is_said_with_what_was() -> None:
-    given = table(flat)
-    given.rows[:] = [structs.replace(row, scores={"cpu": 1.0}) for row in given.rows]
-    assert said(given).sentences == ["No answer: wall time was not recorded; recorded: CPU time."]
 
 
 @pytest.mark.parametrize(("failed", "n"), [(False, 3), (True, 2)])
@@ -189,9 +167,9 @@ def test_of_one_run_each_without_times_it_is_told_whether_they_succeeded(failed:
     if failed:
         given.rows[1] = structs.replace(functional[1], status="failed", verdict="failed", causes=[], scores={})
     found = said(given)
-    assert found.answered and cases(found) == {"success": {"n": n, "all": 3}}
+    assert found.answered and cases_of(found) == {"success": {"n": n, "all": 3}}
     # Two runs of each are compared; with times one run each is too little.
     given.rows[:] = [*functional, *functional]
-    assert "success" not in cases(said(given))
+    assert "success" not in cases_of(said(given))
     given.rows[:] = [structs.replace(row, verdict="clean", causes=[]) for row in functional]
-    assert "success" not in cases(said(given))
+    assert "success" not in cases_of(said(given))

@@ -1,47 +1,30 @@
 """Surfaces from runs that are made up: the matrix, what is left out, and the words about it."""
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scalograph.protocol.findings import Claim, Findings
+from scalograph.protocol.findings import Findings
+from scalograph.questions.assemble import findings
 from scalograph.questions.surface.claim import surface_claim
 from scalograph.questions.surface.document import Surface, Surfaces
 from scalograph.questions.surface.model import pinned_time, shared_time
-from scalograph.text.cell_numbers import cell_number, matrix_scale
-from tests.kit.findings import findings_of, table_of
+from tests.kit.findings import Made, cases_of, cells_of, claim_of, findings_of, table_named, table_of
 from tests.kit.records import recorded
+from tests.kit.shown_numbers import check_numbers
+from tests.kit.studies import a_study
 
-STUDY = """\
-version = 1
-name = "copies"
-title = "How long?"
-work = "per-worker"
-seed = 0
-
-[workload]
-command = ["./prog"]
-copies = "{copies}"
-
-[factors.copies]
-levels = [1, 2, 3, 4, 6, 8]
-
-[factors.cpus]
-title = "CPUs"
-control = "cpus"
-levels = [1, 2]
-
-[protocol]
-runs = 3
-timeout = "10s"
-
-[baseline]
-copies = 1
-"""
 SIZES = (1, 2, 3, 4, 6, 8)
+
+
+def study(
+    cpus: Sequence[int] = (1, 2), baseline: dict[str, int] | None = None, work: str = "per-worker", **more: Any
+) -> str:
+    factors = {"copies": [*SIZES], **more, "cpus": {"title": "CPUs", "control": "cpus", "levels": [*cpus]}}
+    tables = {"workload": {"copies": "{copies}"}, "protocol": {"runs": 3}, "baseline": baseline or {"copies": 1}}
+    return a_study(factors, command="./prog", work=work, **tables)
 
 
 def run(copies: int, cpus: int, wall_s: float, last_s: float | None = None) -> dict[str, Any]:
@@ -58,14 +41,25 @@ def surfaces_of(found: Findings) -> list[Surface]:
     return part.surfaces if part else []
 
 
-def surface_of(folder: Path, time: Callable[[int, int], float], text: str = STUDY) -> Findings:
-    made = [
-        ({"copies": n, "cpus": m}, run(n, m, 0.1 * time(n, m) * jitter))
+Time = Callable[[int, int], float]
+
+
+def made(time: Time, cpus: Sequence[int] = (1, 2), **more: str) -> Made:
+    return [
+        ({"copies": n, **more, "cpus": m}, run(n, m, 0.1 * time(n, m) * jitter))
         for jitter in (0.995, 1.0, 1.005)
-        for m in (1, 2)
+        for m in cpus
         for n in SIZES
     ]
-    return findings_of(folder, made, text)
+
+
+def dear(n: int, m: int) -> float:
+    """What each worker beyond the CPUs costs is 1.4 times the expected."""
+    return 1 + 1.4 * max(0, n - m) / m
+
+
+def surface_of(folder: Path, time: Time, **changes: Any) -> Findings:
+    return findings_of(folder, made(time), study(**changes))
 
 
 def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_path: Path) -> None:
@@ -88,110 +82,56 @@ def test_workers_that_stay_on_one_cpu_are_told_apart(tmp_path: Path) -> None:
     assert flags[2] == flags[4] == ""
 
 
-def claim_of(found: Findings) -> Claim:
-    assert found.claim is not None
-    return found.claim
-
-
-def cases(found: Claim) -> dict[str, dict[str, Any]]:
-    return {case.case: case.values for case in found.cases}
-
-
 def test_the_claim_says_what_one_more_costs_on_fewest_and_most_cpus(tmp_path: Path) -> None:
-    found = claim_of(surface_of(tmp_path, shared_time))
-    assert found.cases[0].case == "fair" and found.answered and found.figure == "response wall"
-    assert found.cases[0].values["most"] < 0.05 and not found.cases[0].values["left"]
-    adds = cases(found)["adds"]
+    found = surface_of(tmp_path, shared_time)
+    claim, first, adds = claim_of(found), cases_of(found)["fair"], cases_of(found)["adds"]
+    assert claim.cases[0].case == "fair" and claim.answered and claim.figure == "response wall"
+    assert first["most"] < 0.05 and not first["left"]
     assert (adds["at"], adds["last_at"], adds["worker"], adds["group"]) == ("1 CPU", "2 CPUs", "copy", "")
-    assert adds["first"].estimate.value == pytest.approx(0.1, rel=0.02)
-    assert found.matrix and [row.label for row in found.matrix.rows] == ["1", "2"]
+    assert adds["first"].estimate.value == pytest.approx(0.1, rel=0.02) and [*cells_of(found)] == ["1", "2"]
+    assert [row[0] for row in table_named(found, "surface-0-slopes").rows] == [1, 2]
+    rows = table_named(found, "surface-0-0").rows
+    assert [row[:2] for row in rows] == [[m, n] for m in (1, 2) for n in SIZES]
+    assert {row[-2] for row in rows} == {"50%", "50%, 50%"}
 
 
-def dear(n: int, m: int) -> float:
-    """What each worker beyond the CPUs costs is 1.4 times the expected."""
-    return 1 + 1.4 * max(0, n - m) / m
-
-
-def test_what_costs_more_is_never_fair(tmp_path: Path) -> None:
+def test_what_costs_more_is_never_fair_and_named_where_it_does(tmp_path: Path) -> None:
     first = claim_of(surface_of(tmp_path, dear)).cases[0]
     assert first.case == "unfair" and first.values["who"] == []
     assert [round(e.value, 1) for e in first.values["gain"]] == [1.4, 1.4]
-
-
-def test_what_costs_more_on_some_cpus_is_named(tmp_path: Path) -> None:
     found = claim_of(surface_of(tmp_path, lambda n, m: dear(n, m) if m > 1 else shared_time(n, m)))
-    first = found.cases[0]
-    assert first.case == "unfair" and first.values["who"] == ["2 CPUs"] and "fair elsewhere" in cases(found)
-    adds = cases(found)["adds"]
-    assert adds["at"] == "2 CPUs" and "last" not in adds and found.matrix and found.matrix.rows[0].label == "2"
-
-
-TWO_LOCKS = STUDY.replace("[factors.cpus]", '[factors.lock]\nlevels = ["a", "b"]\n\n[factors.cpus]')
+    cases = cases_of(found)
+    assert found.cases[0].case == "unfair" and cases["unfair"]["who"] == ["2 CPUs"] and "fair elsewhere" in cases
+    assert cases["adds"]["at"] == "2 CPUs" and "last" not in cases["adds"] and next(iter(cells_of(found))) == "2"
 
 
 def test_each_surface_counts(tmp_path: Path) -> None:
     """That of one lock is fair, that of the other is not: the exception leads, and is named."""
-    made = [
-        ({"copies": n, "lock": lock, "cpus": m}, run(n, m, 0.1 * time(n, m) * jitter))
-        for jitter in (0.995, 1.0, 1.005)
-        for lock, time in (("a", shared_time), ("b", dear))
-        for m in (1, 2)
-        for n in SIZES
-    ]
-    found = claim_of(findings_of(tmp_path, made, TWO_LOCKS))
-    assert found.cases[0].case == "unfair" and found.cases[0].values["who"] == ["lock b"]
-    assert "fair elsewhere" in cases(found) and cases(found)["adds"]["group"] == "lock b"
-    assert found.matrix and [row.label for row in found.matrix.rows][:2] == ["lock b, 1 CPU", "lock b, 2 CPUs"]
+    both = [*made(shared_time, lock="a"), *made(dear, lock="b")]
+    found = claim_of(findings_of(tmp_path, both, study(lock=["a", "b"])))
+    cases = cases_of(found)
+    assert found.cases[0].case == "unfair" and cases["unfair"]["who"] == ["lock b"]
+    assert "fair elsewhere" in cases and cases["adds"]["group"] == "lock b"
+    assert [*cells_of(found)][:2] == ["lock b, 1 CPU", "lock b, 2 CPUs"]
 
 
 def test_workers_that_disturb_each_other_before_the_cpus_end_are_the_exception(tmp_path: Path) -> None:
-    found = claim_of(surface_of(tmp_path, lambda n, m: shared_time(n, m) * (1 + 0.5 * (n > 1 and m > 1))))
-    ridge = cases(found)["ridge"]
-    assert ridge["workers"] == "copies" and [round(e.value, 1) for e in ridge["gain"]] == [1.5]
-    assert ridge["who"] == ["2 CPUs"]
+    ridge = cases_of(surface_of(tmp_path, lambda n, m: shared_time(n, m) * (1 + 0.5 * (n > 1 and m > 1))))["ridge"]
+    assert (ridge["workers"], ridge["who"]) == ("copies", ["2 CPUs"])
+    assert [round(e.value, 1) for e in ridge["gain"]] == [1.5]
 
 
 @pytest.mark.parametrize("time", [shared_time, dear, pinned_time])
-def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows(
-    time: Callable[[int, int], float], tmp_path: Path
-) -> None:
-    found = claim_of(surface_of(tmp_path, time))
-    assert found.matrix
-    scale = matrix_scale(found.matrix)
-    cells = {(c.text or cell_number(c.estimate, scale)).split()[0] for row in found.matrix.rows for c in row.cells}
-    numbers = re.findall(r"([\d.]+)(?:\N{MULTIPLICATION SIGN}| ms)", " ".join(found.sentences))
-    assert numbers and {*numbers} <= cells, (found.sentences, cells)
+def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows(time: Time, tmp_path: Path) -> None:
+    check_numbers(claim_of(surface_of(tmp_path, time)))
 
 
 def test_of_too_few_workers_beyond_the_cpus_no_slope_is_told(tmp_path: Path) -> None:
-    text = STUDY.replace("levels = [1, 2]\n", "levels = [6, 8]\n")
-    made = [
-        ({"copies": n, "cpus": m}, run(n, m, 0.1 * shared_time(n, m) * jitter))
-        for jitter in (0.995, 1.0, 1.005)
-        for m in (6, 8)
-        for n in SIZES
-    ]
-    found = findings_of(tmp_path, made, text)
-    surface = surface_claim(table_of(tmp_path, made, text), {}, surfaces_of(found))
-    assert surface and not surface.answered and [case.case for case in surface.cases] == ["no slope"]
+    read = table_of(tmp_path, made(shared_time, (6, 8)), study((6, 8)))
+    surface = surface_claim(read, {}, surfaces_of(findings(read)))
+    assert surface and not surface.answered and [*cases_of(surface)] == ["no slope"]
 
 
-def test_the_tables_hold_every_configuration_and_the_slopes(tmp_path: Path) -> None:
-    tables = {table.id: table for table in surface_of(tmp_path, shared_time).tables}
-    assert [row[0] for row in tables["surface-0-slopes"].rows] == [1, 2]
-    assert [row[:2] for row in tables["surface-0-0"].rows] == [[m, n] for m in (1, 2) for n in SIZES]
-    assert {row[-2] for row in tables["surface-0-0"].rows} == {"50%", "50%, 50%"}
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ('work = "per-worker"', 'work = "total"'),
-        ("copies = 1", "cpus = 1"),
-        ("copies = 1", "copies = 2"),
-    ],
-)
-def test_another_question_has_no_surface(tmp_path: Path, before: str, after: str) -> None:
-    head, tail = STUDY.split("[baseline]") if before.startswith("copies") else (STUDY, "")
-    text = head + "[baseline]" + tail.replace(before, after) if tail else head.replace(before, after)
-    assert surfaces_of(surface_of(tmp_path, shared_time, text)) == []
+@pytest.mark.parametrize("changes", [{"work": "total"}, {"baseline": {"cpus": 1}}, {"baseline": {"copies": 2}}])
+def test_another_question_has_no_surface(tmp_path: Path, changes: dict[str, Any]) -> None:
+    assert surfaces_of(surface_of(tmp_path, shared_time, **changes)) == []

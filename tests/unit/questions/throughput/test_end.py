@@ -1,6 +1,7 @@
 """Which part ends it, of runs whose parts are as full as a test says."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from scalograph.questions.throughput.claim import bottleneck_case
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
 from scalograph.questions.throughput.model_bottleneck import find_bottleneck
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
+from scalograph.questions.throughput.truth import ENDS, answer_study, levels, network, study
+from tests.kit.findings import cases_of
 from tests.kit.shown_numbers import check_numbers
 
 RUN = DrivenRun(
@@ -65,36 +68,6 @@ def test_the_fullest_part_ends_it_unless_another_is_as_full(
     assert (ended.kind, ended.parts[0].names if ended.parts else ()) == (kind, names)
 
 
-def test_cpus_that_driver_and_service_share_are_one_part() -> None:
-    driver = ProcessUse("load", "driver", frozenset({0}), 0.3)
-    (part,) = find_bottleneck([run(service("web", 0.69, 0), driver)], 0.01).parts
-    assert (part.names, part.of_driver, round(part.share, 2)) == (("web", "load"), 0.3, 0.99)
-
-
-@pytest.mark.parametrize(
-    ("think", "alone", "kind"), [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.05, "inconclusive")]
-)
-def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None, kind: str) -> None:
-    found = run(service("web", 0.3, 0), think_s=think)
-    ended = find_bottleneck([found], alone, is_bounded=False)
-    assert ended.kind == kind
-    assert (
-        find_bottleneck([found], alone, is_bounded=True).kind == "inside"
-    )  # where more clients were shown to add nothing
-
-
-def test_clients_that_wait_most_of_their_time_do_not_end_it() -> None:
-    assert find_bottleneck([run(service("web", 0.3, 0))], alone_s=0.03, is_bounded=False).kind == "inside"
-
-
-def test_what_is_ruled_out_is_ranked() -> None:
-    ended = find_bottleneck([run(service("web", 0.99, 0), service("db", 0.4, 1), driver=0.5)], 0.01)
-    assert [(part.kind, round(part.share, 2)) for part in ended.others] == [
-        ("driver", 0.5), ("cpu", 0.4), ("clients", 0.12),
-    ]  # fmt: skip
-    assert ended.grows == pytest.approx(8)
-
-
 @pytest.mark.parametrize(
     ("web", "busy", "kind"),
     [(0.3, 1.95, "pool"), (0.3, 1.2, "inside"), (0.99, 2.0, "cpu"), (0.99, 1.2, "cpu")],
@@ -117,28 +90,46 @@ def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
     web = replace(service("web", 0.5, 0, waited=0.6), ready=2.0)
     found = find_bottleneck([replace(run(web), pool=PoolUse(2, 1.95, 0.0134505))], 0.01)
     assert (found.kind, [part.kind for part in found.parts]) == ("inconclusive", ["pool"])
-    ended_by = part_uses(found.parts)
-    point = LoadPoint(level=8, rate=Estimate(100.0), response=Estimate(), parts=ended_by, n=3)
-    group = LoadedGroup(
-        group={}, factor="clients", is_clients=True, points=[point], at=8, ends=found.kind, ended_by=ended_by
-    )
-    (case,) = bottleneck_case(group)
+    uses = part_uses(found.parts)
+    point = LoadPoint(level=8, rate=Estimate(100.0), response=Estimate(), parts=uses, n=3)
+    more: dict[str, Any] = {"points": [point], "at": 8, "ends": found.kind, "ended_by": uses}
+    (case,) = bottleneck_case(LoadedGroup(group={}, factor="clients", is_clients=True, **more))
     assert (case.case, case.values["part"], case.values["use"]) == ("holders", "pool", "1.95 of 2 used; wait 13.5 ms")
 
 
-@pytest.mark.parametrize(("ready", "kind"), [(0.5, "inside"), (8.0, "inconclusive"), (None, "inconclusive")])
-def test_waits_for_a_cpu_are_weighed_by_the_time_that_requests_wait(ready: float | None, kind: str) -> None:
+# Where more clients were shown to add nothing, they do not end it.
+@pytest.mark.parametrize(
+    ("think", "alone", "kind"),
+    [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.05, "inconclusive"), (0.0, 0.03, "inside")],
+    ids=["they think", "they do not wait", "they wait a little", "they wait most of their time"],
+)
+def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None, kind: str) -> None:
+    found = run(service("web", 0.3, 0), think_s=think)
+    assert find_bottleneck([found], alone, is_bounded=False).kind == kind
+    assert find_bottleneck([found], alone, is_bounded=True).kind == "inside"
+
+
+def test_what_is_ruled_out_is_ranked_and_cpus_that_driver_and_service_share_are_one_part() -> None:
+    ended = find_bottleneck([run(service("web", 0.99, 0), service("db", 0.4, 1), driver=0.5)], 0.01)
+    ranked = [(part.kind, round(part.share, 2)) for part in ended.others]
+    assert ranked == [("driver", 0.5), ("cpu", 0.4), ("clients", 0.12)]
+    assert ended.grows == pytest.approx(8)
+    driver = ProcessUse("load", "driver", frozenset({0}), 0.3)
+    (part,) = find_bottleneck([run(service("web", 0.69, 0), driver)], 0.01).parts
+    assert (part.names, part.of_driver, round(part.share, 2)) == (("web", "load"), 0.3, 0.99)
+
+
+def ready(name: str, used: float, cpu: int, waited: float, ready: float | None) -> ProcessUse:
+    return replace(service(name, used, cpu, waited=waited), ready=ready)
+
+
+@pytest.mark.parametrize(("n_ready", "kind"), [(0.5, "inside"), (8.0, "inconclusive"), (None, "inconclusive")])
+def test_waits_for_a_cpu_are_weighed_by_the_time_that_requests_wait(n_ready: float | None, kind: str) -> None:
     """Of 8 in flight 7 wait; tasks are ready for 60% of a little time without a CPU, or of much."""
-    web = replace(service("web", 0.5, 0, waited=0.6), ready=ready)
-    assert find_bottleneck([run(web, in_flight=8.0)], alone_s=0.01).kind == kind
-
-
-def test_a_service_that_is_hardly_ever_ready_says_little_of_the_waits() -> None:
-    web, rare = (
-        replace(service("web", 0.5, 0, waited=0.1), ready=0.9),
-        replace(service("db", 0.1, 1, waited=0.7), ready=0.1),
-    )
-    assert find_bottleneck([run(web, rare)], 0.01).waited == pytest.approx(0.16)
+    assert find_bottleneck([run(ready("web", 0.5, 0, 0.6, n_ready), in_flight=8.0)], alone_s=0.01).kind == kind
+    # One that is hardly ever ready says little of them.
+    both = run(ready("web", 0.5, 0, 0.1, 0.9), ready("db", 0.1, 1, 0.7, 0.1))
+    assert find_bottleneck([both], 0.01).waited == pytest.approx(0.16)
 
 
 CASES = {"inside": "elsewhere", "driver": "generator", "clients": "low load"}
@@ -148,12 +139,11 @@ CASES = {"inside": "elsewhere", "driver": "generator", "clients": "low load"}
 def test_the_claim_names_the_bottleneck_of_a_known_service(kind: str) -> None:
     rng = np.random.default_rng(0)
     net = network(rng, kind)
-    reply, _ = answer_study(*study(rng, net, levels(net, kind)))
-    assert reply.claim is not None and reply.claim.matrix is not None
-    by_name = {case.case: case.values for case in reply.claim.cases}
+    claim = answer_study(*study(rng, net, levels(net, kind)))[0].claim
+    assert claim is not None and claim.matrix is not None
     ends, name = ENDS[kind]
-    values = by_name[CASES.get(ends, "bottleneck")]
+    values = cases_of(claim)[CASES.get(ends, "bottleneck")]
     if ends in ("cpu", "quota", "pool"):
         assert name in values["part"].split() or len(net.stations) == 2
-        assert values["use"] in [cell.text for row in reply.claim.matrix.rows for cell in row.cells]
-    check_numbers(reply.claim)
+        assert values["use"] in [cell.text for row in claim.matrix.rows for cell in row.cells]
+    check_numbers(claim)
