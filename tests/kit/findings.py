@@ -9,6 +9,7 @@ from msgspec import structs
 
 from scalograph.analysis.estimate import Flag
 from scalograph.findings import table
+from scalograph.findings.answer import Answer
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Findings, Point, TableDoc
 from scalograph.protocol.plain import Model
@@ -87,7 +88,7 @@ def point_at(found: Findings, level: object, curve: int = 0) -> Point:
     return next(point for point in found.curves[curve].points if point.level == level)
 
 
-def claim_of(found: Findings) -> Claim:
+def claim_of(found: Findings | Answer) -> Claim:
     """Return what a study says first."""
     assert found.claim is not None
     return found.claim
@@ -104,15 +105,15 @@ def check_claim(claim: Claim) -> None:
         assert len({row.label for row in claim.matrix.rows}) == len(claim.matrix.rows)
 
 
-def cases_of(found: Findings | Claim) -> dict[str, dict[str, Any]]:
+def cases_of(found: Findings | Answer | Claim) -> dict[str, dict[str, Any]]:
     """Return the values of each case of what a study says first, in order."""
-    claim = claim_of(found) if isinstance(found, Findings) else found
+    claim = found if isinstance(found, Claim) else claim_of(found)
     return {case.case: case.values for case in claim.cases}
 
 
-def cells_of(found: Findings | Claim) -> dict[str, list[str]]:
+def cells_of(found: Findings | Answer | Claim) -> dict[str, list[str]]:
     """Return the texts of the cells of each row of the matrix, by its label."""
-    matrix = (claim_of(found) if isinstance(found, Findings) else found).matrix
+    matrix = (found if isinstance(found, Claim) else claim_of(found)).matrix
     return {row.label: [cell.text for cell in row.cells] for row in matrix.rows} if matrix else {}
 
 

@@ -5,9 +5,12 @@ import re
 from scalograph.protocol.findings import Claim
 from scalograph.text.cell_numbers import cell_number, matrix_scale
 
-NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+NUMBER = re.compile(r"(?<![\w.])(?:\d[\d,.]*\d|\d)")
 # Intervals, bounds and counts, which are no cells.
-BESIDE = re.compile(r"\(\d+% CI .*?\)|\[.*?\]|\b(?:within|up to|under) [\d.]+%|(?<![\d.])\d+ of \d+\b(?! used)")
+BESIDE = re.compile(
+    r"\(\d+% CI .*?\)|\[.*?\]|\b(?:within|up to|under|at least) [\d.]+%|\b\d+% margin"
+    r"|(?<![\d.])\d+ of \d+\b(?! used)|\bbest of \d+|\bwith \d+ versions"
+)
 
 
 def check_numbers(claim: Claim) -> None:

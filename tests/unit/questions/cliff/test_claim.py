@@ -1,8 +1,5 @@
 """What a cliff is called: of a time or a rate, of a size that the runs beside it carry, between runs that failed."""
 
-import re
-from typing import Any
-
 import pytest
 
 from scalograph.findings.row import Row
@@ -11,9 +8,10 @@ from scalograph.protocol.findings import Claim
 from scalograph.questions.cliff.claim import cliff_claim
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.study.load import parse
+from tests.kit.findings import cases_of, cells_of
+from tests.kit.shown_numbers import check_numbers
 from tests.kit.studies import a_study
 
-NUMBER = re.compile(r"[0-9][0-9.]*[0-9]|[0-9]")
 TIME, RATE = {"unit": "s"}, {"unit": "1/s", "better": "higher"}
 
 
@@ -32,10 +30,6 @@ def claim_of(
     cliff = CliffDoc.model_validate(usual | fields)
     usual = {"factor": "threads", "decided": True, "cliffs": [cliff], "probability": 0.99, "n": 16, "least": 1.2}
     return cliff_claim(read, Cliffs.model_validate(usual | (result or {})))
-
-
-def cases(claim: Claim) -> dict[str, dict[str, Any]]:
-    return {case.case: case.values for case in claim.cases}
 
 
 @pytest.mark.parametrize(
@@ -63,37 +57,30 @@ def test_a_time_and_a_rate_go_opposite_ways(
     assert claim.cases[-1].case == "unseen"
 
 
-def test_a_gradual_rise_is_called_so() -> None:
-    claim = claim_of(TIME, {n: 1.0 if n < 5 else 2.0 for n in range(1, 9)}, gradual=0.9)
-    assert claim.sentences[0] == (
-        "Cliff between 4 and 5 threads: time rises gradually to 2.00\N{MULTIPLICATION SIGN}"
-        " (95% CI 1.90\N{EN DASH}2.10)."
-    )
-
-
 def test_between_levels_that_all_failed_there_is_no_cliff() -> None:
     claim = claim_of(TIME, {1: 1.0, 4: 1.0, 5: None, 6: None, 7: 2.0, 8: 2.0}, low=4, high=7)
     assert not claim.answered and claim.matrix is None
-    assert cases(claim) == {"all failed": {"levels": "5 to 6 threads"}}
+    assert cases_of(claim) == {"all failed": {"levels": "5 to 6 threads"}}
 
 
-def test_every_number_of_the_claim_is_in_a_row_that_shows() -> None:
+@pytest.mark.parametrize(
+    "more", [{}, {"another": 0.19, "likely": 2.0}, {"wanders": (3.0, 6.0), "jump": 0.5, "cliffs": []}]
+)
+def test_every_number_of_the_claim_is_in_a_row_that_shows(more: dict[str, object]) -> None:
     """The place is the same range in sentence and matrix, though the nearest measured levels are others."""
-    scores = {1: 1.0, 3: 1.0, 6: 2.0, 8: 2.0}
-    for more in ({}, {"another": 0.19, "likely": 2.0}, {"wanders": (3.0, 6.0), "jump": 0.5, "cliffs": []}):
-        claim = claim_of(TIME, scores, result=more)
-        assert claim.matrix is not None
-        shown = " ".join(text for row in claim.matrix.rows for text in (row.label, *(c.text for c in row.cells)))
-        numbers = {x for text in claim.sentences for x in NUMBER.findall(text)} - {"95", "20"}  # 20: what is a jump
-        assert numbers and numbers <= {*NUMBER.findall(shown)}
+    check_numbers(claim_of(TIME, {1: 1.0, 3: 1.0, 6: 2.0, 8: 2.0}, result=more))
+
+
+STEP = {n: 1.0 if n < 5 else 2.0 for n in range(1, 9)}
 
 
 def test_a_further_jump_that_is_possible_has_a_row() -> None:
-    claim = claim_of(TIME, {n: 1.0 if n < 5 else 2.0 for n in range(1, 9)}, result={"another": 0.19, "likely": 7.0})
-    assert cases(claim)["another"] == {"probability": 0.19, "near": "7 threads"}
-    assert claim.matrix and [row.label for row in claim.matrix.rows] == ["4 to 5", "near 7"]
+    claim = claim_of(TIME, STEP, result={"another": 0.19, "likely": 7.0})
+    assert cases_of(claim)["another"] == {"probability": 0.19, "near": "7 threads"}
+    assert [*cells_of(claim)] == ["4 to 5", "near 7"]
 
 
-def test_jumps_that_the_answer_uses_carry_their_flags() -> None:
-    values = claim_of(TIME, {n: 1.0 if n < 5 else 2.0 for n in range(1, 9)}).cases[0].values
+def test_jumps_that_the_answer_uses_carry_their_flags_and_a_gradual_rise_is_called_so() -> None:
+    values = claim_of(TIME, STEP).cases[0].values
     assert [round(e.value, 1) for e in values["sides"]] == [1.0, 2.0]
+    assert "rises gradually" in claim_of(TIME, STEP, gradual=0.9).sentences[0]

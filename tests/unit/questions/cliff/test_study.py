@@ -18,7 +18,6 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.run.session import Session
 from scalograph.study.levels import Configuration
-from scalograph.study.load import parse
 from tests.kit import simulated
 from tests.kit.findings import claim_of
 from tests.kit.refusals import mistakes
@@ -129,17 +128,6 @@ def test_levels_that_fail_end_the_range(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine({50: 2.0}, failing_from=300))
     assert any("failed 2 times: excluded" in text for text in notes_of(done))
     assert cliffs_of(found).cliffs[0].low < 50 <= cliffs_of(found).cliffs[0].high
-
-
-@pytest.mark.parametrize(
-    ("levels", "message"),
-    [
-        ([4], "factors: 0 factors of several levels, expected one: one program is searched"),
-        ("0:9", "factors.threads.levels: level 0, expected counts from 1 on"),
-    ],
-)
-def test_what_cannot_be_searched_is_refused_when_it_is_declared(levels: object, message: str) -> None:
-    assert any(message in text for text in mistakes(parse, a_study({"threads": levels}, question="cliff")))
 
 
 def test_few_levels_are_no_range(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What a parallel build shows beside its times, from runs that are made up."""
 
 import json
-import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,48 +12,23 @@ from scalograph.findings import table
 from scalograph.findings.answer import Answer
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import comparable_samples
-from scalograph.protocol.findings import Claim, TableDoc
+from scalograph.protocol.findings import TableDoc
 from scalograph.questions.parallel_build.answer import answer, applies, jobs_factor
 from scalograph.questions.parallel_build.tables import Memory
-from scalograph.text.cell_numbers import cell_number, matrix_scale
-from tests.kit.findings import write_journal
+from tests.kit.findings import cases_of, claim_of, write_journal
 from tests.kit.records import recorded
+from tests.kit.shown_numbers import check_numbers
+from tests.kit.studies import a_study
 
-STUDY = """\
-version = 1
-name = "built"
-title = "t"
-work = "total"
-seed = 0
-
-[workload]
-command = ["make", "-j{jobs}"]
-
-[factors.jobs]
-title = "-j"
-levels = [1, 2, 4]
-
-[factors.policy]
-control = "policy"
-levels = ["other", "batch"]
-
-[baseline]
-jobs = 1
-
-[responses.wall]
-from = "run.wall"
-unit = "s"
-
-[responses.user]
-title = "user time"
-from = "run.user"
-unit = "s"
-
-[responses.largest]
-from = "run.max_rss"
-unit = "bytes"
-better = "none"
-"""
+RESPONSES = {
+    "wall": {"from": "run.wall", "unit": "s"}, "user": {"title": "user time", "from": "run.user", "unit": "s"},
+    "largest": {"from": "run.max_rss", "unit": "bytes", "better": "none"},
+}  # fmt: skip
+POLICY = {"control": "policy", "levels": ["other", "batch"]}
+STUDY = a_study(
+    {"jobs": {"title": "-j", "levels": [1, 2, 4]}, "policy": POLICY},
+    command="make -j{jobs}", baseline={"jobs": 1}, responses=RESPONSES,
+)  # fmt: skip
 WALLS = {1: 2.0, 2: 1.1, 4: 1.1}
 USERS = {1: 1.90, 2: 1.905, 4: 2.1}
 STEP_MS = 10
@@ -82,19 +57,28 @@ def _bins(until_s: float, width: int) -> list[int]:
     return [width] * whole + ([rest] if rest else [])
 
 
-def built(folder: Path, text: str = STUDY, timeline: bool = True, n_warmup: int = 0, **head: Any) -> Table:
-    jitters = (0.998, 1.0, 1.002, 1.001)
-    configurations = [{"jobs": j, "policy": p} for j in WALLS for p in ("other", "batch")]
-    runs = [(t, one(int(t["jobs"]), x, timeline)) for x in jitters for t in configurations]
-    file = write_journal(
-        folder / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [4] * 6}, **head
-    )
+Line = dict[str, Any]
+
+
+def built(
+    folder: Path, text: str = STUDY, timeline: bool = True, factor: str = "jobs",
+    change: Callable[[int, Line], object] = lambda number, line: None, **head: Any,
+) -> Table:  # fmt: skip
+    """The table of four runs of each configuration; `change` does to the lines of the journal what a test is about."""
+    configurations = [{factor: j, "policy": p} for j in WALLS for p in ("other", "batch")]
+    runs = [(t, one(int(t[factor]), x, timeline)) for x in (0.998, 1.0, 1.002, 1.001) for t in configurations]
+    design = {"configurations": configurations, "runs": [4] * 6}
+    file = write_journal(folder / "journal.jsonl", runs, text, design=design, **head)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    for line in lines[1 : 1 + n_warmup]:
-        line["warmup"] = True
-        line["record"]["run"] |= {"n_blocks_in": 20_000, "n_major_faults": 44}
+    for number, line in enumerate(lines):
+        change(number, line)
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return table.load(file)
+
+
+def changed(configuration: Line, **run: Any) -> Callable[[int, Line], object]:
+    """What changes the runs of a configuration."""
+    return lambda n, line: n and line["configuration"] == configuration and line["record"]["run"].update(run)
 
 
 def told(read: Table) -> Answer:
@@ -105,59 +89,59 @@ def by_name(found: Answer) -> dict[str, TableDoc]:
     return {doc.id: doc for doc in found.tables}
 
 
-def claim_of(found: Answer) -> Claim:
-    assert found.claim is not None
-    return found.claim
-
-
 def cell(raw: object) -> Estimate:
     assert isinstance(raw, Estimate)
     return raw
 
 
-def test_how_parallel_each_was(tmp_path: Path) -> None:
-    doc = by_name(told(built(tmp_path)))["parallelism"]
-    rows = {(row[0], row[1]): row for row in doc.rows}
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    return told(built(tmp_path_factory.mktemp("usual")))
+
+
+def test_how_parallel_each_was_and_where_the_tasks_were_few(usual: Answer) -> None:
+    rows = {(row[0], row[1]): row for row in by_name(usual)["parallelism"].rows}
     assert len(rows) == 6
     alone, four = rows[1, "other"], rows[4, "batch"]
     assert cell(alone[2]).value == pytest.approx(1.0, rel=0.01)
     assert (alone[3], four[3]) == (1, 2)
     assert cell(alone[6]).value is None, "one task is all that -j 1 can have: no tail"
     assert cell(four[2]).value == pytest.approx(2.0 / 1.1, rel=0.01)
-    assert cell(four[5]).value == pytest.approx(0.2, abs=0.02)
-    assert cell(four[6]).value == pytest.approx(0.2, abs=0.02)
+    assert [cell(four[i]).value for i in (5, 6)] == pytest.approx([0.2, 0.2], abs=0.02)
+    # The last 0.2 of 1.1 s: all of the last tenth, and nearly all of the ninth.
+    course = by_name(usual)["course"]
+    tenths = {(row[0], row[1]): row[2:] for row in course.rows}
+    assert [column.name for column in course.columns[2:]] == [f"to {n}%" for n in range(10, 101, 10)]
+    assert tenths[1, "other"] == pytest.approx([1.0] * 10, rel=0.01)
+    assert tenths[4, "other"][:8] == pytest.approx([2.0] * 8, rel=0.01)
+    assert tenths[4, "other"][8] == pytest.approx(1.18, abs=0.03)
+    assert tenths[4, "other"][9] == pytest.approx(1.0, rel=0.01)
 
 
-def test_where_the_tasks_were_few(tmp_path: Path) -> None:
-    """The last 0.2 of 1.1 s: all of the last tenth, and nearly all of the ninth."""
-    doc = by_name(told(built(tmp_path)))["course"]
-    rows = {(row[0], row[1]): row[2:] for row in doc.rows}
-    assert [column.name for column in doc.columns[2:]] == [f"to {n}%" for n in range(10, 101, 10)]
-    assert rows[1, "other"] == pytest.approx([1.0] * 10, rel=0.01)
-    assert rows[4, "other"][:8] == pytest.approx([2.0] * 8, rel=0.01)
-    assert rows[4, "other"][8] == pytest.approx(1.18, abs=0.03)
-    assert rows[4, "other"][9] == pytest.approx(1.0, rel=0.01)
-
-
-def test_the_best_is_a_set(tmp_path: Path) -> None:
-    doc = by_name(told(built(tmp_path)))["best"]
-    assert [row[-1] for row in doc.rows if row[0] == "other"] == ["no", "yes", "yes"]
-    levels = {cell(row[2]).confidence for row in doc.rows}
-    assert levels == {1 - (1 - 0.95) / 2}, "those of both groups hold at once"
-
-
-def test_user_time_grows_and_the_test_says_where_it_does_not(tmp_path: Path) -> None:
-    doc = by_name(told(built(tmp_path)))["inflation"]
-    rows = {row[1]: row for row in doc.rows if row[0] == "other"}
-    assert rows[2][3] == "the same within 2%"
-    assert rows[4][3] == "different"
+def test_the_best_is_a_set_and_user_time_grows_where_the_test_says_so(usual: Answer) -> None:
+    best = by_name(usual)["best"]
+    assert [row[-1] for row in best.rows if row[0] == "other"] == ["no", "yes", "yes"]
+    assert {cell(row[2]).confidence for row in best.rows} == {1 - (1 - 0.95) / 2}, "those of both groups hold at once"
+    rows = {row[1]: row for row in by_name(usual)["inflation"].rows if row[0] == "other"}
+    assert (rows[2][3], rows[4][3]) == ("the same within 2%", "different")
     assert cell(rows[4][2]).value == pytest.approx(2.1 / 1.9, rel=0.01)
+    policy = by_name(usual)["same-policy"]
+    assert [(row[0], row[3]) for row in policy.rows] == [(n, "the same within 2%") for n in (1, 2, 4)]
 
 
-def test_a_policy_that_makes_no_difference_is_shown_to_make_none(tmp_path: Path) -> None:
-    doc = by_name(told(built(tmp_path)))["same-policy"]
-    assert [row[0] for row in doc.rows] == [1, 2, 4]
-    assert {row[3] for row in doc.rows} == {"the same within 2%"}
+def test_the_claim_names_what_may_be_fastest_and_its_cost(
+    usual: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = claim_of(usual)
+    first, cost = said.cases
+    assert said.answered and (first.case, first.values["best"], first.values["where"]) == ("several", [2, 4], "")
+    assert (cost.case, cost.values["who"], cost.values["base"]) == ("cost", "-j 4", "-j 1")
+    assert cost.values["gain"][0].value == pytest.approx(2.1 / 1.9, rel=0.01)
+    assert said.matrix and [row.cells[-1].text for row in said.matrix.rows] == ["no", "yes", "yes"] * 2
+    check_numbers(said)
+    assert usual.warnings == [] and not {"prepared", "discarded"} & by_name(usual).keys()
+    monkeypatch.setitem(USERS, 1, USERS[4] / 3)  # what grows by a factor is told as one
+    assert cases_of(told(built(tmp_path)))["cost"]["gain"][0].value == pytest.approx(3, rel=0.01)
 
 
 def test_memory_is_bounded_by_the_largest_process(tmp_path: Path) -> None:
@@ -175,81 +159,40 @@ def test_the_peak_of_the_tree_goes_before_the_bound(tmp_path: Path) -> None:
 
 def test_a_failed_configuration_that_needs_more_memory_than_there_is(tmp_path: Path) -> None:
     """All runs of -j 4 were killed: what it would need is told by the others."""
-    file = built(tmp_path).file
-    assert file is not None
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    lines[0]["machine"]["memory_bytes"] = 350 * MIB
-    for line in lines[1:]:
-        if line["configuration"] == {"jobs": 4, "policy": "batch"}:
-            line["record"]["run"] |= {"status": "failed", "reason": "make ended with exit code 2: cc: Killed"}
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    (said,) = told(table.load(file)).warnings
+    killed = changed({"jobs": 4, "policy": "batch"}, status="failed", reason="make ended with exit code 2: cc: Killed")
+    machine = {"n_cpus": 2, "memory_bytes": 350 * MIB}
+    (said,) = told(built(tmp_path, change=killed, machine=machine)).warnings
     assert said.startswith("-j 4, policy batch: would need about 0.391 GiB, ")
     assert "this machine has 0.342 GiB, which may do for -j 3" in said
-    assert told(built(tmp_path)).warnings == []
 
 
-def test_what_was_built_stands_in_the_journal(tmp_path: Path) -> None:
-    line = "redis 5:7.0.15-1, redis_7.0.15.orig.tar.gz, sha256 abc"
-    doc = by_name(told(built(tmp_path, uses={"jvms": {}, "program": None, "prepared": {"redis": line}})))["prepared"]
-    assert doc.rows == [["redis", line]]
-    assert "prepared" not in by_name(told(built(tmp_path)))
+def test_what_was_built_and_what_was_discarded_and_why_stand_in_the_journal(tmp_path: Path) -> None:
+    def warm_up(number: int, line: Line) -> None:
+        if number in (1, 2):
+            line["warmup"] = True
+            line["record"]["run"] |= {"n_blocks_in": 20_000, "n_major_faults": 44}
 
-
-def test_what_was_discarded_and_why(tmp_path: Path) -> None:
-    doc = by_name(told(built(tmp_path, n_warmup=2)))["discarded"]
-    assert [row[0] for row in doc.rows[:2]] == ["r0", "r1"]
-    assert doc.rows[0][1:3] == [20_000 * 512.0, 44]
-    assert "discarded" not in by_name(told(built(tmp_path)))
-
-
-def test_the_claim_names_what_may_be_fastest_and_its_cost(tmp_path: Path) -> None:
-    said = claim_of(told(built(tmp_path)))
-    first, cost = said.cases
-    assert said.answered and (first.case, first.values["best"], first.values["where"]) == ("several", [2, 4], "")
-    assert (cost.case, cost.values["who"], cost.values["base"]) == ("cost", "-j 4", "-j 1")
-    assert cost.values["gain"][0].value == pytest.approx(2.1 / 1.9, rel=0.01)
-    assert said.matrix and [row.cells[-1].text for row in said.matrix.rows] == ["no", "yes", "yes"] * 2
-
-
-def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows(tmp_path: Path) -> None:
-    said = claim_of(told(built(tmp_path)))
-    assert said.matrix is not None
-    scale = matrix_scale(said.matrix)
-    cells = {(c.text or cell_number(c.estimate, scale)).split()[0] for row in said.matrix.rows for c in row.cells}
-    numbers = re.findall(r"([0-9.]+)(?:\N{MULTIPLICATION SIGN}| s )", " ".join(said.sentences))
-    assert len(numbers) == 2 and {*numbers} <= cells, (said.sentences, cells)
-
-
-def test_user_time_that_grows_by_a_factor_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(USERS, 1, USERS[4] / 3)
-    cost = claim_of(told(built(tmp_path))).cases[1]
-    assert cost.case == "cost" and cost.values["gain"][0].value == pytest.approx(3, rel=0.01)
+    text = "redis 5:7.0.15-1, redis_7.0.15.orig.tar.gz, sha256 abc"
+    uses = {"jvms": {}, "program": None, "prepared": {"redis": text}}
+    docs = by_name(told(built(tmp_path, change=warm_up, uses=uses)))
+    assert docs["prepared"].rows == [["redis", text]]
+    assert [row[0] for row in docs["discarded"].rows[:2]] == ["r0", "r1"]
+    assert docs["discarded"].rows[0][1:3] == [20_000 * 512.0, 44]
 
 
 def test_disturbed_runs_name_no_best(tmp_path: Path) -> None:
     """All runs of -j 2 under one policy lost a third of their CPU time; the other policy answers."""
-    file = built(tmp_path).file
-    assert file is not None
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    for line in lines[1:]:
-        if line["configuration"] == {"jobs": 2, "policy": "other"}:
-            line["record"]["run"] |= {"neighbor_ns": 600_000_000}
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    found = told(table.load(file))
-    docs = by_name(found)
-    assert {row[-1] for row in docs["best"].rows if row[0] == "other"} == {
-        "no, on disturbed runs", "yes, on disturbed runs"
-    }  # fmt: skip
-    assert {row[-1] for row in docs["best"].rows if row[0] == "batch"} == {"no", "yes"}
+    found = told(built(tmp_path, change=changed({"jobs": 2, "policy": "other"}, neighbor_ns=600_000_000)))
+    best = {(row[0], row[-1]) for row in by_name(found)["best"].rows}
+    disturbed = {("other", f"{word}, on disturbed runs") for word in ("no", "yes")}
+    assert best == {*disturbed, ("batch", "no"), ("batch", "yes")}
     said = claim_of(found)
     first, elsewhere = said.cases[:2]
     assert (first.values["best"], first.values["where"]) == ([2, 4], "with policy batch"), "it was not disturbed there"
     assert elsewhere.values["left"] == "with policy other"
     assert said.matrix and [bool(row.cells[0].doubt) for row in said.matrix.rows] == [False] * 4 + [True, False]
-    rows = {row[0]: row[-1] for row in docs["same-policy"].rows}
-    assert rows[2] == "the same within 2%, on disturbed runs"
-    assert rows[4] == "the same within 2%"
+    rows = {row[0]: row[-1] for row in by_name(found)["same-policy"].rows}
+    assert (rows[2], rows[4]) == ("the same within 2%, on disturbed runs", "the same within 2%")
 
 
 def test_without_timelines_the_rest_is_told(tmp_path: Path) -> None:
@@ -259,23 +202,18 @@ def test_without_timelines_the_rest_is_told(tmp_path: Path) -> None:
     assert claim_of(found).answered
 
 
-def test_other_studies_are_left_alone(tmp_path: Path) -> None:
-    assert jobs_factor(built(tmp_path)) == "jobs"
-    threads = STUDY.replace("jobs", "n").replace('"make", "-jn"', '"make"')
-    assert jobs_factor(built_as(tmp_path, threads)) == "n"
-    assert jobs_factor(built_as(tmp_path, threads.replace("-j{n}", "-t{n}"))) is None
-
-
-def built_as(folder: Path, text: str) -> Table:
-    configurations = [{"n": j, "policy": "other"} for j in WALLS]
-    runs = [(t, one(int(t["n"]), 1.0)) for t in configurations]
-    return table.load(
-        write_journal(folder / "other.jsonl", runs, text, design={"configurations": configurations, "runs": [1] * 3})
-    )
-
-
-def test_jobs_that_each_build_something_are_no_parallel_build(tmp_path: Path) -> None:
-    for work, factor in (("total", "jobs"), ("per-worker", None)):
-        read = built(tmp_path, STUDY.replace('work = "total"', f'work = "{work}"'))
-        assert jobs_factor(read) == factor
-        assert bool(told(read).tables) == (factor is not None)
+@pytest.mark.parametrize(
+    ("factor", "command", "work", "jobs"),
+    [
+        ("jobs", "make -j{jobs}", "total", "jobs"),
+        ("n", "./prog -j{n}", "total", "n"),
+        ("n", "./prog -t{n}", "total", None),
+        ("jobs", "make -j{jobs}", "per-worker", None),
+    ],
+    ids=["make", "its option alone", "threads", "jobs that each build something"],
+)
+def test_other_studies_are_left_alone(tmp_path: Path, factor: str, command: str, work: str, jobs: str | None) -> None:
+    factors = {factor: {"title": "-j", "levels": [1, 2, 4]}, "policy": POLICY}
+    text = a_study(factors, command=command, baseline={factor: 1}, responses=RESPONSES, work=work)
+    read = built(tmp_path, text, factor=factor)
+    assert jobs_factor(read) == jobs and bool(told(read).tables) == (jobs is not None)

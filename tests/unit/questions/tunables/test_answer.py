@@ -1,6 +1,5 @@
 """What is said of settings whose effects are known, from the rows of a journal: claim, labels, failures."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from math import exp
 from types import MappingProxyType
@@ -14,7 +13,6 @@ from scalograph.findings.answer import Answer
 from scalograph.findings.row import Row
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim
 from scalograph.questions.tunables.answer import answer
 from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.document import Tunables
@@ -24,9 +22,10 @@ from scalograph.study.declare import claims_of, declare_shipped
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level
-from scalograph.text.cell_numbers import cell_number
 from scalograph.text.warning_catalog import Caveat
 from scalograph.verdict.cause import Cause
+from tests.kit.findings import cases_of, cells_of, claim_of
+from tests.kit.shown_numbers import check_numbers
 from tests.kit.studies import a_study
 
 RATE, TIME = {"unit": "1/s", "better": "higher"}, {"unit": "s"}
@@ -83,15 +82,6 @@ def document(found: Answer) -> Tunables:
     return found.document
 
 
-def claim_of(found: Answer) -> Claim:
-    assert found.claim is not None
-    return found.claim
-
-
-def cases(found: Answer) -> dict[str, dict[str, Any]]:
-    return {case.case: case.values for case in claim_of(found).cases}
-
-
 def two(configuration: Mapping[str, Level]) -> float:
     return 0.06 * (configuration["a"] == 80) - 0.05 * (configuration["c"] == 3)
 
@@ -106,14 +96,12 @@ def rated() -> Answer:
 
 
 def test_gains_are_confirmed_and_losses_are_told(rated: Answer) -> None:
-    first, effects, others = (cases(rated)[case] for case in ("matter", "effects", "others"))
+    first, effects, others = (cases_of(rated)[case] for case in ("matter", "effects", "others"))
     assert (first["n"], first["all"], first["who"]) == (2, 4, ["dirty ratio 80"])
     assert first["gain"][0].value == pytest.approx(1.06, abs=0.01)
     assert [name for name, _ in effects["lower"]] == ["c=3"], "c 1 is as good as the default"
     assert not effects["higher"] and others["left"] == "b and d"
-    assert claim_of(rated).answered
-    shown = claim_of(rated).matrix
-    assert shown is not None and [row.label for row in shown.rows[:2]] == ["dirty ratio 80", "c=3"]
+    assert claim_of(rated).answered and [*cells_of(rated)][:2] == ["dirty ratio 80", "c=3"]
     (made,) = [text for text in rated.sentences if " compare settings " in text]
     assert " of the default), 20 fresh ones test the gains; runs of one setting differ by " in made
 
@@ -121,7 +109,7 @@ def test_gains_are_confirmed_and_losses_are_told(rated: Answer) -> None:
 def test_a_time_is_told_as_time() -> None:
     """Sentence and matrix have one quantity in one direction."""
     found = said(two)
-    assert cases(found)["matter"]["gain"][0].value == pytest.approx(0.94, abs=0.01)
+    assert cases_of(found)["matter"]["gain"][0].value == pytest.approx(0.94, abs=0.01)
     shown = claim_of(found).matrix
     assert shown is not None and (shown.title, shown.better) == ("time over the default", "lower")
 
@@ -129,11 +117,7 @@ def test_a_time_is_told_as_time() -> None:
 def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows(rated: Answer) -> None:
     both = said(lambda t: 0.06 * (t["a"] == 80) + 0.05 * (t["d"] in (3, 4)))
     for found in (rated, said(two), said(two, most=20), both):
-        claim = claim_of(found)
-        assert claim.matrix is not None
-        cells = {cell_number(c.estimate).split()[0] for row in claim.matrix.rows for c in row.cells if c.estimate}
-        numbers = re.findall(r"([0-9.]+)\N{MULTIPLICATION SIGN}", " ".join(claim.sentences))
-        assert numbers and {*numbers} <= cells, (claim.sentences, cells)
+        check_numbers(claim_of(found))
 
 
 def test_what_fresh_runs_do_not_confirm_is_named_and_does_not_count(rated: Answer) -> None:
@@ -170,39 +154,39 @@ def test_the_document_has_every_setting_with_its_evidence(rated: Answer) -> None
 
 def test_the_default_is_best_where_all_other_levels_are_worse() -> None:
     found = said(lambda configuration: -0.05 * (configuration["c"] != 2), RATE)
-    assert cases(found)["matter"]["best"] == ["c"] and len(cases(found)["effects"]["lower"]) == 2
+    assert cases_of(found)["matter"]["best"] == ["c"] and len(cases_of(found)["effects"]["lower"]) == 2
 
 
 def test_an_effect_of_unknown_size_has_its_direction() -> None:
     found = said(lambda configuration: -1.2 * (configuration["c"] == 3), noise=0.25, most=25)
-    assert cases(found)["effects"]["higher"] == [("c=3 (size uncertain)", [])]
+    assert cases_of(found)["effects"]["higher"] == [("c=3 (size uncertain)", [])]
 
 
 @pytest.mark.parametrize(("noise", "case"), [(0.002, "equivalent"), (0.012, "nothing")])
 def test_where_nothing_matters_it_says_how_much_may(noise: float, case: str) -> None:
     found = said(lambda configuration: 0.0, noise=noise)
     assert found.decided and claim_of(found).answered
-    assert [*cases(found)] == [case] and 0 < cases(found)[case]["most"] < 0.05
+    assert [*cases_of(found)] == [case] and 0 < cases_of(found)[case]["most"] < 0.05
     assert document(found).n_fresh == 0
 
 
 def test_what_is_too_noisy_is_not_said() -> None:
     found = said(nothing, noise=0.3)
-    assert not claim_of(found).answered and not found.decided and [*cases(found)] == ["open"]
+    assert not claim_of(found).answered and not found.decided and [*cases_of(found)] == ["open"]
     (doubt,) = found.doubts
     assert doubt.code == "wide settings" and doubt.values["wide"] > doubt.values["target"] == RESOLVED
 
 
 def test_a_search_that_ends_early_confirms_nothing() -> None:
     found = said(two, most=20)
-    assert [name for name, _ in cases(found)["effects"]["candidates"]] == ["dirty ratio 80"]
+    assert [name for name, _ in cases_of(found)["effects"]["candidates"]] == ["dirty ratio 80"]
     assert found.doubts and document(found).combinations == []
 
 
 @pytest.mark.parametrize("most", [6, 9])
 def test_nothing_is_said_before_a_block_is_complete(most: int) -> None:
     few = said(two, most=most)
-    assert cases(few) == {"too few": {"n_runs": most}} and few.doubts and not claim_of(few).answered
+    assert cases_of(few) == {"too few": {"n_runs": most}} and few.doubts and not claim_of(few).answered
 
 
 def test_a_busy_machine_is_named_as_the_cause() -> None:
@@ -227,9 +211,8 @@ def test_a_setting_that_fails_is_an_answer_and_gets_no_more_runs() -> None:
     others = [one.n_failed for one in document(found).settings if one.factor != "b"]
     assert broken.left_out and broken.n_failed == broken.n > 2 and broken.gain is None
     assert others == [0] * 7, "failures of another setting are not theirs"
-    assert cases(found)["others"]["fails"] == "b=on" and not cases(found)["others"]["unknown"]
-    shown = claim_of(found).matrix
-    assert shown is not None and "b=on" in [row.label for row in shown.rows]
+    assert cases_of(found)["others"]["fails"] == "b=on" and not cases_of(found)["others"]["unknown"]
+    assert "b=on" in cells_of(found)
     # What it offers to the claims of a paper are shares of all of them.
     offered = quantities(document(found))["failed_share"]
     shares = {one.group["b"]: one.estimate.value for one in offered if one.group["a"] == 20}
@@ -250,7 +233,7 @@ def test_a_default_that_fails_ends_the_search_and_is_why_nothing_is_said() -> No
     every = said(lambda configuration: None)
     assert document(every).n_runs < 40 and not every.decided
     found = said(lambda configuration: None if configuration == DEFAULT else 0.0)
-    assert cases(found) == {"no answer": {"reason": NOTHING_TO_COMPARE}} and not claim_of(found).answered
+    assert cases_of(found) == {"no answer": {"reason": NOTHING_TO_COMPARE}} and not claim_of(found).answered
     assert found.doubts == [Caveat("undecided", {"reason": NOTHING_TO_COMPARE})]
 
 
@@ -259,9 +242,9 @@ def test_one_at_a_time_has_every_setting_alone_and_confirms_nothing() -> None:
     found = said(two, RATE, **alone)
     one = document(found)
     assert (one.n_runs, one.n_default, one.n_fresh, {x.n for x in one.settings}) == (34, 10, 0, {3})
-    assert [name for name, _ in cases(found)["effects"]["candidates"]] == ["dirty ratio 80"]
+    assert [name for name, _ in cases_of(found)["effects"]["candidates"]] == ["dirty ratio 80"]
     early = said(two, RATE, noise=0.001, most=22, **alone)
-    assert "too few" not in cases(early)
+    assert "too few" not in cases_of(early)
     assert all(one.p is not None for one in document(early).factors) and not early.decided
     assert early.doubts == [Caveat("early end", {"unmade": "the planned blocks are complete"})]
 

@@ -1,7 +1,5 @@
 """The A/B answer: what is said of versions whose truth is known, and the numbers that stand beside it."""
 
-import re
-
 import numpy as np
 import pytest
 from simulate.two_studies import Kind, blocks
@@ -13,12 +11,17 @@ from scalograph.protocol.findings import Claim
 from scalograph.questions.asked import AskedFactors
 from scalograph.questions.assemble import findings
 from scalograph.study.load import parse
+from tests.kit.findings import cases_of
+from tests.kit.shown_numbers import check_numbers
 
 SETUP = ("p", "plain", "cgroup", "", "")
 
 
-def noisy(rng: np.random.Generator, typical: float, sd: float = 0.005) -> np.ndarray:
-    return typical * np.exp(rng.normal(0, sd, 10))
+def drawn(**kinds: tuple[float, float] | float) -> dict[str, np.ndarray]:
+    """Ten times of each version, about its typical one, with a standard deviation of their logs (0.005)."""
+    rng = np.random.default_rng(5)
+    both = {name: kind if isinstance(kind, tuple) else (kind, 0.005) for name, kind in kinds.items()}
+    return {name: typical * np.exp(rng.normal(0, sd, 10)) for name, (typical, sd) in both.items()}
 
 
 def claimed(times: dict[str, np.ndarray], verdict: str = "clean", factor: str = "version") -> Claim:
@@ -55,15 +58,13 @@ def test_a_gain_is_told_with_its_interval_and_the_matrix_that_carries_it() -> No
 
 
 def test_a_ratio_of_two_or_more_is_a_factor() -> None:
-    rng = np.random.default_rng(5)
-    (case, *_) = claimed({"a": noisy(rng, 100), "b": noisy(rng, 350)}).cases
+    (case, *_) = claimed(drawn(a=100, b=350)).cases
     assert case.case == "factor of time" and case.values["gain"][0].value == pytest.approx(3.5, rel=0.01)
 
 
 def test_a_level_is_named_as_it_was_typed() -> None:
-    rng = np.random.default_rng(5)
-    found = claimed({"n": noisy(rng, 100), "g": noisy(rng, 110)}, factor="order")
-    assert found.sentences[0].startswith("order=g takes ") and " than order=n (95% CI " in found.sentences[0]
+    values = claimed(drawn(n=100, g=110), factor="order").cases[0].values
+    assert (values["who"], values["base"]) == ("order=g", "order=n")
 
 
 def test_the_same_is_said_only_where_it_is_shown() -> None:
@@ -75,38 +76,27 @@ def test_the_same_is_said_only_where_it_is_shown() -> None:
 
 
 def test_of_several_the_fastest_and_the_slowest_are_told() -> None:
-    rng = np.random.default_rng(5)
-    found = claimed({"a": noisy(rng, 100), "b": noisy(rng, 90), "c": noisy(rng, 300)})
+    found = claimed(drawn(a=100, b=90, c=300))
     first, beside = found.cases
     assert (first.case, first.values["who"], first.values["n"]) == ("best", "b", 3)
     assert [name for name, _ in beside.values["higher"]] == ["c"] and not beside.values["left"]
     assert found.matrix and len(found.matrix.rows) == 3
 
 
-def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows() -> None:
-    rng = np.random.default_rng(5)
-    every = [
-        two("normal", 20, 0.04), two("normal", 40, 0.0),
-        claimed({name: noisy(rng, typical) for name, typical in (("a", 100), ("b", 90), ("c", 300))}),
-        claimed({f"v{n}": noisy(rng, 100 + 20 * n) for n in range(8)}),
-        claimed({f"v{n:02d}": noisy(rng, 100 + (n > 20)) for n in range(40)}),
-    ]  # fmt: skip
-    for found in every:
-        assert found.matrix is not None
-        cells = " ".join(cell.text for row in found.matrix.rows for cell in row.cells[1:])
-        numbers = re.findall(r"([0-9.]+)(?:\N{MULTIPLICATION SIGN}|% (?:less|more))", " ".join(found.sentences))
-        assert numbers and all(re.search(rf"(?<![0-9.]){re.escape(text)}(?![0-9])", cells) for text in numbers)
+@pytest.mark.parametrize(
+    "found",
+    [two("normal", 20, 0.04), two("normal", 40, 0.0), claimed(drawn(a=100, b=90, c=300)),
+     claimed(drawn(**{f"v{n}": 100 + 20 * n for n in range(8)})),
+     claimed(drawn(**{f"v{n:02d}": 100 + (n > 20) for n in range(40)}))],
+)  # fmt: skip
+def test_every_number_of_the_claim_is_a_cell_of_a_row_that_shows(found: Claim) -> None:
+    check_numbers(found)
 
 
 def test_two_modes_are_named_and_mark_the_cell() -> None:
     pair = two("modes", 40, 0.0)
     assert pair.cases[-1].case == "modes" and "old" in pair.cases[-1].values["who"]
     assert pair.matrix and "two modes" in pair.matrix.rows[0].cells[0].doubt
-
-
-def test_disturbed_runs_say_nothing_of_versions() -> None:
-    times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
-    assert claimed(times, "disturbed").sentences == ["No answer: 10 of 10 runs were disturbed."]
 
 
 def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:
@@ -116,20 +106,18 @@ def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:
     assert typical and typical.high and typical.low and typical.high / typical.low > 1.08
 
 
-def test_a_version_that_never_succeeds_is_the_reason() -> None:
+def test_disturbed_runs_say_nothing_of_versions_and_a_failing_one_is_the_reason() -> None:
+    times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
+    assert claimed(times, "disturbed").sentences == ["No answer: 10 of 10 runs were disturbed."]
     found = claimed({"old": np.array([100.0, 101.0]), "broken": np.array([])})
     assert found.sentences == ["No answer: no other run than with old succeeded."] and not found.answered
 
 
 def test_what_is_inconclusive_is_named_beside_what_is_slower() -> None:
-    rng = np.random.default_rng(5)
-    first, beside = claimed({"a": noisy(rng, 100), "b": noisy(rng, 110), "c": noisy(rng, 300, 2.0)}).cases
+    first, beside = claimed(drawn(a=100, b=110, c=(300, 2.0))).cases
     assert first.case == "none clearly better"
     assert [name for name, _ in beside.values["higher"]] == ["b"] and beside.values["left"] == ["c"]
-
-
-def test_of_too_wide_an_interval_only_which_is_slower_is_told() -> None:
-    rng = np.random.default_rng(5)
-    found = claimed({"a": noisy(rng, 100), "b": noisy(rng, 800, 0.6), "c": noisy(rng, 2000, 0.6)})
-    assert [case.case for case in found.cases] == ["none better", "beside"]
-    assert found.cases[1].values["higher"] == [("b or c (size uncertain)", [])]
+    # Of too wide an interval only which is slower is told.
+    cases = cases_of(claimed(drawn(a=100, b=(800, 0.6), c=(2000, 0.6))))
+    assert [*cases] == ["none better", "beside"]
+    assert cases["beside"]["higher"] == [("b or c (size uncertain)", [])]
