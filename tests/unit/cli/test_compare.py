@@ -1,4 +1,4 @@
-"""`scalograph compare` from results to its exit code, in this process."""
+"""`scalograph compare` and `gate` from results to their exit codes, and what they write for people."""
 
 import json
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from scalograph.protocol.noise_floor import SavedNoise, save_noise
 from tests.golden.command import Said, scalograph
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
+from tests.unit.exchange.instruments import exported, timed
 
 
 def journal(folder: Path, name: str, slower: float = 1.0, disturbed: int = 0) -> str:
@@ -29,42 +30,38 @@ def journal(folder: Path, name: str, slower: float = 1.0, disturbed: int = 0) ->
     return name
 
 
-@pytest.mark.parametrize(
-    ("other", "code", "word"),
-    [
-        ({"slower": 1.2}, Exit.SLOWER, "b is slower than a: 20"),
-        ({"slower": 0.8}, Exit.DONE, "b is faster"),
-        ({}, Exit.DONE, "is equivalent to"),
-        ({"slower": 1.2, "disturbed": 4}, Exit.INCONCLUSIVE, "Inconclusive"),
-    ],
-)
+@pytest.mark.parametrize(("other", "code", "word"), [
+    ({"slower": 1.2}, Exit.SLOWER, "b is slower than a: 20"),
+    ({"slower": 0.8}, Exit.DONE, "b is faster"),
+    ({}, Exit.DONE, "is equivalent to"),
+    ({"slower": 1.2, "disturbed": 4}, Exit.INCONCLUSIVE, "Inconclusive"),
+])  # fmt: skip
 def test_each_answer_has_its_exit_code(tmp_path: Path, other: dict[str, Any], code: Exit, word: str) -> None:
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", **other)]
     said = scalograph(["compare", *sources], tmp_path)
     assert said.code == code, said.printed
-    assert word in " ".join(said.printed.split())
-    assert len(said.printed.splitlines()) <= 25
+    assert word in " ".join(said.printed.split()) and len(said.printed.splitlines()) <= 25
     assert not (tmp_path / "a" / "findings.json").exists()
 
 
-def test_one_document_for_machines(tmp_path: Path) -> None:
+def test_one_document_for_machines_in_which_laws_of_another_response_are_not_compared(tmp_path: Path) -> None:
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
     document = json.loads(scalograph(["compare", *sources, "--json"], tmp_path).printed)
     (found,) = document["results"]
     assert document["answer"] == found["answer"] == "slower" and len(found["configurations"]) == len(CONFIGURATIONS)
     assert found["shift"]["value"] == pytest.approx(1.2)
+    # The law of a study is of its wall times; CPU times have none of their own.
+    (own,) = compare_sources([str(tmp_path / name) for name in sources]).results
+    (other,) = compare_sources([str(tmp_path / name) for name in sources], response="cpu").results
+    assert not own.laws_left_out and other.laws_left_out and other.laws == []
 
 
-@pytest.mark.parametrize(
-    ("model", "asked", "margin", "warning"),
-    [
-        (None, [], 0.02, "differ by up to 4% on this machine"),
-        ("another", [], 0.02, "keep a noise floor (scalograph doctor --noise)"),
-        (None, ["--margin", "1%"], 0.01, "differ by up to 4% on this machine"),
-        ("another", ["--margin", "1%"], 0.01, ""),
-    ],
-    ids=["saved here", "saved on another machine", "asked here", "asked on another machine"],
-)
+@pytest.mark.parametrize(("model", "asked", "margin", "warning"), [
+    (None, [], 0.02, "differ by up to 4% on this machine"),
+    ("another", [], 0.02, "keep a noise floor (scalograph doctor --noise)"),
+    (None, ["--margin", "1%"], 0.01, "differ by up to 4% on this machine"),
+    ("another", ["--margin", "1%"], 0.01, ""),
+], ids=["saved here", "saved on another machine", "asked here", "asked on another machine"])  # fmt: skip
 def test_the_noise_floor_warns_and_never_widens_the_margin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str | None, asked: list[str], margin: float, warning: str
 ) -> None:
@@ -78,14 +75,6 @@ def test_the_noise_floor_warns_and_never_widens_the_margin(
     assert ("different times differ" in printed) is bool(warning)
     (result,) = json.loads(scalograph(["compare", *sources, *asked, "--json"], tmp_path).printed)["results"]
     assert result["margin"] == margin
-
-
-def test_laws_of_another_response_are_not_compared(tmp_path: Path) -> None:
-    """The law of a study is of its wall times; CPU times have none of their own."""
-    sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
-    (own,) = compare_sources([str(tmp_path / name) for name in sources]).results
-    (other,) = compare_sources([str(tmp_path / name) for name in sources], response="cpu").results
-    assert not own.laws_left_out and other.laws_left_out and other.laws == []
 
 
 def compare_with_changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Said:
@@ -102,16 +91,99 @@ def test_findings_whose_points_lack_a_factor_are_refused(tmp_path: Path) -> None
     assert said.code == Exit.UNREADABLE and 'odd.json: a point of a curve without a level of "lock"' in said.printed
 
 
-@pytest.mark.parametrize(
-    ("question", "reason"),
-    [
-        ("break-even", "its runs were compared in pairs, expected results with curves"),
-        ("sweep", "no configuration with a run that counts"),
-    ],
-)
+@pytest.mark.parametrize(("question", "reason"), [
+    ("break-even", "its runs were compared in pairs, expected results with curves"),
+    ("sweep", "no configuration with a run that counts"),
+])  # fmt: skip
 def test_results_without_curves_are_refused_with_the_reason(tmp_path: Path, question: str, reason: str) -> None:
     def change(document: dict[str, Any]) -> None:
         document["curves"], document["study"]["question"] = [], question
 
     said = compare_with_changed(tmp_path, change)
     assert said.code == Exit.STUDY and reason in " ".join(said.printed.split())
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    for name, slower, disturbed in (("kept", 1.0, 0), ("slow", 1.2, 0), ("busy", 1.0, 4)):
+        journal(tmp_path, name, slower, disturbed)
+    return tmp_path
+
+
+def test_a_slower_result_fails_the_build_and_what_is_not_measurable_may_be_let_pass(kept: Path) -> None:
+    (kept / "summary.md").write_text("before\n")
+    said = scalograph(["gate", "slow", "--against", "kept", "--summary", "summary.md"], kept)
+    assert said.code == Exit.SLOWER
+    written = (kept / "summary.md").read_text()
+    assert written.startswith("before\n### slower: ") and "**slow is slower than kept: 20" in written
+    assert "| ratio |" in written or "| :-- |" in written
+    assert scalograph(["gate", "kept", "--against", "kept", "--format", "md"], kept).code == Exit.DONE
+    asked = ["gate", "busy", "--against", "kept", "--format", "json"]
+    assert scalograph(asked, kept).code == Exit.INCONCLUSIVE
+    assert scalograph([*asked, "--allow-inconclusive"], kept).code == Exit.DONE
+
+
+@pytest.mark.parametrize(("source", "more", "ending"), [
+    ("slow", (), "gate    FAIL: slower (exit code 7)"),
+    ("busy", (), "gate    FAIL: inconclusive (exit code 8)"),
+    ("busy", ("--allow-inconclusive",), "gate    PASS: inconclusive"),
+    ("kept", (), "gate    PASS: equivalent"),
+])  # fmt: skip
+def test_the_last_line_tells_the_builds_end(kept: Path, source: str, more: tuple[str, ...], ending: str) -> None:
+    said = scalograph(["gate", source, "--against", "kept", "--margin", "5%", *more], kept)
+    assert said.printed.rstrip().splitlines()[-1] == ending
+
+
+def write_timed(folder: Path, name: str, **commands: tuple[float, int]) -> None:
+    """Write a file of hyperfine: seconds and exit code of ten runs of each command."""
+    every = [
+        timed(command, [seconds * (1 + i % 3 / 1000) for i in range(10)], exit_codes=[code] * 10)
+        for command, (seconds, code) in commands.items()
+    ]
+    exported(folder, *every, name=name)
+
+
+GOOD, BROKEN = (0.02, 0), (0.0006, 127)
+
+
+@pytest.mark.parametrize(("new", "more", "code", "told"), [
+    ({"prog": BROKEN}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs, other is missing."),
+    ({"prog": BROKEN, "other": GOOD}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs."),
+    ({"other": GOOD}, (), Exit.CONFIGURATION_FAILED, "Inconclusive: in new.json, prog is missing."),
+    ({"other": (0.01, 0)}, (), Exit.CONFIGURATION_FAILED, "Inconclusive: in new.json, prog is missing."),
+    ({"other": (0.04, 0)}, (), Exit.CONFIGURATION_FAILED, "In new.json, prog is missing."),
+    ({"other": GOOD}, ("--allow-inconclusive",), Exit.CONFIGURATION_FAILED, "prog is missing."),
+    ({"other": GOOD}, ("--allow-missing", "prog"), Exit.DONE, "As allowed, prog failed or is missing."),
+    ({"other": (0.04, 0)}, ("--allow-missing", "prog"), Exit.SLOWER, "new.json is slower"),
+    ({"prog": GOOD, "other": GOOD}, (), Exit.DONE, "is equivalent to"),
+    ({"other": GOOD}, ("--allow-missing", "prg"), Exit.STUDY, 'did you mean "prog"?'),
+])  # fmt: skip
+def test_what_failed_or_is_missing_fails_the_build(
+    tmp_path: Path, new: dict[str, tuple[float, int]], more: tuple[str, ...], code: Exit, told: str
+) -> None:
+    write_timed(tmp_path, "old.json", prog=GOOD, other=GOOD)
+    write_timed(tmp_path, "new.json", **new)
+    said = scalograph(["gate", "new.json", "--against", "old.json", "--summary", "s.md", *more], tmp_path)
+    assert said.code == code, said.printed
+    assert told in " ".join(" ".join(said.printed.splitlines()[:6]).split())
+    if code == Exit.CONFIGURATION_FAILED:
+        assert said.printed.splitlines()[-1] == "gate    FAIL: failed or missing (exit code 4)"
+        assert (tmp_path / "s.md").read_text().startswith("### failed or missing: ")
+
+
+def test_a_configuration_of_ours_that_failed_or_was_not_run_fails_the_build(tmp_path: Path) -> None:
+    failed = [(CONFIGURATIONS[3], recorded(status="failed", reason="exit code 1"))] * 6
+    others = [(t, recorded(1 + i / 100)) for t in CONFIGURATIONS if t != CONFIGURATIONS[3] for i in range(6)]
+    kept = [(CONFIGURATIONS[3], recorded(1 + i / 100)) for i in range(6)]
+    for name, runs in (("kept", [*others, *kept]), ("failed", [*others, *failed]), ("fewer", others)):
+        (tmp_path / name).mkdir()
+        write_journal(tmp_path / name / "journal.jsonl", runs)
+    for name, told in (("failed", "failed in 6 of 6 runs."), ("fewer", "is missing.")):
+        asked = ["gate", name, "--against", "kept", "--margin", "50%"]
+        said = scalograph(asked, tmp_path)
+        assert said.code == Exit.CONFIGURATION_FAILED
+        assert f"Inconclusive: in {name}, threads=2 lock=cas {told}" in " ".join(said.printed.split())
+        assert scalograph([*asked, "--allow-missing", "threads=2 lock=cas"], tmp_path).code == Exit.DONE
+        compared = scalograph(["compare", "kept", name, "--margin", "50%"], tmp_path)
+        assert compared.code == (Exit.CONFIGURATION_FAILED if name == "failed" else Exit.INCONCLUSIVE)
+        assert "is equivalent" not in compared.printed

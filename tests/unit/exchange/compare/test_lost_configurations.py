@@ -1,15 +1,23 @@
-"""A configuration of the reference that failed in the other, or is missing there: beside it nothing is the same."""
+"""Configurations that failed or are missing in the other: beside them nothing is the same, whoever measured."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
 from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, fork
+from scalograph.exchange.compare.benchmark_source import benchmark_source
 from scalograph.exchange.compare.compare_claim import compare_claim, compare_tables
 from scalograph.exchange.compare.measured_source import FailedConfiguration, MeasuredSource, select_levels
 from scalograph.exchange.compare.paired_versions import paired_versions
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.report.compared_page import compared_plots
+from tests.kit import ROOT
+from tests.kit.findings import cases_of
+from tests.kit.refusals import refuses
 from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
@@ -33,13 +41,13 @@ def test_beside_it_nothing_is_the_same_or_faster(by: float, answer: str, cases: 
     found = compare_sources(OLD, [new(by, failed=(2,), missing=(8,))])
     lost = [(one.name, one.why, one.n_failed, one.n_runs) for one in found.results[0].lost]
     assert (found.answer, lost) == (answer, [("threads=2", "failed", 6, 6), ("threads=8", "missing", 0, 0)])
-    claim = compare_claim(found)
-    assert [case.case for case in claim.cases][: len(cases)] == cases
-    assert claim.cases[len(cases) - 1].values["reason" if answer == "inconclusive" else "lost"] == LOST
+    told = cases_of(compare_claim(found))
+    assert [*told][: len(cases)] == cases
+    assert told[cases[-1]]["reason" if answer == "inconclusive" else "lost"] == LOST
     assert [table.id for table in compare_tables(found)][:2] == ["ratios", "lost"]
 
 
-def test_what_is_allowed_to_be_missing_decides_nothing() -> None:
+def test_what_is_allowed_to_be_missing_or_failed_before_decides_nothing() -> None:
     others = [new(failed=(2,), missing=(8,))]
     found = compare_sources(OLD, others, allow_missing=["threads=2", "threads=8"])
     assert found.answer == "equivalent" and all(one.allowed for one in found.results[0].lost)
@@ -48,6 +56,10 @@ def test_what_is_allowed_to_be_missing_decides_nothing() -> None:
     assert found.answer == "inconclusive" and "threads=8" not in found.results[0].why
     with pytest.raises(StudyError, match=r'old has no "threads=3", expected one of threads=1, .* did you mean'):
         compare_sources(OLD, [new()], allow_missing=["threads=3"])
+    reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedConfiguration({"threads": 2}, (6, 6)),))
+    found = compare_sources(reference, [new(failed=(2,), missing=(8,))])
+    assert found.answer == "equivalent" and found.results[0].lost == []
+    assert compare_sources(replace(OLD, trust=None), [new(missing=(8,))]).results[0].lost == []
 
 
 def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
@@ -56,15 +68,7 @@ def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
     assert "threads=1 failed in 6 of 6 runs" in compare_claim(found).sentences[0]
     assert compare_claim(found).matrix is None and [table.id for table in compare_tables(found)] == ["lost"]
     assert compared_plots(found.results[0]) == []
-    with pytest.raises(StudyError, match="no configuration that both have"):
-        compare_sources(OLD, [source("new", {3: 1.0})])
-
-
-def test_what_failed_in_the_reference_too_is_not_lost_nor_what_a_published_table_lacks() -> None:
-    reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedConfiguration({"threads": 2}, (6, 6)),))
-    found = compare_sources(reference, [new(failed=(2,), missing=(8,))])
-    assert found.answer == "equivalent" and found.results[0].lost == []
-    assert compare_sources(replace(OLD, trust=None), [new(missing=(8,))]).results[0].lost == []
+    refuses(StudyError, "no configuration that both have", compare_sources, OLD, [source("new", {3: 1.0})])
 
 
 @pytest.mark.parametrize(("asked", "answer"), [((1, 4, 8), "equivalent"), ((2,), "inconclusive")])
@@ -110,3 +114,50 @@ def test_versions_that_cannot_be_paired_somewhere_are_not_the_same(why: str) -> 
     found = paired_versions(both, "version", {"old": "old", "new": "new"})
     assert found.answer == "inconclusive" and [one.why for one in found.results[0].lost] == [why]
     assert "threads=2 version=new" in compare_claim(found).sentences[0]
+
+
+TWICE = """
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.compare.benchmark_source import benchmark_source
+every = [Benchmark(f"b{min(i, 39_998)}", "run", {"n": "1"}, "s", (fork([1.0]),)) for i in range(40_000)]
+try:
+    benchmark_source(every, "an instrument", "A")
+except StudyError as error:
+    print(error)
+"""
+
+
+def timed(name: str, **params: str) -> Benchmark:
+    return Benchmark(name, "time", params, "s", (fork([1.0]), fork([1.1])))
+
+
+def test_params_take_no_place_of_the_name_and_make_no_wide_table() -> None:
+    source = benchmark_source([timed("Sum", benchmark="x"), timed("Max", benchmark="x")], "an instrument", "A")
+    assert source.levels_of("benchmark") == ["x"] and source.levels_of("benchmark name") == ["Sum", "Max"]
+    both = {"benchmark": "x", "benchmark name": "y"}
+    assert len(benchmark_source([timed("Sum", **both), timed("Max", **both)], "an instrument", "A").configurations) == 2
+    every = [timed("Sum", **{f"p{i}": "1"}) for i in range(MAX_PARAMS + 1)]
+    with pytest.raises(StudyError, match=f"A: {MAX_PARAMS + 1} params, expected at most {MAX_PARAMS}"):
+        benchmark_source(every, "an instrument", "A")
+
+
+def test_a_benchmark_that_is_there_twice_is_found_among_many() -> None:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", TWICE], env=environ, capture_output=True, text=True, check=True)
+    assert "several benchmarks are b39998 n=1, expected one of each" in done.stdout
+
+
+@pytest.mark.parametrize(("n_failed", "answer"), [(0, "equivalent"), (2, "equivalent"), (4, "inconclusive")])
+def test_a_benchmark_that_mostly_failed_is_no_measurement(n_failed: int, answer: str) -> None:
+    def six(name: str, n_failed: int = 0) -> Benchmark:
+        forks = tuple(fork([1 + i % 3 / 1000]) for i in range(6 - n_failed))
+        return Benchmark(name, "run", {}, "s", forks, failed=(n_failed, 6))
+
+    old = benchmark_source([six("x"), six("y")], "hyperfine", "old")
+    new = benchmark_source([six("x", n_failed), six("y")], "hyperfine", "new")
+    (found,) = compare_sources(old, [new]).results
+    assert found.answer == answer and [lost.name for lost in found.lost] == ["x"] * (n_failed == 4)
+    assert ("x (2 of 6 runs)" in "".join(found.doubts)) == (n_failed == 2)

@@ -1,16 +1,21 @@
-"""Faster, slower, equivalent, or inconclusive: each follows from the intervals, or from what forbids any answer."""
+"""Faster, slower, the same, or inconclusive: of two results, two versions in pairs, laws, and published tables."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim, differences
 from scalograph.exchange.compare.measured_source import MeasuredSource, divide_scores, select_levels
-from scalograph.exchange.compare.result_answer import compare_sources
-from scalograph.protocol.compared_results import ResultComparison
-from scalograph.protocol.findings import Trust
+from scalograph.exchange.compare.paired_versions import paired_versions, pairs_remedy
+from scalograph.exchange.compare.published_source import published_source
+from scalograph.exchange.compare.result_answer import compare_sources, law_changes
+from scalograph.protocol.compared_results import ResultComparison, ResultComparisons
+from scalograph.protocol.findings import Curve, FactorDoc, LawDoc, Trust
+from tests.kit.findings import cases_of
 from tests.kit.refusals import refuses
 from tests.unit.exchange.compare.made import source
 
@@ -25,22 +30,25 @@ def compared(old: MeasuredSource, new: MeasuredSource, margin: float | None = No
 
 
 def cases(old: MeasuredSource, *new: MeasuredSource, margin: float | None = None) -> dict[str, dict[str, Any]]:
-    return {case.case: case.values for case in compare_claim(compare_sources(old, new, margin)).cases}
+    return cases_of(compare_claim(compare_sources(old, new, margin)))
 
 
 def grown(by: float, only: int | None = None) -> dict[int, float]:
     return {n: t * (by if only in (None, n) else 1.0) for n, t in CURVE.items()}
 
 
-def test_a_common_factor_is_the_same_shape_at_another_level() -> None:
+def test_a_common_factor_is_the_same_shape_at_another_level_also_of_a_rate() -> None:
     new = source("new", grown(1.1))
     found = compared(OLD, new)
     assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(1.1)
     assert found.alike is not None and found.alike < 0.1
     assert cases(OLD, new)["alike"]["gain"] == found.shift
+    rate = {"better": "higher", "unit": "1/s", "title": "throughput"}
+    found = compared(source("old", CURVE, response=rate), source("new", grown(0.8), response=rate))
+    assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(0.8)
 
 
-def test_one_level_is_told_by_itself() -> None:
+def test_one_level_is_told_by_itself_and_the_worst_of_several_is_the_answer() -> None:
     found = compared(OLD, source("new", grown(1.2, only=8)))
     assert [one.shown for one in found.configurations] == ["equivalent", "equivalent", "equivalent", "slower"]
     assert found.answer == "slower" and found.alike is None
@@ -52,12 +60,20 @@ def test_one_level_is_told_by_itself() -> None:
     assert compared(OLD, slower_and_faster).answer == "slower"
     ((name, ratios),) = cases(OLD, slower_and_faster)["beside"]["faster"]
     assert name == "1 thread" and [e.value for e in ratios] == pytest.approx([0.75])
+    found = compare_sources(OLD, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
+    assert [one.answer for one in found.results] == ["faster", "equivalent", "slower"] and found.answer == "slower"
+    assert [case.values["other"] for case in compare_claim(found).cases] == ["c", "a", "b"]  # the worst first
 
 
-def test_a_rate_that_falls_is_slower() -> None:
-    rate = {"better": "higher", "unit": "1/s", "title": "throughput"}
-    found = compared(source("old", CURVE, response=rate), source("new", grown(0.8), response=rate))
-    assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(0.8)
+@pytest.mark.parametrize("times", [grown(1.1), grown(1.2, only=8), grown(1.2, only=8) | {1: 6.0}, grown(2.5, only=4)])
+def test_every_number_of_the_sentences_is_that_of_a_row(times: dict[int, float]) -> None:
+    claim = compare_claim(compare_sources(OLD, [source("new", times)]))
+    assert claim.matrix is not None
+    shown = [cell.estimate for row in claim.matrix.rows for cell in row.cells if cell.estimate]
+    values = [case.values for case in claim.cases]
+    named = [one["gain"] for one in values if "gain" in one]
+    named += [e for one in values for _, ratios in one.get("faster", []) for e in ratios]
+    assert named and all(any(e == cell for cell in shown) for e in named)
 
 
 def test_the_same_only_within_the_margin() -> None:
@@ -79,10 +95,13 @@ def test_of_a_study_that_was_disturbed_nothing_is_compared(refused: str) -> None
     assert found.case == "refused" and [*cases(*sides)] == ["refused"]
 
 
-def test_disturbed_configurations_decide_nothing() -> None:
-    found = compared(source("old", CURVE, doubt="includes disturbed runs"), source("new", grown(3.0, only=1)))
+def test_disturbed_configurations_and_few_runs_decide_nothing_and_doubts_are_passed_on() -> None:
+    found = compared(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
     assert found.configurations[0].shown == "inconclusive" and found.configurations[0].doubt
     assert found.answer == "equivalent" and found.n_inconclusive == 1
+    assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "inconclusive"
+    new = source("new", CURVE, trust=Trust(level="caution", sentence="The machine drifted."))
+    assert compared(OLD, new).doubts == ["Of new: The machine drifted."]
 
 
 @pytest.mark.parametrize("odd", [(0.0, 1.0), (1e-300, 1e300), (1e308, 1e308)])
@@ -92,27 +111,6 @@ def test_scores_without_a_ratio_decide_nothing(odd: tuple[float, ...]) -> None:
     strange = first._replace(scores=(*odd, *first.scores[2:]))
     found = compared(OLD, replace(new, configurations=(strange, *others)))
     assert found.answer == "equivalent" and found.n_inconclusive == 1 and found.configurations[0].ratio.value is None
-
-
-def test_few_runs_are_no_answer() -> None:
-    assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "inconclusive"
-
-
-def test_the_worst_of_several_is_the_answer() -> None:
-    found = compare_sources(OLD, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
-    assert [one.answer for one in found.results] == ["faster", "equivalent", "slower"] and found.answer == "slower"
-    assert [case.values["other"] for case in compare_claim(found).cases] == ["c", "a", "b"]  # the worst first
-
-
-def test_every_number_of_the_sentences_is_that_of_a_row() -> None:
-    for by in (grown(1.1), grown(1.2, only=8), grown(1.2, only=8) | {1: 6.0}, grown(2.5, only=4)):
-        claim = compare_claim(compare_sources(OLD, [source("new", by)]))
-        assert claim.matrix is not None
-        shown = [cell.estimate for row in claim.matrix.rows for cell in row.cells if cell.estimate]
-        values = [case.values for case in claim.cases]
-        named = [one["gain"] for one in values if "gain" in one]
-        named += [e for one in values for _, ratios in one.get("faster", []) for e in ratios]
-        assert named and all(any(e == cell for cell in shown) for e in named)
 
 
 def test_what_differs_around_the_runs_is_told() -> None:
@@ -134,38 +132,35 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
     refuses(StudyError, "does not tell its clock", divide_scores, new, "clock")
 
 
-def test_sources_without_a_common_configuration_are_refused() -> None:
+def test_sources_without_a_common_configuration_are_refused_and_rows_are_chosen() -> None:
     with pytest.raises(StudyError, match="no configuration that both have"):
         compared(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))
     refuses(StudyError, "figures of one unit", compared, OLD, source("new", CURVE, response={"unit": "bytes"}))
     refuses(StudyError, "no configuration with threads=3", select_levels, [OLD], ["threads=3"])
+    found = published_source("published:parallel-build:smp=smp,scheduler=ule,tree=full")
+    assert [configuration.levels["jobs"] for configuration in found.configurations] == [1, 2, 4, 8]
+    assert found.response.name == "wall" and found.is_printed
 
 
-def test_per_clock_counts_cycles() -> None:
+def test_scores_are_counted_per_clock_and_per_cpu() -> None:
     """A processor with a clock that is 16.5% higher took 40% less time: 1.43 times as much in a cycle."""
     old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
     found = compared(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
     assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
     refuses(StudyError, "does not tell its clock", divide_scores, new, "clock")
-
-
-def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:
     times = divide_scores(source("old", CURVE, (1.0, 1.0)), "cpu")
     assert times.configurations[2].scores[0] == pytest.approx(4 * 2.3)
     rates = divide_scores(source("old", CURVE, (1.0, 1.0), response={"better": "higher"}), "cpu")
     assert rates.configurations[2].scores[0] == pytest.approx(2.3 / 4)
 
 
-@pytest.mark.parametrize(
-    ("slower", "margin", "floor", "machine", "warned"),
-    [
-        (1.1, None, 0.0, {"cpu_model": "one"}, True),  # nothing is known
-        (1.1, None, 0.03, {"cpu_model": "one"}, False),  # a floor is kept
-        (1.1, 0.05, 0.0, {"cpu_model": "one"}, False),  # a margin was asked
-        (1.0, None, 0.0, {"cpu_model": "one"}, False),  # no difference
-        (1.1, None, 0.0, {}, False),  # not measured here
-    ],
-)
+@pytest.mark.parametrize(("slower", "margin", "floor", "machine", "warned"), [
+    (1.1, None, 0.0, {"cpu_model": "one"}, True),  # nothing is known
+    (1.1, None, 0.03, {"cpu_model": "one"}, False),  # a floor is kept
+    (1.1, 0.05, 0.0, {"cpu_model": "one"}, False),  # a margin was asked
+    (1.0, None, 0.0, {"cpu_model": "one"}, False),  # no difference
+    (1.1, None, 0.0, {}, False),  # not measured here
+])  # fmt: skip
 def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_changes(
     slower: float, margin: float | None, floor: float, machine: dict[str, str], warned: bool
 ) -> None:
@@ -174,6 +169,110 @@ def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_
     assert [text.startswith("Results of different times differ") for text in doubts] == [True] * warned
 
 
-def test_doubts_of_the_studies_are_passed_on() -> None:
-    new = source("new", CURVE, trust=Trust(level="caution", sentence="The machine drifted."))
-    assert compared(OLD, new).doubts == ["Of new: The machine drifted."]
+NAMES = {"threads": 1}
+
+
+def with_law(label: str, sigma: float, *flags: Flag) -> MeasuredSource:
+    fixed = Estimate(0.001, 0.0005, 0.002)
+    law = LawDoc(
+        sigma=Estimate(sigma, 0.9 * sigma, 1.1 * sigma), kappa=fixed, gamma=fixed, optimum=fixed, twice=fixed,
+        flags=list(flags), largest=8,
+    )  # fmt: skip
+    made = source(label, {n: t * (1 + sigma) for n, t in CURVE.items()})
+    return replace(made, curves=(Curve(group={}, factor="threads", points=[], law=law),))
+
+
+def test_only_what_does_not_touch_changed_and_the_claim_names_it() -> None:
+    found = law_changes(with_law("old", 0.10), with_law("new", 0.20), NAMES)
+    assert [(one.coefficient, one.reference.value, one.other.value) for one in found] == [("sigma", 0.10, 0.20)]
+    assert law_changes(with_law("old", 0.10), with_law("new", 0.11), NAMES) == []
+    assert law_changes(with_law("old", 0.10), with_law("new", 0.20, Flag("lack of fit", "")), NAMES) == []
+    assert cases(with_law("old", 0.10), with_law("new", 0.20))["law"]["changes"] == ["sigma rises"]
+
+
+@pytest.mark.parametrize("changed", ["--where", "--per"])
+def test_no_law_is_compared_of_anything_else_than_it_was_fitted_to(changed: str) -> None:
+    both = [with_law("old", 0.10), with_law("new", 0.20)]
+    chosen = select_levels(both, ["threads=2", "threads=4"])
+    old, new = chosen if changed == "--where" else [divide_scores(one, "cpu") for one in both]
+    found = compare_sources(old, [new])
+    assert found.results[0].laws == [] and found.results[0].laws_left_out
+    assert "no law" in cases_of(compare_claim(found))
+
+
+def test_a_whole_curve_that_is_chosen_keeps_its_law() -> None:
+    every = []
+    for label, sigma in (("old", 0.10), ("new", 0.20)):
+        one = with_law(label, sigma)
+        (curve,) = one.curves
+        locks = tuple(curve.model_copy(update={"group": {"lock": lock}}) for lock in ("none", "cas"))
+        of_locks = [(lock, own) for lock in ("none", "cas") for own in one.configurations]
+        own = tuple(own._replace(levels={**own.levels, "lock": lock}) for lock, own in of_locks)
+        factors = {**one.factors, "lock": FactorDoc(name="lock", title="lock", levels=[])}
+        every.append(replace(one, curves=locks, configurations=own, factors=factors))
+    old, new = select_levels(every, ["lock=cas"])
+    (found,) = compare_sources(old, [new]).results
+    assert [one.group for one in found.laws] == [{"lock": "cas"}] and not found.laws_left_out
+
+
+def test_windows_against_os_x_and_nothing_from_disturbed_runs_alone() -> None:
+    found = compare_sources(published_source("published:8"), [published_source("published:15")])
+    (one,) = found.results
+    ratios = {configuration.levels["threads"]: configuration.ratio.value or 0 for configuration in one.configurations}
+    assert 1 / ratios[1] == pytest.approx(1.52, abs=0.005)
+    middle = [ratios[n] for n in (2, 8, 32, 128)]
+    assert (min(middle), max(middle)) == pytest.approx((1.06, 1.23), abs=0.005)
+    assert ratios[512] == pytest.approx(2.08, abs=0.005) and one.answer == "inconclusive"
+    assert [(d.what, d.reference, d.other) for d in one.differences] == [("os", "Windows XP", "Mac OS X 10.4.8")]
+    told = cases_of(compare_claim(found))
+    assert [*told] == ["refused", "values"]
+    assert [e.value for e in told["values"]["values"]] == pytest.approx([1 / 1.52, 2.08], abs=0.005)
+    lost = [ratio.model_copy(update={"doubt": "rests on disturbed runs"}) for ratio in one.configurations]
+    busy = one.model_copy(update={"configurations": lost, "why": "a: 9 of 9 runs were disturbed"})
+    busy_claim = compare_claim(found.model_copy(update={"results": [busy]}))
+    assert busy_claim.sentences == ["Inconclusive: a: 9 of 9 runs were disturbed."]
+
+
+# Blocks that differ by half, which single runs could not see through.
+BLOCKS = (1.0, 1.5, 0.8, 1.2, 1.4, 0.9, 1.1, 1.3)
+PAIRED = {"./old": "old", "./new": "new"}
+
+
+def study(new: float, refused: str = "") -> MeasuredSource:
+    old = source("s", {1: 1.0}, BLOCKS, levels={"version": "./old"}, refused=refused)
+    own = [score * new * (1 + 0.001 * (i % 3)) for i, score in enumerate(BLOCKS)]
+    new_ones = source("s", {1: 1.0}, own, levels={"version": "./new"}).configurations
+    return replace(old, configurations=(*old.configurations, *new_ones))
+
+
+def said(new: float, margin: float | None = None, refused: str = "") -> ResultComparisons:
+    return paired_versions(study(new, refused), "version", PAIRED, margin)
+
+
+def test_pairs_show_what_blocks_would_hide() -> None:
+    (case,) = compare_claim(said(0.957)).cases
+    assert case.case == "different" and case.values["gain"] == said(0.957).results[0].configurations[0].ratio
+    assert (said(0.957).answer, said(1.05).answer) == ("faster", "slower")
+    assert said(1.01).answer == said(1.03, margin=0.05).answer == "equivalent"
+    found = said(2.0, refused="9 of 16 runs were disturbed")
+    assert found.answer == "inconclusive" and "9 of 16" in found.results[0].why
+
+
+@pytest.mark.parametrize(
+    ("half", "n", "margin", "precision", "options"),
+    [
+        (0.03, 40, 0.02, 0.01, "Add pairs: --pairs 348"),  # three times as wide as it may be: nine times as many
+        (0.02, 40, 0.01, 0.01, "Add pairs: --pairs 610 --precision 0.5%"),  # at 1% the pairs would end too early
+        (0.02, 9, 0.02, 0.01, "Add pairs: --pairs 29"),
+    ],
+)
+def test_an_open_comparison_names_the_pairs_that_decide(
+    half: float, n: int, margin: float, precision: float, options: str
+) -> None:
+    """Made-up intervals; with as many pairs their ends are no farther apart than the margin."""
+    (result,) = said(1.0).results
+    ratio = Estimate(1.0, math.exp(-half), math.exp(half), 0.95, n)
+    row = result.configurations[0].model_copy(update={"ratio": ratio, "shown": "inconclusive"})
+    update = {"configurations": [row], "margin": margin, "answer": "inconclusive", "case": "open"}
+    assert pairs_remedy(result.model_copy(update=update), precision) == options
+    assert pairs_remedy(result.model_copy(update={**update, "case": "refused"}), precision) == ""

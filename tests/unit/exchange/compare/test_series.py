@@ -10,6 +10,7 @@ from scalograph.exchange.compare.measured_source import FailedConfiguration, Mea
 from scalograph.exchange.compare.series import DatedSource, series, series_claim, series_tables, series_trust
 from scalograph.protocol.compared_results import ResultSeries
 from scalograph.protocol.findings import Trust
+from tests.kit.findings import cases_of
 from tests.unit.exchange.compare.made import source
 
 CURVE = {1: 8.0, 2: 4.2, 4: 2.3}
@@ -29,7 +30,7 @@ def dated(i: int, result: MeasuredSource) -> DatedSource:
     return DatedSource(f"2026-01-{i + 1:02}T00:00:00Z", result)
 
 
-def test_a_new_level_begins_with_a_result_and_what_differs_is_told() -> None:
+def test_a_new_level_begins_with_a_result_and_else_there_is_one() -> None:
     found = series(results(12, 7)[::-1])
     (step,) = found.steps
     assert step.name == "r07" and step.ratio.value == pytest.approx(1.08, rel=0.01)
@@ -43,23 +44,21 @@ def test_a_new_level_begins_with_a_result_and_what_differs_is_told() -> None:
     assert [table.id for table in series_tables(found)] == ["results", "steps"]
 
 
-@pytest.mark.parametrize(("margin", "case"), [(None, "equivalent"), (0.05, "equivalent"), (0.005, "open")])
-def test_without_a_change_results_are_equivalent_within_the_margin(margin: float | None, case: str) -> None:
-    claim = series_claim(series(results(12), margin=margin))
-    assert [one.case for one in claim.cases] == [case] and claim.answered == (case == "equivalent")
-    few = series_claim(series(results(4)))
-    assert few.cases[0].case == "few" and not few.answered
-    # Enough results, but nothing bounds how far one of them is from the first.
-    single = dated(6, source("single", CURVE, (1.0,)))
-    assert series_claim(series([*results(6), single])).cases[0].case == "no intervals"
+@pytest.mark.parametrize(
+    ("n", "step_at", "margin", "case"),
+    [(12, None, None, "equivalent"), (12, None, 0.05, "equivalent"), (12, None, 0.005, "open"), (4, None, None, "few"),
+     (12, 7, 0.15, "small step")],
+)  # fmt: skip
+def test_what_is_said_of_results_without_a_change_beyond_the_margin(
+    n: int, step_at: int | None, margin: float | None, case: str
+) -> None:
+    claim = series_claim(series(results(n, step_at), margin=margin))
+    assert [*cases_of(claim)] == [case, "changes"][: 1 if step_at is None else 2]
+    assert claim.answered == (case not in ("open", "few"))
+    assert case != "small step" or cases_of(claim)[case]["margin"] == 0.15
 
 
-def test_a_change_within_the_margin_is_none() -> None:
-    claim = series_claim(series(results(12, 7), margin=0.15))
-    assert claim.cases[0].case == "small step" and claim.cases[0].values["margin"] == 0.15
-
-
-def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
+def test_what_says_or_decides_nothing_is_left_out() -> None:
     every = results(8)
     every[2] = dated(2, source("busy", CURVE, refused="9 of 9 runs were disturbed"))
     every[3] = dated(3, source("fewer", {1: 8.0}))
@@ -68,9 +67,6 @@ def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
     assert found.left_out == ["torn: no journal", "busy: 9 of 9 runs were disturbed", "fewer: other configurations"]
     with pytest.raises(StudyError, match="no result that can be compared"):
         series([], ["torn: no journal"])
-
-
-def test_what_decides_nothing_in_a_comparison_decides_no_level() -> None:
     every = results(9)
     every[2] = dated(2, source("fallen", {**CURVE, 1: 80.0}, doubt="includes disturbed runs"))
     every[4] = dated(4, source("nothing", CURVE, (0.0, 0.0)))
@@ -97,15 +93,12 @@ def newest_without_one(*failed: FailedConfiguration) -> ResultSeries:
     return series([*every, dated(7, replace(last, configurations=last.configurations[:2], failed=failed))])
 
 
-def test_a_newest_result_that_failed_is_no_level_and_is_named() -> None:
+def test_a_newest_result_that_failed_or_lacks_a_configuration_is_named() -> None:
     found = newest_without_one(FailedConfiguration({"threads": 4}, (5, 6)))
     assert len(found.results) == 7 and found.left_out == ["r07: runs failed with threads=4 (5 of 6)"]
     claim = series_claim(found)
     assert claim.cases[0].values["text"] == "the newest result is excluded: r07: runs failed with threads=4 (5 of 6)"
     assert not claim.answered
-
-
-def test_a_newest_result_that_lacks_a_configuration_says_so() -> None:
     found = newest_without_one()
     claim = series_claim(found)
     assert len(found.results) == 8 and not claim.answered
