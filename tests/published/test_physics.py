@@ -1,17 +1,23 @@
-"""The physics gates on published tables: they object where the figures cannot be, and nowhere else."""
+"""Published tables and claims: gates object where figures cannot be; the same words are read alike in each study."""
 
 import csv
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import ObservedLevel, cpu_time_across, physics_flags
 from scalograph.findings.published.published_quantities import list_objections, read_rows
 from scalograph.study.declare import declare
+from scalograph.study.load import load
 from scalograph.study.model import Published
-from scalograph.study.shipped import shipped_study
+from scalograph.study.published_claim import PublishedClaim
+from scalograph.study.shipped import shipped_catalogue, shipped_study
 from tests.published.claims import printed_rows
 
 LOOP = Path(__file__).parent / "process-loop-1cpu.csv"
@@ -92,3 +98,41 @@ def test_the_report_objects_beside_the_published_rows_where_they_tell_their_cpus
     assert texts.count("speedup above the CPUs") == 20
     blind = published.model_copy(update={"match": {"threads": "threads", "sync": "lock"}})
     assert {*objections("thread-scaling", blind)[0]} == {""}
+
+
+# Words of a sentence -> the range of a ratio of times, or of speeds, that bears it out.
+READINGS: dict[str, tuple[float | None, float | None]] = {
+    r"take the same time|take as long as|takes as long as counting|in proportion": (0.95, 1.05),
+    r"takes? twice as long|doubles": (1.7, 2.3),
+    r"nearly twice": (1.5, 2.1),
+    r"halves": (0.43, 0.59),
+    r"(is|are|task) slower|rises from 2 to|system time grows": (1.05, None),
+}
+
+
+@cache
+def claims() -> tuple[PublishedClaim, ...]:
+    """Those of all studies that ship, each once."""
+    found = {}
+    for file in sorted(shipped_catalogue().parent.glob("*/study.toml")):
+        published = load(file).published
+        found |= {claim.id: claim for claim in (published.claims if published else ())}
+    return (*found.values(),)
+
+
+@pytest.mark.parametrize("words", READINGS)
+def test_like_sentences_have_like_ranges(words: str) -> None:
+    like = [claim for claim in claims() if re.search(words, claim.sentence) and "printed errors" not in claim.sentence]
+    assert like and {claim.id: claim.bounds for claim in like} == {claim.id: READINGS[words] for claim in like}
+
+
+def test_each_sentence_stands_alone_and_its_range_holds_what_was_printed() -> None:
+    leaning = re.compile(r"^(It|They|There)\b|\b(with it|do so too)\b")
+    assert [claim.id for claim in claims() if leaning.search(claim.sentence)] == []
+    assert [claim.id for claim in claims() if not claim.place] == []
+    for claim in claims():
+        printed = claim.published if isinstance(claim.published, list) else [claim.published]
+        low, high = claim.bounds if not claim.unlike else (None, None)
+        for value in (one for one in printed if one is not None):
+            assert low is None or value * (1 + 0.001) >= low, claim.id
+            assert high is None or value * (1 - 0.001) <= high, claim.id

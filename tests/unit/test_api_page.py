@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import pkgutil
 import re
 from functools import cache
 from importlib import import_module
@@ -91,3 +92,15 @@ def test_an_example_that_is_wrong_is_told() -> None:
     said: list[str] = []
     wrong = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", None, 0)
     assert doctest.DocTestRunner(verbose=False).run(wrong, out=said.append).failed == 1 and "Got:" in "".join(said)
+
+
+@pytest.mark.parametrize("name", analysis.__all__)
+def test_a_name_is_no_module(name: str) -> None:
+    for module in pkgutil.iter_modules(analysis.__path__):
+        importlib.import_module(f"{analysis.__name__}.{module.name}")
+    assert not isinstance(getattr(analysis, name), ModuleType)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        analysis.nothing  # noqa: B018

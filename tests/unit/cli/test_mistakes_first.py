@@ -1,4 +1,4 @@
-"""A mistake is told at once, while another session holds the machine; and what a failed command said of itself."""
+"""Mistakes: each has its code and words (refusals.toml), and waits for no machine; a failed command is quoted."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,10 @@ import pytest
 from scalograph.control.store import CHANGES, Store
 from scalograph.system.lock import try_lock
 from scalograph.system.private_dir import PrivateDir
+from tests.kit import ROOT
 from tests.kit.command import degraded, in_process, study
+from tests.kit.refusals import Refusal, check, rows
+from tests.unit.cli.test_compare import journal
 
 LOAD = ("load", "--serve", "./no-such", "--get", "http://127.0.0.1:{port}/")
 SEARCH = ("find", "effective-cpus", "--", "./no-such")
@@ -74,3 +77,10 @@ def test_a_command_that_fails_is_quoted(tmp_path: Path, line: tuple[str, ...]) -
     done = in_process(*line, cwd=tmp_path, env=degraded(tmp_path))
     assert done.returncode == 4, done.stderr
     assert "exited with 1" in done.stdout and "boom" in done.stdout
+
+
+@pytest.mark.parametrize("refusal", rows(ROOT / "tests/unit/cli/refusals.toml"))
+def test_it_is_refused(tmp_path: Path, refusal: Refusal) -> None:
+    if "odd.json" in refusal.files:
+        journal(tmp_path, "a")
+    check(refusal, tmp_path)

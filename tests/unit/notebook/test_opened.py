@@ -1,8 +1,11 @@
-"""Results as a notebook has them: what they hold, what they show, and what is refused."""
+"""Results as a notebook has them, and the notebooks of docs, which run as they stand."""
 
+import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +17,7 @@ from scalograph.notebook.opened_results import OpenedResults
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 from tests.kit.refusals import refuses
+from tests.kit.sources import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +101,34 @@ def test_import_alone_is_cheap() -> None:
     assert done.stdout.split() == ["scalograph"] and {"open", "fit_usl"} <= set(dir(scalograph))
     with pytest.raises(AttributeError, match="no attribute 'other'"):
         scalograph.other  # type: ignore[attr-defined]  # noqa: B018
+
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+def sources(file: Path) -> list[str]:
+    document = json.loads(file.read_text(encoding="utf-8"))
+    assert document["nbformat"] == 4
+    return ["".join(cell["source"]) for cell in document["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_a_notebook_runs_and_shows_what_its_cells_end_with(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    shown = []
+    for source in sources(file):
+        tree = ast.parse(source)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, file.name, "exec"), names)
+        if isinstance(last, ast.Expr):
+            shown.append(eval(compile(ast.Expression(last.value), file.name, "eval"), names))
+    rich = [one for one in shown if hasattr(one, "_repr_html_") or hasattr(one, "_repr_svg_")]
+    assert len(shown) >= 6 and len(rich) >= 3
+    assert names["fit"].optimum.value == pytest.approx(93, abs=1)
+
+
+def test_notebooks_are_kept_without_results() -> None:
+    for file in NOTEBOOKS:
+        cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in cells)

@@ -1,7 +1,10 @@
-"""A name that is none of those which a message lists: the message asks whether the nearest one was meant."""
+"""Names: those of the schema of study.toml, and the nearest one where a name is none of those that there are."""
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,10 +13,12 @@ from scalograph.control.control import LevelError, find_control
 from scalograph.design.resolve import assumed_host
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
+from scalograph.study import model
 from scalograph.study.declare import declare_shipped
 from scalograph.study.load import parse
+from scalograph.study.model import study_schema
 from scalograph.study.scalars import unknown_name_error
-from scalograph.study.shipped import shipped_study, shipped_workload
+from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workload
 from tests.kit.studies import VALID
 
 
@@ -65,3 +70,44 @@ def test_a_name_that_is_like_none_of_them_has_what_else_can_be_done() -> None:
         str(unknown_name_error("--figure", '"x"', "x", [], empty="no figures"))
         == '--figure: "x", expected one of no figures'
     )
+
+
+# Tables whose keys are names that a study chooses, or that the page tells of in one row.
+WHOLE = ("parameters", "env", "tables", "published", "quick", "exclude", "baseline", "reference", "process", "reset")
+
+
+@cache
+def schema() -> dict[str, Any]:
+    return study_schema()
+
+
+def keys(table: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, value in table.items():
+        here = (*path, "NAME" if path in (("factors",), ("responses",)) else name)
+        if isinstance(value, dict) and name not in (*WHOLE, "conditions"):
+            yield from keys(value, here)
+        else:
+            yield here
+
+
+def test_every_key_of_a_shipped_study_is_known_and_explained() -> None:
+    used = {
+        key
+        for name in shipped_studies()
+        for key in keys(tomllib.loads((shipped_study(name) / "study.toml").read_text(encoding="utf-8")))
+    }
+    parts = {key: model._find_part(schema(), schema(), list(key)) for key in used}
+    assert {key for key, part in parts.items() if part is None} == set()
+    named = {("name",), ("title",)}
+    unsaid = {key for key, part in parts.items() if part is not None and "description" not in part} - named
+    # These the page tells below its table.
+    assert unsaid <= {key for key in unsaid if key[0] == "responses" and key[-1] in ("unit", "better", "title", "from")}
+
+
+def test_it_is_a_schema_that_editors_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert schema()["$schema"].endswith("2020-12/schema") and schema()["title"] == "study.toml"
+    assert "runs per configuration" in schema()["$defs"]["Protocol"]["properties"]["runs"]["description"]
+    both = [schema()["$defs"]["WorkloadUse"]["properties"][name]["description"] for name in ("prepare", "cleanup")]
+    assert both[0] == both[1]
+    monkeypatch.setattr(model, "_PAGES", ())
+    assert "description" not in study_schema()["$defs"]["Protocol"]["properties"]["runs"]
