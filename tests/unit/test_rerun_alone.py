@@ -53,30 +53,36 @@ def test_one_that_passes_alone_is_named_and_the_run_passes(tmp_path: Path, worke
     assert n_runs(tmp_path, "a@b") == 2
 
 
-def test_a_parameter_with_an_at_sign_is_found_again(tmp_path: Path) -> None:
-    tests = "@pytest.mark.parametrize('name', ['x@y'])\ndef test_flaky(name): once(name)\n"
-    done = run(tmp_path, tests, "--rerun-alone", *WORKERS)
-    assert done.returncode == 0 and "FLAKY test_it.py::test_flaky[x@y]" in done.stdout
+AT_SIGN = "@pytest.mark.parametrize('name', ['x@y'])\ndef test_flaky(name): once(name)\n"
+SET_UP = "@pytest.fixture\ndef thing(): once('a')\ndef test_it(thing): pass\n"
+TWICE = PASSES + FLAKY.format("a") + "def test_wrong(): assert 1 == 2\n"
+SKIPPED = "def test_it():\n    if Path(__file__).with_name('a').exists(): pytest.skip()\n    once('a')\n"
+DIES = "def test_it():\n    once('a')\n    import os; os._exit(3)\n"
+ONE = ("-n1", "--max-worker-restart=0")
+# Tests, options beside --rerun-alone, exit code, what is printed, and how often each file was written.
+ENDS: dict[str, tuple[str, tuple[str, ...], int, tuple[str, ...], dict[str, int]]] = {
+    "a parameter with an at sign is found again": (AT_SIGN, WORKERS, 0, ("FLAKY test_it.py::test_flaky[x@y]",), {}),
+    "one that fails in its set-up may be flaky too": (SET_UP, ("-n0",), 0, ("1 flaky in",), {}),
+    "one that fails twice has failed": (TWICE, WORKERS, 1, ("1 failed, 1 passed, 1 flaky in", "alone: not passed",
+                                                            "FAILED test_it.py::test_wrong"), {}),
+    "one that is skipped the second time has failed": (SKIPPED, ("-n0",), 1, ("1 failed in",), {}),
+    "a guarantee is never run again": (GUARANTEE + FLAKY.format("a"), WORKERS, 1, ("1 failed, 1 flaky in",),
+                                       {"kept": 1, "a": 2}),
+    "one whose worker died is never run again": (DIES, ONE, 1, (), {"a": 2}),
+    "what cannot be collected is not run again": ("import no_such_module\n", ("-n0",), 2, (), {}),
+}  # fmt: skip
 
 
-def test_one_that_fails_in_its_setup_may_be_flaky_too(tmp_path: Path) -> None:
-    tests = "@pytest.fixture\ndef thing(): once('a')\ndef test_it(thing): pass\n"
-    done = run(tmp_path, tests, "--rerun-alone", "-n0")
-    assert done.returncode == 0 and "1 flaky in" in done.stdout.splitlines()[-1], done.stdout
-
-
-def test_one_that_fails_twice_has_failed(tmp_path: Path) -> None:
-    tests = PASSES + FLAKY.format("a") + "def test_wrong(): assert 1 == 2\n"
-    done = run(tmp_path, tests, "--rerun-alone", *WORKERS)
-    assert done.returncode == 1 and "1 failed, 1 passed, 1 flaky in" in done.stdout.splitlines()[-1], done.stdout
-    assert "FAILED test_it.py::test_wrong" in done.stdout and "FLAKY test_it.py::test_wrong" not in done.stdout
-    assert "run again, alone: not passed" in done.stdout
-
-
-def test_one_that_is_skipped_the_second_time_has_failed(tmp_path: Path) -> None:
-    tests = "def test_it():\n    if Path(__file__).with_name('a').exists(): pytest.skip()\n    once('a')\n"
-    done = run(tmp_path, tests, "--rerun-alone", "-n0")
-    assert done.returncode == 1 and "1 failed in" in done.stdout.splitlines()[-1]
+@pytest.mark.parametrize("name", ENDS)
+def test_how_the_run_ends(tmp_path: Path, name: str) -> None:
+    tests, options, code, words, times = ENDS[name]
+    if tests == DIES:
+        (tmp_path / "a").write_text("x")
+    done = run(tmp_path, tests, "--rerun-alone", *options)
+    assert (done.returncode, [word for word in words if word not in done.stdout]) == (code, []), done.stdout
+    assert {file: n_runs(tmp_path, file) for file in times} == times
+    assert "FLAKY" not in done.stdout or (words and "FLAKY test_it.py::test_wrong" not in done.stdout)
+    assert "run again" not in done.stdout or words
 
 
 @pytest.mark.parametrize(("n", "code", "closing"), [(2, 0, "2 flaky in"), (3, 1, "3 failed in")])
@@ -84,24 +90,6 @@ def test_more_than_two_are_a_failure(tmp_path: Path, n: int, code: int, closing:
     done = run(tmp_path, "".join(FLAKY.format(name) for name in "abc"[:n]), "--rerun-alone", "-n0")
     assert (done.returncode, done.stdout.count("\nFLAKY ")) == (code, n), done.stdout
     assert closing in done.stdout.splitlines()[-1]
-
-
-def test_a_guarantee_is_never_run_again(tmp_path: Path) -> None:
-    done = run(tmp_path, GUARANTEE + FLAKY.format("a"), "--rerun-alone", *WORKERS)
-    assert done.returncode == 1 and "1 failed, 1 flaky in" in done.stdout.splitlines()[-1], done.stdout
-    assert (n_runs(tmp_path, "kept"), n_runs(tmp_path, "a")) == (1, 2)
-
-
-def test_one_whose_worker_died_is_never_run_again(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("x")
-    tests = "def test_it():\n    once('a')\n    import os; os._exit(3)\n"
-    done = run(tmp_path, tests, "--rerun-alone", "-n1", "--max-worker-restart=0")
-    assert done.returncode != 0 and n_runs(tmp_path, "a") == 2 and "FLAKY" not in done.stdout
-
-
-def test_what_cannot_be_collected_is_not_run_again(tmp_path: Path) -> None:
-    done = run(tmp_path, "import no_such_module\n", "--rerun-alone", "-n0")
-    assert done.returncode == 2 and "run again" not in done.stdout
 
 
 def test_nothing_is_run_again_unless_it_is_asked_for(tmp_path: Path) -> None:

@@ -55,9 +55,6 @@ def test_two_builds_are_levels_of_a_factor_and_the_first_is_the_reference() -> N
     assert 'levels = "./old,./new"' in text and '[reference]\nversion = "./old"' in text
     assert 'precision = "1%"' in text and "runs = 40" in text and "What `scalograph ab` ran" in text
     assert "[factors.threads]" in declared("a", "b", "./{version}", "{threads}", threads="1,2")
-
-
-def test_the_most_pairs_have_the_names_that_measure_gives_to_runs() -> None:
     assert {"--pairs", "--runs", "-r"} <= known("ab")
 
 
@@ -112,10 +109,19 @@ def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
     assert words in shown["why"] and shown["claim"]["sentences"][0].count(words)
 
 
-def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_version_that_failed_with_some_threads_differs_and_one_document_has_the_ratios(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_pairs(tmp_path, [(recorded(1 + i % 3 / 100),) * 2 for i in range(6)], n_asked=6)
     _, shown = document(tmp_path, capsys)
     assert (shown["answer"], len(shown["configurations"]), shown["results"]) == ("equivalent", 1, str(tmp_path))
+    every = [{"threads": n, "version": name} for n in (1, 2) for name in (ASKED.a, ASKED.b)]
+    runs = [(t, FAILED if t == every[3] else recorded(1.0 + i % 3 / 1000)) for i in range(10) for t in every]
+    text = declared(ASKED.a, ASKED.b, "{version}", "{threads}", threads="1,2")
+    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": every, "runs": [10] * 4})
+    assert answer(tmp_path, AbOptions(a=ASKED.a, b=ASKED.b, threads="1,2")) == Exit.CONFIGURATION_FAILED
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "failed in 10 of 10 runs" in shown and "is equivalent" not in shown
 
 
 @pytest.mark.parametrize(
@@ -150,15 +156,3 @@ def test_an_inconclusive_answer_names_the_pairs_that_decide(tmp_path: Path, caps
     (case,) = shown["claim"]["cases"]
     n = pairs_needed(Estimate(**shown["configurations"][0]["ratio"]), 0.02)
     assert case["values"]["remedy"] == f"Add pairs: --pairs {n}" and n is not None and n > 100
-
-
-def test_a_version_that_failed_with_some_threads_is_not_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    every = [{"threads": n, "version": name} for n in (1, 2) for name in (ASKED.a, ASKED.b)]
-    runs = [(t, FAILED if t == every[3] else recorded(1.0 + i % 3 / 1000)) for i in range(10) for t in every]
-    text = declared(ASKED.a, ASKED.b, "{version}", "{threads}", threads="1,2")
-    write_journal(tmp_path / "journal.jsonl", runs, text, design={"configurations": every, "runs": [10] * 4})
-    assert answer(tmp_path, AbOptions(a=ASKED.a, b=ASKED.b, threads="1,2")) == Exit.CONFIGURATION_FAILED
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "failed in 10 of 10 runs" in shown and "is equivalent" not in shown

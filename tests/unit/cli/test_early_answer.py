@@ -32,22 +32,17 @@ def scaling(levels: Mapping[str, Level], block: int) -> float:
 THREADS = a_study({"threads": "1,2"}, protocol={"runs": 12}, baseline={"threads": 1})
 
 
-def test_nothing_is_said_before_three_blocks() -> None:
-    assert early(THREADS, scaling, 2).text() == ""
-
-
 def test_a_speedup_is_told_after_three_blocks_with_what_the_rest_will_bring() -> None:
+    assert early(THREADS, scaling, 2).text() == ""
     shown = early(THREADS, scaling, 3)
     assert shown.text() == "2 threads: about 1.90\N{MULTIPLICATION SIGN} so far (1.85\N{EN DASH}1.95)"
     # Of 12 blocks 9 are left: the interval of 3 shrinks by half.
     assert shown.text(seconds_per_run=10.0, n_left=18).endswith("; 3 min more for \N{PLUS-MINUS SIGN}1.3%")
     assert shown.is_current
-
-
-def test_a_wish_for_precision_says_how_long_it_takes() -> None:
     text = a_study({"threads": "1,2"}, protocol={"runs": 100, "precision": "1.25%"}, baseline={"threads": 1})
     said = early(text, scaling, 3).text(seconds_per_run=10.0, n_left=194)
     assert said.endswith(" more for \N{PLUS-MINUS SIGN}1.2%") and "); 3 min more" in said
+    assert early(THREADS, scaling, 3, "disturbed").text().endswith("), from disturbed runs")
 
 
 def test_without_a_ratio_the_value_is_told_with_its_interval() -> None:
@@ -60,10 +55,6 @@ def test_versions_are_told_as_a_ratio(tables: Mapping[str, Mapping[str, str]]) -
     text = a_study({"version": ["a", "b"]}, protocol={"runs": 9}, **tables)
     said = early(text, lambda x, block: 3.2 * 1.01 ** (block % 3 - 1) if x["version"] == "b" else 1.0, 6).text()
     assert said == "b: about 3.20\N{MULTIPLICATION SIGN} a so far (3.17\N{EN DASH}3.23)"
-
-
-def test_what_rests_on_disturbed_runs_says_so() -> None:
-    assert early(THREADS, scaling, 3, "disturbed").text().endswith("), from disturbed runs")
 
 
 def test_a_search_has_its_own_words() -> None:

@@ -53,12 +53,9 @@ def test_a_mistake_is_not_waited_for(tmp_path: Path, busy: Store, line: tuple[st
     assert done.returncode in (2, 3) and not (tmp_path / "scalograph-results").exists()
 
 
-def test_without_a_mistake_the_machine_is_waited_for(tmp_path: Path, busy: Store) -> None:
+def test_without_a_mistake_or_where_it_was_changed_the_machine_is_waited_for(tmp_path: Path, busy: Store) -> None:
     done = in_process("measure", "--wait-lock", "0.1s", "--", "true", cwd=tmp_path, store=busy)
     assert done.returncode == 3 and f"process {os.getpid()} measures on this machine" in done.stderr
-
-
-def test_levels_are_not_judged_while_another_session_has_changed_the_machine(tmp_path: Path, busy: Store) -> None:
     (tmp_path / "state" / CHANGES).write_text("{}")
     done = in_process("measure", "--wait-lock", "0.1s", "--cpus", "4096", "--", "true", cwd=tmp_path, store=busy)
     assert done.returncode == 3 and "measures on this machine" in done.stderr and "4096" not in done.stderr

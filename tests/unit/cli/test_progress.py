@@ -100,23 +100,22 @@ Lines = Callable[[], list[str]]
 Slow = Callable[[float], Score]
 
 
-def test_a_study_of_seconds_needs_no_line(lines: Lines) -> None:
+def test_a_study_of_seconds_needs_no_line_and_nothing_is_known_before_its_first_run(lines: Lines) -> None:
     shown, planner = grid(study_of(3))
     with shown:
         assert conduct(shown, planner) == 9
     assert lines() == []
+    assert grid(study_of(1))[0]._line() == "[0/3]  setup"
+    assert eta_text(None, 60.0, 60.0) == "limit 1 min"
 
 
-def test_a_line_every_half_minute(lines: Lines, slow: Slow) -> None:
+def test_a_line_every_half_minute_counts_what_went_wrong(lines: Lines, slow: Slow) -> None:
     shown, planner = grid(study_of(2))
     with shown:
         conduct(shown, planner, slow(20))
     assert [line.partition("  threads=")[0] for line in lines()] == [
         "[2/6] 33%  ETA 1 min 20 s", "[4/6] 66%  ETA 40 s", "[6/6] 100%"
     ]  # fmt: skip
-
-
-def test_a_line_counts_what_went_wrong(lines: Lines, slow: Slow) -> None:
     shown, planner = grid(study_of(2))
     with shown:
         conduct(shown, planner, slow(30), Judgment("disturbed", []), most=1)
@@ -172,11 +171,6 @@ def test_waiting_is_no_part_of_the_rate(slow: Slow) -> None:
     assert shown._line().startswith("[2/6] 33%  ETA 2 min  ")
 
 
-def test_nothing_is_known_before_the_first_run() -> None:
-    assert grid(study_of(1))[0]._line() == "[0/3]  setup"
-    assert eta_text(None, 60.0, 60.0) == "limit 1 min"
-
-
 def test_a_warm_up_is_named() -> None:
     shown, planner = grid(a_study({"threads": "1,2"}, protocol={"runs": 2, "warmup_runs": 1}))
     run = planner.ask()
@@ -196,9 +190,6 @@ def test_a_wish_for_precision_is_told_in_figures(lines: Lines, slow: Slow) -> No
     # The baseline is precise too, and goes on until the others are.
     assert "block 9: precise enough, no further runs of threads=2" in told
     assert "±3.9% (asked 1%), 2 of 3 precise" in "".join(told)
-
-
-def test_an_interval_without_bounds_is_no_percentage() -> None:
     shown, planner = sequential(study_of(16))
     conduct(shown, planner, lambda n, block: float(1 + 9 * block), most=6)
     assert "beyond ±100% (asked 1%)" in shown._line()
@@ -217,16 +208,13 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(lines: Lines, te
     assert lines() == []
 
 
-def test_all_configurations_that_become_precise_at_once_are_named(lines: Lines) -> None:
+def test_configurations_that_become_precise_are_named_at_once_and_once(lines: Lines) -> None:
     shown, planner = sequential(study_of(16, "1,2,3,4,5,6"))
     with shown:
         conduct(shown, planner, still)
     named = "threads=1, threads=2, threads=3 and 3 more"
     assert lines()[-1] == f"block 9: precise enough, no further runs of {named}"
     assert near_text(planner.progress) == "all 6 precise (asked 1%)"
-
-
-def test_what_an_earlier_start_has_forgone_is_not_said_again(lines: Lines) -> None:
     _, planner = sequential(study_of(16))
     n_done = conduct(grid(study_of(16))[0], planner, most=27)
     assert len(planner.progress.skipped) == 1
@@ -250,14 +238,11 @@ def test_the_live_line_shows_the_run_and_what_is_left(lines: Lines, terminal: St
     assert lines() == []
 
 
-def test_the_live_line_is_one_line_however_narrow_the_terminal() -> None:
+def test_the_live_line_is_one_line_and_of_several_parts_says_which() -> None:
     shown, planner = grid(study_of(1))
     run = planner.ask()
     assert run is not None
     shown.run_started(run, planner.n_left)
     assert len(Console(width=14).render_lines(shown)) == 1
-
-
-def test_a_part_of_several_says_which_it_is() -> None:
     shown = LiveProgress(design_of(study_of(2), 4), called="part 3 of 12: cpu-surface")
     assert str(shown.__rich__()).startswith("part 3 of 12: cpu-surface  [0/6]")

@@ -15,9 +15,10 @@ from scalograph.questions.registry import role, roles_present
 from tests.kit import ROOT
 from tests.kit.findings import findings_of
 from tests.kit.records import recorded
+from tests.kit.simulated import Machine as EvenMachine
 from tests.kit.studies import a_study
 from tests.unit.questions.break_even.test_study import STUDY as STUDY_OF_EVEN
-from tests.unit.questions.break_even.test_study import Machine as EvenMachine
+from tests.unit.questions.break_even.test_study import forked
 from tests.unit.questions.break_even.test_study import run as even_run
 from tests.unit.questions.cliff.test_study import STUDY as CLIFF
 from tests.unit.questions.cliff.test_study import Machine, run
@@ -103,7 +104,7 @@ holds = [1, "any"]
 
 
 def test_ratios_of_a_break_even_study_are_those_of_its_surface(tmp_path: Path) -> None:
-    _, found = even_run(tmp_path, EvenMachine(), STUDY_OF_EVEN + EVEN)
+    _, found = even_run(tmp_path, EvenMachine(forked), STUDY_OF_EVEN + EVEN)
     pays, never = found.published_claims
     (figure,) = pays.figures
     assert isinstance(figure.here, Estimate) and figure.here.value == pytest.approx(0.41, rel=0.15)

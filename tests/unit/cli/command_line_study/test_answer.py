@@ -111,7 +111,7 @@ def test_the_serial_share_is_found_again(responses: tuple[PrintedFigure, ...]) -
     assert along.serial.low is not None and along.serial.low < 0.05 < float(along.serial.high or 0)
 
 
-def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_third() -> None:
+def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_next() -> None:
     given = table((1, 2), factor="cpus")
     along = curve_of(given)
     assert along.law is None and along.serial is not None and along.serial.contains(0.05)
@@ -120,6 +120,11 @@ def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_third() -> No
     assert along.next.contains(amdahl)
     values = answer(given)
     assert values["share"].estimate.contains(0.05) and values["nth"] == "third" and values["gain"] > 0.3
+    assert curve_of(table()).next is None
+    assert curve_of(table((1, 2, 4))).next_size == 5
+    found = next_gain(Estimate(0.0, -0.01, 0.0, 0.95, 10, ""), 1)
+    assert found is not None and found.low == found.high == 1.0
+    assert next_gain(Estimate(None, None, None, 0.95, 0, ""), 1) is None
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1, 2, 4), (1, 2, 4, 8)])
@@ -128,11 +133,6 @@ def test_more_workers_than_cpus_are_no_serial_share(levels: tuple[int, ...]) -> 
     assert along.serial is not None and along.serial.contains(0.05) and float(along.serial.high or 1) < 0.08
     assert along.next is None
     assert curve_of(table((4, 8), cpus=2)).serial is None
-
-
-def test_nothing_is_said_past_the_cpus_where_a_worker_needs_one() -> None:
-    assert curve_of(table()).next is None
-    assert curve_of(table((1, 2, 4))).next_size == 5
 
 
 def test_cost_counts_the_cpus_that_a_step_adds() -> None:
@@ -186,7 +186,7 @@ def test_the_cpus_of_the_sentence_are_those_of_a_row() -> None:
     assert share.cells[-1].text.startswith(value_text(*answer(given)["share"]))
 
 
-def test_a_level_that_failed_has_its_row_and_the_others_their_figures() -> None:
+def test_levels_that_failed_leave_the_others_their_figures() -> None:
     given = table(failing=(4,))
     along = curve_of(given)
     assert [point.n_failed for point in along.points] == [0, 0, 8, 0]
@@ -194,9 +194,6 @@ def test_a_level_that_failed_has_its_row_and_the_others_their_figures() -> None:
     doc = steps_table(findings(given), None)
     assert [row[-1] for row in doc.rows] == ["8", "8", "0, 8 failed", "8"]
     assert "share" in answer(given)
-
-
-def test_a_baseline_that_failed_leaves_times() -> None:
     given = table(failing=(1,))
     along = curve_of(given)
     assert all(point.speedup is None or point.speedup.value is None for point in along.points[1:])
@@ -204,35 +201,23 @@ def test_a_baseline_that_failed_leaves_times() -> None:
     assert doc.rows[1][1].value == pytest.approx(0.525, rel=0.05)
 
 
-def test_runs_too_short_say_nothing_of_cpus_used() -> None:
-    given = table(wall_s=0.001)
-    assert all(point.cpus_used is None for point in curve_of(given).points)
-    assert "used" not in answer(given)
-
-
-def test_a_factor_that_counts_nothing_has_rows_curve_of() -> None:
-    study = parse(study_text(CommandStudy(("p", "{gc}"), AskedFactors({"gc": "a,b"}))))
+def test_factors_that_count_nothing_and_runs_too_short_say_nothing_of_cpus() -> None:
+    study = parse(study_text(CommandStudy(("p", "{gc}"), {"gc": "a,b"})))
     rows = [row_of({"gc": gc}, i, {"wall": 1.0 + i / 100}, 1.0) for gc in "ab" for i in range(3)]
     given = Table(study, "hash", {}, [{"gc": "a"}, {"gc": "b"}], [3, 3], rows)
     along = curve_of(given)
     assert [point.level for point in along.points] == ["a", "b"]
     assert along.law is None and answer(given) == {} and costs(given, 1.0) == {}
+    given = table(wall_s=0.001)
+    assert all(point.cpus_used is None for point in curve_of(given).points)
+    assert "used" not in answer(given)
 
 
-def test_the_bracket_of_one_more() -> None:
-    found = next_gain(Estimate(0.0, -0.01, 0.0, 0.95, 10, ""), 1)
-    assert found is not None and found.low == found.high == 1.0
-    assert next_gain(Estimate(None, None, None, 0.95, 0, ""), 1) is None
-
-
-def test_a_command_that_ignores_its_level_is_told() -> None:
+def test_a_command_that_ignores_its_level_is_told_unless_levels_are_hardly_known() -> None:
     same = table(sigma=1.0, jitter=0.002)
     assert "Does the command use {threads}?" in question(same)
     for other in (table(), table((1,)), table(factor="cpus", sigma=1.0), table(factor="copies", sigma=1.0)):
         assert question(other) == ""
-
-
-def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
     few, wide = table(sigma=1.0), table(sigma=1.0)
     few.rows[:] = few.rows[: len(few.configurations)]
     for row in wide.rows:
@@ -240,15 +225,12 @@ def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
     assert question(few) == question(wide) == ""
 
 
-def test_one_document_has_the_scores_that_count() -> None:
+def test_documents_and_tables_have_the_scores_that_count_in_order_of_size() -> None:
     given = table((1, 2))
     given.rows[0] = replace(given.rows[0], verdict="disturbed")
     found = document(findings(given), ["So."], 0.1)
     steps = found["curves"][0]["steps"]
     assert [len(step["responses"]["wall"]["scores"]) for step in steps] == [7, 8]
     assert found["answer"] == ["So."] and found["speedup"]["value"] == steps[-1]["speedup"]["value"]
-
-
-def test_levels_stand_in_order_of_size_however_they_were_given() -> None:
     doc = steps_table(findings(table((4, 1, 2))), None)
     assert [row[0] for row in doc.rows] == [1, 2, 4]

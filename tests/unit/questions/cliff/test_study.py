@@ -79,7 +79,7 @@ def test_a_place_that_moves_is_an_answer(tmp_path: Path) -> None:
     assert analyze_steps.exit_code(found) == Exit.DONE
 
 
-def test_a_place_that_was_not_looked_at_again_says_so(tmp_path: Path) -> None:
+def test_a_search_that_ended_early_says_what_it_did_not_check_and_after_how_many_runs(tmp_path: Path) -> None:
     whole = Machine({220: 2.0})
     run(tmp_path / "whole", whole)
     budget = f"[protocol]\nbudget_runs = {len(whole.made) - 1}\n"
@@ -87,6 +87,10 @@ def test_a_place_that_was_not_looked_at_again_says_so(tmp_path: Path) -> None:
     assert cliffs_of(found).cliffs and not cliffs_of(found).decided
     assert "unconfirmed" in [case.case for case in claim_of(found).cases]
     assert "search open" in found.trust.codes
+    _, found = run(tmp_path, Machine({220: 2.0}), STUDY + "[protocol]\nbudget_runs = 13\n")
+    first = claim_of(found).cases[0]
+    assert (first.case, first.values["n"], claim_of(found).answered) == ("open", 13, False)
+    assert found.trust.codes[0] == "search open"
 
 
 def test_a_search_never_goes_by_cpu_time(tmp_path: Path) -> None:
@@ -96,25 +100,15 @@ def test_a_search_never_goes_by_cpu_time(tmp_path: Path) -> None:
     assert found.trust.level == "unusable"
 
 
-def test_no_cliff_is_an_answer(tmp_path: Path) -> None:
+def test_no_cliff_is_an_answer_and_what_comes_and_goes_is_told(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine({}))
     assert cliffs_of(found).decided and not cliffs_of(found).cliffs
     first = claim_of(found).cases[0]
     assert (first.case, first.values["range"]) == ("none", "1 to 512 threads")
     assert analyze_steps.exit_code(found) == Exit.DONE
-
-
-def test_what_comes_and_goes_is_told(tmp_path: Path) -> None:
-    _, found = run(tmp_path, Machine({60: 2.0, 200: 0.5}))
+    _, found = run(tmp_path / "goes", Machine({60: 2.0, 200: 0.5}))
     assert len(cliffs_of(found).cliffs) == 2
     assert "higher between" in [case.case for case in claim_of(found).cases]
-
-
-def test_a_search_that_ended_early_says_after_how_many_runs(tmp_path: Path) -> None:
-    _, found = run(tmp_path, Machine({220: 2.0}), STUDY + "[protocol]\nbudget_runs = 13\n")
-    first = claim_of(found).cases[0]
-    assert (first.case, first.values["n"], claim_of(found).answered) == ("open", 13, False)
-    assert found.trust.codes[0] == "search open"
 
 
 def test_a_disturbed_run_moves_no_cliff(tmp_path: Path) -> None:
