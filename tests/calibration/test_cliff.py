@@ -62,11 +62,8 @@ def test_none_is_found_where_there_is_none(draw: Draw) -> None:
     assert is_share(searched(draw, HIGH, []), 0.95, rather_than=0.6)
 
 
-def test_a_place_that_moves_is_told() -> None:
+def test_a_place_that_moves_is_told_and_one_that_stays_is_not() -> None:
     assert is_share(told_to_move(partial(moving, factor=2.0, sd=0.2)), 0.75, rather_than=0.3)
-
-
-def test_a_place_that_stays_is_not() -> None:
     assert is_share(told_to_move(partial(jump, factor=2.0)), 0.03, rather_than=0.35)
 
 

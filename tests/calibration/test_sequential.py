@@ -25,11 +25,8 @@ def test_it_is_wrong_in_at_most_one_of_twenty(true: float, said: bool) -> None:
     assert right / n >= 0.95 - 2 * (0.05 * 0.95 / n) ** 0.5 and np.mean(counts) < 16
 
 
-def test_a_share_that_should_be_small_is_decided_too() -> None:
+def test_a_share_that_should_be_small_is_decided_too_and_too_few_cases_decide_nothing() -> None:
     assert is_share(repeat(False), 0.05, rather_than=0.3)
     assert not is_share(repeat(True), 0.05, rather_than=0.3)
-
-
-def test_too_few_cases_decide_nothing() -> None:
     with pytest.raises(ValueError, match="draw more cases"):
         is_share(repeat(True, 9), 0.95, rather_than=0.7)

@@ -28,12 +28,9 @@ from simulate.two_studies import coverage
 from scalograph.analysis.estimate import Estimate
 
 
-def test_the_noises_of_the_design() -> None:
+def test_the_noises_of_the_design_have_the_size_of_their_parts() -> None:
     assert (LOW.within, LOW.between, LOW.slow_share) == (0.02, 0.03, 0.0)
     assert (HIGH.within, HIGH.between, HIGH.slow_share, HIGH.slow_factor) == (0.05, 0.03, 0.03, 1.5)
-
-
-def test_parts_of_the_noise_have_their_size() -> None:
     logs = np.log(run_iterations(np.random.default_rng(0), 2.0, 4000, 20, LOW)) - math.log(2.0)
     assert logs.std(axis=1, ddof=1).mean() == pytest.approx(0.02, rel=0.03)
     assert logs.mean(axis=1).std(ddof=1) == pytest.approx(math.hypot(0.03, 0.02 / math.sqrt(20)), rel=0.03)
@@ -50,18 +47,12 @@ def test_stated_truths_are_those_of_many_runs(noise: Noise) -> None:
     assert np.log(x[x < 1.2]).std() == pytest.approx(noise.score_sd(20), rel=0.02)
 
 
-def test_without_noise_all_runs_are_alike() -> None:
+def test_runs_are_alike_without_noise_and_with_the_same_seed_and_warm_up_ends() -> None:
     assert (run_scores(np.random.default_rng(0), (3, 2), QUIET) == 1.0).all()
     assert QUIET.truth("median") == QUIET.truth("mean") == QUIET.truth("geometric") == 1.0
     assert Noise(0.0, 0.0, 1.0, 2.0).truth("median") == 2.0
-
-
-def test_warmup_is_slow_and_ends() -> None:
     x = run_iterations(np.random.default_rng(0), 1.0, 2, 5, QUIET, warmup=2, warmup_factor=3.0)
     assert x == pytest.approx(np.array([[3.0, 3.0, 1.0, 1.0, 1.0]] * 2))
-
-
-def test_the_same_seed_gives_the_same_runs() -> None:
     one, two = (run_scores(np.random.default_rng(9), (4,), HIGH) for _ in range(2))
     assert (one == two).all()
 

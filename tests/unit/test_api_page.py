@@ -54,13 +54,15 @@ def test_every_statistic_is_on_the_page() -> None:
     assert "scalograph.Estimate" in headings()
 
 
-def test_what_is_returned_is_on_the_page_with_its_public_members() -> None:
+def test_what_is_returned_is_on_the_page_and_a_name_that_is_nowhere_is_told() -> None:
     for place in api().RETURNED:
         module, _, name = place.partition(":")
         found = getattr(importlib.import_module(module), name)
         members = {key for key, one in vars(found).items() if inspect.isfunction(one) or isinstance(one, property)}
         public = {key for key in members if not key.startswith("_")}
         assert {name, *public} <= headings(), name
+    with pytest.raises(SystemExit, match="found no such function or class"):
+        [*api()._entry("x", "scalograph.errors:none")]
 
 
 def test_its_code_is_fenced_and_its_parts_are_lists() -> None:
@@ -69,14 +71,7 @@ def test_its_code_is_fenced_and_its_parts_are_lists() -> None:
     assert "```python\n>>> fit = fit_usl([1, 2, 4, 8], [10, 18, 29, 39])" in page()
 
 
-def test_a_name_that_is_nowhere_is_told() -> None:
-    with pytest.raises(SystemExit, match="found no such function or class"):
-        [*api()._entry("x", "scalograph.errors:none")]
-
-
-SIMULATORS = {f"simulate.{file.stem}": file for file in (ROOT / "benchmarks" / "simulate").glob("*.py")}
-TEXTS = {name: file.read_text(encoding="utf-8") for name, file in {**FILES, **SIMULATORS}.items()}
-WITH_EXAMPLES = sorted(name for name, text in TEXTS.items() if ">>> " in text)
+WITH_EXAMPLES = sorted(name for name, file in FILES.items() if ">>> " in file.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

@@ -31,14 +31,11 @@ def test_zero_is_a_value_and_without_an_interval_nothing_is_covered() -> None:
     assert unknown_estimate("test", 0.95, 0, "a").add_warnings("a", "b").warnings == ("a", "b")
 
 
-def test_t_quantiles_are_as_printed_and_what_json_cannot_hold_is_none() -> None:
+def test_t_quantiles_are_as_printed_and_what_is_needed_is_stated() -> None:
     assert [round(t_quantile(0.95, df), 3) for df in (1, 2, 4, 9)] == [12.706, 4.303, 2.776, 2.262]
     assert finite(math.inf) is None and finite(math.nan) is None and exp(1e6) is None
     assert exp(-1e6) == 0.0
     json.dumps(dataclasses.asdict(Estimate(1.0, finite(-math.inf), None, 0.95, 2, "t")), allow_nan=False)
-
-
-def test_need_and_have_are_stated() -> None:
     assert need_runs(2, 1) == "need >= 2 runs for an interval, have 1"
     assert need_runs(1, (0, 3), "a ratio") == "no run that counts"
 

@@ -99,12 +99,14 @@ def test_the_word_depends_on_the_direction_and_on_the_margin() -> None:
     assert (compare(a, b).p_value or 1.0) < 0.05 and compare(a, b).margin == 0.01
 
 
-def test_p_values_are_those_of_scipy_and_ratios_those_of_ratio() -> None:
+def test_p_values_are_those_of_scipy_and_of_holm_by_hand() -> None:
     a, b = np.log(FAST), np.log(SLOW)
     assert compare(FAST, SLOW).p_value == pytest.approx(stats.ttest_ind(a, b, equal_var=False).pvalue)
     assert compare(FAST, SLOW, paired=True).p_value == pytest.approx(stats.ttest_rel(a, b).pvalue)
     assert compare(FAST, SLOW).ratio == ratio(FAST, SLOW)
     assert compare(FAST, SLOW, confidence=0.9).ratio == ratio(FAST, SLOW, 0.9)
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02]) and holm([]) == []
+    assert holm([None, 0.5]) == [None, 0.5] and holm([0.0, 0.9]) == [0.0, 0.9]
 
 
 def test_want_of_data_or_of_spread_is_told_and_zeros_have_no_p() -> None:
@@ -157,11 +159,6 @@ def test_minimum_detectable_effects_and_their_true_power() -> None:
     for wrong in ({"sd_log": -1.0}, {"power": 0.0}, {"power": 1.0}, {"confidence": 1.0}):
         with pytest.raises(ValueError, match="found"):
             minimum_detectable_effect(**{"sd_log": 0.03, "n": 5, **wrong})  # type: ignore[arg-type]
-
-
-def test_holm_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02]) and holm([]) == []
-    assert holm([None, 0.5]) == [None, 0.5] and holm([0.0, 0.9]) == [0.0, 0.9]
 
 
 @given(p_lists, st.randoms())

@@ -45,9 +45,11 @@ def test_a_speedup_is_told_after_three_blocks_with_what_the_rest_will_bring() ->
     assert early(THREADS, scaling, 3, "disturbed").text().endswith("), from disturbed runs")
 
 
-def test_without_a_ratio_the_value_is_told_with_its_interval() -> None:
+def test_a_search_has_its_own_words_and_without_a_ratio_the_value_is_told() -> None:
     shown = early(a_study({"threads": "1"}, protocol={"runs": 9}), lambda _, block: 0.0312 * 1.02 ** (block % 3 - 1), 3)
     assert shown.text() == "about 31.2 ms so far (29.7\N{EN DASH}32.8)"
+    text = a_study({"cpus": {"control": "cpus", "levels": "1,2,4"}}, question="effective-cpus", baseline={"cpus": 1})
+    assert EarlyAnswer(design_of(text, 4)).text() == ""
 
 
 @pytest.mark.parametrize("tables", [{"reference": {"version": "a"}}, {}])
@@ -55,11 +57,6 @@ def test_versions_are_told_as_a_ratio(tables: Mapping[str, Mapping[str, str]]) -
     text = a_study({"version": ["a", "b"]}, protocol={"runs": 9}, **tables)
     said = early(text, lambda x, block: 3.2 * 1.01 ** (block % 3 - 1) if x["version"] == "b" else 1.0, 6).text()
     assert said == "b: about 3.20\N{MULTIPLICATION SIGN} a so far (3.17\N{EN DASH}3.23)"
-
-
-def test_a_search_has_its_own_words() -> None:
-    text = a_study({"cpus": {"control": "cpus", "levels": "1,2,4"}}, question="effective-cpus", baseline={"cpus": 1})
-    assert EarlyAnswer(design_of(text, 4)).text() == ""
 
 
 def test_the_current_configuration_is_told_with_what_is_known_of_it() -> None:

@@ -220,7 +220,7 @@ STUDY = parse(a_study({name: {"control": name, "levels": levels} for name, level
 SHARED = {"cpus": 1, "isolation": "shared", "quota": "none", "tasks": "none"}
 
 
-def test_a_launch_has_one_cgroup_of_ours() -> None:
+def test_a_launch_has_one_cgroup_of_ours_which_disturbs_nothing() -> None:
     launch = partial(apply, STUDY, launch=Launch(), facts=facts_of(2))
     assert launch({**SHARED, "quota": 0.5}).quota_cpus == 0.5
     assert launch({**SHARED, "tasks": 100}).max_tasks == 100
@@ -233,9 +233,6 @@ def test_a_launch_has_one_cgroup_of_ours() -> None:
     ):
         with pytest.raises(LevelError, match=f"{refusal}, expected one of them"):
             launch({**SHARED, **levels})
-
-
-def test_what_the_study_set_disturbs_nothing() -> None:
     throttled = record().replace_values(throttled_ns=500_000_000)
     assert [cause.cause for cause in judge(throttled).causes] == ["quota"]
     assert judge(throttled.replace_values(quota_cpus=0.5)).causes == []

@@ -282,10 +282,7 @@ def test_what_is_left_of_a_benchmark_is_of_runs_that_succeeded(tmp_path: Path) -
     assert counts("csv", table) == [("wall", 2, (1, 3)), ("wall", 0, (1, 1))]
     by_choice = ABORTED.replace("failed transactions: 0", "failed transactions: 943")
     assert [n_forks for _, n_forks, _ in counts("pgbench", by_choice)] == [1]
-
-
-def test_failed_runs_of_a_table_ask_for_no_more_than_its_benchmarks(tmp_path: Path) -> None:
-    """Each of 4,000 names would get 4,000 configurations."""
+    # Each of 4,000 names would get 4,000 configurations.
     rows = [f"ok,b{i},{i},1,s" for i in range(4000)] + [f"failed,,{i + 9000},," for i in range(4000)]
     table = given(tmp_path, "\n".join(["status,benchmark,n,value,unit", *rows]))
     assert "4000 configurations with failed runs, of 4000 benchmarks" in refusal("csv", table).found

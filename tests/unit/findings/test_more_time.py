@@ -33,17 +33,11 @@ def offer(table: Table, error: float = 0.01) -> str:
     return "".join(caveat.text for caveat in more_time(table, [*samples_by_configuration(table).values()], error))
 
 
-def test_five_minutes_narrow_the_interval_by_the_square_root_of_the_runs(tmp_path: Path) -> None:
+def test_five_minutes_are_offered_or_less_where_it_halves_the_interval(tmp_path: Path) -> None:
     # 12 blocks of 20 s; 15 more in 5 minutes: sqrt(12 / 27) = 0.67.
     assert offer(timed(tmp_path, noisy(), 10.0)) == f"5 min more (--runs 18) would narrow {PM}3% to about {PM}1.8%"
-
-
-def test_less_is_offered_where_it_halves_the_interval(tmp_path: Path) -> None:
     # 12 blocks of 2 s: 36 more halve it.
     assert offer(timed(tmp_path, noisy(), 1.0)) == f"2 min more (--runs 39) would narrow {PM}3% to about {PM}1.4%"
-
-
-def test_waiting_is_no_part_of_the_rate(tmp_path: Path) -> None:
     assert offer(timed(tmp_path, noisy(), 1.0, waits=4)) == offer(timed(tmp_path, noisy(), 1.0))
 
 
@@ -56,12 +50,15 @@ def test_a_requested_precision_is_the_limit(tmp_path: Path) -> None:
     assert offer(table) == ""
 
 
-def test_nothing_is_offered_where_precision_is_not_what_limits(tmp_path: Path) -> None:
+def test_nothing_is_offered_where_precision_does_not_limit_or_the_answer_is_another(tmp_path: Path) -> None:
     assert offer(timed(tmp_path, noisy(0.01), 1.0)) == ""  # narrow
     assert offer(timed(tmp_path, noisy(), 1.0), error=0.04) == ""  # runs that lost time are worse
     assert offer(timed(tmp_path, noisy(n_blocks=2), 1.0)) == ""  # too few
     assert offer(timed(tmp_path, noisy(), 60.0)) == ""  # too slow: three blocks more
     assert offer(timed(tmp_path, noisy(), 0.0)) == ""  # nobody knows how long runs take
+    table = timed(tmp_path, noisy(), 10.0)
+    table.study = table.study.model_copy(update={"question": "throughput"})
+    assert offer(table) == ""
 
 
 def test_an_interrupted_study_is_resumed_rather_than_enlarged(tmp_path: Path) -> None:
@@ -84,9 +81,3 @@ def test_blocks_that_do_not_count_make_those_that_do_slower(tmp_path: Path, n_bl
 def test_of_several_configurations_the_leading_one_is_named(tmp_path: Path) -> None:
     made = [run for run in noisy() for run in ([run, ({"threads": 4}, run[1])] if run[0]["threads"] == 1 else [run])]
     assert f" would narrow {PM}3% at 2 threads to about {PM}" in offer(timed(tmp_path, made, 10.0))
-
-
-def test_a_question_with_an_answer_of_its_own_is_offered_nothing(tmp_path: Path) -> None:
-    table = timed(tmp_path, noisy(), 10.0)
-    table.study = table.study.model_copy(update={"question": "throughput"})
-    assert offer(table) == ""

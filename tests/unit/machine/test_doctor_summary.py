@@ -72,16 +72,13 @@ def test_what_needs_root_is_named_once(monkeypatch: pytest.MonkeyPatch, user: in
     assert found[0] == state and found[1].startswith(text) and found[1].count("kernel settings") == 1
 
 
-def test_the_three_that_gain_most_stand_in_order_and_no_command_twice() -> None:
+def test_the_three_that_gain_most_stand_in_order_and_each_can_be_done_here() -> None:
     noise = Check("noise", "info", "not measured yet", "it shows", "measure it", "scalograph doctor --noise")
     same = [wrong(f"probe: {name} records") for name in ("kernel", "switch")]
     first = of(noise, wrong("governor"), wrong("load now"), *same).first
     assert [each.what for each in first] == ["fix probe: switch records", "fix load now", "fix governor"]
     assert [each.command for each in of(noise).first] == ["scalograph doctor --noise"]
     assert len(of(wrong("steal"), wrong("CPU speed")).first) == 2
-
-
-def test_what_cannot_be_done_here_is_no_remedy() -> None:
     assert of(Check("autogroup", "warning", "on", "why", "turn it off")).first == ()
 
 

@@ -66,18 +66,18 @@ def test_opening_writes_nothing_and_what_is_no_result_is_refused(opened: OpenedR
     refuses(ProtocolError, "no such file", scalograph.open, tmp_path / "none")
 
 
-def test_a_picture_is_kept_as_svg_alone(tmp_path: Path) -> None:
+def test_a_picture_is_svg_a_fit_takes_any_shape_and_no_value_has_a_reason(tmp_path: Path) -> None:
     drawn = scalograph.fit_usl([1, 2, 4, 8], [10, 18, 29, 39]).plot()
     drawn.save(tmp_path / "law.svg")
     text = (tmp_path / "law.svg").read_text()
     assert ElementTree.fromstring(text).tag.endswith("svg") and "var(--" not in text
     refuses(HostError, r"expected \.svg", drawn.save, tmp_path / "law.png")
-
-
-def test_a_fit_is_called_with_any_shape() -> None:
     fit = scalograph.fit_usl([1, 2, 4, 8], [10, 20, 40, 80])
     assert fit([[1, 2], [3, 4]]).ravel() == pytest.approx([10, 20, 30, 40]) and float(fit(5)) == pytest.approx(50)
     assert float(fit.gamma) == pytest.approx(10) and "sigma" in repr(fit)
+    nothing = scalograph.Estimate(warnings=("no run that counts",))
+    assert f"{nothing}" == "\N{EN DASH}" and f"{nothing:.1f}" == "?" and list(nothing) == [None, None, None]
+    refuses(ValueError, "no run that counts", float, nothing)
 
 
 def test_frames_are_of_whichever_library_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -87,12 +87,6 @@ def test_frames_are_of_whichever_library_is_there(monkeypatch: pytest.MonkeyPatc
     assert export.frame({"a": [1]}) == {"a": [1]}
     monkeypatch.setattr(export, "LIBRARIES", ("no_such_library",))
     refuses(HostError, "pip install", export.frame, {"a": [1]})
-
-
-def test_an_estimate_without_a_value_says_why() -> None:
-    nothing = scalograph.Estimate(warnings=("no run that counts",))
-    assert f"{nothing}" == "\N{EN DASH}" and f"{nothing:.1f}" == "?" and list(nothing) == [None, None, None]
-    refuses(ValueError, "no run that counts", float, nothing)
 
 
 def test_import_alone_is_cheap() -> None:

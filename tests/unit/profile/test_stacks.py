@@ -55,7 +55,7 @@ def test_the_predominant_stack_is_one_of_calls_not_of_lines() -> None:
     assert methods == [("Steps.walk", 3), ("java.util.concurrent.ForkJoinPool.scan", 2)]
 
 
-def test_parks_by_what_was_waited_for() -> None:
+def test_parks_are_told_by_what_was_waited_for_within_the_window() -> None:
     parks = counted().parks
     assert parks.n == 7
     assert [(part.on, part.n) for part in parks.on] == [
@@ -65,9 +65,6 @@ def test_parks_by_what_was_waited_for() -> None:
     assert parks.on[1].mean_s == pytest.approx(pauses)
     whole = 0.02117803 + 0.000011031 + 0.000045906 + 0.000044894 + 2 * pauses + 0.000197829
     assert parks.mean_s == pytest.approx(whole / 7)
-
-
-def test_what_began_before_or_after_does_not_count_event() -> None:
     seen = counted("2026-11-21T20:23:15Z", "2026-11-21T20:23:16.7Z")
     assert (seen.n_samples, seen.n_native, seen.parks.n) == (2, 0, 3)
     assert counted("2026-11-21T20:24:00Z") == RecordedTasks()

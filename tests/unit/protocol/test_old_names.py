@@ -65,7 +65,7 @@ def test_no_name_is_both_old_and_new(names: dict[str, str]) -> None:
     assert not names.keys() & {*names.values()}
 
 
-def test_a_journal_of_an_earlier_release_reads_as_one_of_this() -> None:
+def test_a_journal_of_an_earlier_release_reads_as_one_of_this_and_again_alike() -> None:
     journals = sorted(KEPT.rglob("journal.jsonl*"))
     assert journals
     for file in journals:
@@ -77,9 +77,6 @@ def test_a_journal_of_an_earlier_release_reads_as_one_of_this() -> None:
             assert not any(old in event for event in events for old in KEYS)
             assert all("configuration" in event for event in events if event["event"] == "run")
         assert not {event.get("verdict") for event in events} & {*VERDICTS}
-
-
-def test_what_is_renamed_once_stays_as_it_is() -> None:
     document = json.loads((KEPT / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()[0])
     once = old_names.rename_in_document(document)
     assert once != document and old_names.rename_in_document(once) == once

@@ -84,10 +84,13 @@ def test_what_is_said_of_a_refused_answer() -> None:
     assert "1000000 iterations" in refused([*events()[:2], *[line] * 21, events()[5]])
 
 
-def test_the_unchanged_run_is_accepted_and_an_unknown_field_ignored() -> None:
+def test_the_unchanged_run_is_accepted_and_absent_figures_are_none() -> None:
     assert parse_events(events(), "r1").run.wall_ns == 530000000
     lines = events(header={"colour": 1}, copy={"colour": 2}, run={"colour": 3})
     assert parse_events(lines) == parse_events(events())
+    header = {"protocol": 1, "probe": "x", "kind": "degraded", "containment": "best effort", "backend": "plain"}
+    run = parse_record(json.dumps({"header": header, "run": {"status": "ok", "wall_ns": 0}})).run
+    assert (run.wall_ns, run.wait_ns, run.n_survivors) == (0, None, None)
 
 
 def test_continued_iterations_are_one_list_of_their_copy_and_continued_output_one_text() -> None:
@@ -99,12 +102,6 @@ def test_continued_iterations_are_one_list_of_their_copy_and_continued_output_on
     assert whole.index == [0, 1, 2, 3, 4, 5]
     assert len(whole.start_ns) == len(whole.end_ns) == len(whole.work) == len(whole.cpu_ns) == 6
     assert record.copies[0].stdout == "abc"
-
-
-def test_absent_figures_are_none_and_zero_stays_zero() -> None:
-    header = {"protocol": 1, "probe": "x", "kind": "degraded", "containment": "best effort", "backend": "plain"}
-    run = convert_document({"header": header, "run": {"status": "ok", "wall_ns": 0}}, Record, "record").run
-    assert (run.wall_ns, run.wait_ns, run.n_survivors) == (0, None, None)
 
 
 @given(st.binary(max_size=200))

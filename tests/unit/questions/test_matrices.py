@@ -42,12 +42,17 @@ def of(values: list[float], width: float = 0.05) -> tuple[list[str], list[list[f
     return [row.label for row in made.rows], [[c.estimate and c.estimate.value for c in row.cells] for row in made.rows]
 
 
-def test_alike_settings_share_a_row_and_others_do_not() -> None:
+def test_alike_settings_share_a_row_unless_marked_and_its_number_is_a_mean() -> None:
     labels, values = of([1.0, 1.01, 2.0])
     assert labels == ["0, 1", "2"] and values[1] == [2.0]
     assert of([1.0, 1.0])[0] == ["all"]
     assert len(of([1.0, 1.09, 1.18, 1.27, 1.36])[0]) > 1, "a chain of neighbors is not one row"
     assert len(of([float(2**i) for i in range(12)], 0.01)[0]) == MOST_ROWS, "no more than are read at a glance"
+    assert not are_equivalent(Estimate(1.0), Estimate(1.0, 0.99, 1.01))
+    assert not are_equivalent(Estimate(1.0, 0.6, 1.4), Estimate(1.0, 0.6, 1.4))
+    assert len(of([1.0, 1.0], width=0.4)[0]) == 2
+    shown = mean_estimate([Estimate(1.0, 0.98, 1.02), Estimate(1.04, 1.02, 1.06)])
+    assert shown.value == pytest.approx(1.0198, abs=1e-4) and shown.high is not None and shown.high < 1.04
 
 
 def test_a_row_of_usual_levels_is_not_called_all() -> None:
@@ -59,17 +64,6 @@ def test_a_row_of_usual_levels_is_not_called_all() -> None:
     made = matrix(table, lines, ["2 threads"], title="t")
     assert [row.label for row in made.rows] == ["held x, quantum x", "held y", "quantum y", "all"]
     assert made.note == "otherwise held x, quantum x"
-
-
-def test_what_is_inconclusive_or_marked_shares_no_row() -> None:
-    assert not are_equivalent(Estimate(1.0), Estimate(1.0, 0.99, 1.01))
-    assert not are_equivalent(Estimate(1.0, 0.6, 1.4), Estimate(1.0, 0.6, 1.4))
-    assert len(of([1.0, 1.0], width=0.4)[0]) == 2
-
-
-def test_the_number_of_a_row_is_a_mean_with_its_own_interval() -> None:
-    shown = mean_estimate([Estimate(1.0, 0.98, 1.02), Estimate(1.04, 1.02, 1.06)])
-    assert shown.value == pytest.approx(1.0198, abs=1e-4) and shown.high is not None and shown.high < 1.04
 
 
 def test_configurations_that_an_answer_tells_apart_share_no_row() -> None:

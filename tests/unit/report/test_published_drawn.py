@@ -149,9 +149,6 @@ def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten() -> None:
     assert shown(published(samples.small(), 1.5)) == [True]
     assert shown(published(samples.small(), 1.5, 500.0)) == [False]
     assert shown(published(samples.small(), *[1.5] * 5)) == [False] and shown(samples.small()) == []
-
-
-def test_the_first_figure_has_them_dotted_unless_they_would_flatten_it() -> None:
     findings = published(samples.small(), 1.5)
     first = first_chart(findings, payload(findings), [])
     assert first is not None and "dotted with bars: published" in first.note

@@ -108,7 +108,7 @@ def booted(accelerator: str) -> Record:
     return replace(made, guest=guest, run=replace(made.run, n_switches=12, max_rss_bytes=4096))
 
 
-def test_no_time_is_left_of_an_emulated_run_and_times_of_real_cpus_stay() -> None:
+def test_no_time_is_left_of_an_emulated_run_and_its_verdict_says_so() -> None:
     left = drop_times(booted("tcg"), STUDY)
     assert left.values[0].values == {"size": [4.0], "objects": [3.0]}
     assert (left.run.n_switches, left.run.max_rss_bytes, left.run.status) == (12, 4096, "ok")
@@ -117,9 +117,6 @@ def test_no_time_is_left_of_an_emulated_run_and_times_of_real_cpus_stay() -> Non
     assert [key for part in plain for key, value in part.items() if key.endswith("_ns") and value is not None] == []
     assert left.guest and left.guest.boot_ns == 7, "what a boot takes is time of the machine"
     assert drop_times(booted("kvm"), STUDY) == booted("kvm") and drop_times(record(), STUDY) == record()
-
-
-def test_its_verdict_says_so() -> None:
     judgment = judge(drop_times(booted("tcg"), STUDY))
     assert (judgment.verdict, judgment.causes[0].cause) == ("unverified", "functional")
     failed = judge(drop_times(booted("tcg").mark_failed("no memory"), STUDY))

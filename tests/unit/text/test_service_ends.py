@@ -16,19 +16,13 @@ def test_services_that_end_as_asked_are_told_by_their_time() -> None:
     assert service_end_times([]) == service_end_times([ServicesEnded(block=0, services=[])]) == ""
 
 
-def test_one_that_was_killed_or_left_processes_is_a_warning() -> None:
+def test_what_is_a_warning_of_how_services_ended() -> None:
     assert [*bad_ends([ended(1, "KILL", n_survivors=2)])] == [
         "service web had to be killed after block 2: it ran on for 1.5 s after TERM",
         "services left 2 processes after block 2, killed then",
     ]
     assert [*bad_ends([ended(-1, n_survivors=1)])] == ["services left 1 process after the warm-up runs, killed then"]
-
-
-def test_after_a_failure_the_others_are_killed_and_that_is_no_news() -> None:
     why = "service web ended while drivers worked (exit code 3)"
     assert [*bad_ends([ended(0, "KILL", reason=why)])] == [f"{why}, after block 1"]
-
-
-def test_of_many_the_first_are_told() -> None:
     found = [*bad_ends([ended(block, "KILL") for block in range(MOST_ENDS + 3)])]
     assert len(found) == MOST_ENDS + 1 and found[-1] == "and 3 more such ends of services"

@@ -134,7 +134,7 @@ def timed(name: str, **params: str) -> Benchmark:
     return Benchmark(name, "time", params, "s", (fork([1.0]), fork([1.1])))
 
 
-def test_params_take_no_place_of_the_name_and_make_no_wide_table() -> None:
+def test_params_take_no_place_of_the_name_and_twice_the_same_is_found_among_many() -> None:
     source = benchmark_source([timed("Sum", benchmark="x"), timed("Max", benchmark="x")], "an instrument", "A")
     assert source.levels_of("benchmark") == ["x"] and source.levels_of("benchmark name") == ["Sum", "Max"]
     both = {"benchmark": "x", "benchmark name": "y"}
@@ -142,9 +142,6 @@ def test_params_take_no_place_of_the_name_and_make_no_wide_table() -> None:
     every = [timed("Sum", **{f"p{i}": "1"}) for i in range(MAX_PARAMS + 1)]
     with pytest.raises(StudyError, match=f"A: {MAX_PARAMS + 1} params, expected at most {MAX_PARAMS}"):
         benchmark_source(every, "an instrument", "A")
-
-
-def test_a_benchmark_that_is_there_twice_is_found_among_many() -> None:
     environ = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", TWICE], env=environ, capture_output=True, text=True, check=True)
     assert "several benchmarks are b39998 n=1, expected one of each" in done.stdout

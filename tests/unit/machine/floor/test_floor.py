@@ -59,7 +59,7 @@ def test_disturbed_runs_are_left_out_by_cause_and_slow_ones_are_not() -> None:
     assert found.spread and found.spread.sd_log_percent > 5  # the slow run without a cause counts
 
 
-def test_a_difference_of_a_and_b_is_an_objection_and_a_drift_of_both_is_none() -> None:
+def test_a_difference_is_an_objection_a_drift_of_both_none_and_false_ones_are_rare() -> None:
     found = noise_floor(table(list(rows(quiet() * [1.05, 1]))))
     assert found.single_cpu and found.single_cpu.difference and found.single_cpu.difference.is_false
     (said,) = found.warnings
@@ -68,10 +68,7 @@ def test_a_difference_of_a_and_b_is_an_objection_and_a_drift_of_both_is_none() -
     assert found.warnings == ()
     assert found.single_cpu and found.single_cpu.spread and found.single_cpu.reference
     assert found.single_cpu.reference.spread.sd_log_percent < found.single_cpu.spread.sd_log_percent
-
-
-def test_false_objections_are_rare() -> None:
-    """1% of A/A studies by chance: 5 of 500, and hardly ever more than 14."""
+    # 1% of A/A studies by chance: 5 of 500, and hardly ever more than 14.
     found = [floor.aa_difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
     assert sum(one is not None and one.is_false for one in found) <= 14
 
@@ -126,13 +123,10 @@ def test_too_little_to_tell(groups: list[list[float]]) -> None:
     assert spread(groups) is None
 
 
-def test_runs_that_stick_out_are_worth_less() -> None:
+def test_runs_that_stick_out_are_worth_less_and_the_interval_covers() -> None:
     assert [floor.effective_df(n, kurtosis) for n, kurtosis in ((10, 3.0), (10, 2.0), (1, 3.0))] == [9, 9, 0]
     assert floor.effective_df(10, 30.0) == pytest.approx(20 / (30 - 7 / 9))
-
-
-def test_the_interval_covers() -> None:
-    """Nominal 95%: of normal runs, and of runs of which a few are slowed, where the plain one covers far less."""
+    # Nominal 95%: of normal runs, and of runs of which a few are slowed, where the plain one covers far less.
     rng = np.random.default_rng(20261)
     for noise, true, least in ((Noise(0, 0.02), 0.02, 0.93), (Noise(0, 0.02, 0.03, 1.1), 0.0258, 0.88)):
         samples = np.exp(noise.run_logs(rng, (1000, 100)))

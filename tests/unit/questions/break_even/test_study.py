@@ -105,13 +105,10 @@ def test_each_pair_is_made_together_in_a_drawn_order(plain: Searched) -> None:
     assert len(done.results.design.read_text().splitlines()) == 1 + 16, "pairs that are known in advance"
 
 
-def test_versions_that_are_numbers_are_told_with_the_name_of_their_factor(tmp_path: Path) -> None:
+def test_versions_that_are_numbers_have_their_factors_name_and_two_sizes_a_formula(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine(forked), study(versions=(1, 2)))
     assert cases_of(found)["from each"].items() >= {"other": "version 2", "base": "version 1"}.items()
-
-
-def test_with_two_sizes_the_formula_is_told(tmp_path: Path) -> None:
-    _, found = run(tmp_path, Machine(forked), study(more={"cost": {"levels": [1, 4, 16], "role": "size"}}))
+    _, found = run(tmp_path / "two", Machine(forked), study(more={"cost": {"levels": [1, 4, 16], "role": "size"}}))
     assert len(break_even_of(found).maps) == 3
     assert any(text.startswith("As a formula: parallel is faster where size") for text in found.answer)
 

@@ -74,13 +74,10 @@ def test_every_number_of_the_claim_is_in_a_row_that_shows(more: dict[str, object
 STEP = {n: 1.0 if n < 5 else 2.0 for n in range(1, 9)}
 
 
-def test_a_further_jump_that_is_possible_has_a_row() -> None:
+def test_a_further_jump_has_a_row_jumps_carry_their_flags_and_gradual_rises_their_word() -> None:
     claim = claim_of(TIME, STEP, result={"another": 0.19, "likely": 7.0})
     assert cases_of(claim)["another"] == {"probability": 0.19, "near": "7 threads"}
     assert [*cells_of(claim)] == ["4 to 5", "near 7"]
-
-
-def test_jumps_that_the_answer_uses_carry_their_flags_and_a_gradual_rise_is_called_so() -> None:
     values = claim_of(TIME, STEP).cases[0].values
     assert [round(e.value, 1) for e in values["sides"]] == [1.0, 2.0]
     assert "rises gradually" in claim_of(TIME, STEP, gradual=0.9).sentences[0]

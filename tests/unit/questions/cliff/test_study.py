@@ -118,13 +118,10 @@ def test_a_disturbed_run_moves_no_cliff(tmp_path: Path) -> None:
     assert cliffs_of(found).cliffs[0].location == pytest.approx(220, rel=0.05)
 
 
-def test_levels_that_fail_end_the_range(tmp_path: Path) -> None:
+def test_levels_that_fail_end_the_range_and_few_are_none(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine({50: 2.0}, failing_from=300))
     assert any("failed 2 times: excluded" in text for text in notes_of(done))
     assert cliffs_of(found).cliffs[0].low < 50 <= cliffs_of(found).cliffs[0].high
-
-
-def test_few_levels_are_no_range(tmp_path: Path) -> None:
     (text,) = mistakes(plan_of, tmp_path, STUDY.replace("1:512", "1:4"))
     assert "4 levels are too few for a search, expected at least 5" in text
 

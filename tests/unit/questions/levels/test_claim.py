@@ -135,21 +135,15 @@ def test_what_is_said_first(given: Table, expected: str, answered: bool) -> None
     assert expected != "too noisy" or len(found.cases) == 1
 
 
-def test_one_disturbed_configuration_has_its_figures_without_a_claim() -> None:
+def test_disturbed_runs_or_too_different_ones_have_values_and_no_claim() -> None:
     found = said(only(alone(), verdict="disturbed"))
     assert not found.answered and found.sentences[0].endswith(" runs were disturbed.")
     assert found.matrix == said(alone()).matrix
-
-
-def test_of_runs_that_differ_too_much_their_range_is_told() -> None:
     given = only(alone(), 2)
     given.rows[:] = [
         structs.replace(row, scores=dict.fromkeys(row.scores, x)) for row, x in zip(given.rows, (1, 4), strict=True)
     ]
     assert said(given).sentences == ["Inconclusive: wall time ranges from 1 s to 4 s in 2 runs. Add runs."]
-
-
-def test_of_many_configurations_one_is_no_answer() -> None:
     given = table(flat, flat)
     given.rows[:] = [row for row in given.rows if row.configuration == given.rows[0].configuration]
     assert not said(given).answered

@@ -144,14 +144,11 @@ def test_the_claim_names_what_may_be_fastest_and_its_cost(
     assert cases_of(told(built(tmp_path)))["cost"]["gain"][0].value == pytest.approx(3, rel=0.01)
 
 
-def test_memory_is_bounded_by_the_largest_process(tmp_path: Path) -> None:
+def test_memory_is_bounded_by_the_largest_process_or_the_peak_of_the_tree(tmp_path: Path) -> None:
     doc = by_name(told(built(tmp_path, machine={"n_cpus": 2, "memory_bytes": 1000 * MIB})))["memory"]
     rows = {row[1]: row[2:] for row in doc.rows if row[0] == "other"}
     assert rows[4] == [100 * MIB, None, 400 * MIB, 10]
     assert "no run has a group that counts its memory" in doc.note
-
-
-def test_the_peak_of_the_tree_goes_before_the_bound(tmp_path: Path) -> None:
     found = Memory(100.0, {1: 100.0, 4: 90.0}, {1: 120.0, 4: 300.0})
     assert (found.need(4), found.need(6), found.bound(6)) == (300.0, 500.0, 600.0)
     assert Memory(100.0, {1: 100.0}, {}).need(6) == 600.0

@@ -86,22 +86,16 @@ def decaying(n_bins: int = 40) -> list[list[int]]:
     return [[10] * n_bins, [10] * first + [0] * (n_bins - first), [60] * first + [0] * (n_bins - first)]
 
 
-def test_a_load_that_decays() -> None:
+def test_a_load_decays_unless_it_ends_late_or_has_few_bins() -> None:
     found = load(decaying(), 10, 0, 400, 400)
     assert found is not None
     assert found.most_in_first_half == pytest.approx(8)
     assert found.last_over_first == pytest.approx(1 / 8), "a median: three quarters of the first third are full"
     assert found.course[-1] == pytest.approx(1)
     assert found.mean == pytest.approx((8 + 3) / 4)
-
-
-def test_a_load_that_ends_late_does_not_decay() -> None:
-    """The last tenth of the time has fewer tasks than jobs: an end, no decay."""
+    # The last tenth of the time has fewer tasks than jobs: an end, no decay.
     found = load([[10] * 40, [10] * 40, [60] * 36 + [0] * 4], 10, 0, 400, 400)
     assert found is not None and found.last_over_first == pytest.approx(1)
-
-
-def test_few_bins_have_no_thirds() -> None:
     found = load([[10] * 8], 10, 0, 80, 80)
     assert found is not None and found.thirds is None and found.last_over_first is None
     assert load([[10] * 8], 10, 90, 95, 95) is None
@@ -129,23 +123,17 @@ TOLD = {
 }  # fmt: skip
 
 
-def test_the_phases_of_a_build() -> None:
+def test_the_phases_of_a_build_of_an_image_alone_and_without_waits() -> None:
     phases = timed(WAITS, TOLD).phases
     assert list(phases) == ["image", "modules"]
     assert [one.share for one in phases.values()] == pytest.approx([0.4, 0.6])
     assert [one.parallelism.mean for one in phases.values()] == pytest.approx([2, 1])
     assert [one.cpu_percent for one in phases.values()] == [190, 98]
     assert [one.load.mean for one in phases.values() if one.load] == pytest.approx([8, 1])
-
-
-def test_an_image_alone_is_one_phase() -> None:
     alone = {"image_end_ns": [100.0 * MS], "image_wall_s": [0.1], "image_cpu_percent": [190.0]}
     assert list(timed(WAITS, alone).phases) == ["image"]
     assert timed(WAITS, {}).phases == {}
     assert timed(WAITS, {**TOLD, "image_end_ns": [1.0, 2.0]}).phases == {}, "of two builds nobody knows which"
-
-
-def test_without_waits_there_is_no_load() -> None:
     found = timed(None, TOLD)
     assert found.load is None and found.phases["image"].load is None
     assert found.phases["image"].parallelism.mean == pytest.approx(2)

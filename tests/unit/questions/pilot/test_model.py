@@ -33,14 +33,11 @@ def test_it_knows_the_noise_of_longer_and_shorter_runs(m: int) -> None:
     assert found.sd_at(m) == pytest.approx(Noise(within=0.06, between=0.02).score_sd(m), rel=0.12)
 
 
-def test_runs_that_do_not_differ_are_not_said_to() -> None:
+def test_runs_that_do_not_differ_are_not_said_to_and_hidden_noise_is_bounded() -> None:
     seen = [pilot(made(Noise(within=0.05, between=0.0), runs=3, m=5, seed=n)) for n in range(200)]
     assert sum(found is not None and found.differ for found in seen) <= 20
     alike = next(found for found in seen if found is not None and not found.differ)
     assert alike.sd_at(100) == alike.sd_score
-
-
-def test_noise_that_does_not_show_is_bounded() -> None:
     seen = [pilot(made(LOW, runs=3, m=5, seed=n)) for n in range(200)]
     assert sum(found is not None and found.between_most >= 0.03 for found in seen) >= 180
 
@@ -79,11 +76,8 @@ def test_a_surer_plan_and_a_smaller_pilot_ask_for_more_runs() -> None:
     assert runs_for(0.0, 2, 0.01) == 2
 
 
-def test_what_is_out_of_reach_is_no_number() -> None:
+def test_what_is_out_of_reach_is_no_number_and_the_expected_half_width() -> None:
     assert runs_for(1.0, 8, 0.001) is None
     with pytest.raises(ValueError, match="above zero"):
         runs_for(0.03, 8, 0.0)
-
-
-def test_the_expected_half_width() -> None:
     assert half_width_of(0.03, 5) == pytest.approx(2.776 * 0.03 / math.sqrt(5), rel=1e-3)

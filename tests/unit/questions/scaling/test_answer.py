@@ -106,7 +106,7 @@ def test_a_law_of_more_workers_than_cpus_says_so() -> None:
     assert all(row[1] is None and further in row[-1] for row in laws(given).rows)
 
 
-def test_lines_are_one_at_the_baseline_wider_beyond_and_hold_the_true_speedup() -> None:
+def test_lines_hold_the_true_speedup_and_amdahls_where_no_coherency_is_possible() -> None:
     law = only(table(0.1, 0.01, sizes=(1, 2, 4)))
     assert law.low[0] == law.high[0] == 1.0 and law.fitted[0] == pytest.approx(1)
     bounds = [(low, high) for low, high in zip(law.low, law.high, strict=True) if low is not None and high is not None]
@@ -115,9 +115,6 @@ def test_lines_are_one_at_the_baseline_wider_beyond_and_hold_the_true_speedup() 
     true = [time(1, 0.1, 0.01) / time(n, 0.1, 0.01) for n in law.sizes]  # type: ignore[arg-type]
     held = sum(low <= speedup <= high for (low, high), speedup in zip(bounds, true, strict=True))
     assert held >= 0.9 * len(law.sizes)
-
-
-def test_amdahls_line_stands_where_no_coherency_is_possible() -> None:
     law = only(table(0.1, 0.0))
     assert len(law.amdahl) == len(law.sizes) and only(table(0.1, 0.05)).amdahl == []
 
@@ -137,14 +134,11 @@ def placed(machine: Mapping[str, Any], sizes: tuple[int, ...]) -> Table:
     return made(text, "cpus", configurations, (0.1, 0.0), n_cpus=None, machine=machine, seed=6)
 
 
-def test_nothing_is_predicted_for_cpus_of_another_kind(machine: Mapping[str, Any]) -> None:
+def test_of_cpus_of_another_kind_nothing_is_predicted_and_of_the_same_it_is(machine: Mapping[str, Any]) -> None:
     told = {row[0]: row[-2].warnings for row in laws(placed(machine, (1, 2, 4, 8, 16))).rows}
     assert told["compact"] == ("beyond 16 another socket begins; nothing was measured there",)
     assert told["scatter"] == ("beyond 16 CPUs share cores; nothing was measured there",)
     assert told["one-per-core"] == ("beyond 16 another socket would begin; nothing was measured there",)
-
-
-def test_where_the_kind_stays_it_is_predicted(machine: Mapping[str, Any]) -> None:
     by_place = {curve.group["place"]: curve.law for curve in lawful(placed(machine, (1, 2, 4, 6)))}
     assert by_place["one-per-core"] and by_place["one-per-core"].sizes[-1] == 8
     assert "beyond 8 another socket begins" in by_place["one-per-core"].end

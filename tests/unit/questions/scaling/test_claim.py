@@ -54,25 +54,27 @@ def test_one_claim_and_its_exception(
     assert [text for text, _ in cases_of(found).get("beside", {"lower": []})["lower"]] == lower
 
 
-def test_configurations_of_several_kinds_are_named_with_their_least_and_largest_speedup() -> None:
+def test_many_configurations_are_named_by_kind_or_counted() -> None:
     found = said(table("linear", "linear", "linear", "linear", "slower", "flat"))
     ((text, cells),) = cases_of(found)["beside"]["lower"]
     assert text == "lock 4 or 5" and [round(e.value, 1) for e in cells] == [0.7, 1.0]
     assert "; lower" not in found.sentences[1] and found.sentences[1].startswith("It is lower with lock 4 or 5 (0.")
-
-
-def test_more_configurations_than_can_be_named_are_counted() -> None:
     found = said(table(*["linear"] * 4, *["slower", "flat"] * 2))
     first, beside = cases_of(found)["gain"], cases_of(found)["beside"]
     assert (first["n"], first["all"], first["who"], beside["n_lower"]) == (4, 8, [], 4)
     assert " in 4 of 8 configurations." in found.sentences[0] and found.sentences[1].startswith("It is lower in 4 ")
 
 
-def test_what_is_inconclusive_is_named_beside_what_is_lower() -> None:
+def test_what_is_inconclusive_or_without_a_run_is_named_beside_what_is_lower() -> None:
     given = table("linear", "linear", "slower")
     given.rows[:] = [row for row in given.rows if row.configuration["lock"] != "1"]
     beside = cases_of(said(given))["beside"]
     assert beside["left"] == ["lock 1"] and [text for text, _ in beside["lower"]] == ["lock 2"]
+    given = table("linear", "linear")
+    given.rows[:] = [row for row in given.rows if row.configuration["lock"] == "0"]
+    found = said(given)
+    assert cases_of(found)["beside"]["left"] == ["lock 1"]
+    assert found.matrix is not None and [row.label for row in found.matrix.rows] == ["0", "1"]
 
 
 @pytest.mark.parametrize("shapes", [["linear", "cap", "slower"], ["cliff", "cliff"], ["slower", "flat"], [*SHAPES]])
@@ -135,14 +137,6 @@ def test_few_clean_runs_are_marked() -> None:
     assert shown is not None
     doubts = [cell.doubt for row in shown.rows for cell in row.cells if cell.doubt]
     assert doubts == ["2 clean runs, 5 asked"]
-
-
-def test_settings_without_a_run_are_named_beside_the_claim() -> None:
-    given = table("linear", "linear")
-    given.rows[:] = [row for row in given.rows if row.configuration["lock"] == "0"]
-    found = said(given)
-    assert cases_of(found)["beside"]["left"] == ["lock 1"]
-    assert found.matrix is not None and [row.label for row in found.matrix.rows] == ["0", "1"]
 
 
 def test_configurations_that_were_not_measured_there_are_counted_apart() -> None:

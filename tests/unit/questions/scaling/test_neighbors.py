@@ -52,7 +52,7 @@ def test_a_level_that_is_slower_than_both_neighbors_is_told(tmp_path: Path) -> N
     assert [len(claim.figures) for claim in said.published_claims] == [2, 2]
 
 
-def test_one_in_every_setting_is_one_sentence(tmp_path: Path) -> None:
+def test_one_in_every_setting_is_one_sentence_and_where_none_is_there_is_none(tmp_path: Path) -> None:
     said = found(tmp_path, BUMP, BUMP)
     (text,) = [text for text in said.answer if "slower than both" in text]
     assert " in 2 of 2 curves, most with lock " in text
@@ -60,9 +60,6 @@ def test_one_in_every_setting_is_one_sentence(tmp_path: Path) -> None:
     bump = levels_of(said).curves[0].bumps[1]
     assert (bump.below, bump.level, bump.above) == (2, 8, 32)
     assert bump.slower.value == pytest.approx(0.62 / 0.55, rel=0.01) and bump.slower.contains(0.62 / 0.55)
-
-
-def test_where_no_level_is_nothing_is_told(tmp_path: Path) -> None:
     said = found(tmp_path, FLAT, FLAT)
     assert not [text for text in said.answer if "slower than both" in text]
     assert {2, 32, 128} <= {*levels_of(said).curves[0].may_be_best} <= {2, 8, 32, 128}

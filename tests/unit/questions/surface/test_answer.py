@@ -105,7 +105,7 @@ def test_what_costs_more_is_never_fair_and_named_where_it_does(tmp_path: Path) -
     assert cases["adds"]["at"] == "2 CPUs" and "last" not in cases["adds"] and next(iter(cells_of(found))) == "2"
 
 
-def test_each_surface_counts(tmp_path: Path) -> None:
+def test_each_surface_counts_and_workers_that_disturb_each_other_are_the_exception(tmp_path: Path) -> None:
     """That of one lock is fair, that of the other is not: the exception leads, and is named."""
     both = [*made(shared_time, lock="a"), *made(dear, lock="b")]
     found = claim_of(findings_of(tmp_path, both, study(lock=["a", "b"])))
@@ -113,9 +113,6 @@ def test_each_surface_counts(tmp_path: Path) -> None:
     assert found.cases[0].case == "unfair" and cases["unfair"]["who"] == ["lock b"]
     assert "fair elsewhere" in cases and cases["adds"]["group"] == "lock b"
     assert [*cells_of(found)][:2] == ["lock b, 1 CPU", "lock b, 2 CPUs"]
-
-
-def test_workers_that_disturb_each_other_before_the_cpus_end_are_the_exception(tmp_path: Path) -> None:
     ridge = cases_of(surface_of(tmp_path, lambda n, m: shared_time(n, m) * (1 + 0.5 * (n > 1 and m > 1))))["ridge"]
     assert (ridge["workers"], ridge["who"]) == ("copies", ["2 CPUs"])
     assert [round(e.value, 1) for e in ridge["gain"]] == [1.5]

@@ -115,9 +115,6 @@ def test_every_setting_is_told_drawn_and_offered_to_papers_the_largest_first(tmp
     assert plateaus == [({"servers": 2}, 2.0), ({"servers": 1}, 2.0)]
     (corner,) = offered["corner_over_best"]
     assert corner.group == {} and corner.estimate.value == pytest.approx(1.0, rel=0.02)
-
-
-def test_the_corner_is_that_of_each_setting_of_what_counts_nothing(tmp_path: Path) -> None:
     capped = [({**levels, "cap": cap}, run) for levels, run in made(servers=(1, 2)) for cap in (0, 1)]
     part = part_of(findings_of(tmp_path, capped, study(cap=[0, 1])), "throughput", Throughputs)
     assert [one.group for one in quantities(part)["corner_over_best"]] == [{"cap": 0}, {"cap": 1}]
@@ -192,9 +189,6 @@ def test_runs_that_break_littles_law_do_not_count(tmp_path: Path) -> None:
     assert point is not None and (point.n, point.n_unlawful) == (3, 1)
     assert point.rate.value == pytest.approx(100, rel=0.01)
     assert "excluded (Little's law): 1;" in " ".join(found.trust.causes)
-
-
-def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> None:
     found = findings_of(tmp_path, with_eight(in_flight=16), STUDY)
     (one,) = groups(found)
     assert [point.level for point in one.points_with_runs] == [1, 2, 4] and one.state == "found"
@@ -207,12 +201,18 @@ def test_a_driver_without_a_cpu_is_told_and_the_service_is_spoken_of(tmp_path: P
     assert "generator waits" in found.trust.codes
 
 
-def test_wrong_answers_are_told_and_end_what_nothing_else_ends(tmp_path: Path) -> None:
+def test_failed_requests_end_it_where_nothing_else_does_and_carry_less(tmp_path: Path) -> None:
     found = findings_of(tmp_path, made(errors=30.0, errors_connect=30.0), STUDY)
     assert "wrong answers" in found.trust.codes
     assert (groups(found)[0].ends, groups(found)[0].ended_by[0].names) == ("wrong", ["connect"])
     own = cases_of(found)["bottleneck"]
     assert (own["part"], own["use"], own["cause"]) == ("failed requests", "3.0% of requests", "refused connections")
+    full = cases_of(findings_of(tmp_path, made(errors=30.0, listen_drops=200), STUDY))["bottleneck"]
+    assert (full["part"], full["use"]) == ("dropped connections", "20% of requests")
+    clean = cases_of(findings_of(tmp_path, made(errors=30.0, listen_drops=0), STUDY))["bottleneck"]
+    assert clean["part"] == "failed requests"
+    falls = cases_of(findings_of(tmp_path, with_eight(rate=40.0, errors=200.0), STUDY))["falls"]
+    assert (falls["last"], falls["failed"]) == ("8 clients", "50% of requests")
 
 
 @pytest.mark.parametrize("errors", [30.0, 1.0])
@@ -221,18 +221,6 @@ def test_a_row_with_many_wrong_answers_says_so(tmp_path: Path, errors: float) ->
     rows = found.tables[0].rows
     assert {row[-1] for row in rows} == {"wrong answers"} if errors > 1 else "wrong answers" not in rows[0]
     assert "wrong answers" in found.trust.codes
-
-
-def test_dropped_connections_are_the_bottleneck_where_there_are_any(tmp_path: Path) -> None:
-    full = cases_of(findings_of(tmp_path, made(errors=30.0, listen_drops=200), STUDY))["bottleneck"]
-    assert (full["part"], full["use"]) == ("dropped connections", "20% of requests")
-    clean = cases_of(findings_of(tmp_path, made(errors=30.0, listen_drops=0), STUDY))["bottleneck"]
-    assert clean["part"] == "failed requests"
-
-
-def test_a_load_that_gets_wrong_answers_carries_less(tmp_path: Path) -> None:
-    falls = cases_of(findings_of(tmp_path, with_eight(rate=40.0, errors=200.0), STUDY))["falls"]
-    assert (falls["last"], falls["failed"]) == ("8 clients", "50% of requests")
 
 
 def test_one_load_has_an_answer_and_no_figure(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_driver_needs_three_times_the_rate_to_spare(more: dict[str, list[float
     assert is_driver_short([driven(**more)]) is is_short
 
 
-def test_a_process_is_weighed_in_the_steady_window() -> None:
+def test_a_process_is_weighed_in_the_steady_window_where_its_cpu_time_is_known() -> None:
     bins = [0] * 2 + [9 * 10**8] * 8 + [10**8] * 4  # of a second; the window is 0 to 10 s
     web = {"name": "web", "cpu_ns": 10**10, "busy_ns": bins, "wait_ns": 10**10, "io_stall_ns": 7 * 10**9}
     timeline = {"bin_ns": 10**9, "cpus": [0], "busy_ns": [bins]}
@@ -120,9 +120,6 @@ def test_a_process_is_weighed_in_the_steady_window() -> None:
     assert whole.used == pytest.approx(10 / 14)
     assert steady.used == pytest.approx(0.72)
     assert (steady.waited, steady.cpus, steady.stalls) == (0.5, frozenset({0}), {"io": 0.5})
-
-
-def test_a_process_whose_cpu_time_is_not_known_is_left_out() -> None:
     found = with_processes({"name": "web", "cpu_ns": None}, {"name": "load", "role": "driver", "cpu_ns": 1})
     assert [one.name for one in found.processes] == ["load"]
 
@@ -184,9 +181,6 @@ def test_every_part_of_a_run_is_timed_and_copies_count_together() -> None:
     (table,) = parts_table([found, found[:2]])
     assert table.rows[0] == ["database", "start until ready", 1.5, 1.5, 1.5, 2]
     assert table.rows[-1] == ["all", "whole run", 14.75, 14.75, 14.75, 1]
-
-
-def test_a_run_of_one_program_has_no_parts() -> None:
     assert run_parts(read(recorded(9.5))) == [] and parts_table([[]]) == parts_table([]) == []
 
 

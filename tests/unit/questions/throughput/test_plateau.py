@@ -92,13 +92,10 @@ def test_events_come_to_the_exact_solution(clients: int) -> None:
     assert rate * (took + network.think_s) == pytest.approx(clients, rel=0.05)
 
 
-def test_fixed_times_queue_less() -> None:
+def test_fixed_times_queue_less_and_a_lock_serves_one_at_a_time() -> None:
     network = Network((Station("a", 0.002), Station("b", 0.002)))
     rate, _ = simulate_network(network, 2, 4.0, draw_constant(np.random.default_rng(5)))
     assert rate > 1.2 * solve_network(network, 2)[-1]
-
-
-def test_a_lock_serves_one_at_a_time_however_many_cpus_there_are() -> None:
     network = Network((Station("a", 0.001, 4), Station("lock", 0.001, on="a")))
     rate, _ = simulate_network(network, 12, 4.0, draw_exponential(np.random.default_rng(5)))
     assert rate == pytest.approx(1000, rel=0.05)

@@ -152,12 +152,9 @@ def test_the_document_has_every_setting_with_its_evidence(rated: Answer) -> None
     assert document(said(two, RATE, before=[strange])).model_dump() == found.model_dump()
 
 
-def test_the_default_is_best_where_all_other_levels_are_worse() -> None:
+def test_the_default_is_best_where_all_others_are_worse_and_unknown_sizes_have_a_direction() -> None:
     found = said(lambda configuration: -0.05 * (configuration["c"] != 2), RATE)
     assert cases_of(found)["matter"]["best"] == ["c"] and len(cases_of(found)["effects"]["lower"]) == 2
-
-
-def test_an_effect_of_unknown_size_has_its_direction() -> None:
     found = said(lambda configuration: -1.2 * (configuration["c"] == 3), noise=0.25, most=25)
     assert cases_of(found)["effects"]["higher"] == [("c=3 (size uncertain)", [])]
 
@@ -170,14 +167,11 @@ def test_where_nothing_matters_it_says_how_much_may(noise: float, case: str) -> 
     assert document(found).n_fresh == 0
 
 
-def test_what_is_too_noisy_is_not_said() -> None:
+def test_what_is_too_noisy_is_not_said_and_an_early_end_confirms_nothing() -> None:
     found = said(nothing, noise=0.3)
     assert not claim_of(found).answered and not found.decided and [*cases_of(found)] == ["open"]
     (doubt,) = found.doubts
     assert doubt.code == "wide settings" and doubt.values["wide"] > doubt.values["target"] == RESOLVED
-
-
-def test_a_search_that_ends_early_confirms_nothing() -> None:
     found = said(two, most=20)
     assert [name for name, _ in cases_of(found)["effects"]["candidates"]] == ["dirty ratio 80"]
     assert found.doubts and document(found).combinations == []
@@ -256,7 +250,7 @@ def test_figures_beyond_all_measure_are_an_answer_like_any() -> None:
         assert claim_of(found) and document(found).model_dump_json()
 
 
-def test_claims_of_a_paper_may_ask_for_best_and_worst_and_for_ranks_of_factors(rated: Answer) -> None:
+def test_claims_of_a_paper_may_ask_for_best_worst_ranks_and_failures(rated: Answer) -> None:
     found = quantities(document(rated))
     best, worst = (found[name][0].estimate for name in ("best_gain", "worst_gain"))
     assert best.value == pytest.approx(1.062, abs=0.02) and worst.value == pytest.approx(0.951, abs=0.02)
@@ -267,9 +261,6 @@ def test_claims_of_a_paper_may_ask_for_best_and_worst_and_for_ranks_of_factors(r
     beside = {(one.group["a"], one.group["c"]): one.estimate.value for one in found["worst_other_gain"]}
     assert beside[80, 2] == pytest.approx(0.951, abs=0.02), "c 3 is the worst of all"
     assert beside[20, 3] == beside[20, 1] and (beside[20, 3] or 0) > 0.98, "without c nothing is lost"
-
-
-def test_failures_of_one_setting_alone_can_bear_out_the_claim_about_them() -> None:
     shipped = declare_shipped("vm-tunables")
     (claim,) = (one for one in claims_of(shipped) if one.id == "S3-3")
     n, confidence = shipped.study.protocol.runs, shipped.study.protocol.confidence

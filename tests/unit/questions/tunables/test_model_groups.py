@@ -69,13 +69,10 @@ def test_groups_as_strong_as_each_other_are_not_told_apart() -> None:
     assert said.contains(1.0) and said.high is not None and said.high < 2
 
 
-def test_a_group_that_does_nothing_is_no_division_by_zero() -> None:
+def test_a_group_that_does_nothing_or_has_no_noise_is_no_division_by_zero() -> None:
     first, second = groups(found(STRONG, STRONG, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), seed=5))
     said = group_ratio(first, second, 0.95, 100)
     assert said.low is not None and 2 < said.low <= (said.value or 0) <= MOST_TIMES
-
-
-def test_what_has_no_noise_at_all_is_known() -> None:
     fit = replace(found(STRONG, STRONG, WEAK, WEAK, WEAK), spread=0.0)
     first, second = groups(fit)
     said = group_ratio(first, second, 0.95, 100)
@@ -111,13 +108,10 @@ def test_groups_are_told_with_their_factors_and_beside_noise_alone(grouped: Answ
     assert (contrast.ratio.low or 0) > 2 and contrast.plain > contrast.plain_noise[2]
 
 
-def test_a_sentence_says_of_which_group_the_factors_change_more(grouped: Answer) -> None:
+def test_a_sentence_says_of_which_group_the_factors_change_more_or_that_none_is(grouped: Answer) -> None:
     (told,) = [text for text in grouped.sentences if "average" in text]
     assert told.startswith("On average a factor of writing changes the rate ")
     assert "× as much as one of caches [" in told and told.endswith("].")
-
-
-def test_what_is_not_resolved_is_said() -> None:
     found = said(lambda _: 1.0, group_of=OF)
     assert [text for text in found.sentences if text.startswith("Inconclusive: on average a factor of writing ")]
 
@@ -135,14 +129,11 @@ def test_claims_may_ask_for_either_group_over_the_other(grouped: Answer) -> None
     assert over.low is not None and under.high == pytest.approx(1 / over.low)
 
 
-def test_a_study_without_groups_says_nothing_of_them() -> None:
+def test_studies_without_groups_or_of_too_few_runs_say_nothing_of_them() -> None:
     found = said(two, RATE, most=40)
     part = document(found)
     assert not part.groups and CONTRAST not in quantities(part) and "groups" not in part.model_dump()
     assert not [text for text in found.sentences if "average" in text]
-
-
-def test_too_few_runs_compare_no_groups() -> None:
     found: Tunables = document(said(two, RATE, most=6, group_of=OF))
     assert found.groups == [] and found.contrasts == []
 

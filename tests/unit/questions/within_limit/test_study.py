@@ -68,12 +68,9 @@ def test_a_limit_that_no_level_or_every_level_meets(tmp_path: Path, p90_s: float
     assert part.decided and [*cases_of(said)] == [case] and quantities(part)["limit_level"][0].unseen
 
 
-def test_levels_that_fail_are_left_out(tmp_path: Path) -> None:
+def test_levels_that_fail_are_left_out_and_studies_without_a_limit_journaled_as_before(tmp_path: Path) -> None:
     part, _ = asked(tmp_path, Queue(full_at(500), failing_from=450))
     assert part.highest is not None and 370 <= part.highest < 450
-
-
-def test_a_study_without_a_limit_is_journaled_as_before() -> None:
     plain = a_study(RATES, responses={"p90": {"from": "value.p90_ns", "unit": "ns"}})
     assert "limit" not in dump_study(parse(plain))["responses"]["p90"]
     assert dump_study(parse(STUDY))["responses"]["p90"]["limit"] == 2e9

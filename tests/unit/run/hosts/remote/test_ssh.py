@@ -147,7 +147,7 @@ def test_a_machine_that_cannot_be_used(
     assert str(told.value).count("\n") == 0 and not [one for one in far.iterdir() if one.is_dir()]
 
 
-def test_what_would_have_to_be_restored_there_is_refused(far: Path, tmp_path: Path) -> None:
+def test_what_would_have_to_be_restored_there_is_refused_and_names_are_asked_for(far: Path, tmp_path: Path) -> None:
     not_there = {
         "[conditions]\nswap = 'off'": "conditions: not done over ssh",
         "[reset]\nsync = true": "reset: not done over ssh",
@@ -162,9 +162,6 @@ def test_what_would_have_to_be_restored_there_is_refused(far: Path, tmp_path: Pa
         for text, expected in texts.items():
             with pytest.raises((HostError, StudyError), match=expected):
                 plan_of(tmp_path, text, host.facts(), starts=False)
-
-
-def test_a_name_of_a_machine_is_asked_for() -> None:
     with pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, ssh:NAME'), open_host("ssh"):
         pass
     with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), open_host("ssh:-v"):
