@@ -61,20 +61,13 @@ def kinds(found: Iterator[tuple[str, str]]) -> list[str]:
         (ended(0, peak_bytes=10**9 + 1), made("b1"), ["above 1 GB"]),
     ],
 )
-def test_an_end_that_is_not_of_the_contract(
-    checks: ModuleType, start: SimpleNamespace, journaled: str, found: list[str]
-) -> None:
+def test_ends_not_of_the_contract(checks: ModuleType, start: SimpleNamespace, journaled: str, found: list[str]) -> None:
     assert kinds(checks.of_end(start, {143, -15}, journaled.encode())) == found
 
 
 @pytest.mark.parametrize(
     ("after", "found"),
-    [
-        (made("b1", "b2"), []),
-        (made("b2"), ["lost"]),
-        ("", ["lost"]),
-        (made("b1", "b2", "b2"), ["doubled"]),
-    ],
+    [(made("b1", "b2"), []), (made("b2"), ["lost"]), ("", ["lost"]), (made("b1", "b2", "b2"), ["doubled"])],
 )
 def test_what_was_there_and_is_not(checks: ModuleType, tmp_path: Path, after: str, found: list[str]) -> None:
     (tmp_path / "journal.jsonl").write_text(after)
@@ -96,7 +89,7 @@ def test_what_was_there_and_is_not(checks: ModuleType, tmp_path: Path, after: st
         ("cliff", "abcdefghijklmnopq", "budget", ["not as planned"]),
     ],
 )
-def test_other_runs_than_planned(
+def test_other_runs(
     checks: ModuleType, tmp_path: Path, planner: str, names: str, reason: str, found: list[str]
 ) -> None:
     (tmp_path / "design.jsonl").write_text(lines({}, *({"run": name} for name in "abc")))
@@ -147,9 +140,7 @@ def faults(settings: ModuleType, folder: Path, start: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("start", ["exit 2", "exit 130", "kill -SEGV $$"])
-def test_a_start_that_ends_by_itself_is_a_fault_and_no_endless_campaign(
-    settings: ModuleType, tmp_path: Path, start: str
-) -> None:
+def test_a_start_that_ends_by_itself_is_a_fault(settings: ModuleType, tmp_path: Path, start: str) -> None:
     assert faults(settings, tmp_path, start) == {"exit code": settings.MOST_FAULTS}
 
 

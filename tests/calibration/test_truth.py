@@ -4,13 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from simulate.noise import (
-    HIGH,
-    LOW,
-    QUIET,
-    Noise,
-)
-from simulate.runs import (
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.simulate.noise import HIGH, LOW, QUIET, Noise
+from scalograph.simulate.runs import (
     aa_tests,
     amdahl,
     drift,

@@ -83,9 +83,7 @@ FAILS = [
 
 
 @pytest.mark.parametrize(("script", "status", "reason", "declared"), FAILS)
-def test_a_workload_that_fails_is_a_record(
-    tmp_path: Path, script: str, status: str, reason: str, declared: str
-) -> None:
+def test_a_failing_workload_is_a_record(tmp_path: Path, script: str, status: str, reason: str, declared: str) -> None:
     command = f"['sh', '-c', '[ {{n}} = 1 ] || {{{{ {script}; }}}}']{declared}"
     file = study(tmp_path, command, timeout="500ms" if status == "timeout" else "10s", more=ONCE)
     complete("run", file, "-o", "results", cwd=tmp_path, codes=(4,))

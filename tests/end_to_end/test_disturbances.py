@@ -181,9 +181,7 @@ ACTS = {
     [*((act, "native") for act in ACTS), *((act, "python") for act in ("kill", "term", "stop"))],
     indirect=["probe"],
 )
-def test_it_ends_its_run_and_not_the_study(
-    act: str, probe: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_ends_only_its_run(act: str, probe: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_process, "_LOOK_S", 0.2)
     does, cause = ACTS[act]
     script = SCRIPT.format(mark=tmp_path / "mark", act=does)

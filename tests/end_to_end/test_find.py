@@ -58,9 +58,7 @@ SEARCHES = [
 
 
 @pytest.mark.parametrize(("search", "table", "plan"), SEARCHES)
-def test_a_search_has_its_table_and_keeps_its_study(
-    tmp_path: Path, search: tuple[object, ...], table: str, plan: str
-) -> None:
+def test_a_search_has_a_table_and_its_study(tmp_path: Path, search: tuple[object, ...], table: str, plan: str) -> None:
     question, *words = search
     done = find(tmp_path, question, "--tables", "-o", "results", *words)
     assert table in done.stdout

@@ -357,9 +357,7 @@ def everybodys(probe: Sequence[str]) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("containment", [*CONTAINED, "python"])
-def test_a_process_that_hops_from_pid_to_pid_is_told_and_ended(
-    containment: str, token: str, everybodys: list[str]
-) -> None:
+def test_a_process_that_hops_from_pid_to_pid_is_ended(containment: str, token: str, everybodys: list[str]) -> None:
     """It is another one whenever somebody looks."""
     argv = DEGRADED if containment == "python" else [*CONTAINED[containment], *everybodys]
     if argv[0] == NOBODY[0] and os.geteuid() != 0:
@@ -461,9 +459,7 @@ def test_how_a_workload_ends_is_named(
         ("os.write(3, b'val'); os._exit(69)", "failed", None, "69"),
     ],
 )
-def test_half_a_line_of_one_that_dies_hides_no_cause(
-    code: str, status: str, number: int | None, word: str, lab: Lab
-) -> None:
+def test_half_a_last_line_hides_no_cause(code: str, status: str, number: int | None, word: str, lab: Lab) -> None:
     record = lab.measure(python(f"import os; {code}"), events=True)
     assert (record.run.status, only_copy(record).signal) == (status, number) and word in (record.run.reason or "")
 

@@ -128,7 +128,7 @@ def prerequisites(folder: Path, java: str | None, javac: str | None) -> subproce
         ("no JVM is configured", "javac 17.0.15", ["java: found {}/java, release none"]),
     ],
 )
-def test_a_jdk_that_is_missing_or_too_old_is_named(
+def test_a_missing_or_too_old_jdk_is_named(
     tmp_path: Path, java: str | None, javac: str | None, named: list[str]
 ) -> None:
     done = prerequisites(tmp_path, java, javac)

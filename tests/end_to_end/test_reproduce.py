@@ -59,9 +59,7 @@ class Reproduction:
     ("number", "code", "part"),
     [(signal.SIGKILL, -signal.SIGKILL, "two"), (signal.SIGINT, 130, "one"), (signal.SIGTERM, 143, "two")],
 )
-def test_it_goes_on_where_it_was_and_runs_nothing_twice(
-    tmp_path: Path, number: signal.Signals, code: int, part: str
-) -> None:
+def test_it_goes_on_and_runs_nothing_twice(tmp_path: Path, number: signal.Signals, code: int, part: str) -> None:
     begun = Reproduction(tmp_path, runs=8)
     words = ["scalograph", "reproduce", "--catalogue", str(begun.file), "-o", "results", "--when-busy", "report"]
     with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=-1, text=True) as process:

@@ -262,9 +262,7 @@ for event in map(json.loads, done.stdout.splitlines()):
         ("our settings", "settings restored", "our CPUs: "),
     ],
 )
-def test_a_broken_probe_is_found_out(
-    lie: str, promise: str, found: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_liar_is_found(lie: str, promise: str, found: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if lie in ("mask", "our settings") and len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs 2 CPUs")
     script = write_program(tmp_path / "liar.py", LIAR)

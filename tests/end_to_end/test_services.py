@@ -72,7 +72,7 @@ FAILING = [
 
 
 @pytest.mark.parametrize(("mode", "reason", "last"), FAILING)
-def test_a_server_that_fails_fails_the_run_and_says_its_last_words(
+def test_a_failing_server_fails_the_run_and_says_its_last_words(
     tmp_path: Path, mode: str, reason: str, last: str
 ) -> None:
     record = one_run(write_served(tmp_path, mode)).record
@@ -197,9 +197,7 @@ def test_load_starts_a_server_of_ones_own_for_each_run(tmp_path: Path, load: Any
         ("only up", ["--ready", f"{PAGE}up"], ["1 \N{MULTIPLICATION SIGN} the driver exited with", "no right answer"]),
     ],
 )
-def test_load_says_why_a_server_cannot_be_loaded(
-    load: Any, mode: str, options: tuple[str, ...], told: list[str]
-) -> None:
+def test_load_says_why_a_server_cannot_be_used(load: Any, mode: str, options: tuple[str, ...], told: list[str]) -> None:
     done = load(*options, mode=mode, warmup=0 if mode else 1, codes=(4,))
     assert [words for words in told if words not in " ".join(done.stdout.split())] == []
 
@@ -297,9 +295,7 @@ def test_one_that_does_not_end_in_time_is_told_as_killed(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("mode", "reason", "last"), FAILING[:2])
-def test_a_server_that_is_to_stay_up_and_fails_is_started_anew(
-    tmp_path: Path, mode: str, reason: str, last: str
-) -> None:
+def test_a_server_to_stay_up_that_fails_is_started_anew(tmp_path: Path, mode: str, reason: str, last: str) -> None:
     records, ended = kept_up(tmp_path, mode, 1)
     for record in records:
         assert record.run.status == "failed" and (record.run.reason or "").startswith(reason), record.run.reason

@@ -141,7 +141,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @in_java
 @pytest.mark.parametrize("product", HERE)
-def test_two_jvms_answer_rightly_from_one_database(
+def test_two_jvms_share_one_database(
     product: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not HERE[product]:

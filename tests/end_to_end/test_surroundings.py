@@ -140,9 +140,7 @@ def test_a_study_whose_streams_nobody_reads_or_are_closed_and_full_is_whole(tmp_
 
 
 @pytest.mark.parametrize("arguments", [("doctor", "--json"), ("doctor",), ("study", "thread-scaling", "--show")])
-def test_results_that_nobody_reads_are_no_error_and_a_complaint_keeps_its_code(
-    tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
+def test_unread_results_are_no_error_and_a_complaint_keeps_its_code(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     done = unheard(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr
     assert "rror" not in done.stderr
@@ -159,9 +157,7 @@ STREAMS = [
 
 
 @pytest.mark.parametrize(("line", "code", "told"), STREAMS)
-def test_a_command_whose_streams_are_closed_or_full_keeps_its_code(
-    tmp_path: Path, line: str, code: int, told: str | None
-) -> None:
+def test_closed_or_full_streams_leave_the_code_as_it_is(tmp_path: Path, line: str, code: int, told: str | None) -> None:
     done = shell(f"exec scalograph {line}", cwd=tmp_path)
     n_lines = 0 if told is None else 2
     assert (done.returncode, done.stderr.count("\n"), "Traceback" in done.stderr) == (code, n_lines, False)

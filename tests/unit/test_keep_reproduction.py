@@ -86,9 +86,7 @@ def test_a_journal_stays_whole_where_its_findings_would_change(
     assert kept == (results / "cpu-surface" / "journal.jsonl").read_bytes()
 
 
-def test_the_kept_page_names_the_command_that_makes_a_part_s_report(
-    keep: ModuleType, results: Path, tmp_path: Path
-) -> None:
+def test_the_kept_page_names_the_command_of_a_part_s_report(keep: ModuleType, results: Path, tmp_path: Path) -> None:
     run(keep, results)
     page = (tmp_path / "studies" / "reproduced" / "reproduce.html").read_text()
     assert "scalograph report studies/cpu-surface/example" in page and "/report.html" not in page

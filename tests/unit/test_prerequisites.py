@@ -83,9 +83,7 @@ def test_nothing_is_asked_of_apt_where_nothing_is_missing_or_not_all_of_it_is_ou
 
 
 @pytest.mark.parametrize(("root", "apt"), [(False, True), (True, False)], ids=["a user", "another system"])
-def test_elsewhere_the_commands_are_named_and_what_tests_need_stops_nobody(
-    tmp_path: Path, root: bool, apt: bool
-) -> None:
+def test_elsewhere_commands_are_named_and_what_tests_need_stops_nobody(tmp_path: Path, root: bool, apt: bool) -> None:
     machine = Machine(tmp_path, ("cc", "javac"), root, apt)
     done = machine.demo()
     assert (done.returncode, machine.calls()) == (3, [])

@@ -45,9 +45,7 @@ def built(project: Path, version: str = "standard") -> tuple[dict[str, Any], lis
     (b"\x7fELF static", "manylinux_2_17_{0}.musllinux_1_1_{0}"),
     (b"\x7fELF /lib64/ld-linux-x86-64.so.2", "linux_{0}"),
 ])  # fmt: skip
-def test_the_probe_is_a_script_of_the_wheel(
-    project: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, tag: str
-) -> None:
+def test_the_wheel_has_the_probe(project: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, tag: str) -> None:
     probe = project / "made"
     probe.write_bytes(content)
     monkeypatch.setenv("SCALOGRAPH_BUILT_PROBE", str(probe))

@@ -24,7 +24,7 @@ def curve(n: np.ndarray, sigma: float, kappa: float, gamma: float = 10.0) -> np.
 @pytest.mark.parametrize(
     ("data", "sigma", "kappa", "gamma"), [(SPEC, 0.0277285, 0.0001044, 89.9952), (RAYS, 0.057771, 0.0, 21.84884)]
 )
-def test_coefficients_published(
+def test_published_coefficients_hold(
     data: tuple[list[float], list[float]], sigma: float, kappa: float, gamma: float
 ) -> None:
     fit = fit_usl(*data, weights="none")

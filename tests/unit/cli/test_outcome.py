@@ -74,7 +74,7 @@ def test_an_answer_ends_in_0_and_missing_runs_in_5_where_that_is_strict(
     assert analyze_steps.exit_code(other, strict, answered) == code
 
 
-def test_a_folder_that_nobody_may_enter_is_named(
+def test_a_folder_nobody_may_enter_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refused(*_: object, **__: object) -> int:
@@ -198,7 +198,7 @@ def test_after_ctrl_c_the_runs_so_far_are_answered(runs: dict[str, int], capsys:
         (session(n_made=5, number=signal.SIGTERM), Exit.TERMINATED),
     ],
 )
-def test_nobody_waits_for_an_answer_without_runs_or_in_a_hurry(
+def test_nobody_waits_without_runs_or_in_a_hurry(
     ended: Session, code: Exit, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers: list[int] = []

@@ -88,9 +88,7 @@ def piloted(study: Path, capsys: pytest.CaptureFixture[str]) -> Piloted:
     return run
 
 
-def test_it_runs_a_few_in_results_of_their_own_and_proposes(
-    piloted: Piloted, study: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_runs_a_few_apart_and_proposes(piloted: Piloted, study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, document = piloted()
     assert code == Exit.DONE
     folder = Path(document["results"])
@@ -107,7 +105,7 @@ def test_it_runs_a_few_in_results_of_their_own_and_proposes(
     assert all(f"+-{percent}%" in out for percent in (1, 2, 5)) and "[protocol]\nruns = " in out
 
 
-def test_plan_proposes_the_same_within_the_budget(
+def test_plan_proposes_the_same_in_the_budget(
     study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan_command.command(study, json=True)

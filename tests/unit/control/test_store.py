@@ -416,9 +416,7 @@ def write_open(file: Path) -> None:
 
 @pytest.mark.parametrize("name", ["lock", CHANGES])
 @pytest.mark.parametrize(("spoil", "kind"), [*SPOILED, (write_open, "mode 0666")])
-def test_files_that_are_not_plainly_ours(
-    machine: Machine, name: str, spoil: Callable[[Path], object], kind: str
-) -> None:
+def test_files_not_plainly_ours(machine: Machine, name: str, spoil: Callable[[Path], object], kind: str) -> None:
     with machine.lock():
         pass
     file = machine.folder / name

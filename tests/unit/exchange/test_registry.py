@@ -117,9 +117,7 @@ def changed(text: str) -> Iterator[str]:
 
 
 @every_reader
-def test_what_is_too_large_is_refused_before_it_is_parsed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_what_is_too_large_is_refused_unparsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     source = file_of(name, tmp_path)
     contents = [file.read_bytes() for file in (source, *source.rglob("*.json")) if file.is_file()]
     signs = b",[{" if contents[0].startswith((b"{", b"[")) else b"\n"
@@ -140,7 +138,7 @@ def test_what_is_too_large_is_refused_before_it_is_parsed(
 
 
 @every_reader
-def test_many_files_hold_no_more_benchmarks_than_one_may_ask_for(
+def test_many_files_hold_no_more_benchmarks_than_one_may(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     source = file_of(name, tmp_path)

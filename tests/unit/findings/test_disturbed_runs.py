@@ -162,9 +162,7 @@ def test_too_busy_is_a_doubt_by_cpu_time_and_a_reject_otherwise(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("n_blocks", "is_rejected"), [(4, False), (5, True)])
-def test_a_claim_is_withheld_where_the_verdict_rejects_its_runs(
-    tmp_path: Path, n_blocks: int, is_rejected: bool
-) -> None:
+def test_a_claim_is_withheld_where_its_runs_are_rejected(tmp_path: Path, n_blocks: int, is_rejected: bool) -> None:
     told = busy_findings(tmp_path, busy_study(n_blocks), "report")
     assert (told.trust.level == "unusable") is is_rejected
     assert told.claim and ("were disturbed" in told.claim.sentences[0]) is is_rejected

@@ -85,9 +85,7 @@ def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path
     ("[reset]\ndrop_caches = 3\n", {}, " --machine-wide"),
     ("", {"reached": "ssh"}, " --host ssh:NAME"),
 ])  # fmt: skip
-def test_the_host_and_what_it_allows_are_told(
-    tmp_path: Path, factor: str, machine: dict[str, str], options: str
-) -> None:
+def test_the_host_and_what_it_allows(tmp_path: Path, factor: str, machine: dict[str, str], options: str) -> None:
     copy = tmp_path / "study.toml"
     copy.write_text(QUICK + factor)
     assert reproduction_commands(load(copy), copy, machine)[0] == f"scalograph run study.toml{options}"

@@ -214,12 +214,7 @@ def test_the_trace_nearest_the_median_stands_for_its_configuration(tmp_path: Pat
     assert (one.run, one.configuration) == ("r1", SECOND)
     assert (one.start_us, one.end_us, one.worker) == ([0.5, 0.5], [1.1, 1.1], [0, 1])
     failed = a_trace(1.0, 1000) | {"run": recorded(status="timeout")["run"]}
-    runs = [
-        (FIRST, a_trace(1.0, 1000, (0, 0))),
-        (SECOND, a_trace(1.0, 400)),
-        (THIRD, recorded()),
-        (FIRST, failed),
-    ]
+    runs = [(FIRST, a_trace(1.0, 1000, (0, 0))), (SECOND, a_trace(1.0, 400)), (THIRD, recorded()), (FIRST, failed)]
     assert traces(tmp_path, runs) == []
     configurations = [{"threads": n, "lock": lock} for n in range(1, 9) for lock in ("none", "cas")]
     runs = [(configuration, a_trace(1.0, 1000)) for configuration in configurations]

@@ -48,9 +48,7 @@ holds = [1, 1]
     ],
     ids=["there", "elsewhere", "nowhere"],
 )
-def test_a_place_is_where_it_was_published_or_not(
-    tmp_path: Path, jumps: dict[int, float], decisions: list[str]
-) -> None:
+def test_a_place_is_where_it_was_published(tmp_path: Path, jumps: dict[int, float], decisions: list[str]) -> None:
     _, found = run(tmp_path, Machine(jumps), CLIFF + CLAIM)
     place, _ = found.published_claims
     assert [claim.decision for claim in found.published_claims] == decisions
@@ -139,9 +137,7 @@ def test_a_surface_rises_and_is_flat_as_published(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("cpus", "decision"), [((2, 3), "holds"), ((3,), "not measured"), ((1,), "not measured")])
-def test_a_ridge_is_where_there_are_as_many_workers_as_cpus(
-    tmp_path: Path, cpus: tuple[int, ...], decision: str
-) -> None:
+def test_a_ridge_is_where_workers_are_as_many_as_cpus(tmp_path: Path, cpus: tuple[int, ...], decision: str) -> None:
     _, flat = surface(tmp_path, (1, 2, 4, 6), cpus)
     assert flat.decision == decision
     assert [figure.label for figure in flat.figures if figure.decision == "holds"] == ["2 cpus"] * (decision == "holds")

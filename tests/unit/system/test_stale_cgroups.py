@@ -85,9 +85,7 @@ def test_what_is_not_surely_left_stays(tree: CgroupTree, tmp_path: Path, below: 
     ("scalograph-prob", None, []), ("bash", None, TOLD), ("scalograph-prob", "S", []),
     ("scalograph-prob", "Z", TOLD),  # it is dead, and nobody waits for it
 ])  # fmt: skip
-def test_the_leaf_of_a_running_probe_stays(
-    tree: CgroupTree, tmp_path: Path, comm: str, state: str | None, told: list[str]
-) -> None:
+def test_leaves_in_use_stay(tree: CgroupTree, tmp_path: Path, comm: str, state: str | None, told: list[str]) -> None:
     leaf = leave(tree.mount)
     write(tmp_path / "proc/1234/comm", f"{comm}\n")
     if state:

@@ -266,7 +266,7 @@ def test_pairs_show_what_blocks_would_hide() -> None:
         (0.02, 9, 0.02, 0.01, "Add pairs: --pairs 29"),
     ],
 )
-def test_an_open_comparison_names_the_pairs_that_decide(
+def test_an_open_answer_names_deciding_pairs(
     half: float, n: int, margin: float, precision: float, options: str
 ) -> None:
     """Made-up intervals; with as many pairs their ends are no farther apart than the margin."""

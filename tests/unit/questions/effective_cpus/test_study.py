@@ -111,7 +111,7 @@ TWO = {"factor": "threads", "k_eff": 2, "decided": True, "mask": 12, "limit": "p
     ],
     ids=["belief", "quota of the machine", "quota of the study", "workers", "as published on twelve CPUs"],
 )  # fmt: skip
-def test_what_limits_it_is_named(
+def test_limits_are_named(
     tmp_path: Path, machine: Machine, text: str, quota: float | None, expected: dict[str, Any]
 ) -> None:
     (one,) = effective_cpus_of(run(tmp_path, machine, text, HOST.model_copy(update={"cpu_quota": quota}))[1])

@@ -129,7 +129,7 @@ def test_the_best_is_a_set_and_user_time_grows_where_the_test_says_so(usual: Ans
     assert [(row[0], row[3]) for row in policy.rows] == [(n, "the same within 2%") for n in (1, 2, 4)]
 
 
-def test_the_claim_names_what_may_be_fastest_and_its_cost(
+def test_the_claim_names_what_is_fastest_and_its_cost(
     usual: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = claim_of(usual)

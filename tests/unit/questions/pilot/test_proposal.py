@@ -93,7 +93,7 @@ ONE = ITERATED.replace("iterations = 6\nwarmup = 1", "iterations = 1")
     ],
     ids=["no noise between runs", "one observation", "no iterations", "too few", "excluded"],
 )  # fmt: skip
-def test_what_runs_do_not_tell_is_not_invented(
+def test_what_is_not_known_is_not_invented(
     found: Proposal, iterations: set[int], unknown: set[str], warning: str
 ) -> None:
     (told,) = found.warnings

@@ -45,7 +45,7 @@ def said(given: Table) -> Claim:
         (["noisy"], "gain", {"level": "4 threads"}, []),
     ],
 )
-def test_one_claim_and_its_exception(
+def test_a_claim_and_its_exception(
     shapes: Sequence[str], case: str, values: dict[str, object], lower: list[str]
 ) -> None:
     found = said(table("linear", noise=Noise(0.02, 0.03)) if shapes == ["noisy"] else table(*shapes))
@@ -108,9 +108,7 @@ Change = Callable[[Row], Row | None]
     ],
     ids=["too wide", "no difference", "disturbed", "no baseline", "no time"],
 )  # fmt: skip
-def test_what_cannot_be_said_has_its_reason(
-    shapes: list[str], noise: Noise, change: Change | None, expected: str
-) -> None:
+def test_what_is_not_said_has_its_reason(shapes: list[str], noise: Noise, change: Change | None, expected: str) -> None:
     given = table(*shapes, noise=noise)
     given.rows[:] = [new for row in given.rows if (new := change(row) if change else row) is not None]
     found = said(given)

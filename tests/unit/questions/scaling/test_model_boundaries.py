@@ -62,9 +62,7 @@ def test_a_topology_that_cannot_be_read_is_not_known(topology: Any, tmp_path: Pa
         (4, "scatter", [(2, f"{SOCKET} begins"), (4, NO_CPU)]),
     ],
 )
-def test_workers_share_where_they_are_more_than_fit(
-    cpus: int, place: str, expected: list[tuple[int, str]], tmp_path: Path
-) -> None:
+def test_more_workers_than_fit_share(cpus: int, place: str, expected: list[tuple[int, str]], tmp_path: Path) -> None:
     table = on(grown(tmp_path, MACHINES["two sockets"]()))
     found = boundaries(table, "threads", {"cpus": cpus, "place": place}, cpus)
     assert [*found] == expected

@@ -172,9 +172,7 @@ def test_a_rate_that_still_rises_is_no_most(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("values", "how"), [({"late_share": 0.05}, "late"), ({"driver_cpu_ns": 9.6e9}, "CPU")])
-def test_where_the_driver_gives_out_first_nothing_is_said_of_the_service(
-    tmp_path: Path, values: dict[str, float], how: str
-) -> None:
+def test_where_the_driver_saturates_nothing_is_said(tmp_path: Path, values: dict[str, float], how: str) -> None:
     found = findings_of(tmp_path, made(**values), STUDY)
     assert {point.driver_limits for point in groups(found)[0].points} == {how} and not claim_of(found).answered
     assert [*cases_of(found)] == ["generator"] and "generator limits" in found.trust.codes

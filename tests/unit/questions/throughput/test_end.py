@@ -61,20 +61,15 @@ def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
         (run(service("web", 0.3, 0), n_errors=9), "inside", ()),
     ],
 )
-def test_the_fullest_part_ends_it_unless_another_is_as_full(
-    found: DrivenRun, kind: str, names: tuple[str, ...]
-) -> None:
+def test_the_fullest_part_ends_it_unless_two_are_full(found: DrivenRun, kind: str, names: tuple[str, ...]) -> None:
     ended = find_bottleneck([found] * 3, alone_s=0.01)
     assert (ended.kind, ended.parts[0].names if ended.parts else ()) == (kind, names)
 
 
 @pytest.mark.parametrize(
-    ("web", "busy", "kind"),
-    [(0.3, 1.95, "pool"), (0.3, 1.2, "inside"), (0.99, 2.0, "cpu"), (0.99, 1.2, "cpu")],
+    ("web", "busy", "kind"), [(0.3, 1.95, "pool"), (0.3, 1.2, "inside"), (0.99, 2.0, "cpu"), (0.99, 1.2, "cpu")]
 )
-def test_a_pool_ends_it_where_nothing_is_full_that_those_wait_for_who_have_one_of_it(
-    web: float, busy: float, kind: str
-) -> None:
+def test_a_pool_ends_it_where_its_holders_wait_for_nothing_full(web: float, busy: float, kind: str) -> None:
     found = replace(run(service("web", web, 0), n_errors=30 * (kind == "pool")), pool=PoolUse(2, busy, 0.06))
     ended = find_bottleneck([found] * 3, 0.01)
     assert ended.kind == kind

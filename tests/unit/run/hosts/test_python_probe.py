@@ -92,8 +92,7 @@ def test_null_is_absent_zero_is_not_and_masks_are_one_for_each_copy() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [b"", b"\n", b"{", b"[]", b"\xff", b'{"a":NaN}', b"[" * 100_000, b'{"a":"' + b"x" * (1 << 20) + b'"}'],
+    "text", [b"", b"\n", b"{", b"[]", b"\xff", b'{"a":NaN}', b"[" * 100_000, b'{"a":"' + b"x" * (1 << 20) + b'"}']
 )
 def test_what_is_no_object_is_refused(text: bytes) -> None:
     with pytest.raises(spec.RefusalError) as caught:

@@ -207,7 +207,7 @@ def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(far: Pa
     assert [one.name for one in far.iterdir()] == ["scalograph.lock"]
 
 
-def test_steps_have_no_mark_and_a_linked_probe_is_copied(
+def test_steps_are_unmarked_and_a_linked_probe_is_copied(
     far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepare = ["sh", "-c", f"env > {tmp_path}/environment"]
