@@ -60,14 +60,11 @@ def test_each_kind_of_contradiction_is_seen(agreeing: Findings, claim: Claim, wr
     assert kinds >= {wrong} if wrong else kinds == set()
 
 
-def test_a_place_has_one_range(agreeing: Findings) -> None:
+def test_a_place_has_one_range_and_a_document_read_back_is_checked_alike(agreeing: Findings) -> None:
     study = agreeing.study.model_copy(update={"question": "cliff"})
     claim = Claim(sentences=["From 58 to 59 files the time jumps: it is from 58 to 61 files."])
     checked = agreeing.model_copy(update={"study": study, "claim": claim})
     assert any(text.startswith("place") for text in contradictions(checked))
-
-
-def test_a_document_that_was_read_back_is_checked_alike(agreeing: Findings) -> None:
     read = Findings.model_validate_json(agreeing.model_dump_json())
     assert contradictions(read) == contradictions(agreeing) == []
 

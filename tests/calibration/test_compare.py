@@ -37,13 +37,10 @@ def test_what_did_not_change_is_seldom_called_slower(answers: Answers, disturbed
     assert is_share((word == "slower" for word in answers(0.0, disturbed=disturbed)), 0.05, 0.20) is True
 
 
-def test_five_percent_are_found(answers: Answers) -> None:
+def test_five_percent_are_found_unless_most_runs_were_disturbed(answers: Answers) -> None:
     assert is_share((word == "slower" for word in answers(0.05)), 0.95, 0.80) is True
     assert is_share((word == "slower" for word in answers(0.05, "sigma")), 0.90, 0.65) is True
     assert is_share((word == "slower" for word in answers(0.05, "kappa")), 0.80, 0.50) is True
-
-
-def test_a_study_disturbed_in_more_than_half_of_its_runs_says_nothing(answers: Answers) -> None:
     told = answers(0.10, disturbed=0.75)
     assert {next(told) for _ in range(20)} == {"inconclusive"}
 

@@ -58,12 +58,9 @@ def test_the_plateau_holds_the_least_level(noise: Noise) -> None:
     assert is_share(held(), 0.95, rather_than=0.7)
 
 
-def test_a_plateau_that_is_told_as_one_level_is_that_level() -> None:
+def test_a_plateau_told_as_one_level_is_that_level_and_the_knee_where_asymptotes_meet() -> None:
     told = ((true, found) for _, true, found in asked("a database") if found.state == "found")
     assert is_share((found.plateau.value == least_level(true) for true, found in told), 0.95, rather_than=0.7)
-
-
-def test_the_knee_is_where_the_asymptotes_meet() -> None:
     knees = [
         found.knee.value / (net.most * (net.alone_s + net.think_s))
         for net, _, found in islice(asked("one service"), 10)

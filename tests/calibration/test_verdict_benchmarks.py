@@ -35,13 +35,10 @@ def test_contamination_counts_what_moved_and_leaves_out_what_the_witness_saw(b: 
     assert figures["1.0 s: from this disturbance on 95% are flagged"].value == pytest.approx(3.0)
 
 
-def test_a_missed_disturbance_is_missed(b: Benchmarks) -> None:
+def test_a_missed_disturbance_is_missed_and_large_ones_do_not_speak_for_it(b: Benchmarks) -> None:
     figures = {f.name: f for f in b.verdict_contamination.figures(quiet_and_moved(b, 0.15))}
     assert figures["1.5 s: runs 2% longer or more, flagged"].verdict == "MISSED"
     assert figures["1.5 s: from this disturbance on 95% are flagged"].value == pytest.approx(20.0)
-
-
-def test_large_disturbances_do_not_speak_for_small_ones(b: Benchmarks) -> None:
     moved = [(0.5, 1.0)] * 1000 + [(0.025, 0.0)] * 12
     assert b.verdict_contamination.smallest(moved) == 0.2
     assert b.verdict_contamination.smallest([(0.025, 1.0)] * 12) == 0.02
@@ -58,16 +55,13 @@ TRACE = """
 """
 
 
-def test_the_witness_counts_others_within_the_run_only(b: Benchmarks) -> None:
+def test_the_witness_counts_others_within_the_run_and_the_hypervisor_is_no_neighbor(b: Benchmarks) -> None:
     witness = b.verdict_witness
     found = witness.switches(TRACE.splitlines())
     assert len(found) == 6
     assert witness.others(found) == pytest.approx(0.07)
     assert not witness.Seen(0.07, 0.0, 1.0, "perf").undisturbed
     assert witness.Seen(0.0059, 0.0, 1.0, "perf").undisturbed
-
-
-def test_what_the_hypervisor_takes_disturbs_and_is_no_neighbor(b: Benchmarks) -> None:
     stolen, taken = (b.verdict_witness.Seen(*seconds, 1.0, "perf") for seconds in ((0.0, 0.02), (0.02, 0.0)))
     assert (stolen.alone, stolen.undisturbed) == (True, False)
     assert (taken.alone, taken.undisturbed) == (False, False)
@@ -112,13 +106,17 @@ def test_peers_are_held_against_the_witnessed_truth(b: Benchmarks) -> None:
     assert [f.target for f in few] == [None] * len(few)
 
 
-def test_what_other_tools_print_is_read(b: Benchmarks) -> None:
+def test_what_other_tools_and_pyperf_print_is_read(b: Benchmarks) -> None:
     text = "           1.2345 +- 0.0123 seconds time elapsed  ( +-  1.00% )"
     assert b.verdict_tools.perf_stat_mean(text) == 1.2345
     runs = [{"warmups": [[1, 9.0]]}, {"values": [1.0]}, {"values": [3.0]}]
     assert b.verdict_tools.pyperf_mean(json.dumps({"benchmarks": [{"runs": runs}]})) == 2.0
     with pytest.raises(SystemExit, match="perf stat: found"):
         b.verdict_tools.perf_stat_mean("")
+    line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05x {}"
+    assert b.gate_tools.pyperf_said(line.format("slower")) == "slower"
+    assert b.gate_tools.pyperf_said(line.format("faster")) == "faster"
+    assert b.gate_tools.pyperf_said("Benchmark hidden because not significant (1): command") == "passed"
 
 
 def test_wilson_against_published_values(b: Benchmarks) -> None:
@@ -222,13 +220,6 @@ def test_a_tool_that_gives_a_ratio_is_judged_by_each_threshold(b: Benchmarks) ->
     assert figures["hyperfine, threshold 5%: 5% more work, found"].value == pytest.approx(200 / 3)
     assert figures["hyperfine, threshold 2%: 5% more work, found"].value == 100.0
     assert not figures["hyperfine, threshold 5%: same build, called slower"].verdict
-
-
-def test_what_pyperf_prints_is_read(b: Benchmarks) -> None:
-    line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05x {}"
-    assert b.gate_tools.pyperf_said(line.format("slower")) == "slower"
-    assert b.gate_tools.pyperf_said(line.format("faster")) == "faster"
-    assert b.gate_tools.pyperf_said("Benchmark hidden because not significant (1): command") == "passed"
 
 
 def test_a_round_of_other_sources_is_not_resumed_from(b: Benchmarks, tmp_path: Path) -> None:

@@ -112,13 +112,10 @@ def test_a_program_without_java_is_sampled_by_perf(tmp_path: Path) -> None:
     assert seen["n_samples"] > 0 and 0 < seen["stacks"][0]["share"] <= 1
 
 
-def test_several_programs_without_java_are_refused(tmp_path: Path) -> None:
+def test_several_programs_without_java_and_results_without_a_journal_are_refused(tmp_path: Path) -> None:
     results = native(tmp_path, copies=2)
     done = complete("profile", results, "--study", "study.toml", cwd=tmp_path, codes=(2,))
     assert "several processes or copies" in done.stderr
-
-
-def test_results_without_a_journal(tmp_path: Path) -> None:
     done = in_process("profile", tmp_path, cwd=tmp_path)
     error, hint = done.stderr.splitlines()
     assert done.returncode == 6 and "journal.jsonl: no such file" in error and hint == "hint: run the study first"

@@ -52,10 +52,13 @@ def test_a_folder_that_was_removed_under_us(
     monkeypatch.chdir(tmp_path)
 
 
-def test_arguments_that_are_no_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_arguments_that_are_no_text_or_long_are_shown_escaped_and_cut(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["measure", "--", "echo", "caf\udce9"]) == 2
     said = "error: argument 4: 'caf\\udce9', bytes that are no UTF-8, expected text\nhint: give it another name\n"
     assert capsys.readouterr().err == said
+    for arguments in (["x" * 100_000], ["check", "x" * 100_000], ["measure", "--", "x" * 100_000]):
+        assert execute(arguments) in (2, 3)
+        assert len(capsys.readouterr().err) < 5000
 
 
 @pytest.mark.parametrize(("name", "code"), [("HOME", 3), ("PATH", 3), ("TMPDIR", 3), ("EDITOR", 0)])
@@ -64,12 +67,6 @@ def test_an_environment_that_is_no_text(tmp_path: Path, name: str, code: int) ->
     file = study(tmp_path, **ONCE)
     done = complete("run", file, "-o", "results", cwd=tmp_path, env=more, codes=(code, 5) if code == 0 else (code,))
     assert (f"environment: {name}: " in done.stderr) is (code != 0)
-
-
-def test_long_arguments_are_shown_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["x" * 100_000], ["check", "x" * 100_000], ["measure", "--", "x" * 100_000]):
-        assert execute(arguments) in (2, 3)
-        assert len(capsys.readouterr().err) < 5000
 
 
 def test_a_script_may_be_an_argument(tmp_path: Path) -> None:

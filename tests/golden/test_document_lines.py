@@ -87,13 +87,10 @@ def flags(found: Findings) -> list[Flag]:
     return [flag for curve in found.curves for point in curve.points for flag in point.flags]
 
 
-def test_a_search_without_a_part_in_protocol_1_had_no_answer() -> None:
+def test_a_search_without_a_part_had_no_answer_and_a_broken_part_is_refused() -> None:
     line = next(line for line in EARLIER if json.loads(line)["study"]["question"] == "cliff")
     parts = Findings.model_validate({**json.loads(line), "cliffs": None}).parts
     assert parts == {"cliff": Part(decided=False)}
-
-
-def test_a_broken_part_is_refused_where_it_is() -> None:
     found = Findings.model_validate_json(next(line for line in FINDINGS if json.loads(line)["parts"].get("cliff")))
     part = found.parts["cliff"]
     assert part.data is not None

@@ -120,9 +120,13 @@ def test_imports_by_a_string_lead_down_and_one_that_leads_up_is_seen() -> None:
     assert HOUSE.up(found) == ["scalograph.run.asks -> scalograph.exchange.fit"]
 
 
-def test_the_root_holds_floors_only() -> None:
+def test_the_root_holds_floors_only_and_faces_import_nothing() -> None:
     entries = {p.stem for p in SOURCES.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
     assert entries == {*HOUSE.FLOOR, "__init__", "__main__"}
+    faces = [name for name, path in FILES.items() if path.name == "__init__.py"]
+    assert {
+        name: graph()[name] - {name.rpartition(".")[0]} for name in faces if graph()[name] - {name.rpartition(".")[0]}
+    } == {}
 
 
 @pytest.mark.parametrize(("room", "known"), [
@@ -190,13 +194,6 @@ def test_a_further_control_costs_a_class_and_a_row() -> None:
         assert outside == set(), f"{name} is known to {outside}"
 
 
-def test_faces_import_nothing() -> None:
-    faces = [name for name, path in FILES.items() if path.name == "__init__.py"]
-    assert {
-        name: graph()[name] - {name.rpartition(".")[0]} for name in faces if graph()[name] - {name.rpartition(".")[0]}
-    } == {}
-
-
 def test_a_name_stands_for_one_thing() -> None:
     classes, modules = defaultdict(set), defaultdict(set)
     for name, tree in trees().items():
@@ -251,12 +248,9 @@ def may_be_small(name: str) -> bool:
     return is_row or role(name) in ROLES or name == "scalograph.cli.main"
 
 
-def test_no_folder_is_a_heap() -> None:
+def test_no_folder_is_a_heap_and_no_file_or_function_a_fragment_or_a_hall() -> None:
     heaps = {folder: n for folder, n in Counter(path.parent for path in FILES.values()).items() if n > 41}
     assert heaps == {}, "more than forty files, the face not counted"
-
-
-def test_files_and_functions_are_neither_fragments_nor_halls() -> None:
     found = []
     for name, path in FILES.items():
         n = len(path.read_text(encoding="utf-8").splitlines())

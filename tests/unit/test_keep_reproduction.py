@@ -93,7 +93,9 @@ def test_the_kept_page_names_the_command_of_a_part_s_report(keep: ModuleType, re
     assert saved_documents.read_reproduction(tmp_path / "studies" / "reproduced").parts[0].page == ""
 
 
-def test_an_example_stays_unless_it_is_named(keep: ModuleType, results: Path, tmp_path: Path) -> None:
+def test_an_example_stays_unless_named_and_nothing_unfinished_is_kept(
+    keep: ModuleType, results: Path, tmp_path: Path
+) -> None:
     studies = tmp_path / "studies"
     own = studies / "cpu-surface" / "example" / "journal.jsonl.gz"
     own.parent.mkdir(parents=True)
@@ -104,9 +106,6 @@ def test_an_example_stays_unless_it_is_named(keep: ModuleType, results: Path, tm
     assert "scalograph report studies/reproduced/cpu-surface" in page
     run(keep, results, "cpu-surface")
     assert own.read_bytes() != b"own" and not (studies / "reproduced" / "cpu-surface").exists()
-
-
-def test_what_is_not_finished_is_not_kept(keep: ModuleType, results: Path) -> None:
     made = saved_documents.read_reproduction(results)
     left = [made.parts[0].model_copy(update={"state": "begun"})]
     saved_documents.write_reproduction(made.model_copy(update={"parts": left}), results)

@@ -52,14 +52,11 @@ def test_a_participle_is_seen(name: str, is_bare: bool) -> None:
     assert is_participle(name) is is_bare
 
 
-def test_no_function_is_a_bare_participle_or_begins_with_a_preposition() -> None:
+def test_no_function_or_local_is_empty_of_meaning() -> None:
     wrong = []
     for name, node in functions():
         words = node.name.strip("_").split("_")
         if (len(words) == 1 and is_participle(words[0])) or PREPOSITION.fullmatch(words[0]):
             wrong.append(name)
     assert wrong == []
-
-
-def test_no_local_is_empty_of_meaning() -> None:
     assert sorted({f"{name}: {local}" for name, node in functions() for local in bound(node) if local in EMPTY}) == []

@@ -16,15 +16,12 @@ def gained(n: int, n_cpus: int, speedup: float, play: float = 0.01) -> ObservedL
     return ObservedLevel(n, n_cpus, speedup=about(speedup, play))
 
 
-def test_speedup_above_the_cpus_in_use() -> None:
+def test_speedup_above_the_cpus_in_use_and_efficiency_that_rises() -> None:
     assert gates(gained(1, 4, 1.0, 0), gained(2, 4, 2.5)) == [("speedup above the CPUs", 2)]
     assert gates(gained(1, 4, 1.0, 0), gained(2, 4, 2.04, 0.02)) == []  # the interval reaches down to 2
     assert gates(gained(1, 1, 1.0, 0), gained(8, 1, 1.019, 0)) == []
     assert gates(gained(1, 1, 1.0, 0), gained(8, 1, 1.021, 0)) == [("speedup above the CPUs", 8)]
     assert gates(gained(1, 2, 1.0, 0), gained(8, 2, 2.5)) == [("speedup above the CPUs", 8)]
-
-
-def test_efficiency_that_rises() -> None:
     rising = [gained(1, 8, 1.0, 0), gained(2, 8, 1.4), gained(4, 8, 3.6)]
     assert gates(*rising) == [("efficiency rises", 4)]
     noisy = [gained(1, 8, 1.0, 0), gained(2, 8, 1.8, 0.1), gained(4, 8, 3.7, 0.1)]
@@ -42,16 +39,13 @@ def test_time_below_the_cpu_time_and_a_baseline_off_the_cpu() -> None:
     assert gates(ObservedLevel(1, 2, about(10.0), about(9.7))) == []
 
 
-def test_work_that_is_not_what_was_declared() -> None:
+def test_work_or_cpus_that_are_not_what_was_declared() -> None:
     total = ObservedLevel(1, 2, work=100), ObservedLevel(2, 2, work=200)
     assert gates(*total) == [("work differs", 2)] and gates(*total, work="per-worker") == []
     same = ObservedLevel(1, 2, work=100), ObservedLevel(2, 2, work=100)
     assert gates(*same) == [] and gates(*same, work="per-worker") == [("work differs", 2)]
     for n in (0, 10**18):  # counted exactly
         assert gates(ObservedLevel(1, 2, work=n), ObservedLevel(2, 2, work=n + 1)) == [("work differs", 2)]
-
-
-def test_cpus_that_are_believed_in_or_decide_the_cpu_time() -> None:
     assert gates(ObservedLevel(1, 2, believed_cpus=16)) == [("believes in other CPUs", 1)]
     assert gates(ObservedLevel(1, 2, believed_cpus=2)) == []
     found = cpu_time_across({1: about(42.0), 2: about(66.0), 4: about(43.0)})

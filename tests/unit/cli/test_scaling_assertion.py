@@ -30,7 +30,7 @@ def test_only_a_whole_interval_decides() -> None:
         refuses(SkipTest, "inconclusive: 60 runs", judge_speedup, document, 1.5)
 
 
-def test_wrong_arguments_are_told_and_too_few_cpus_are_asked_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_arguments_and_a_command_that_fails_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     scales = partial(scalograph.assert_scales, at_least=1)
     refuses(ValueError, r"no \{threads\}", scales, ["./prog"])
     refuses(ValueError, "two or more counts", scales, ["./prog", "{threads}"], threads=[2])
@@ -38,9 +38,6 @@ def test_wrong_arguments_are_told_and_too_few_cpus_are_asked_nothing(monkeypatch
         scales(["true", "{threads}"], budget="soon")
     monkeypatch.setattr(scaling_assertion.os, "sched_getaffinity", lambda _: {0, 1})
     refuses(SkipTest, "takes more CPUs than the 2", scalograph.assert_scales, ["./prog", "{threads}"], at_least=3)
-
-
-def test_a_command_that_fails_is_told_with_the_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     printed = json.dumps({"sentence": "No run succeeded.", "runs": {"failures": {"the command exited with 3": 4}}})
     ended = subprocess.CompletedProcess([], Exit.CONFIGURATION_FAILED, printed, "CPU busy at the start of block 1\n")
     monkeypatch.setattr(scaling_assertion.subprocess, "run", lambda *_, **__: ended)

@@ -41,15 +41,12 @@ def planned(text: str) -> str:
     return done.stdout
 
 
-def test_a_plan_for_4096_cpus_looks_at_each_once() -> None:
+def test_a_plan_for_4096_cpus_or_thousands_of_exclusions_looks_at_each_once() -> None:
     study = VALID.replace('[factors.threads]\nlevels = "1,2,4"', CONTROLLED).replace('"{threads}"', '"{lock}"')
     study = study.replace("threads = 1", "cpus = 1").replace('["none", "cas"]', '["none"]')
     n, *dropped = planned(study).strip().split("|")
     assert int(n) == 3 * 4096 + 2048
     assert len(dropped) == 2048 and dropped[0].startswith("1 configuration not planned: 2049 CPUs placed one-per-core")
-
-
-def test_thousands_of_exclusions_cost_each_configuration_one_look() -> None:
     names = [f"n{i}" for i in range(5)]
     factors = "".join(f'[factors.{name}]\nlevels = "1:10"\n' for name in names)
     exclude = "".join(

@@ -117,7 +117,7 @@ def test_points_are_what_fit_reads(results: Path, capsys: pytest.CaptureFixture[
     assert "Throughput still grows at n = 4, the largest size measured." in capsys.readouterr().out
 
 
-def test_pages_hold_the_same_escaped(results: Path) -> None:
+def test_pages_hold_the_same_escaped_and_a_matrix_is_written_alike_in_a_summary(results: Path) -> None:
     found = load_findings(results)
     text = markdown(found)
     assert found.claim and plain(found.claim.sentences[0]) in text and plain(found.trust.sentence) in text
@@ -129,9 +129,6 @@ def test_pages_hold_the_same_escaped(results: Path) -> None:
     assert text.count("\n== ") == len(found.tables) and text.count("|===") == 2 * (len(found.tables) + 1)
     assert _code(["export", str(results), "--to", str(results / "x.adoc")]) == 0
     assert (results / "x.adoc").read_text() == text
-
-
-def test_a_matrix_is_written_alike_in_a_page_and_in_a_summary(results: Path) -> None:
     found = load_findings(results)
     assert found.claim and found.claim.matrix
     row = found.claim.matrix.rows[0]

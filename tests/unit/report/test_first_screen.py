@@ -90,7 +90,7 @@ def log(n: int) -> RunLog:
     )  # fmt: skip
 
 
-def test_the_strip_counts_every_run_and_stays_small() -> None:
+def test_the_strip_counts_every_run_stays_small_and_marks_are_full_or_a_cross() -> None:
     strip = run_timeline(log(5))
     assert strip and [count for *_, count in strip.counts] == [5, 5, 5] and "5 excluded" in strip.words
     assert set(strip.pictures) == {"wide", "middle", "narrow"}
@@ -101,6 +101,11 @@ def test_the_strip_counts_every_run_and_stays_small() -> None:
     assert strip and "5 disturbed, none of them excluded" in strip.words
     strip = run_timeline(log(10_000))
     assert strip and sum(map(len, strip.pictures.values())) < 300_000
+    strip = run_timeline(log(5))
+    assert strip
+    dots = re.findall(r'stroke="var\(--([\w-]+)\)" stroke-width="(\S+?)"', strip.pictures["wide"])
+    assert [color for color, width in dots if width == "4"] == ["line-0", "muted"]
+    assert strip.pictures["wide"].count("l6 6m0-6l-6 6") == 0  # no disturbed run has a value here
 
 
 def test_what_has_one_point_is_a_line_and_the_first_figure_needs_no_script() -> None:
@@ -178,14 +183,6 @@ def test_texts_are_harmless_fit_and_have_room() -> None:
     notes = [{"x": 1, "y": 0, "text": str(room), "name": "side", "room": (room, 10)} for room in (1000, 200, 100)]
     assert [node.text for node in drawn(annotations=notes).iter("tspan")].count("200") == 1
     assert not {"1000", "100"} & {node.text for node in drawn(annotations=notes).iter("tspan")}
-
-
-def test_marks_are_full_or_a_cross_and_no_run_is_hollow() -> None:
-    strip = run_timeline(log(5))
-    assert strip
-    dots = re.findall(r'stroke="var\(--([\w-]+)\)" stroke-width="(\S+?)"', strip.pictures["wide"])
-    assert [color for color, width in dots if width == "4"] == ["line-0", "muted"]
-    assert strip.pictures["wide"].count("l6 6m0-6l-6 6") == 0  # no disturbed run has a value here
 
 
 def test_an_inconclusive_point_is_hollow_and_unjoined() -> None:

@@ -160,7 +160,7 @@ def test_more_than_a_page_draws_is_left_out_and_the_rest_fits(tmp_path: Path) ->
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
 
 
-def test_a_surface_is_drawn_in_one_unit_with_its_evidence() -> None:
+def test_a_surface_is_drawn_in_one_unit_with_its_evidence_and_its_ridge() -> None:
     (one,) = surface_figures(samples.two_cpus())
     assert one.unit == "ms"
     for plot in one.views[0].plots:
@@ -176,9 +176,6 @@ def test_a_surface_is_drawn_in_one_unit_with_its_evidence() -> None:
     assert surface_figures(samples.with_surfaces(samples.surface([1, 2, 3, 4], [1]))) == []
     assert samples.HOSTILE not in page(samples.hostile_surface(), surface_figures(samples.hostile_surface()))
     assert samples.HOSTILE not in surface_figures(samples.hostile_surface())[0].views[0].plots[0].data[0]["text"][0][0]
-
-
-def test_the_ridge_and_the_cells_with_a_cpu_for_each_worker_are_marked() -> None:
     (flat,) = surface_figures(samples.two_cpus())[0].views[0].plots
     lines = surface_figures(samples.many_cpus())[0].views[0].plots[1]
     assert list(zip(flat.data[1]["x"], flat.data[1]["y"], strict=True)) == [(0, 0), (1, 1)]

@@ -64,10 +64,19 @@ def facts(*releases: int) -> HostFacts:
     return facts_of(1, jvms=jvms)
 
 
-def test_loads_what_it_declares(tmp_path: Path) -> None:
+def test_loads_what_it_declares_and_refuses_old_jvms_and_wrong_values(tmp_path: Path) -> None:
     workload = load_workload(written(tmp_path, GOOD))
     assert workload.name == "w" and workload.events is False and workload.parameters["n"].default == 1
     assert workload.requires[0].java_release == 21
+    refusal = refusals(workload, {"kind": "a"}, facts(17, 25))
+    assert refusal({"kind": "a"}) is None
+    assert refusal({"kind": "b"}) == "kind = b needs Java 21 or later, the JVM 17 is 17"
+    assert refusal({"kind": "b", "java": 25}) is None and refusal({"kind": "b", "java": "/j/25/bin/java"}) is None
+    assert refusal({"kind": "b", "java": "17"}) is not None
+    assert refusal({"kind": "b", "java": "/j/17/bin/java"}) is not None
+    assert refusals(workload, {"kind": "b"}, facts(17))({"n": 2}) is not None
+    refuses(StudyError, r"workload.parameters.n: 0, expected at least 1", refusals, workload, {"n": 0}, facts(17))
+    refuses(StudyError, r"factors.kind: 'c', expected one of a, b", refusals(workload, {}, facts(17)), {"kind": "c"})
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
@@ -154,19 +163,6 @@ def test_fill_of_escaped_text_is_the_text(text: str) -> None:
 ])  # fmt: skip
 def test_parameter_refuses(parameter: Parameter, value: Any, wrong: str | None) -> None:
     assert parameter.refuse(value) == wrong
-
-
-def test_refusals_name_the_jvm_that_is_too_old_and_wrong_values(tmp_path: Path) -> None:
-    workload = load_workload(written(tmp_path, GOOD))
-    refusal = refusals(workload, {"kind": "a"}, facts(17, 25))
-    assert refusal({"kind": "a"}) is None
-    assert refusal({"kind": "b"}) == "kind = b needs Java 21 or later, the JVM 17 is 17"
-    assert refusal({"kind": "b", "java": 25}) is None and refusal({"kind": "b", "java": "/j/25/bin/java"}) is None
-    assert refusal({"kind": "b", "java": "17"}) is not None
-    assert refusal({"kind": "b", "java": "/j/17/bin/java"}) is not None
-    assert refusals(workload, {"kind": "b"}, facts(17))({"n": 2}) is not None
-    refuses(StudyError, r"workload.parameters.n: 0, expected at least 1", refusals, workload, {"n": 0}, facts(17))
-    refuses(StudyError, r"factors.kind: 'c', expected one of a, b", refusals(workload, {}, facts(17)), {"kind": "c"})
 
 
 def test_what_ships_loads_with_one_version_of_each_artifact() -> None:

@@ -81,16 +81,13 @@ def shown(host: Scaling, progress: Progress | None = None) -> Ceiling:
 ON_TWO = dict.fromkeys(WORDS, 0.1) | {"memory": 0.16, "lock": 0.5}
 
 
-def test_each_kind_on_one_cpu_and_on_all() -> None:
+def test_each_kind_on_one_cpu_and_on_all_and_on_powers_of_two() -> None:
     found = shown(Scaling(), progress := Counted())
     assert set(found.kinds) == set(WORDS) and found.is_sound
     assert [part.n_cpus for part in found.kinds["memory"]] == [1, 2]
     speedups = [found.speedups(kind)[2].speedup.value for kind in ("memory", "lock")]
     assert speedups == pytest.approx([1.25, 0.4], rel=0.01)
     assert (progress.n_done, progress.n_left) == (2 * RUNS * len(WORDS), 0)
-
-
-def test_powers_of_two_and_all_unless_told_otherwise() -> None:
     for wanted, levels in ((None, {1, 2, 4, 6}), ([3], {1, 3})):
         planned = saved_ceiling.plan_ceiling(host_of(6), wanted)
         assert {configuration["cpus"] for configuration in planned.design.configurations} == levels

@@ -83,7 +83,7 @@ def test_a_busy_machine_has_no_floor() -> None:
     assert shown["runs differ by (sd of logs)"] == shown["A over B (99%)"] == shown["median time"] == "not known"
 
 
-def test_one_part_for_each_number_of_cpus() -> None:
+def test_one_part_for_each_number_of_cpus_with_enough_runs() -> None:
     found = noise_floor(table([*rows(quiet(), 8), *rows(quiet(0.03), 1)]))
     assert [part.n_cpus for part in found.parts] == [1, 8]
     lines = list(in_words(found))
@@ -91,9 +91,6 @@ def test_one_part_for_each_number_of_cpus() -> None:
     assert {len(line) for line in lines} == {3}
     smallest = [line[0] for line in lines if line[0].startswith("smallest")]
     assert smallest == [f"smallest effect, {n} runs each" for n in (3, 5, 10, 20)]
-
-
-def test_stretches_need_enough_runs() -> None:
     scores = list(quiet().ravel())
     assert consecutive_reference(scores[:29]) is None
     assert consecutive_reference([0.2] * 100) is None

@@ -56,16 +56,13 @@ def test_disturbed_and_failed_runs_do_not_count_and_are_not_repeated_and_an_inte
         scored(Recorded(took(0.2), record(status="interrupted")))
 
 
-def test_of_an_earlier_form_of_the_file_nothing_is_run_and_nothing_said() -> None:
-    earlier = kept().model_validate(EARLIER)
-    assert floor.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
-
-
-def test_the_study_asks_for_what_the_floor_reads() -> None:
+def test_the_study_asks_for_what_the_floor_reads_and_of_an_earlier_form_nothing() -> None:
     study = declare_shipped(STUDY).study
     assert (study.name, set(study.factors)) == (STUDY, {"label", "cpus"})
     assert study.responses["wall"].source == "window.wall"
     assert study.protocol.order == "blocks" and study.protocol.runs * 2 >= 3 * STRETCH
+    earlier = kept().model_validate(EARLIER)
+    assert recheck.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
 
 
 @pytest.mark.skipif(not Path("/usr/bin/cc").exists(), reason="needs a C compiler")

@@ -126,16 +126,13 @@ def test_one_slowed_run_changes_no_answer_and_is_looked_at_again() -> None:
     assert again.k_eff == 5 and again.sure
 
 
-def test_neighbors_of_an_answer_are_measured_before_it_counts_and_then_where_answers_differ() -> None:
+def test_neighbors_of_an_answer_are_measured_and_a_level_slow_in_all_runs_is_no_accident() -> None:
     k = SPREAD * 3
     found = effective_cpus(k, [1 / min(n, 6) for n in k], LEVELS)
     assert (found.k_eff, found.sure, found.pending) == (6, False, (7, 5))
     k = [*SPREAD, 12, 9, 12]
     found = effective_cpus(k, [1 / min(n, 11) for n in k], LEVELS)
     assert {11, 12} >= {found.k_eff} and found.next_level >= 10
-
-
-def test_the_same_level_slow_in_all_its_runs_is_no_accident() -> None:
     k = [1, 4, 6, 9, 12, 6, 9, 12, 9]
     found = effective_cpus(k, [1 / n * (1.5 if n == 9 else 1) for n in k] * jitter(9, 0.005), LEVELS)
     assert found.misfit and found.fit < 0.03 and not found.sure

@@ -75,15 +75,12 @@ def test_the_baseline_is_one_of_them(levels: str, baseline: str, found: set[int]
     assert {configuration["threads"] for configuration in pilot_of(text)[1]} == found
 
 
-def test_of_many_factors_no_other_configuration_is_run() -> None:
+def test_of_many_factors_no_other_is_run_in_results_of_its_own() -> None:
     more = "".join(f'[factors.f{n}]\nlevels = ["a", "b", "c"]\n' for n in range(6))
     text = VALID.replace("[protocol]", more + "[protocol]")
     small, configurations = pilot_of(text)
     assert len(configurations) == 4
     assert len(small.exclude) < 40
-
-
-def test_it_has_a_name_and_so_results_of_its_own() -> None:
     small, _ = pilot_of(VALID.replace("runs = 3", 'runs = 40\nprecision = "1%"'))
     assert small.name == "hello-pilot"
     assert small.protocol.precision is None

@@ -65,13 +65,10 @@ def test_one_in_every_setting_is_one_sentence_and_where_none_is_there_is_none(tm
     assert {2, 32, 128} <= {*levels_of(said).curves[0].may_be_best} <= {2, 8, 32, 128}
 
 
-def test_the_best_level_spans_those_that_cannot_be_told_apart(tmp_path: Path) -> None:
+def test_the_best_level_spans_alike_ones_and_unknown_amounts_have_no_number(tmp_path: Path) -> None:
     falling = {2: 0.9, 8: 0.8, 32: 0.7, 128: 0.6}
     said = found(tmp_path, falling, falling)
     assert [claim.decision for claim in said.published_claims] == ["does not hold", "holds"]
-
-
-def test_a_level_that_is_slower_by_an_unknown_amount_has_none_in_its_sentence(tmp_path: Path) -> None:
     bump = LocalSlowdown(level=8, below=2, above=32, slower=Estimate(3.0, 1.2, 7.0), shown=True)
     swept = Swept(curves=[SweptCurve(group={"lock": "none"}, factor="threads", bumps=[bump])])
     read = table_of(tmp_path, [({"threads": n, "lock": "none"}, recorded(1.0)) for n in LEVELS], STUDY)

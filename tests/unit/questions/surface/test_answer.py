@@ -62,7 +62,7 @@ def surface_of(folder: Path, time: Time, **changes: Any) -> Findings:
     return findings_of(folder, made(time), study(**changes))
 
 
-def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_path: Path) -> None:
+def test_cells_have_what_is_expected_and_workers_that_stay_on_one_cpu_are_told(tmp_path: Path) -> None:
     (found,) = surfaces_of(surface_of(tmp_path, shared_time))
     assert (found.x, found.y, found.x_levels, found.y_levels) == ("copies", "cpus", list(SIZES), [1, 2])
     for row, cpus in zip(found.cells, found.y_levels, strict=True):
@@ -73,9 +73,6 @@ def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_pat
             assert cell.busy == pytest.approx([0.5] * cpus)
             assert (cell.deviation is None) == (cell.fairness is None) == (n == 1)
     assert [slope.value for slope in found.slopes] == pytest.approx([0.1, 0.05], rel=0.02)
-
-
-def test_workers_that_stay_on_one_cpu_are_told_apart(tmp_path: Path) -> None:
     (found,) = surfaces_of(surface_of(tmp_path, pinned_time))
     flags = {n: cell.flag.text if cell.flag else "" for n, cell in zip(SIZES, found.cells[1], strict=True) if cell}
     assert flags[3] == "as if each worker stayed on one CPU"

@@ -135,15 +135,12 @@ def test_a_bucket_is_within_a_hundredth_of_every_time_in_it() -> None:
         assert middle_s(128 * shift + (ns >> shift)) * 1e9 == pytest.approx(ns, rel=0.008, abs=0.5)
 
 
-def test_copies_of_a_service_are_one_process_with_the_cpus_of_all() -> None:
+def test_copies_of_a_service_are_one_process_and_a_driver_without_times_is_not_checked() -> None:
     web = {"name": "web", "cpu_ns": 500_000_000, "wait_ns": 500_000_000, "n_tasks": 3}
     (single,) = with_processes(web).processes
     (both,) = with_processes(web, web).processes
     assert both.used == pytest.approx(2 * single.used) and both.waited == single.waited
     assert (both.n_tasks, single.n_tasks) == (6, 3)
-
-
-def test_a_driver_that_tells_of_no_requests_in_flight_and_no_thinking_is_not_checked() -> None:
     found = driven(in_flight=[], cycle_ns=[], late_share=[])
     assert (found.is_checked, found.is_lawful, found.deviation, found.late) == (False, True, 0.0, None)
     assert driven().is_checked and driven(in_flight=[]).is_checked

@@ -46,14 +46,11 @@ def test_the_least_level_is_told_where_the_runs_show_it(
     assert noise > 0.005 or (told.estimate(0.95, 5).value is None) == (high is None)
 
 
-def test_one_run_of_each_is_too_few_and_runs_of_other_blocks_are_compared_too() -> None:
+def test_a_plateau_needs_runs_and_a_rate_that_falls_is_told() -> None:
     assert plateau({1: {0: 1.0}, 2: {0: 2.0}}) is plateau({1: {0: 1.0, 1: 1.0}}) is None
     apart = {n: {10 * n + i: x * (1 + 0.001 * (i % 3)) for i in range(4)} for n, x in {1: 100, 2: 200, 4: 200}.items()}
     told = plateau(apart)
     assert told is not None and (told.state, told.low) == ("found", 2)
-
-
-def test_a_rate_that_falls_is_told() -> None:
     falls = found({1: 100, 2: 300, 4: 300, 8: 200}).falls
     assert falls is not None and falls.contains(2 / 3)
     assert found({1: 100, 2: 200, 4: 200}).falls is None
@@ -69,14 +66,11 @@ def test_the_knee_has_the_error_of_both() -> None:
     assert knee(replace(most, value=None), alone, 0.0).value is None
 
 
-def test_one_server_and_think_time_is_the_machine_repairman() -> None:
+def test_one_server_is_the_machine_repairman_and_bounds_of_every_network_hold() -> None:
     """M/M/1//N: the rate is one minus the probability that all think, over the service time (Erlang's loss formula)."""
     found = solve_network(Network((Station("a", 1.0),), think_s=4.0), 3)
     weights = [4.0**k / np.prod([1, *range(1, k + 1)]) for k in range(4)]
     assert found[2] == pytest.approx(1 - weights[3] / sum(weights))
-
-
-def test_bounds_of_every_network_hold() -> None:
     network = Network((Station("a", 0.3, 2), Station("b", 0.1), Station("c", 0.4, 4)), think_s=1.0)
     found, n = solve_network(network, 64), np.arange(1, 65)
     assert network.narrowest.name == "a"

@@ -126,11 +126,8 @@ def test_another_response_is_fitted_by_its_own_factors_and_shares_the_error() ->
     assert found.sd < 0.002 and found.confidence == pytest.approx(0.99)
 
 
-def test_too_few_runs_tell_nothing() -> None:
+def test_failures_are_a_response_and_too_few_runs_tell_nothing() -> None:
     assert fit([(0, 0), (1, 0)], np.array([0.0, 0.1]), [0, 0], [2, 2], matter=()) is None
-
-
-def test_failures_are_a_response() -> None:
     rows: list[Settings] = [(k % 3, k % 2) for k in range(18)]
     failed = [row[0] == 2 for row in rows]
     bad, good = failures(rows, failed, 0, 2), failures(rows, failed, 0, 1)
@@ -147,16 +144,13 @@ def test_in_any_two_columns_each_pair_of_symbols_stands_equally_often(n_factors:
         assert {*Counter(zip(array[:, a].tolist(), array[:, b].tolist(), strict=True)).values()} == {len(array) // 9}
 
 
-def test_a_block_has_every_pair_of_levels_as_often_as_their_shares_ask() -> None:
+def test_blocks_have_every_pair_as_often_as_asked_and_try_further_levels_in_turn() -> None:
     rows = block_rows([3, 2, 3, 2, 5], 0, seed=7)
     assert len(rows) == 27
     for a, b in combinations(range(5), 2):
         own = [Counter(row[j] for row in rows) for j in (a, b)]
         pairs = Counter((row[a], row[b]) for row in rows)
         assert all(pairs[x, y] == own[0][x] * own[1][y] / 27 for x in own[0] for y in own[1])
-
-
-def test_blocks_try_further_levels_in_turn_and_differ() -> None:
     levels = [3, 2, 5, 4]
     blocks = [block_rows(levels, k, seed=1) for k in range(n_rotations(levels))]
     assert [{row[j] for rows in blocks for row in rows} for j in range(4)] == [{*range(n)} for n in levels]

@@ -45,16 +45,13 @@ def groups(fit: SettingFit) -> tuple[GroupSpread, GroupSpread]:
     return GroupSpread(fit, MANY), GroupSpread(fit, FEW)
 
 
-def test_a_group_is_the_mean_of_its_factors() -> None:
+def test_a_group_is_the_mean_of_its_factors_and_turned_round_it_is_the_weaker() -> None:
     fit = found(STRONG, STRONG, WEAK, WEAK, WEAK)
     one, alone = GroupSpread(fit, (0,)).sensitivity, sensitivity(fit, 0)
     assert [one.value, one.plain, one.noise] == pytest.approx([alone.value, alone.plain, alone.noise])
     assert one.most == pytest.approx(alone.most, rel=0.01)
     first, _ = groups(fit)
     assert first.sensitivity.value == pytest.approx(np.mean([sensitivity(fit, j).value for j in MANY]))
-
-
-def test_the_stronger_group_is_told_and_turned_round_it_is_the_weaker() -> None:
     first, second = groups(found(STRONG, STRONG, WEAK, WEAK, WEAK))
     said, turned = group_ratio(first, second, 0.95, 100), group_ratio(second, first, 0.95, 100)
     assert said.low is not None and 1 < said.low < 4 and said.n == 100
