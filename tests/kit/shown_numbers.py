@@ -8,7 +8,7 @@ from scalograph.text.cell_numbers import cell_number, matrix_scale
 NUMBER = re.compile(r"(?<![\w.])(?:\d[\d,.]*\d|\d)")
 # Intervals, bounds and counts, which are no cells.
 BESIDE = re.compile(
-    r"\(\d+% CI .*?\)|\[.*?\]|\b(?:within|up to|under|at least) [\d.]+%|\b\d+% margin"
+    r"\(\d+% CI .*?\)|\[.*?\]|\b(?:within|up to|under|at least|more than) [\d.]+%|\b\d+% margin"
     r"|(?<![\d.])\d+ of \d+\b(?! used)|\bbest of \d+|\bwith \d+ versions"
 )
 

@@ -102,7 +102,7 @@ def test_what_is_made_is_written_elsewhere_or_shown_alone(capsys: pytest.Capture
             assert steps_command.analyze(folder) == steps_command.report(folder) == 0
         assert [*folder.iterdir()] == [file]
     shown = capsys.readouterr()
-    assert shown.err == f"{folder}: cannot be written, and nothing is kept; name a file with --to\n" * 2
+    assert shown.err == f"{folder}: cannot be written, and nothing is saved; name a file with --to\n" * 2
     assert shown.out.count("one run per configuration is too few to compare") == 2 and "findings.json" not in shown.out
 
 

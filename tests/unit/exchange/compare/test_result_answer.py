@@ -96,7 +96,7 @@ def test_of_a_study_that_was_disturbed_nothing_is_compared(refused: str) -> None
 
 
 def test_disturbed_configurations_and_few_runs_decide_nothing_and_doubts_are_passed_on() -> None:
-    found = compared(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
+    found = compared(source("old", CURVE, doubt="includes disturbed runs"), source("new", grown(3.0, only=1)))
     assert found.configurations[0].shown == "inconclusive" and found.configurations[0].doubt
     assert found.answer == "equivalent" and found.n_inconclusive == 1
     assert compared(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "inconclusive"
@@ -129,7 +129,7 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
     old = source("old", CURVE, machine=dict.fromkeys(facts, 1000.5))
     new = source("new", CURVE, machine=dict.fromkeys(facts, odd))
     assert len(compared(old, new).differences) == (0 if odd is None else 3)
-    refuses(StudyError, "does not tell its clock", divide_scores, new, "clock")
+    refuses(StudyError, "does not record its clock", divide_scores, new, "clock")
 
 
 def test_sources_without_a_common_configuration_are_refused_and_rows_are_chosen() -> None:
@@ -147,7 +147,7 @@ def test_scores_are_counted_per_clock_and_per_cpu() -> None:
     old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
     found = compared(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
     assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
-    refuses(StudyError, "does not tell its clock", divide_scores, new, "clock")
+    refuses(StudyError, "does not record its clock", divide_scores, new, "clock")
     times = divide_scores(source("old", CURVE, (1.0, 1.0)), "cpu")
     assert times.configurations[2].scores[0] == pytest.approx(4 * 2.3)
     rates = divide_scores(source("old", CURVE, (1.0, 1.0), response={"better": "higher"}), "cpu")
@@ -227,7 +227,7 @@ def test_windows_against_os_x_and_nothing_from_disturbed_runs_alone() -> None:
     told = cases_of(compare_claim(found))
     assert [*told] == ["refused", "values"]
     assert [e.value for e in told["values"]["values"]] == pytest.approx([1 / 1.52, 2.08], abs=0.005)
-    lost = [ratio.model_copy(update={"doubt": "rests on disturbed runs"}) for ratio in one.configurations]
+    lost = [ratio.model_copy(update={"doubt": "includes disturbed runs"}) for ratio in one.configurations]
     busy = one.model_copy(update={"configurations": lost, "why": "a: 9 of 9 runs were disturbed"})
     busy_claim = compare_claim(found.model_copy(update={"results": [busy]}))
     assert busy_claim.sentences == ["Inconclusive: a: 9 of 9 runs were disturbed."]

@@ -131,7 +131,7 @@ def test_points_that_fail_are_left_out_and_start_points_stood_in_for(
 ) -> None:
     fails = Machine(forked, lambda levels: levels["version"] == "parallel" and int(levels["size"]) >= failing_from)
     done, found = run(tmp_path, fails, study(workers=workers))
-    notes = [text for text in notes_of(done) if "failed 2 times: left out" in text]
+    notes = [text for text in notes_of(done) if "failed 2 times: excluded" in text]
     assert workers == (4,) or any(text.startswith("size 32768, workers ") for text in notes)
     assert done.reason == "complete" and break_even_of(found).decided
     assert lines_of(found)[workers.index(4)].location == pytest.approx(line(4), rel=0.2)

@@ -250,3 +250,21 @@ def test_what_a_driver_does_not_tell_is_absent_and_said(tmp_path: Path) -> None:
     assert not {"mean", "late"} & {column.name for column in table_named(found, "throughput-0").columns}
     assert "Little's law not checked in 12 of 12 runs" in " ".join(found.warnings)
     assert cells_of(found)["p50 / p99"][1] == "14.0 / 80.0 ms"
+
+
+def test_a_run_with_the_median_rate_is_drawn_over_time_and_a_second_without_an_answer_is_a_gap(tmp_path: Path) -> None:
+    seconds = {"rate_second": [90, 0, 110], "p50_second_ns": [1e6, 0, 2e6], "p99_second_ns": [3e6, 0, 8e6]}
+    runs = made()
+    for i, (_, record) in enumerate(runs):
+        more = i // len(CARRIED) * 10
+        record["values"][0]["values"] |= {n: [x + more * (n == "rate_second") for x in xs] for n, xs in seconds.items()}
+    found = findings_of(tmp_path, runs, STUDY)
+    (one,), timed = groups(found), figures(found)[1]
+    middle = 10 * sorted(range(len(JITTER)), key=lambda i: JITTER[i])[len(JITTER) // 2]
+    assert one.top.seconds["rate"] == [90 + middle, middle, 110 + middle]
+    assert timed.id == "throughput-time" and len(timed.views) == 4
+    assert timed.views[0].name.startswith(f"clients: {one.at}")
+    rate, times = timed.views[0].plots
+    assert rate.data[0]["y"] == one.top.seconds["rate"]
+    assert [trace["y"] for trace in times.data] == [[1, None, 2], [3, None, 8]]
+    assert [word["text"] for word in times.layout["annotations"]] == ["p50", "p99"]
