@@ -150,14 +150,14 @@ def test_where_nothing_jumps_no_cliff_is_told(bench: ModuleType, draw: Draw) -> 
 def test_a_jump_is_told_where_it_is(bench: ModuleType, factor: float) -> None:
     program = partial(jump, factor=factor)(np.random.default_rng(4), bench.TOP)
     claim = bench.cliff_said(program, np.random.default_rng(5), LOW)
-    assert is_short(claim) and bench.jumps(claim) and ("falls" in claim.sentences[0]) == (factor < 1)
+    assert is_short(claim) and bench.jumps(claim) and claim.cases[0].case.startswith("fall" if factor < 1 else "rise")
     low, high = map(float, claim.matrix.rows[0].label.split(" to "))
     assert low - 1 <= np.exp(program.place or 0) <= high + 1
 
 
 def test_break_even_is_told_where_it_is(bench: ModuleType) -> None:
     claim, lines, truth = bench.even_searched(np.random.default_rng(6), 0.02)
-    assert is_short(claim) and " from size " in claim.sentences[0]
+    assert is_short(claim) and claim.cases[0].case == "from each"
     told = [one for one in lines if one.kind == "from"]
     assert len(told) == 3
     assert all(one.location == pytest.approx(truth(one.level), rel=0.25) for one in told)
@@ -178,5 +178,5 @@ def test_the_best_number_of_jobs_is_seldom_left_out(bench: ModuleType, typical: 
 
 def test_a_clear_best_is_named_though_blocks_drift(bench: ModuleType) -> None:
     claims = [bench.build_said(np.random.default_rng(seed), [1.8, 1, 1.3, 1.3], 5) for seed in range(10)]
-    assert sum(c.sentences[0].startswith("-j 2 builds fastest") for c in claims) >= 8
+    assert sum(c.cases[0].values.get("best") == [2] for c in claims) >= 8
     assert all(is_short(c) for c in claims)

@@ -32,7 +32,7 @@ from scalograph.run.runner import PrintedResponses
 from scalograph.study.load import parse
 from scalograph.study.model import Response
 from scalograph.study.reader_names import READERS
-from tests.kit.findings import CONFIGURATIONS, cases_of, load_journal
+from tests.kit.findings import CONFIGURATIONS, cases_of, cells_of, load_journal
 from tests.kit.records import read as read_record
 from tests.kit.records import recorded
 from tests.kit.refusals import refuses
@@ -94,10 +94,10 @@ def test_a_command_that_failed_is_never_the_fastest(tmp_path: Path) -> None:
         return timed(name, [seconds * (1 + i % 3 / 1000) for i in range(6)], exit_codes=[code] * 6)
 
     every = read("hyperfine", exported(tmp_path, command("a", 2.0), command("broken", 0.001, 127), command("b", 3.0)))
-    claim = benchmark_claim(every)
-    assert claim.answered and claim.sentences[0].startswith("a is the fastest. The next one, b, takes 50.00% more time")
-    assert claim.matrix and [row.label for row in claim.matrix.rows] == ["a", "b"]
-    assert benchmark_claim(every[1::-1]).sentences[0].startswith("a takes 2.00")
+    claim, alone = benchmark_claim(every), cases_of(benchmark_claim(every[1::-1]))["alone"]
+    fastest = cases_of(claim)["fastest"]
+    assert claim.answered and (fastest["best"], fastest["next"]) == ("a", "b") and fastest["gain"].contains(1.5)
+    assert [*cells_of(claim)] == ["a", "b"] and alone["value"].estimate.contains(2.002)
 
 
 def test_a_run_keeps_the_figure_that_the_harness_measured() -> None:

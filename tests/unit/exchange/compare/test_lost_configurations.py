@@ -65,7 +65,7 @@ def test_what_is_allowed_to_be_missing_or_failed_before_decides_nothing() -> Non
 def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
     found = compare_sources(OLD, [new(failed=(1, 2, 4, 8))])
     assert found.answer == "inconclusive" and found.results[0].configurations == []
-    assert "threads=1 failed in 6 of 6 runs" in compare_claim(found).sentences[0]
+    assert "threads=1 failed in 6 of 6 runs" in cases_of(compare_claim(found))["lost"]["reason"]
     assert compare_claim(found).matrix is None and [table.id for table in compare_tables(found)] == ["lost"]
     assert compared_plots(found.results[0]) == []
     refuses(StudyError, "no configuration that both have", compare_sources, OLD, [source("new", {3: 1.0})])
@@ -113,7 +113,7 @@ def test_versions_that_cannot_be_paired_somewhere_are_not_the_same(why: str) -> 
     both = replace(sides[0], configurations=(*first, *last), failed=failed)
     found = paired_versions(both, "version", {"old": "old", "new": "new"})
     assert found.answer == "inconclusive" and [one.why for one in found.results[0].lost] == [why]
-    assert "threads=2 version=new" in compare_claim(found).sentences[0]
+    assert "threads=2 version=new" in cases_of(compare_claim(found))["lost"]["reason"]
 
 
 TWICE = """
