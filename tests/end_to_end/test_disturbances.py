@@ -165,11 +165,11 @@ def conducted(folder: Path, script: str, probe: Sequence[str], more: str = "") -
 # What it does, and what is said: of one that stays until it is seen, who stopped the probe is named.
 ACTS = {
     "kill": ("kill -KILL $PPID", "killed by signal 9"),
-    "term": ("kill -TERM $PPID", "told to end the run, not by us: SIGTERM"),
+    "term": ("kill -TERM $PPID", "another program ended its probe: SIGTERM"),
     "term and stay": ("kill -TERM $PPID; sleep 5", "SIGTERM received from program ("),
     "stop": ("kill -STOP $PPID", "stopped by a signal that was not ours"),
-    "int": ("kill -INT $PPID", "told to end the run, not by us: SIGINT"),
-    "hup": ("kill -HUP $PPID", "told to end the run, not by us: SIGHUP"),
+    "int": ("kill -INT $PPID", "another program ended its probe: SIGINT"),
+    "hup": ("kill -HUP $PPID", "another program ended its probe: SIGHUP"),
     "line": ("echo nonsense > /proc/$PPID/fd/1", "the answer of its probe was broken"),
     "flood": ("head -c 9000000 /dev/zero | tr '\\0' x > /proc/$PPID/fd/1", "the answer of its probe was broken"),
 }

@@ -56,6 +56,9 @@ def test_what_is_said_of_results_without_a_change_beyond_the_margin(
     assert [*cases_of(claim)] == [case, "changes"][: 1 if step_at is None else 2]
     assert claim.answered == (case not in ("open", "few"))
     assert case != "small step" or cases_of(claim)[case]["margin"] == 0.15
+    # Enough results, but nothing bounds how far one of them is from the first.
+    single = dated(6, source("single", CURVE, (1.0,)))
+    assert [*cases_of(series_claim(series([*results(6), single])))] == ["no intervals"]
 
 
 def test_what_says_or_decides_nothing_is_left_out() -> None:
