@@ -8,16 +8,9 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-
-from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.analysis.contenders import Contender, contenders
-from scalograph.findings.curves import make_curves
-from scalograph.findings.sample import samples_by_configuration
-from scalograph.protocol.findings import Claim
-from scalograph.questions.cliff.truth import Draw, curve, jump, line
-from scalograph.questions.scaling.answer import compare_levels
-from scalograph.questions.scaling.document import SweptCurve
-from scalograph.questions.scaling.truth import (
+from simulate.cliff import Draw, curve, jump, line
+from simulate.noise import LOW
+from simulate.scaling import (
     CLAIMS,
     NOISES,
     SHAPES,
@@ -27,7 +20,14 @@ from scalograph.questions.scaling.truth import (
     decide_claim,
     simulate_study,
 )
-from scalograph.simulate.noise import LOW
+
+from scalograph.analysis.comparisons import minimum_detectable_effect
+from scalograph.analysis.contenders import Contender, contenders
+from scalograph.findings.curves import make_curves
+from scalograph.findings.sample import samples_by_configuration
+from scalograph.protocol.findings import Claim
+from scalograph.questions.scaling.answer import compare_levels
+from scalograph.questions.scaling.document import SweptCurve
 from tests.calibration.sequential import is_share
 from tests.kit.scripts import Benchmarks
 

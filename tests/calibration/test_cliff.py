@@ -7,9 +7,9 @@ from math import exp, log
 
 import numpy as np
 import pytest
+from simulate.cliff import Draw, JumpingProgram, bend, curve, jump, line, moving, search
+from simulate.noise import HIGH, LOW, Noise
 
-from scalograph.questions.cliff.truth import Draw, JumpingProgram, bend, curve, jump, line, moving, search
-from scalograph.simulate.noise import HIGH, LOW, Noise
 from tests.calibration.sequential import is_share
 
 TOP = 512

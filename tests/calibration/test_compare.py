@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from simulate.noise import LOW
+from simulate.noise import HIGH, LOW, Noise
+from simulate.runs import Order, aa_tests, sweep
 from simulate.two_studies import Place
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.speedup_points import speedup
-from scalograph.simulate.noise import HIGH, LOW, Noise
-from scalograph.simulate.runs import Order, aa_tests, sweep
-from scalograph.simulate.two_studies import Place
 from tests.calibration.sequential import is_share
 from tests.kit.scripts import Benchmarks
 

@@ -8,8 +8,6 @@ from simulate.runs import run_iterations, run_scores
 from scalograph.analysis.allocate import iterations_per_run
 from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.questions.pilot.model import SURE, Pilot, pilot, runs_for
-from scalograph.simulate.noise import HIGH, LOW, Noise
-from scalograph.simulate.runs import run_iterations, run_scores
 
 MIXED = Noise(within=0.06, between=0.03)
 N_CASES = 300

@@ -4,10 +4,8 @@ import math
 
 import numpy as np
 import pytest
-
-from scalograph.analysis.estimate import Estimate
-from scalograph.simulate.noise import HIGH, LOW, QUIET, Noise
-from scalograph.simulate.runs import (
+from simulate.noise import HIGH, LOW, QUIET, Noise
+from simulate.runs import (
     aa_tests,
     amdahl,
     drift,

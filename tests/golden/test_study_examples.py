@@ -8,7 +8,7 @@ from scalograph.protocol import saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.journal import read
 from scalograph.questions.registry import has_curves, is_search
-from scalograph.text.reproduction_words import headline
+from scalograph.text.reproduced import headline
 from tests.golden.conftest import Told
 from tests.golden.kept import MADE, kept_journals
 from tests.kit import ROOT

@@ -71,7 +71,9 @@ def test_its_code_is_fenced_and_its_parts_are_lists() -> None:
     assert "```python\n>>> fit = fit_usl([1, 2, 4, 8], [10, 18, 29, 39])" in page()
 
 
-WITH_EXAMPLES = sorted(name for name, file in FILES.items() if ">>> " in file.read_text(encoding="utf-8"))
+SIMULATORS = {f"simulate.{file.stem}": file for file in (ROOT / "benchmarks" / "simulate").glob("*.py")}
+TEXTS = {name: file.read_text(encoding="utf-8") for name, file in {**FILES, **SIMULATORS}.items()}
+WITH_EXAMPLES = sorted(name for name, text in TEXTS.items() if ">>> " in text)
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

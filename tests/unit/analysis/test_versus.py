@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from simulate.two_studies import KINDS, Kind, blocks, session
 
 from scalograph.analysis.comparisons import compare, holm, minimum_detectable_effect
 from scalograph.analysis.contenders import contenders
 from scalograph.analysis.modes import common_step, find_modes, rounding
 from scalograph.analysis.ratios import ratio
-from scalograph.analysis.versus import classify_ratio, detectable_effect, versus
-from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
+from scalograph.analysis.versus import classify_ratio, versus
 from tests.kit.refusals import refuses
 
 CASES = 120

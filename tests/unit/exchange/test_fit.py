@@ -16,8 +16,7 @@ from scalograph.errors import Exit, StudyError
 from scalograph.exchange.benchmark import Benchmark, Kind, fork
 from scalograph.exchange.complexity_claim import complexities, complexity_claim, complexity_tables
 from scalograph.exchange.csv_points import MAX_ROWS, Points, parse_params, points_over, read_points
-from scalograph.exchange.fit import laws
-from scalograph.exchange.fit_claim import fit_claim
+from scalograph.exchange.fit import fit_claim, laws
 from scalograph.exchange.law_registry import LAWS
 from scalograph.protocol.findings import Claim
 from scalograph.protocol.plain import load_object

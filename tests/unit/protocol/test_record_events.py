@@ -89,7 +89,7 @@ def test_the_unchanged_run_is_accepted_and_absent_figures_are_none() -> None:
     lines = events(header={"colour": 1}, copy={"colour": 2}, run={"colour": 3})
     assert parse_events(lines) == parse_events(events())
     header = {"protocol": 1, "probe": "x", "kind": "degraded", "containment": "best effort", "backend": "plain"}
-    run = parse_record(json.dumps({"header": header, "run": {"status": "ok", "wall_ns": 0}})).run
+    run = convert_document({"header": header, "run": {"status": "ok", "wall_ns": 0}}, Record, "record").run
     assert (run.wall_ns, run.wait_ns, run.n_survivors) == (0, None, None)
 
 

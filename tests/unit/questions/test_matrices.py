@@ -18,9 +18,7 @@ from scalograph.protocol.findings import MatrixCell
 from scalograph.protocol.plain import Level
 from scalograph.questions.assemble import findings
 from scalograph.questions.matrices import MOST_ROWS, Line, are_equivalent, matrix, mean_estimate, rows
-from scalograph.questions.scaling.truth import SHAPES, simulate_study
 from scalograph.run.plan import Plan, plan
-from scalograph.simulate.noise import QUIET
 from scalograph.study.declare import declare_shipped
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_studies

@@ -20,10 +20,15 @@ from pytest import MonkeyPatch
 from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError
 from scalograph.run.hosts.local.probe import PROGRAM, find_probe
-from scalograph.system import stale_cgroups, stale_processes
+from scalograph.system import stale_processes
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount, v1_mount
-from scalograph.system.stale_cgroups import end_orphaned_run, remove_stale_cgroups
-from scalograph.system.stale_processes import MARK, kill_stale_processes, owner_variables
+from scalograph.system.stale_processes import (
+    MARK,
+    end_orphaned_run,
+    kill_stale_processes,
+    owner_variables,
+    remove_stale_cgroups,
+)
 from tests.kit.processes import sleeping, wait_until
 from tests.kit.refusals import refuses
 from tests.unit.control.paper import machine, put_right

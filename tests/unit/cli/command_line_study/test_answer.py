@@ -202,7 +202,7 @@ def test_levels_that_failed_leave_the_others_their_figures() -> None:
 
 
 def test_factors_that_count_nothing_and_runs_too_short_say_nothing_of_cpus() -> None:
-    study = parse(study_text(CommandStudy(("p", "{gc}"), {"gc": "a,b"})))
+    study = parse(study_text(CommandStudy(("p", "{gc}"), AskedFactors({"gc": "a,b"}))))
     rows = [row_of({"gc": gc}, i, {"wall": 1.0 + i / 100}, 1.0) for gc in "ab" for i in range(3)]
     given = Table(study, "hash", {}, [{"gc": "a"}, {"gc": "b"}], [3, 3], rows)
     along = curve_of(given)

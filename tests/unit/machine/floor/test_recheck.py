@@ -62,7 +62,7 @@ def test_the_study_asks_for_what_the_floor_reads_and_of_an_earlier_form_nothing(
     assert study.responses["wall"].source == "window.wall"
     assert study.protocol.order == "blocks" and study.protocol.runs * 2 >= 3 * STRETCH
     earlier = kept().model_validate(EARLIER)
-    assert recheck.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
+    assert floor.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
 
 
 @pytest.mark.skipif(not Path("/usr/bin/cc").exists(), reason="needs a C compiler")

@@ -13,8 +13,6 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.questions.levels.answer import applies
 from scalograph.questions.levels.claim import claim
-from scalograph.questions.scaling.truth import Shape, simulate_study
-from scalograph.simulate.noise import Noise
 from scalograph.verdict.cause import Cause
 from scalograph.verdict.judge import FUNCTIONAL
 from tests.kit.findings import cases_of

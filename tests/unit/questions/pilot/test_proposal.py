@@ -9,8 +9,6 @@ from simulate.noise import HIGH, LOW, Noise
 from simulate.runs import run_iterations
 
 from scalograph.questions.pilot.plan import PriorRun, PriorRuns, Proposal, propose, read_prior_runs
-from scalograph.simulate.noise import HIGH, LOW, Noise
-from scalograph.simulate.runs import run_iterations
 from scalograph.study.load import parse
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded

@@ -13,7 +13,6 @@ from scalograph.questions.throughput.claim import bottleneck_case
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
 from scalograph.questions.throughput.model_bottleneck import find_bottleneck
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
-from scalograph.questions.throughput.truth import ENDS, answer_study, levels, network, study
 from tests.kit.findings import cases_of
 from tests.kit.shown_numbers import check_numbers
 

@@ -5,10 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from scalograph.analysis.estimate import Estimate
-from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
-from scalograph.questions.throughput.truth import (
+from simulate.throughput import (
     Network,
     Station,
     draw_constant,
@@ -16,6 +13,9 @@ from scalograph.questions.throughput.truth import (
     simulate_network,
     solve_network,
 )
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
 
 
 def found(rates: Mapping[int, float], noise: float = 0.005, n_runs: int = 5, seed: int = 1) -> Plateau:

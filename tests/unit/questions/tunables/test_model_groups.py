@@ -22,8 +22,6 @@ from scalograph.questions.tunables.model_groups import (
 )
 from scalograph.questions.tunables.published import quantities
 from scalograph.questions.tunables.tables import tunables_tables
-from scalograph.questions.tunables.truth import TunedProgram, search
-from scalograph.simulate.noise import Noise
 from scalograph.study.model import ONE_AT_A_TIME
 from scalograph.study.published_claim import CONTRAST
 from tests.unit.questions.tunables.test_answer import RATE, document, said, study, two
