@@ -19,7 +19,7 @@ from scalograph.study.workload import Parameter, Requirement, Workload, refusals
 from tests.kit import ROOT
 from tests.kit.findings import CONFIGURATIONS
 from tests.kit.refusals import refuses
-from tests.kit.studies import VALID, a_study, facts_of
+from tests.kit.studies import VALID, facts_of
 
 HOST = facts_of(4)
 PAGE = ROOT / "docs/howto/cpu-surface.md"
@@ -183,10 +183,9 @@ def test_an_assumed_host_obeys_and_has_the_jvms_of_the_study() -> None:
 
 
 def test_the_study_of_the_page_and_its_quota_where_it_is_granted_and_where_not() -> None:
-    factors = {"copies": [1, 2, 3, 4, 6, 8], "cpus": {"control": "cpus", "levels": "1:all"}}
-    more = {"workload": {"copies": "{copies}"}, "baseline": {"copies": 1}}
-    whole = a_study(factors, command="true", work="per-worker", **more)
     (quota,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    command = CommandStudy(("./prog",), AskedFactors({"copies": "1,2,3,4,6,8", "cpus": "1:all"}, per_worker=True))
+    whole = study_text(command)
     assert len(design(parse(whole), HostFacts(cpus=CPUS)).configurations) == 6 * 2
     study = parse(f"{whole}\n{quota}")
     levels = {t["quota"] for t in design(study, HostFacts(cpus=CPUS)).configurations}
