@@ -67,7 +67,7 @@ _SUMMARIES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": median
 
 def claim(table: Table, samples: SampleMap) -> Claim:
     """State what the levels of each factor do."""
-    table = _choose_responses(table, samples)
+    table = _timeless_table(table, samples)
     name, n = table.view.primary, len(table.configurations)
     measured = [sample for sample in samples.values() if sample.scores(name)]
     reason = why_unanswerable(table, samples) or ("" if measured else missing_response(table, samples, name))
@@ -86,7 +86,7 @@ def claim(table: Table, samples: SampleMap) -> Claim:
     return state(FORMS, cases, answer.matrix)
 
 
-def _choose_responses(table: Table, samples: SampleMap) -> Table:
+def _timeless_table(table: Table, samples: SampleMap) -> Table:
     """Return a table that is asked for what emulated guests recorded, as these have no times; else as it is."""
     runs = [row for sample in samples.values() for row in sample.succeeded]
     if not runs or not all(map(is_functional, runs)) or any(s.scores(table.view.primary) for s in samples.values()):
