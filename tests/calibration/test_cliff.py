@@ -60,3 +60,10 @@ def test_a_place_that_moves_is_told_and_one_that_stays_is_not() -> None:
 
 def test_a_wrong_answer_is_counted_as_one() -> None:
     assert not any(islice(searched(partial(jump, factor=1.0), LOW, []), 5))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_odd_and_even_levels_that_differ_are_no_cliff(seed: int) -> None:
+    levels = np.arange(1, TOP + 1)
+    found = search(JumpingProgram(np.where(levels % 2, 1.3, 1.0), None), np.random.default_rng(seed), LOW)
+    assert (found.sure, found.decided, found.n) == ([], True, 12)

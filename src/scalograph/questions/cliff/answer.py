@@ -45,5 +45,6 @@ def cliffs(table: Table) -> Cliffs | None:
         another=state.open.probability if state.open and state.sure else None,
         likely=state.open.location if state.open else None,
         n_more=state.open.n_more if state.open and not state.is_decided else None,
-        wanders=state.wandering, jump=state.jump if state.wandering else None, n=len(state.n), least=exp(LEAST),
+        alternates=state.alternates, wanders=state.wandering,
+        jump=state.jump if state.wandering else None, n=len(state.n), least=exp(LEAST),
     )  # fmt: skip

@@ -29,6 +29,9 @@ class Cliffs(Model):
     wanders: tuple[float, float] | None = Field(
         default=None, description="levels between which the place of the jump moves from run to run"
     )
+    alternates: float | None = Field(
+        default=None, description="time at odd levels over that at even ones, where that explains the runs: no cliff"
+    )
     jump: float | None = Field(default=None, description="time above over time below, where the place moves")
     n: int = Field(description="runs that the answer rests on")
     least: float = Field(description="what counts as a jump: time above over time below, or its inverse")

@@ -26,6 +26,7 @@ from scalograph.questions.cliff.model_evidence import (
     FURTHER_PRIOR,
     GRADUAL,
     JUMP_SD,
+    LEAST,
     JumpEvidence,
     Steps,
     covariance,
@@ -40,6 +41,8 @@ NEAR = 0.05
 LEAST_RUNS = 10
 # Steps below this share of the posterior do not choose the next run.
 NEGLIGIBLE = 1e-4
+# Runs at odd levels, and at even ones, from which on they are compared.
+ALTERNATING = 3
 # A further cliff within a tenth of a known one is the same one.
 SAME = 0.1
 # A run that is more probably slowed than not, and how many of them are set aside one after the other.
@@ -148,6 +151,28 @@ def _check_runs(n: Sequence[int], times: Sequence[float], levels: Sequence[int])
     if strangers := sorted(set(n) - set(levels)):
         raise ValueError(f"found runs at level {strangers[0]}, expected one of those that can be measured")
     return np.log(np.array(n, dtype=float)), np.log(values)
+
+
+def alternation(n: Sequence[int], times: Sequence[float], step: float) -> float | None:
+    """Return the time at odd levels over that at even ones, if that explains the runs and a step does not.
+
+    Both are fitted beside a line in the logs, the step at the log level `step`. The alternation must leave less than a
+    quarter of the squares that the step leaves, and be as large as what counts as a jump.
+    """
+    levels, y = np.array(n), np.log(np.array(times, dtype=float))
+    odd, x = levels % 2, np.log(levels)
+    if min(odd.sum(), (1 - odd).sum()) < ALTERNATING or y.size < LEAST_RUNS:
+        return None
+    fits = [_fit_beside_line(x, y, column) for column in (odd, (x > step).astype(float))]
+    (left, change), (left_by_step, _) = fits
+    return exp(change) if left < left_by_step / 4 and abs(change) >= LEAST else None
+
+
+def _fit_beside_line(x: FloatArray, y: FloatArray, column: FloatArray) -> tuple[float, float]:
+    """Return the squares that a line and a column leave, and the coefficient of the column."""
+    design = np.column_stack([np.ones_like(x), x, column])
+    coefficients = np.linalg.lstsq(design, y, rcond=None)[0]
+    return float(((y - design @ coefficients) ** 2).sum()), float(coefficients[-1])
 
 
 def _exclude_known(hypotheses: Steps, previous: Sequence[Step]) -> Steps:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from math import exp, log
 
 from scalograph.design.search_steps import Configuration, Search, count_levels, searched_factor
-from scalograph.questions.cliff.model import LEAST_RUNS, LIKELY, SURE, Cliff, cliff, has_place
+from scalograph.questions.cliff.model import LEAST_RUNS, LIKELY, SURE, Cliff, alternation, cliff, has_place
 from scalograph.questions.cliff.model_wander import contradiction
 from scalograph.study.model import Study
 
@@ -30,6 +30,7 @@ class CliffState:
         open: posterior of a further one; None before the first levels are measured, and after the last cliff.
         jump: time above over time below of the first one, when it was last sure.
         wandering: levels between which its place moves from run to run; None where it stays.
+        alternates: time at odd levels over that at even ones, where that explains the runs; else None.
     """
 
     def __init__(self, levels: Sequence[int], seed: int) -> None:
@@ -41,6 +42,7 @@ class CliffState:
         self.sure: list[Cliff] = []
         self.open: Cliff | None = None
         self.wandering: tuple[int, int] | None = None
+        self.alternates: float | None = None
         self._last_at = 0
         self._beside: tuple[int, ...] = ()
         self.jump: float | None = None
@@ -48,7 +50,7 @@ class CliffState:
     @property
     def is_decided(self) -> bool:
         """Tell whether a cliff is found or excluded, and a further one is worth no more runs."""
-        if self.wandering:
+        if self.wandering or self.alternates:
             return True
         if self._next_confirmation() is not None:
             return False
@@ -61,7 +63,7 @@ class CliffState:
         for level in self._first:
             if level in self._levels and level not in self.n:
                 return level
-        if self.wandering:
+        if self.wandering or self.alternates:
             return None
         if (beside := self._next_confirmation()) is not None:
             return beside
@@ -103,12 +105,15 @@ class CliffState:
         return f"level {level} failed {FAILURES} times: excluded{rest}"
 
     def _update(self) -> None:
-        before, self.sure, self.open, self.wandering = len(self.sure), [], None, None
+        before, self.sure, self.open, self.wandering, self.alternates = len(self.sure), [], None, None, None
         first = set(self._first) & set(self._levels)
         if len(self._levels) < 2 or len(self.n) < 2 or not first <= set(self.n):
             return
         while len(self.sure) < MOST_CLIFFS and has_place(self._levels, steps := [each.step for each in self.sure]):
             self.open = cliff(self.n, self.times, self._levels, previous=steps)
+            if not self.sure and (ratio := alternation(self.n, self.times, self.open.step.place)):
+                self.alternates = ratio
+                return
             if self._update_wandering(self.sure[0] if self.sure else self.open):
                 return
             if not self.open.is_there or len(self.n) < LEAST_RUNS or self._next_repeat(self.open):

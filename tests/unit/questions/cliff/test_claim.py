@@ -2,6 +2,7 @@
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
@@ -81,3 +82,10 @@ def test_a_further_jump_has_a_row_jumps_carry_their_flags_and_gradual_rises_thei
     values = claim_of(TIME, STEP).cases[0].values
     assert [round(e.value, 1) for e in values["sides"]] == [1.0, 2.0]
     assert "rises gradually" in claim_of(TIME, STEP, gradual=0.9).sentences[0]
+
+
+def test_a_program_that_tells_odd_from_even_levels_has_no_cliff() -> None:
+    claim = claim_of(RATE, {n: 1.0 + n % 2 for n in range(1, 9)}, {"cliffs": [], "alternates": 0.5})
+    assert claim.answered and cases_of(claim) == {
+        "alternates": {"factor": "threads", "what": "rate", "gain": [Estimate(2.0)]}
+    }
