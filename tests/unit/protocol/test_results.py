@@ -94,7 +94,10 @@ def test_the_cliff_of_protocol_1_is_read(tmp_path: Path) -> None:
     assert found.protocol == 1 != saved_documents.LATEST
     assert found.parts["cliff"].decided is True and list(found.parts) == ["cliff"]
     part = found.document("cliff", Cliffs)
-    assert part is not None and part.model_dump(mode="json") == json.loads(file.read_text())["cliffs"]
+    assert (
+        part is not None
+        and part.model_dump(mode="json", exclude={"alternates"}) == json.loads(file.read_text())["cliffs"]
+    )
     assert [(cliff.low, cliff.high) for cliff in part.cliffs] == [(58, 59)]
 
 
