@@ -7,6 +7,7 @@ from itertools import accumulate, chain, product
 from pathlib import Path
 from typing import Any
 
+from scalograph.protocol.journal import LATEST
 from scalograph.study.identity import dump_study, study_hash
 from scalograph.study.load import parse
 
@@ -71,7 +72,7 @@ def write(file: Path, n_runs: int, n_levels: int) -> None:
     study = parse(STUDY.format(threads=", ".join(map(str, levels)), runs=n_blocks))
     grid = [{"threads": n, "cpus": c, "lock": k} for n, c, k in product(levels, (1, 2), LOCKS)]
     head = {
-        "event": "study", "at": AT, "protocol": 1, "scalograph": "0.1.0", "study": dump_study(study),
+        "event": "study", "at": AT, "protocol": LATEST, "scalograph": "0.1.0", "study": dump_study(study),
         "study_hash": study_hash(study), "seed": study.seed, "machine": {"cpu_model": "synthetic", "n_cpus": 2},
         "design": {"configurations": grid, "runs": [n_blocks] * len(grid)},
     }  # fmt: skip
