@@ -9,17 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kills_checks import (
-    DONE,
-    Fault,
-    Machine,
-    of_end,
-    of_folders,
-    of_journal,
-    of_processes,
-    of_runs,
-    runs,
-)
+from kills_checks import DONE, Fault, Machine, of_end, of_folders, of_journal, of_processes, of_runs, runs
 from kills_harms import HUP, INT, Cut, Harm, Kill, draw, killed, whole
 from kills_places import NOBODY, Place
 from kills_start import Start

@@ -127,8 +127,7 @@ PLANNERS = {
         '[protocol]\nruns = 8\ntimeout = "10s"\n'
     ),
     "measure": Planner(
-        "",
-        argv=("measure", "--threads", "1,4", "--runs", "8", "-o", "{results}", "--", "./work", "{{threads}}"),
+        "", argv=("measure", "--threads", "1,4", "--runs", "8", "-o", "{results}", "--", "./work", "{{threads}}")
     ),
     "python probe": Planner(
         f'work = "total"\n{COMMAND}[factors.n]\nlevels = [1, 4]\n[protocol]\nruns = 4\ntimeout = "10s"\n', native=False

@@ -48,11 +48,7 @@ GRUB_TERMINAL=serial
 GRUB_SERIAL_COMMAND="serial --unit=0 --speed=115200"
 """
 NETWORK = "[Match]\nName=eth0\n[Network]\nDHCP=ipv4\n"
-FILES = {
-    "etc/hostname": "vm\n",
-    "etc/default/grub": GRUB,
-    "etc/systemd/network/eth0.network": NETWORK,
-}
+FILES = {"etc/hostname": "vm\n", "etc/default/grub": GRUB, "etc/systemd/network/eth0.network": NETWORK}
 CLIENT = """\
 Host vm
   HostName 127.0.0.1

@@ -10,16 +10,7 @@ from functools import partial
 from math import exp, log, sqrt
 
 import numpy as np
-from simulate.cliff import (
-    Draw,
-    JumpingProgram,
-    bend,
-    curve,
-    jump,
-    line,
-    moving,
-    search,
-)
+from simulate.cliff import Draw, JumpingProgram, bend, curve, jump, line, moving, search
 from simulate.noise import NOISES, FloatArray, Noise
 from simulate.runs import run_scores
 from statistics_common import Case, Measure, main, share

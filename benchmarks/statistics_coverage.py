@@ -113,17 +113,9 @@ def cases() -> Iterator[Case]:
             mean = of_one(noise, n, "mean", lambda x: summarize(x, estimand="mean"))
             yield Case(f"{at}: mean, t (arithmetic mean)", TARGET, mean)
         yield from trimmed(name, noise)
+        yield Case(f"{name}, 5 runs: all 5 columns, max-t Welch", TARGET, table(noise, 5, False, True), share_of_n=0.1)
         yield Case(
-            f"{name}, 5 runs: all 5 columns, max-t Welch",
-            TARGET,
-            table(noise, 5, False, True),
-            share_of_n=0.1,
-        )
-        yield Case(
-            f"{name}, 5 blocks: all 5 columns, max-t paired",
-            TARGET,
-            table(noise, 5, True, True),
-            share_of_n=0.1,
+            f"{name}, 5 blocks: all 5 columns, max-t paired", TARGET, table(noise, 5, True, True), share_of_n=0.1
         )
     for n in (3, 5, 10, 20):
         yield Case(f"power at the minimum detectable effect, {n} runs", POWER, power(n), share_of_n=5)
@@ -152,10 +144,7 @@ def contrasts() -> Iterator[Case]:
             yield Case(f"{at}: BCa bootstrap (median)", None, of_one(noise, n, "median", bca), share_of_n=0.1)
             yield Case(f"{at}: ratio, quotient of intervals", None, of_two(noise, n, quotient), share_of_n=0.2)
         yield Case(
-            f"{name}, 5 runs: all 5 columns, single intervals",
-            None,
-            table(noise, 5, False, False),
-            share_of_n=0.1,
+            f"{name}, 5 runs: all 5 columns, single intervals", None, table(noise, 5, False, False), share_of_n=0.1
         )
         yield Case(f"{name}, 20 runs: typical, t on logs (median)", None, of_one(noise, 20, "median", summarize))
         yield Case(f"{name}, 20 runs: ratio, Welch t on logs", None, of_two(noise, 20, ratio))

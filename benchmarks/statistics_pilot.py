@@ -9,12 +9,7 @@ from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.allocate import iterations_per_run
 from scalograph.analysis.stopping import half_width
-from scalograph.questions.pilot.model import (
-    MOST_RUNS,
-    Pilot,
-    pilot,
-    runs_for,
-)
+from scalograph.questions.pilot.model import MOST_RUNS, Pilot, pilot, runs_for
 
 PRECISION = 0.02
 CONFIGURATIONS, RUNS, ITERATIONS = 4, 3, 5

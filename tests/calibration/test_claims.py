@@ -10,16 +10,7 @@ import numpy as np
 import pytest
 from simulate.cliff import Draw, curve, jump, line
 from simulate.noise import LOW
-from simulate.scaling import (
-    CLAIMS,
-    NOISES,
-    SHAPES,
-    WAYS,
-    Shape,
-    check_sentences,
-    decide_claim,
-    simulate_study,
-)
+from simulate.scaling import CLAIMS, NOISES, SHAPES, WAYS, Shape, check_sentences, decide_claim, simulate_study
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.contenders import Contender, contenders

@@ -9,18 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from simulate.noise import LOW, Noise
-from simulate.throughput import (
-    ENDS,
-    QUIET,
-    Network,
-    answer_study,
-    is_named,
-    least_level,
-    levels,
-    network,
-    rates,
-    study,
-)
+from simulate.throughput import ENDS, QUIET, Network, answer_study, is_named, least_level, levels, network, rates, study
 
 from scalograph.questions.throughput.document import LoadedGroup
 from scalograph.questions.throughput.model_plateau import plateau

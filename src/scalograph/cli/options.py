@@ -48,38 +48,26 @@ Tables = Annotated[bool, typer.Option("--tables", help="Print all tables above t
 TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Print one table above the answer")]
 # `--gate` is its name of earlier releases.
 Strict = Annotated[
-    bool,
-    typer.Option("--strict", "--gate", help="Exit with 4 if a configuration failed, 5 if runs are missing"),
+    bool, typer.Option("--strict", "--gate", help="Exit with 4 if a configuration failed, 5 if runs are missing")
 ]
 StrictAnswer = Annotated[bool, typer.Option("--strict", help="Exit with 5 if a configuration has too few clean runs")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue the latest results of this study, or those of -o")]
 Accept = Annotated[
-    list[str] | None,
-    typer.Option("--accept-difference", help="Resume despite this change; the change is recorded"),
+    list[str] | None, typer.Option("--accept-difference", help="Resume despite this change; the change is recorded")
 ]
 # The one limit of time, of every command that measures.
 TIME_LIMIT = "Time limit, such as 90s, 2min, or 1h; no new block starts after it"
 Budget = Annotated[str | None, typer.Option("--budget", metavar="TIME", help=TIME_LIMIT)]
 UsualBudget = Annotated[str, typer.Option("--budget", metavar="TIME", help=TIME_LIMIT)]
 Pilot = Annotated[
-    bool,
-    typer.Option(
-        "--pilot",
-        help="Make a few short runs, and propose the number of runs and iterations",
-    ),
+    bool, typer.Option("--pilot", help="Make a few short runs, and propose the number of runs and iterations")
 ]
 Ceiling = Annotated[
     bool, typer.Option("--ceiling", help="Compare each curve with what the machine itself scales to; takes 20 s once")
 ]
 MaxRuns = Annotated[int | None, typer.Option("--max-runs", min=1, help="Maximum runs; no new block starts beyond it")]
 Runs = Annotated[
-    int | None,
-    typer.Option(
-        "--runs",
-        min=1,
-        max=10_000,
-        help="Runs per configuration; with --resume, further ones",
-    ),
+    int | None, typer.Option("--runs", min=1, max=10_000, help="Runs per configuration; with --resume, further ones")
 ]
 WaitQuiet = Annotated[
     str | None, typer.Option("--wait-quiet", help="Wait for a quiet machine before each block, such as 10m in total")
@@ -99,8 +87,7 @@ WaitLock = Annotated[
     str | None, typer.Option("--wait-lock", help="How long to wait if another measurement is running (default 10s)")
 ]
 Env = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME[=VALUE]", help="Pass a variable; NAME alone passes its current value"),
+    list[str] | None, typer.Option(metavar="NAME[=VALUE]", help="Pass a variable; NAME alone passes its current value")
 ]
 HostName = Annotated[str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, or reboot:NAME")]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz)")]
@@ -113,11 +100,7 @@ Where = Annotated[
     ),
 ]
 NoHost = Annotated[
-    bool,
-    typer.Option(
-        "--no-host",
-        help="Plan for an assumed machine that supports everything, with the study's JVMs",
-    ),
+    bool, typer.Option("--no-host", help="Plan for an assumed machine that supports everything, with the study's JVMs")
 ]
 Cpus = Annotated[
     int | None, typer.Option("--cpus", min=1, max=4096, help="With --no-host, CPUs of the assumed machine (default 1)")

@@ -8,13 +8,7 @@ from tests.kit import samples
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
-from scalograph.protocol.published_claim import (
-    ClaimValue,
-    DecidedClaim,
-    Decision,
-    PublishedCurve,
-    PublishedPoint,
-)
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, PublishedCurve, PublishedPoint
 from scalograph.report.claim_rows import HEAD, PUBLISHED, ROW, WIDTH, claim_picture, claim_rows
 from scalograph.report.first_chart import first_chart, pictures
 from scalograph.report.html import page

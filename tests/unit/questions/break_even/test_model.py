@@ -8,13 +8,7 @@ from scipy.stats import qmc
 from simulate.break_even import line, open_share, straddle_index
 
 from scalograph.analysis.center import FloatArray
-from scalograph.questions.break_even.model import (
-    MOST_AXES,
-    MOST_POINTS,
-    RatioSurface,
-    least_work,
-    sobol_points,
-)
+from scalograph.questions.break_even.model import MOST_AXES, MOST_POINTS, RatioSurface, least_work, sobol_points
 from scalograph.questions.break_even.model_mean import Axis, fit_mean, size_powers
 from tests.kit.refusals import refuses
 

@@ -5,14 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from simulate.throughput import (
-    Network,
-    Station,
-    draw_constant,
-    draw_exponential,
-    simulate_network,
-    solve_network,
-)
+from simulate.throughput import Network, Station, draw_constant, draw_exponential, simulate_network, solve_network
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau

@@ -133,10 +133,7 @@ def answer_with(status: str) -> str:
 def test_a_probe_that_is_told_to_end_fails_its_run_or_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
     said = answer_with('"interrupted","reason":"SIGTERM"')
     record = probe.measure(SPEC, fake(said))
-    assert (record.run.status, record.run.reason) == (
-        "failed",
-        "another program ended its probe: SIGTERM",
-    )
+    assert (record.run.status, record.run.reason) == ("failed", "another program ended its probe: SIGTERM")
     # Not `time.sleep` itself: other threads of the tests sleep, too.
     told = SimpleNamespace(monotonic=time.monotonic, sleep=lambda s: os.kill(os.getpid(), signal.SIGTERM))
     monkeypatch.setattr(probe, "time", told)
