@@ -29,7 +29,7 @@ from scalograph.findings.speedup_rule import outgrows_cpus
 from scalograph.findings.study_view import StudyView
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_late, is_unsteady
-from scalograph.protocol.findings import Claim, Curve, MatrixCell, Point
+from scalograph.protocol.findings import Claim, Curve, Matrix, MatrixCell, Point
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.scale import SECONDS
 from scalograph.text.warning_catalog import CATALOG, Caveat, flag_text
@@ -128,7 +128,8 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
     """Summarize the flags by kind, and the systematic error of the configurations without one."""
     every = (cell for row in claim.matrix.rows for cell in row.cells) if claim and claim.matrix else ()
     cells = [cell for cell in every if cell.text or cell.estimate]
-    of_claim, used = sum(bool(cell.doubt) for cell in cells), _flagged_cells(claim) if claim else []
+    of_claim = sum(bool(cell.doubt) for cell in cells)
+    used = _flagged_cells(claim, claim.matrix) if claim and claim.matrix else {}
     n = len(table.configurations) if table.view.basis == "configurations" else len({*bound, *flags})
     whole = len(flags) > MANY * n or of_claim > MANY * len(cells) > 0
     response, reasons = table.view.response, dict[str, Caveat]()
@@ -162,16 +163,21 @@ def _nested_estimates(values: Iterable[object]) -> list[Estimate]:
     return estimates
 
 
-def _flagged_cells(claim: Claim) -> list[MatrixCell]:
-    """Return the flagged cells of the matrix whose numbers the sentences carry."""
+def _flagged_cells(claim: Claim, matrix: Matrix) -> dict[str, str]:
+    """Return the flags of cells whose numbers the answer uses, by row and column."""
     claimed = _nested_estimates(value for case in claim.cases for value in case.values.values())
-    cells = (cell for row in claim.matrix.rows for cell in row.cells) if claim.matrix else ()
-    return [cell for cell in cells if cell.doubt and any(cell.estimate == e for e in claimed)]
+    places = [(row.label, *x) for row in matrix.rows for x in zip(matrix.columns, row.cells, strict=True)]
+    return {
+        f"{label}, {column}".removeprefix(", "): cell.doubt
+        for label, column, cell in places if cell.doubt and any(cell.estimate == e for e in claimed)
+    }  # fmt: skip
 
 
-def _answer_caveat(used: Sequence[MatrixCell], cells: Sequence[MatrixCell]) -> Caveat:
-    flags = Counter(cell.doubt for cell in used or cells if cell.doubt)
-    values = {"n": flags.total(), "of": len(cells), "flag": flags.most_common(1)[0][0]}
+def _answer_caveat(used: Mapping[str, str], cells: Sequence[MatrixCell]) -> Caveat:
+    flags = Counter(used.values() or [cell.doubt for cell in cells if cell.doubt])
+    flag, _ = flags.most_common(1)[0]
+    where = next((cell for cell, doubt in used.items() if doubt == flag), "")
+    values = {"n": flags.total(), "of": len(cells), "flag": flag, "where": where, "more": len(used) - 1 or None}
     return Caveat("flagged" if used else "flags shown", values)
 
 

@@ -50,7 +50,7 @@ interrupted | Interrupted after {n}[[ of {of}]] runs; --resume continues
 more time | {time} more[[ (--runs {runs})]] would narrow ±{half}%[[ at {at}]] to about {reached}
 error | Systematic error at most {percent}%[[, except in flagged configurations ({n})]]
 small | An effect of {effect:digits}% is within the systematic error of {percent}%
-flagged | The answer uses flagged values | {flag}
+flagged | The answer uses a flagged value ({where})[[ and {more} more]] | {flag}
 flags shown | {n} of {of} values shown are flagged | {flag}
 no success | No run succeeded
 no run | No run was made[[: {why}]]
