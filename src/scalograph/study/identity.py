@@ -93,7 +93,7 @@ def study_hash(study: Study, sources: bytes = b"") -> str:
 
 
 def hash_folder(folder: Path) -> bytes:
-    """Return the digest of a workload's files by path and content, without files made by builds."""
+    """Return the digest of a workload's files by path and content, without its page and files made by builds."""
     digest = hashlib.sha256()
     try:
         digest_files(digest, folder, sorted(_sources(folder)), MAX_SOURCE_BYTES)
@@ -106,7 +106,8 @@ def hash_folder(folder: Path) -> bytes:
 
 
 def _sources(folder: Path) -> Iterator[Path]:
-    files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    page = folder / "README.md"  # for people: no run reads it
+    files = (path for path in folder.rglob("*") if "__pycache__" not in path.parts and path != page and path.is_file())
     for n, file in enumerate(files):
         if n == MAX_SOURCES:
             raise OSError(errno.EFBIG, f"more than {MAX_SOURCES} files", str(folder))

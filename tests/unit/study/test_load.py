@@ -166,6 +166,15 @@ def test_more_than_sources_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         hash_folder(tmp_path)
 
 
+def test_a_hash_is_that_of_all_files_but_the_page(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    hashes = [hash_folder(tmp_path)]
+    for name in ("README.md", "main.c", "inner/README.md", "main.c"):
+        (tmp_path / name).write_text(f"{name} {len(hashes)}")
+        hashes.append(hash_folder(tmp_path))
+    assert hashes[0] == hashes[1] and len(set(hashes)) == 4
+
+
 def test_folders_nested_too_deeply_are_refused(tmp_path: Path) -> None:
     at = os.open(tmp_path, os.O_RDONLY)
     for _ in range(1000):
