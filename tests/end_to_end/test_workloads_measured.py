@@ -102,7 +102,8 @@ def test_a_pool_whose_process_is_killed_ends_and_says_so(builds: Path) -> None:
         time.sleep(0.5)  # both are at work
         os.kill(int(found[0]), signal.SIGKILL)
         _, told = program.communicate(timeout=60)
-    assert (program.returncode, told) == (69, "workers: a process of the pool was killed\n")
+    # Where the machine is busy the interpreter adds words of its own as it ends.
+    assert (program.returncode, told.partition("\n")[0]) == (69, "workers: a process of the pool was killed")
 
 
 KINDS = [str(kind) for kind in load_workload(shipped_workload("ceiling")).parameters["kind"].choices or ()]
