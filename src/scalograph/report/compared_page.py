@@ -127,7 +127,7 @@ def page(comparison: ResultComparison, screen: Screen) -> str:
     style = join_files("css", STYLES)
     context: dict[str, Any] = {
         "found": comparison,
-        "title": screen.title,
+        "title": f"{comparison.other} against {comparison.reference}: {screen.title}",
         "machine": screen.machine,
         "said": screen.claim.sentences,
         "level": _TONES[comparison.answer],
