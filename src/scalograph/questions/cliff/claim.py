@@ -31,7 +31,8 @@ FORMS = {
     "moves": "Cliff at a place that varies between {place}: runs at one level differ by {gain:times}.",
     "slowed": "Disturbed runs would look the same.",
     "none": "{what} has no jump of {least:percent} or more over {range} (probability of one: {probability:chance}).",
-    "alternates": "There is no cliff; with odd numbers of {factor}, {what} is {gain:times} that with even ones.",
+    "alternates": "With odd numbers of {factor}, {what} is {gain:times} that with even ones; this is no cliff.",
+    "not searched": "The search ended there; a cliff in addition would be missed.",
     "another": "Another jump is possible[[ near {near}]] (probability {probability:chance}).",
     "unconfirmed": "The search ended before the place was confirmed.",
     "failed": "Every run failed at {levels}.",
@@ -118,7 +119,7 @@ def _cases(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> It
     if result.alternates:
         gain = 1 / result.alternates if table.view.response.better == "higher" else result.alternates
         values = {"factor": table.view.title(result.factor), "what": what_jumps(table), "gain": [Estimate(gain)]}
-        yield AnswerCase(case="alternates", values=values)
+        yield from (AnswerCase(case="alternates", values=values), AnswerCase(case="not searched"))
         return
     failed = [levels for cliff in result.cliffs if (levels := failing_levels(table, result, cliff))]
     holes = [{"levels": _levels(table, result, *dict.fromkeys((min(levels), max(levels))))} for levels in failed]

@@ -30,7 +30,8 @@ class Cliffs(Model):
         default=None, description="levels between which the place of the jump moves from run to run"
     )
     alternates: float | None = Field(
-        default=None, description="time at odd levels over that at even ones, where that explains the runs: no cliff"
+        default=None,
+        description="time at odd levels over that at even ones, where that explains the runs and ends the search",
     )
     jump: float | None = Field(default=None, description="time above over time below, where the place moves")
     n: int = Field(description="runs that the answer rests on")

@@ -22,6 +22,8 @@ def quantities(document: Cliffs) -> Mapping[str, Sequence[OfferedValue]]:
 
     An empty list: the search is decided, and there is no such value. A missing name: nothing is known of it.
     """
+    if document.alternates:
+        return {}  # a cliff was not looked for
     # The end is open where a further cliff may be.
     n, moves = float(max(len(document.cliffs), document.wanders is not None)), float(document.wanders is not None)
     count = [OfferedValue(Estimate(n, n, n if document.decided else None, 0.95, document.n, COUNT))]

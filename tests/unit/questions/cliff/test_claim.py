@@ -8,6 +8,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.questions.cliff.claim import cliff_claim
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
+from scalograph.questions.cliff.published import quantities
 from scalograph.study.load import parse
 from tests.kit.findings import cases_of, cells_of
 from tests.kit.shown_numbers import check_numbers
@@ -84,8 +85,10 @@ def test_a_further_jump_has_a_row_jumps_carry_their_flags_and_gradual_rises_thei
     assert "rises gradually" in claim_of(TIME, STEP, gradual=0.9).sentences[0]
 
 
-def test_a_program_that_tells_odd_from_even_levels_has_no_cliff() -> None:
+def test_odd_and_even_levels_that_differ_are_told_and_a_cliff_was_not_searched() -> None:
     claim = claim_of(RATE, {n: 1.0 + n % 2 for n in range(1, 9)}, {"cliffs": [], "alternates": 0.5})
-    assert claim.answered and cases_of(claim) == {
-        "alternates": {"factor": "threads", "what": "rate", "gain": [Estimate(2.0)]}
-    }
+    values = {"factor": "threads", "what": "rate", "gain": [Estimate(2.0)]}
+    assert claim.answered and cases_of(claim) == {"alternates": values, "not searched": {}}
+    usual = {"factor": "threads", "decided": True, "cliffs": [], "probability": 0.9, "n": 12, "least": 1.2}
+    assert quantities(Cliffs.model_validate({**usual, "alternates": 1.3})) == {}
+    assert quantities(Cliffs.model_validate(usual))["cliff"] == []
