@@ -20,7 +20,7 @@ LINES, COLUMNS = 25, 100
 
 
 def find_results(root: Path) -> tuple[list[Path], list[str]]:
-    """Return folders with findings below a folder, and what the bounds left out; follow no link."""
+    """Return folders with findings below a folder, and what exceeds the bounds; follow no link."""
     folders, level, n_entries = list[Path](), [root], 0
     for _ in range(DEPTH + 1):
         below = list[Path]()

@@ -297,7 +297,7 @@ class TunableSteps(Mapping[int, tuple[Configuration, ...]]):
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[TunablesState]:
-    """Begin a search. Raises StudyError: some of those were left out: an array needs them all."""
+    """Begin a search. Raises StudyError: some of those were excluded: an array needs them all."""
     protocol = study.protocol
     margin = MARGIN if protocol.precision is None else protocol.precision
     state = TunablesState(
