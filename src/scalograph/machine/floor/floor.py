@@ -34,6 +34,7 @@ from scalograph.run.session import FinishedRun, run_in_memory
 from scalograph.study.declare import declare_shipped
 from scalograph.study.responses import windows
 from scalograph.text.quantities import two_digits
+from scalograph.text.warning_catalog import NAMES
 from scalograph.verdict.cause import COUNTED
 
 # A variance of fewer runs than this has no kurtosis worth the name.
@@ -205,7 +206,8 @@ def floor_rows(floor: Floor) -> Iterator[list[str]]:
 
 def _disturbed_rows(part: FloorPart) -> str:
     share = 100 * (part.n_runs - part.n) / part.n_runs if part.n_runs else 0
-    causes = [f"{name} {n}" for name, n in part.causes.items()] + ([f"failed {part.n_failed}"] if part.n_failed else [])
+    causes = [f"{NAMES.get(name, name)} {n}" for name, n in part.causes.items()]
+    causes += [f"failed {part.n_failed}"] * bool(part.n_failed)
     return f"{share:.0f}%" + (f" ({', '.join(causes)})" if causes else "")
 
 

@@ -44,7 +44,8 @@ FORMS = {
     "identical": "Equivalent: all runs have the same value.",
     "noise": "Runs of one configuration typically differ by {noise:percent}.",
     "success": "{n} of {all} runs succeeded. With one run per configuration, values are not compared.",
-    "open": "Inconclusive: no difference was found; up to {most:at_most} is possible. Add runs.",
+    "open": "Inconclusive: no difference is significant among all comparisons; up to {most:at_most} is possible."
+    " Add runs.",
     "too noisy": "Inconclusive: runs vary too much to compare. Add runs.",
     "few runs": "Inconclusive: one run per configuration is too few to compare. Add runs.",
     "many": "Inconclusive: too many configurations to compare.",

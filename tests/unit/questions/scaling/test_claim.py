@@ -96,7 +96,7 @@ Change = Callable[[Row], Row | None]
     [
         (["flat", "flat"], Noise(0.5, 0.6), None, "too noisy"),
         (["flat"], Noise(0.02, 0.06), None,
-         "Inconclusive: no difference from 1 thread was found; up to 18% is possible."),
+         "Inconclusive: no difference from 1 thread is significant among all comparisons; up to 18% is possible."),
         (["linear", "linear"], QUIET, lambda row: structs.replace(row, verdict="disturbed"),
          "No answer: 50 of 50 runs were disturbed."),
         (["linear"], QUIET, lambda row: None if row.configuration["threads"] == 1 else row,
