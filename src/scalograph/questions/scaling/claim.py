@@ -52,7 +52,8 @@ FORMS = {
     "identical": "All runs have the same value, at every level of {factor}.",
     "impossible": "Inconclusive: a speedup of {gain:times} at {level}[[ with {who:list}]] is more than"
     " the CPUs can give.",
-    "open": "Inconclusive: no difference from {base} is significant among all comparisons; up to {most:at_most} is possible.",
+    "open": "Inconclusive: no difference from {base} is significant among all comparisons; up to {most:at_most}"
+    " is possible.",
     "one run": "Inconclusive: one run per configuration is too few to compare with {base}.",
     "too noisy": "Inconclusive: runs vary too much to compare with {base}. Add runs.",
     "no answer": "No answer: {reason}.",
