@@ -1,5 +1,6 @@
 """The answer on a terminal, in 25 lines: claim, matrix, verdict, where the rest is."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,6 +22,8 @@ from scalograph.text.summaries import DOT
 GAP = 2
 LEAST_LABEL = 16  # columns that a long label keeps where numbers need the room, and no more than a quarter of all
 INDENT = 2  # of a label's further lines
+# Bars of a sparkline: from so many columns on, and where the numbers differ by a tenth.
+BARS, LEAST_BARS, LEAST_SPAN = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588", 3, 0.1
 DOTS = "\N{HORIZONTAL ELLIPSIS}"
 Plain = Callable[[str], str]
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
@@ -42,9 +45,12 @@ def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: boo
     room = console.width - sum(_width(columns[i]) + GAP for i in kept)
     width = min(_width(labels), max(room, 1))
     lines = [matrix_title(matrix, matrix_scale(matrix))]
+    shapes = ["", *_sparklines(matrix, rows)]
+    has_room = len(kept) == len(columns) and room - width >= GAP + len(columns) and plain(BARS) == BARS
     for at, label in enumerate(labels):
         first, *rest = _wrap_label(label, width, console)
-        lines += [(" " * GAP).join([set_cell_size(first, width), *(columns[i][at] for i in kept)]), *rest]
+        shape = [shapes[at]] if has_room and at < len(shapes) and shapes[at] else []
+        lines += [(" " * GAP).join([set_cell_size(first, width), *(columns[i][at] for i in kept), *shape]), *rest]
     kinds = (((len(matrix.rows) - len(rows)), "row"), ((len(columns) - len(kept)), "column"))
     counts = [f"{n} more {kind}{'s' * (n > 1)}" for n, kind in kinds if n]
     lines += [f"{DOTS} {' and '.join(counts)}: --tables"] if counts else []
@@ -52,6 +58,20 @@ def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: boo
     texts[1].stylize("bold")
     legend = words(console, matrix_legend(matrix), "dim")
     return [*texts, *legend.wrap(console, console.width)] if legend.plain else [*texts]
+
+
+def _sparklines(matrix: Matrix, rows: Sequence[MatrixRow]) -> list[str]:
+    """Return a bar for each number of a row along counted levels, on one log scale; none where nothing changes."""
+    if len(matrix.columns) < LEAST_BARS or not all(name[:1].isdigit() for name in matrix.columns):
+        return []
+    values = [[c.estimate.value if c.estimate and _is_resolved(c) else None for c in row.cells] for row in rows]
+    logs = [[math.log(x) if x and x > 0 else None for x in row] for row in values]
+    every = [x for row in logs for x in row if x is not None]
+    span = max(every, default=0.0) - min(every, default=0.0)
+    if span < LEAST_SPAN:
+        return []
+    at = [[None if x is None else round((x - min(every)) / span * (len(BARS) - 1)) for x in row] for row in logs]
+    return ["".join(" " if i is None else BARS[i] for i in row).rstrip() for row in at]
 
 
 def _is_resolved(cell: MatrixCell) -> bool:

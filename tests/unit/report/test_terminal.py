@@ -289,3 +289,17 @@ def test_what_is_not_to_be_believed_says_so_above_its_figures(level: str) -> Non
     shown = made_screen(matrix(2), points=0)
     text = "\n".join(first_lines(replace(shown, trust=Trust(level=level, sentence="Verdict."))))  # type: ignore[arg-type]
     assert (text.index("Verdict.") < text.index("First.")) == (level == "unusable")
+
+
+def test_numbers_along_counted_levels_have_a_sparkline_on_one_scale_and_an_inconclusive_one_has_no_bar() -> None:
+    wide = Estimate(value=2.0, low=0.5, high=9.0, n=5)
+    cells = [[1.0, 2.0, 4.0], [1.0, None, 1.0]]
+    rows = [
+        MatrixRow(label=f"row {i}", cells=[MatrixCell(estimate=Estimate(x, x, x) if x else wide) for x in row])
+        for i, row in enumerate(cells)
+    ]
+    shown = Matrix(title="speedup", columns=["2", "4", "8 threads"], rows=rows)
+    ends = [line.rsplit("  ", 1)[-1] for line in first_lines(made_screen(shown))]
+    assert "▁▅█" in ends and "▁ ▁" in ends
+    flat = shown.model_copy(update={"columns": ["a", "b", "c"]})
+    assert not any("▁" in line for line in first_lines(made_screen(flat)))
