@@ -123,6 +123,19 @@ class Estimate:
         value, low, high = (None if x is None else finite(x * factor) for x in ends)
         return replace(self, value=value, low=low, high=high)
 
+    def widen(self, half_log: float) -> Self:
+        """Return the estimate with ends that lie farther out by a factor, given as a log of at least 0.
+
+        >>> Estimate(2.0, 1.0, 4.0).widen(math.log(2)).high
+        8.0
+        """
+        if half_log <= 0:
+            return self
+        low, high = (
+            None if x is None else finite(x * math.exp(way * half_log)) for x, way in ((self.low, -1), (self.high, 1))
+        )
+        return replace(self, low=low, high=high)
+
     def plus(self, amount: float) -> Self:
         """Return the estimate plus an amount."""
         value, low, high = (None if x is None else x + amount for x in (self.value, self.low, self.high))

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
-) -> tuple[Findings, Path]:
+    source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True,
+    correct: bool | None = None,
+) -> tuple[Findings, Path]:  # fmt: skip
     """Analyze a journal, and the profile beside it, into findings.json, or the file `to`.
 
-    `claims` of a paper replace those that the study had when it was run; these only show its results.
+    `claims` of a paper replace those that the study had when it was run; these only show its results. `correct`:
+    whether the study goes by undisturbed time; None: where a run was corrected.
     """
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduction_commands
@@ -30,7 +32,7 @@ def analyze(
     from scalograph.profile.profile_tables import add_profile
     from scalograph.questions.assemble import findings
 
-    read = table.load(results.locate_journal(source), keep_observations=False)
+    read = table.load(results.locate_journal(source), keep_observations=False, correct=correct)
     read = read if claims is None else replace(read, study=replace_claims(read.study, claims))
     folder = results.locate_results(source)
     with pause_gc():
@@ -64,10 +66,15 @@ def report(
     return findings, page
 
 
-def load_findings(source: Path) -> Findings:
-    """Return findings: a file as it is, those on disk where they are current, else computed; write nothing."""
+def load_findings(source: Path, correct: bool | None = None) -> Findings:
+    """Return findings: a file as it is, those on disk where they are current, else computed; write nothing.
+
+    `correct`: whether a study with a journal goes by undisturbed time; None: where a run was corrected.
+    """
     if source.suffix == ".json" and source.is_file():
         return saved_documents.read_findings(source)
+    if correct is not None and results.locate_results(source).journal.exists():
+        return _compute_findings(source, correct=correct)
     if is_current(source):
         findings = saved_documents.read_findings(results.locate_results(source).findings)
         if findings.protocol == saved_documents.LATEST or not results.locate_results(source).journal.exists():
@@ -92,8 +99,10 @@ def _refresh_findings(source: Path, claims: list[PublishedClaim] | None = None) 
     return _compute_findings(source, claims)
 
 
-def _compute_findings(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
-    return Findings.model_validate_json(analyze(source, claims, keep=False)[0].model_dump_json())
+def _compute_findings(
+    source: Path, claims: list[PublishedClaim] | None = None, correct: bool | None = None
+) -> Findings:
+    return Findings.model_validate_json(analyze(source, claims, keep=False, correct=correct)[0].model_dump_json())
 
 
 def draw_charts(findings: Findings) -> "list[Figure | Overlay]":

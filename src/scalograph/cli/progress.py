@@ -157,7 +157,7 @@ QUIET_S = 30.0
 SOON_S = 2.0
 # What is noted again and again is said once, then counted.
 AGAIN = {"busy": "busy blocks", "disturbed": "unusable blocks"}
-VERDICTS = ("clean", "unverified", "disturbed", "invalid", "failed")
+VERDICTS = ("clean", "corrected", "unverified", "disturbed", "invalid", "failed")
 GAP = "  "
 
 

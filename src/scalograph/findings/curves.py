@@ -128,7 +128,7 @@ def _response(table: Table, sample: Sample, name: str) -> PointResponse:
     lost = set(runs).difference([row.run for row in kept]) if len(kept) < len(runs) else ()
     return PointResponse(
         estimate=estimate_response(table, sample, name), scores=scores, runs=runs, verdicts=verdicts,
-        left_out=[run for run in runs if run in lost] if lost else [],
+        left_out=[run for run in runs if run in lost] if lost else [], open_log=sample.open_log(name),
     )  # fmt: skip
 
 
@@ -142,6 +142,7 @@ def estimate_response(table: Table, sample: Sample, name: str | None = None) -> 
     estimate = rule.estimate(sample.scores(name)) if rule and by_rule else summarize(values, confidence)
     if name == table.view.primary and common_step(values) is not None:  # of one score throughout nothing is known
         estimate = widen_for_rounding(estimate, values)
+    estimate = estimate.widen(sample.open_log(name))
     if table.study.responses[name].unit in NEVER_NEGATIVE:
         estimate = estimate.clip_at_zero()
     return replace(estimate, warnings=(*estimate.warnings, WARNING)) if name in sample.whole else estimate

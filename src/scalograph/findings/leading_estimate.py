@@ -101,6 +101,7 @@ def _ratio(table: Table, sample: Sample, base: Sample) -> LeadingEstimate | None
     if not blocks or min(min(means[block] for block in blocks) for means in (own, other)) <= 0:
         return None
     ratio = versus([own[block] for block in blocks], [other[block] for block in blocks], table.view.confidence)
+    ratio = ratio.widen(sum(s.open_log(table.view.primary) for s in (sample, base)))
     is_weak = sample.falls_back or base.falls_back
     return LeadingEstimate(ratio, _levels(table, sample), _levels(table, base), True, len(blocks), is_weak)
 

@@ -44,8 +44,7 @@ class Claim(Model):
 
     Attributes:
         cases: of the sentences; empty where they come by no form.
-        sentences: one to three; the first answers the title, or says why it cannot be said.
-        answered: whether it does.
+        sentences: one to three; the first answers the title, or says why not; `answered` whether it does.
         matrix: None where the sentences hold all there is.
         figure: id of the figure that shows it; empty for the first one.
     """
@@ -164,6 +163,7 @@ class PointResponse(Model):
     runs: list[str] = []
     verdicts: list[str] = []
     left_out: list[str] = Field(default=[], description="runs that the estimate does not rest on")
+    open_log: float = Field(default=0.0, exclude_if=lambda half: not half, description="half of the doubt, as a log")
 
 
 class Point(Model):

@@ -19,6 +19,7 @@ from scalograph.protocol.record_processes import (
     CopyIndex,
     Count,
     HistogramEvent,
+    InterferingProcess,
     Name,
     Nanoseconds,
     Number,
@@ -27,6 +28,7 @@ from scalograph.protocol.record_processes import (
     Phases,
     ProcessEvent,
     RecordPart,
+    Replay,
     Text,
     ValueName,
     Work,
@@ -116,10 +118,14 @@ class Iterations(RecordPart, frozen=True):
     end_ns: list[Nanoseconds]
     work: list[Work]
     cpu_ns: list[Work | None]
+    low_ns: list[Count] | None = None
+    high_ns: list[Count] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.index)
         if not len(self.start_ns) == len(self.end_ns) == len(self.work) == len(self.cpu_ns) == n:
+            raise ValueError("arrays of equal length")
+        if any(ends is not None and len(ends) != n for ends in (self.low_ns, self.high_ns)):
             raise ValueError("arrays of equal length")
         if max(self.work, default=0) > _LAST_WORK:
             raise ValueError(f"work of at most {_LAST_WORK}")
@@ -161,16 +167,6 @@ class Timeline(RecordPart, frozen=True, kw_only=True):
             raise ValueError("as many bins in each row of busy_ns and in waiting_ns")
 
 
-class InterferingProcess(RecordPart, frozen=True, kw_only=True):
-    """A process that had a CPU for which a preempted task of the run waited."""
-
-    pid: int | None = None
-    name: Annotated[str, Meta(max_length=64)] | None = None
-    kernel: bool = False
-    observer: bool = False
-    taken_ns: Count
-
-
 class RunFigures(RecordPart, frozen=True):
     """The run as a whole: the last event."""
 
@@ -193,6 +189,7 @@ class RunFigures(RecordPart, frozen=True):
     neighbor_per_cpu_ns: PerCpu | None = None
     neighbors: Annotated[list[InterferingProcess], Meta(max_length=9)] | None = None
     wait_scope: Literal["preemption", "preemption and wakeup"] | None = None
+    replay: Replay | None = None
     n_switches: Count | None = None
     n_preemptions: Count | None = None
     n_migrations: Count | None = None

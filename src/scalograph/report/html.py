@@ -32,7 +32,7 @@ from scalograph.text.units import format_duration
 STRIP_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 84, 44, 8, 6, 18
 WIDTHS = {"wide": 1100, "middle": 640, "narrow": 368}
 LEAST, MOST = math.log(1.1), math.log(4)
-KINDS = {"clean": "counted", "unverified": "counted, unverified", "disturbed": "disturbed"}
+KINDS = {"clean": "counted", "corrected": "corrected", "unverified": "counted, unverified", "disturbed": "disturbed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def run_timeline(log: RunLog | None) -> RunTimeline | None:
 def _kind(log: RunLog, i: int) -> str:
     if not log.counted[i] or log.verdict[i] in ("disturbed", "invalid"):
         return "disturbed"
-    return "unverified" if log.verdict[i] == "unverified" else "clean"
+    return log.verdict[i] if log.verdict[i] in KINDS else "clean"
 
 
 def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str:
@@ -103,7 +103,7 @@ def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str
 
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     pen = {"fill": "none", "stroke_linecap": "round"}
-    for kind, color, width in (("clean", "line-0", 4), ("unverified", "muted", 4)):
+    for kind, color, width in (("clean", "line-0", 4), ("corrected", "line-2", 4), ("unverified", "muted", 4)):
         if places[kind]:  # each point is relative to the one before: half the size
             steps = pairwise([(0, 0), *sorted(places[kind])])
             dots = "".join(f"m{x - a} {y - b}h0" for (a, b), (x, y) in steps)

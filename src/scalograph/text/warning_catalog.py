@@ -39,6 +39,13 @@ imprecise | @have wider intervals than requested | | @more | less precise than r
 confined | @have fewer CPUs than given | the program restricted itself
 survivors | @have processes left behind | their CPU time may be missing | | left processes behind
 
+corrected | Others had its CPUs for {share:percent:digits} of the time; corrected | no clean runs check the \
+correction | @wait
+corrected checked | Others had its CPUs for {share:percent:digits} of the time; corrected, and {n} clean runs agree
+corrected alone | Others had its CPU for {share:percent:digits} of the time; corrected | some programs take longer \
+beside others | @wait
+withdrawn | The correction for other processes does not fit this program | disturbed runs are excluded | @wait
+
 used | {used} of {of} runs used[[; {lost} excluded {cause}]][[; {included} disturbed runs are included]]
 open | The runs are sound, but do not decide the question
 unchecked | {n:runs} could not be checked for interference; included

@@ -25,10 +25,15 @@ def possible_preemption(record: Record) -> list[Cause]:
     return [cause for cause in (_bound_kernel_threads(run), _bound_interference(run), _bound_steal(record)) if cause]
 
 
+def had_kernel_threads(run: RunFigures) -> bool:
+    """Tell whether kernel threads took so much that it matters for whom they worked."""
+    return bool(run.neighbors) and is_blamed(_kernel_ns(run), run)
+
+
 def _bound_kernel_threads(run: RunFigures) -> Cause | None:
     """Bound what kernel threads took: they work for the run (its pages, its packets) as well as for others."""
-    taken = _kernel_ns(run) if run.neighbors else 0
-    if taken and is_blamed(taken, run):
+    if had_kernel_threads(run):
+        taken = _kernel_ns(run)
         share = taken / wanted_time(run, taken)
         names = _names(run, kernel=True)
         text = f"{names} had {100 * share:.1f}% of the CPU time that it wanted, on its behalf or not"

@@ -27,6 +27,7 @@ class SourceConfiguration(NamedTuple):
         estimate: as the source itself reports it.
         n_cpus: CPUs available to its runs.
         doubt: why it decides nothing; empty where it does.
+        open_log: half of the distance of the ends between which its scores lie, as a log; 0 unless they are corrected.
     """
 
     levels: Mapping[str, Level]
@@ -35,6 +36,7 @@ class SourceConfiguration(NamedTuple):
     estimate: Estimate | None = None
     n_cpus: int | None = None
     doubt: str = ""
+    open_log: float = 0.0
 
 
 class FailedConfiguration(NamedTuple):
@@ -272,7 +274,7 @@ def _configuration(curve: Curve, point: Point, response: PointResponse, by_cpu: 
     return SourceConfiguration(
         levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, _ in kept),
         blocks=tuple(blocks), estimate=response.estimate, n_cpus=point.n_cpus,
-        doubt="includes disturbed runs" if rests else "",
+        doubt="includes disturbed runs" if rests else "", open_log=response.open_log,
     )  # fmt: skip
 
 

@@ -105,4 +105,5 @@ def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: floa
     """Return the ratio of the second to the first over the blocks that hold both."""
     ours, theirs = (dict(zip(row.blocks, row.scores, strict=True)) for row in (before, after))
     blocks = sorted(ours.keys() & theirs.keys())
-    return versus([theirs[block] for block in blocks], [ours[block] for block in blocks], single)
+    ratio = versus([theirs[block] for block in blocks], [ours[block] for block in blocks], single)
+    return ratio.widen(before.open_log + after.open_log)

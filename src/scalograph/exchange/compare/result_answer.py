@@ -129,8 +129,9 @@ def _compare_result(
     least = versus.SAME if margin is None else margin
     estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence), strict=True)
     configurations = [ratio_of_configuration(pair, estimate, least, is_rate) for pair, estimate in estimates]
-    shift = _estimate(ratios.shift, ratios, confidence) if ratios and len(ratios.configurations) > 1 else None
-    upper = _estimate(ratios.upper, ratios, confidence) if ratios and ratios.upper else None
+    open_log = max((before.open_log + after.open_log for _, before, after in pairs.pairs), default=0.0)
+    shift = _estimate(ratios.shift, ratios, confidence).widen(open_log) if ratios and len(configurations) > 1 else None
+    upper = _estimate(ratios.upper, ratios, confidence).widen(open_log) if ratios and ratios.upper else None
     words = [row.shown for row in configurations if not row.doubt]
     words += [classify_ratio(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
@@ -228,7 +229,7 @@ def _pair_ratios(pairs: MatchedConfigurations, ratios: CurveRatios | None, confi
     estimates = []
     for _, before, after in pairs.pairs:
         if ratios and _decides(before, after):
-            estimates.append(_estimate(next(deciding), ratios, confidence))
+            estimates.append(_estimate(next(deciding), ratios, confidence).widen(before.open_log + after.open_log))
             continue
         is_defined = have_logs((*before.scores, *after.scores))
         value = float(np.exp(np.log(after.scores).mean() - np.log(before.scores).mean())) if is_defined else None

@@ -80,4 +80,4 @@ def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Esti
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.view.response.better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
-    return versus(over, under, confidence)
+    return versus(over, under, confidence).widen(sample.open_log(name) + base.open_log(name))
