@@ -7,7 +7,6 @@ worker. Intervals are Welch t on logs against the shared baseline, or paired t o
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 from scalograph.analysis.baseline import Blocks, block_logs, blocked_columns, missing_pairs, unpaired_columns
@@ -115,9 +114,8 @@ def speedup(
         reasons = {} if means is None else missing_pairs(means, baseline)
         of = (baseline, confidence)
         columns = unpaired_columns(samples, *of) if means is None else blocked_columns(means, *of)
-        columns = columns.invert() if better == "higher" else columns
-        widen = partial(_widen, step=step, samples=samples, baseline=baseline, open_logs=open_logs or {})
-        paired, bands = widen(columns.singles()), widen(columns.bands())
+        columns, open_logs = columns.invert() if better == "higher" else columns, open_logs or {}
+        paired, bands = (_widen(x, step, samples, baseline, open_logs) for x in (columns.singles(), columns.bands()))
     alone = {n: _single(samples, n, baseline, better, confidence) for n in samples if n not in paired}
     singles = paired | {n: e.add_warnings(reasons[n]) if n in reasons else e for n, e in alone.items()}
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]

@@ -10,7 +10,7 @@ from scalograph.findings.row import Row
 from scalograph.protocol.record import Record
 from scalograph.study.model import Response, Study
 from scalograph.study.responses import ELAPSED, primary_response
-from scalograph.verdict.undisturbed import undisturbed_observations
+from scalograph.verdict.undisturbed import MOST_OPEN, undisturbed_observations
 
 UNDISTURBED = "undisturbed"
 TITLE = "undisturbed time"
@@ -37,9 +37,10 @@ def undisturbed_time(record: Record, elapsed: str, warmup: int) -> UndisturbedTi
         warmup: iterations that do not count.
     """
     every = undisturbed_observations(record, elapsed, warmup)
-    if not every:
-        return UndisturbedTime()
-    return UndisturbedTime(tuple(ends.middle_ns / 1e9 for ends in every), median(ends.open_log for ends in every))
+    open_log = median(ends.open_log for ends in every) if every else 0.0
+    # Ends far apart say less than wall time does of a run that lost less than 2%.
+    is_usable = every and open_log <= MOST_OPEN / 2
+    return UndisturbedTime(tuple(ends.middle_ns / 1e9 for ends in every), open_log) if is_usable else UndisturbedTime()
 
 
 def correct_study(study: Study) -> Study:

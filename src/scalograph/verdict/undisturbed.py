@@ -111,9 +111,7 @@ def _replay_ends(run: RunFigures, replay: Replay, stolen: float, cpus: int) -> E
         high -= stolen
     if replay.sleep_ns > BRIEF * wall:  # a sleep that ends by a timer may have absorbed the wait before it
         high = wall
-    # Whatever others took delays the end by no more than that.
-    least = wall - (run.neighbor_ns or 0) - stolen
-    return _ends(max(low, least, (run.cpu_ns or 0) / cpus), high, wall)
+    return _ends(max(low, (run.cpu_ns or 0) / cpus), high, wall)
 
 
 def _slowest(copies: Sequence[tuple[float, float, float]], is_absorbed: bool) -> Ends | None:
