@@ -225,7 +225,8 @@ def _early_end(table: Table) -> Iterable[Caveat]:
     if table.end_reason == "interrupted":
         is_search = table.view.is_search
         n = sum(not row.warmup and (row.is_planned or is_search) for row in table.rows)
-        yield Caveat("interrupted", {"n": n, "of": None if is_search else sum(table.n_asked)})
+        asked = sum(table.n_asked)
+        yield Caveat("interrupted", {"n": n, "of": None if is_search or n > asked else asked})
 
 
 def _summarize_causes(code: str, runs: Iterable[Row]) -> Iterable[Caveat]:

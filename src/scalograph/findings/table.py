@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 
 from scalograph.analysis.quantiles import histogram
 from scalograph.analysis.steady import NEED, steady
+from scalograph.design.stopping_rule import pair_stopping
 from scalograph.errors import ProtocolError
 from scalograph.findings import run_notes
 from scalograph.findings.row import Row
@@ -174,6 +176,9 @@ class _JournalReader:
         counts = zip(self._table.configurations, self._table.n_asked, strict=True)
         self._n_asked = {id(self._held.resolve(configuration)): n for configuration, n in counts}
 
+        rule = pair_stopping(study)
+        self._first_further = inf if rule is None else rule.planned
+
     def add_event(self, event: Mapping[str, Any], line: int) -> None:
         """Add an event. Raises ProtocolError if it does not follow protocol/journal.md."""
         table, kind = self._table, event["event"]
@@ -224,7 +229,7 @@ class _JournalReader:
         course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
-            configuration=configuration, is_planned=event["replicate"] < self._n_asked.get(id(configuration), 0),
+            configuration=configuration, is_planned=self._is_planned(event, configuration),
             status=run.status if ok or run.status != "ok" else "failed",
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
@@ -247,6 +252,11 @@ class _JournalReader:
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id),
         )  # fmt: skip
+
+    def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:
+        """Tell whether a run is no repeat: one of the plan, or of an extension."""
+        is_further = event["block"] >= self._first_further and "r" not in event["run"]
+        return is_further or event["replicate"] < self._n_asked.get(id(configuration), 0)
 
     def _new_name(self, event: Mapping[str, Any]) -> str:
         name: str = event["run"]
