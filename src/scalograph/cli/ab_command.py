@@ -43,7 +43,7 @@ class AbOptions:
     summary: SummaryFile = None
     # The least that a precision can end (`scalograph.study.cross_checks.FEWEST`).
     pairs: Annotated[
-        int, typer.Option("--pairs", "--runs", "-r", min=9, help="Maximum pairs; may stop after half, at the precision")
+        int, typer.Option("--pairs", "--runs", "-r", min=9, help="Planned pairs; may stop after half or add half once")
     ] = 40
     precision: Annotated[str, typer.Option(help="Stop once the interval of the ratio is this narrow")] = "1%"
 
@@ -141,7 +141,7 @@ def _make_answer(
         claim = state(FORMS, [AnswerCase(case="unpaired", values={"reason": reason})])
         document = {"reference": reference, "other": other, "answer": "inconclusive", "why": reason}
         return title, claim, document, Exit.CONFIGURATION_FAILED
-    comparisons = paired_versions(source, VERSION, names, margin)
+    comparisons = paired_versions(source, VERSION, names, margin, planned=versions.pairs)
     remedy = pairs_remedy(comparisons.results[0], share_of("--precision", versions.precision) or 0.0)
     claim = compare_claim(comparisons, remedy)
     if refused:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from statistics import fmean, median
 
-from scalograph.analysis.stopping import Stopping
+from scalograph.analysis.stopping import Stopping, level_of_look
 from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import is_search
@@ -27,6 +27,12 @@ def _rule(study: Study) -> Stopping | None:
     if protocol.precision is None or is_search(study.question):
         return None
     return Stopping(protocol.precision, protocol.runs, protocol.confidence)
+
+
+def pair_confidence(study: Study, blocks: Iterable[int], confidence: float) -> float:
+    """Return the confidence of a ratio over the reference from these blocks: higher after an extension."""
+    rule = pair_stopping(study)
+    return confidence if rule is None else level_of_look(confidence, blocks, rule.planned)
 
 
 def reference_key(study: Study, configuration: Mapping[str, Level]) -> tuple[Level, ...]:

@@ -1,12 +1,16 @@
 """A study whose times are corrected: `undisturbed` beside `wall`, of all runs of all configurations at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
 from msgspec import structs
 
-from scalograph.findings.row import Row
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratios import ratio
+from scalograph.analysis.versus import CorrectionClass, check_correction
+from scalograph.design.stopping_rule import reference_key
+from scalograph.findings.row import Key, Row
 from scalograph.protocol.record import Record
 from scalograph.study.model import Response, Study
 from scalograph.study.responses import ELAPSED, primary_response
@@ -80,8 +84,69 @@ def _correct_row(row: Row, name: str, keep: bool) -> Row:
     return structs.replace(row, scores={UNDISTURBED: score, **row.scores}, observations=observations, taken=taken)
 
 
+FEWEST = 3  # clean runs, and corrected ones, of a configuration that checks the correction
+_GRAVEST: tuple[CorrectionClass, ...] = ("withdrawn", "checked")
+
+
+class Correction(NamedTuple):
+    """How a study is corrected.
+
+    Attributes:
+        response: in place of which it goes by undisturbed time.
+        check: what ratios of clean runs show of those of corrected ones.
+        n_clean: clean runs that the check rests on.
+        share: what others took of the time of all corrected runs.
+    """
+
+    response: str
+    check: CorrectionClass
+    n_clean: int
+    share: float
+
+
+def check_study(study: Study, rows: Sequence[Row]) -> Correction:
+    """Check the ratios of corrected runs by those of clean runs of the same two configurations.
+
+    A single configuration checks nothing: beside other programs some need more CPU time.
+    """
+    times: dict[Key, tuple[list[float], list[float]]] = {}
+    for row in rows:
+        if row.verdict in ("clean", "corrected") and row.undisturbed and not row.warmup:
+            times.setdefault(row.key, ([], []))[row.verdict == "corrected"].append(median(row.undisturbed))
+    usable = {key: both for key, both in times.items() if min(map(len, both)) >= FEWEST}
+    references = {reference_key(study, dict(zip(study.factors, key, strict=True))) for key in usable}
+    base = next((key for key in usable if key in references), None)
+    others = [both for key, both in usable.items() if key != base]
+    # So many at once, each less often wrong by chance.
+    confidence = 1 - (1 - study.protocol.confidence) / max(1, len(others))
+    over = usable[base] if base else ([], [])
+    words = {check_correction(*_ratios(both, over, confidence)).word for both in others}
+    check = next((word for word in _GRAVEST if word in words), _UNCHECKED)
+    name = primary_response(study)
+    return Correction(name, check, sum(len(clean) for clean, _ in usable.values()), taken_share(rows, name))
+
+
+_UNCHECKED: CorrectionClass = "unchecked"
+
+
+def _ratios(
+    own: tuple[list[float], list[float]], over: tuple[list[float], list[float]], confidence: float
+) -> tuple[Estimate, Estimate]:
+    """Return the ratio of two configurations by their clean runs, and by their corrected ones."""
+    return ratio(own[0], over[0], confidence), ratio(own[1], over[1], confidence)
+
+
 def taken_share(rows: Iterable[Row], name: str) -> float:
     """Return the share that others took of the time of all corrected runs; `name` is their wall time."""
-    every = [row.scores for row in rows if row.verdict == "corrected" and name in row.scores]
-    walls = sum(scores[name] for scores in every)
-    return 1 - sum(scores[UNDISTURBED] for scores in every) / walls if walls else 0.0
+    every = [(row.scores[name], median(row.undisturbed)) for row in rows if _has_both(row, name)]
+    walls = sum(wall for wall, _ in every)
+    return 1 - sum(time for _, time in every) / walls if walls else 0.0
+
+
+def _has_both(row: Row, name: str) -> bool:
+    return row.verdict == "corrected" and name in row.scores and bool(row.undisturbed)
+
+
+def disturb_again(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows with corrected runs as disturbed ones: the correction does not fit their program."""
+    return [structs.replace(row, verdict="disturbed") if row.verdict == "corrected" else row for row in rows]

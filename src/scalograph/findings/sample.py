@@ -282,5 +282,5 @@ def run_time(table: Table, row: Row) -> float | None:
     """Return the time per work of a counted run, in any unit; None if there is none."""
     counts = row.status == "ok" and row.verdict in COUNTED
     # A planner knows of a run what it tells itself, not whether another one will be corrected.
-    name = table.corrects if table.corrects and row.verdict != "corrected" else table.view.primary
+    name = table.correction.response if table.correction and row.verdict != "corrected" else table.view.primary
     return work_time(table.study, row.scores.get(name)) if counts else None

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
@@ -14,12 +15,16 @@ from pydantic import ValidationError
 
 from scalograph.analysis.quantiles import histogram
 from scalograph.analysis.steady import NEED, steady
+from scalograph.design.stopping_rule import pair_stopping
 from scalograph.errors import ProtocolError
 from scalograph.findings import run_notes
 from scalograph.findings.corrected_study import (
+    Correction,
     UndisturbedTime,
+    check_study,
     correct_rows,
     correct_study,
+    disturb_again,
     is_correctable,
     undisturbed_time,
 )
@@ -73,8 +78,8 @@ class Table:
 
     `study`, `n_asked` (runs per configuration) and `noise` (of the machine) are as of the last start; `accepted` has
     the differences (key, before, now) accepted at a resume; `ceiling` is the scaling limit of the machine itself;
-    `services` has how services that span runs ended; `paused_s` lies between two starts. `corrects` is the response in
-    place of which the study goes by undisturbed time; empty where it does not.
+    `services` has how services that span runs ended; `paused_s` lies between two starts. `correction` says how
+    the study goes by undisturbed time; None where none of its runs was corrected.
     """
 
     study: Study
@@ -95,7 +100,7 @@ class Table:
     accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
     noise: Recheck | None = None
     ceiling: Ceiling | None = None
-    corrects: str = ""
+    correction: Correction | None = None
     _view: StudyView | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -132,10 +137,14 @@ def load(file: Path, keep_observations: bool = True, correct: bool | None = None
 
 
 def correct_table(table: Table, keep_observations: bool) -> None:
-    """Let the study go by undisturbed time, all runs at once."""
-    if is_correctable(table.study):
-        table.corrects = table.view.primary
-        table.rows = correct_rows(table.rows, table.corrects, keep_observations)
+    """Let the study go by undisturbed time, all runs at once, unless its clean runs show that it does not fit."""
+    if not is_correctable(table.study):
+        return
+    table.correction = check_study(table.study, table.rows)
+    if table.correction.check == "withdrawn":
+        table.rows = disturb_again(table.rows)
+    else:
+        table.rows = correct_rows(table.rows, table.correction.response, keep_observations)
         table.study = correct_study(table.study)
 
 
@@ -195,6 +204,9 @@ class _JournalReader:
         counts = zip(self._table.configurations, self._table.n_asked, strict=True)
         self._n_asked = {id(self._held.resolve(configuration)): n for configuration, n in counts}
 
+        rule = pair_stopping(study)
+        self._first_further = inf if rule is None else rule.planned
+
     def add_event(self, event: Mapping[str, Any], line: int) -> None:
         """Add an event. Raises ProtocolError if it does not follow protocol/journal.md."""
         table, kind = self._table, event["event"]
@@ -246,7 +258,7 @@ class _JournalReader:
         corrected = undisturbed_time(record, self._asked.elapsed, self._warmup) if ok and self._asked.elapsed else _RAW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
-            configuration=configuration, is_planned=event["replicate"] < self._n_asked.get(id(configuration), 0),
+            configuration=configuration, is_planned=self._is_planned(event, configuration),
             status=run.status if ok or run.status != "ok" else "failed",
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
@@ -269,6 +281,11 @@ class _JournalReader:
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
         )  # fmt: skip
+
+    def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:
+        """Tell whether a run is no repeat: one of the plan, or of an extension."""
+        is_further = event["block"] >= self._first_further and "r" not in event["run"]
+        return is_further or event["replicate"] < self._n_asked.get(id(configuration), 0)
 
     def _new_name(self, event: Mapping[str, Any]) -> str:
         name: str = event["run"]

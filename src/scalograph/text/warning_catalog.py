@@ -39,11 +39,9 @@ imprecise | @have wider intervals than requested | | @more | less precise than r
 confined | @have fewer CPUs than given | the program restricted itself
 survivors | @have processes left behind | their CPU time may be missing | | left processes behind
 
-corrected | Others had its CPUs for {share:percent:digits} of the time; corrected | no clean runs check the \
-correction | @wait
-corrected checked | Others had its CPUs for {share:percent:digits} of the time; corrected, and {n} clean runs agree
-corrected alone | Others had its CPU for {share:percent:digits} of the time; corrected | some programs take longer \
-beside others | @wait
+corrected | Corrected for other processes ({share:percent} of the time) | no clean runs confirm the correction | @wait
+corrected checked | Corrected for other processes ({share:percent} of the time), confirmed by {n} clean runs
+corrected alone | Corrected for other processes ({share:percent} of the time) | beside others it may be slower | @wait
 withdrawn | The correction for other processes does not fit this program | disturbed runs are excluded | @wait
 
 used | {used} of {of} runs used[[; {lost} excluded {cause}]][[; {included} disturbed runs are included]]

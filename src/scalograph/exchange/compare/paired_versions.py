@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.stopping import level_of_look
 from scalograph.analysis.versus import SAME, pairs_needed, versus
 from scalograph.exchange.compare.matched_configurations import MatchedPair, configuration_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
@@ -15,7 +16,7 @@ from scalograph.protocol.plain import Level
 
 def paired_versions(
     source: MeasuredSource, factor: str, names: Mapping[Level, str], margin: float | None = None,
-    confidence: float = 0.95,
+    confidence: float = 0.95, planned: int | None = None,
 ) -> ResultComparisons:  # fmt: skip
     """Compare the second level of a factor with the first, block by block.
 
@@ -25,12 +26,13 @@ def paired_versions(
         names: of the first and the second level, in this order.
         margin: smallest difference that counts, as a share; None for 2%.
         confidence: simultaneous, of all intervals.
+        planned: pairs that were planned; ratios from further ones have a level of their own; None for all.
     """
     first, second = names
     pairs = _pairs(source, factor, first, second)
     single = confidence ** (1 / max(1, len(pairs)))
     least, is_rate = SAME if margin is None else margin, source.response.better == "higher"
-    ratios = [replace(_ratio(before, after, single), confidence=confidence) for _, before, after in pairs]
+    ratios = [replace(_ratio(before, after, single, planned), confidence=confidence) for _, before, after in pairs]
     configurations = [ratio_of_configuration(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
     words = [row.shown for row in configurations if not row.doubt]
     lost, others = list(_lost(source, factor, names)), [name for name in source.factors if name != factor]
@@ -101,9 +103,10 @@ def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> 
     return [(dict(rest), pair[first], pair[second]) for rest, pair in by_rest.items() if {first, second} <= pair.keys()]
 
 
-def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: float) -> Estimate:
+def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: float, planned: int | None) -> Estimate:
     """Return the ratio of the second to the first over the blocks that hold both."""
     ours, theirs = (dict(zip(row.blocks, row.scores, strict=True)) for row in (before, after))
     blocks = sorted(ours.keys() & theirs.keys())
-    ratio = versus([theirs[block] for block in blocks], [ours[block] for block in blocks], single)
+    level = single if planned is None else level_of_look(single, blocks, planned)
+    ratio = versus([theirs[block] for block in blocks], [ours[block] for block in blocks], level)
     return ratio.widen(before.open_log + after.open_log)
