@@ -232,6 +232,17 @@ pub struct Neighbor {
     pub taken_ns: u64,
 }
 
+/// How long the loop of the sentinel took, one value for each online CPU.
+#[derive(Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Speed {
+    pub mean_ns: Vec<Option<u64>>,
+    pub p10_ns: Vec<Option<u64>>,
+    pub p90_ns: Vec<Option<u64>>,
+    pub n: Vec<u64>,
+    pub cost_ns: u64,
+}
+
 /// An absent value is null, never 0: a zero was measured.
 #[derive(Default, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
@@ -288,6 +299,8 @@ pub struct RunEvent {
     pub observer_ns: Option<u64>,
     pub timeline_cost_ns: Option<u64>,
     pub n_lost_records: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<Speed>,
     pub degraded: Vec<Degraded>,
 }
 

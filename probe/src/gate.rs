@@ -55,7 +55,7 @@ fn set_timer_slack(ns: usize) {
     let _ = unsafe { raw::call(libc::SYS_prctl, [libc::PR_SET_TIMERSLACK as usize, ns]) };
 }
 
-fn sleep_until(deadline_ns: u64) {
+pub fn sleep_until(deadline_ns: u64) {
     let until = sys::timespec(deadline_ns);
     let arguments = [libc::CLOCK_MONOTONIC as usize, libc::TIMER_ABSTIME as usize, &raw const until as usize];
     // SAFETY: `until` outlives the call; an interrupted sleep is taken up again.

@@ -35,6 +35,14 @@ pub fn online_cpus() -> Vec<usize> {
     }
 }
 
+/// The place of a CPU among the threads of its core. A guest that is told of none has siblings next to each other.
+pub fn rank_in_core(root: &Path, cpu: usize) -> usize {
+    let file = root.join(format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
+    let siblings = parse_cpu_list(&std::fs::read_to_string(file).unwrap_or_default());
+    let place = siblings.iter().position(|sibling| *sibling == cpu);
+    place.filter(|_| siblings.len() > 1).unwrap_or(cpu)
+}
+
 /// The namespace that the kernel starts with: only there is process 0 the idle task and nobody else.
 pub fn in_first_pid_namespace() -> bool {
     const FIRST: &str = "pid:[4026531836]";

@@ -35,6 +35,7 @@ mod report;
 mod role;
 mod run;
 mod running;
+mod sentinel;
 mod served;
 mod services;
 mod shares;

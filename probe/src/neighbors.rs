@@ -10,15 +10,15 @@ const MAX_TOLD: usize = 8;
 /// Of the flags in /proc/PID/stat: the kernel's own thread.
 const PF_KTHREAD: u64 = 0x0020_0000;
 
-/// `takers` are processes and the time they took, the most first; /proc is in `root`.
-pub fn named(root: &Path, takers: &[(u32, u64)]) -> Vec<Neighbor> {
+/// `takers` are processes and the time they took, the most first; `ours` belong to the probe; /proc is in `root`.
+pub fn named(root: &Path, takers: &[(u32, u64)], ours: &[u32]) -> Vec<Neighbor> {
     let mut told: Vec<Neighbor> = Vec::new();
     let mut nameless_ns = 0;
     for (index, &(pid, taken_ns)) in takers.iter().enumerate() {
         let room = index < MAX_ASKED && told.len() < MAX_TOLD;
         match room.then(|| ask(root, pid)).flatten() {
             Some((name, kernel)) => {
-                let observer = pid == std::process::id();
+                let observer = ours.contains(&pid);
                 told.push(Neighbor { pid: Some(pid), name: Some(name), kernel, observer, taken_ns })
             }
             None => nameless_ns += taken_ns,

@@ -7,6 +7,7 @@ use crate::error::{Kind, Refusal};
 use crate::events::{Degraded, Event, Header};
 use crate::poller::Poller;
 use crate::records::{self, Records};
+use crate::sentinel::Sentinel;
 use crate::spec::Spec;
 use crate::starting::Starter;
 use crate::watch::Watch;
@@ -19,17 +20,20 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let checked = checked::check(spec)?;
     let poller = Poller::new().map_err(|e| Refusal::os("signalfd", &e))?;
     let mut degraded = Vec::new();
+    let cpus = usable(spec, &checked);
+    let sentinel = if spec.sentinel { Sentinel::start(&cpus, &mut degraded) } else { None };
     let contain = Containment::choose(spec, &mut degraded);
     let mut records = open_records(spec, &checked, &mut degraded);
     write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
     if spec.is_divided() {
         records.iter_mut().for_each(|r| r.divide(spec.commands.len()));
     }
+    records.iter_mut().for_each(|r| r.tree.others.extend(sentinel.as_ref().map(|s| s.pid)));
     let starter = Starter::new(spec, &checked, &contain, records.is_none())?;
     let n: usize = spec.commands.iter().map(|c| c.copies).sum();
     let board = Board::new(n - spec.n_services()).map_err(|e| Refusal::os("shared memory", &e))?;
-    let cpus = usable(spec, &checked);
     let mut watch = Watch::new(spec, cpus, &board, &contain, &poller, records, starter.shares_memory);
+    watch.sentinel = sentinel;
     let before = match start(&mut watch, &starter) {
         Err(refusal) if refusal.kind == Kind::Lost => {
             return write(out, report::not_started(spec, refusal.found, degraded));
@@ -120,5 +124,7 @@ fn open_gate(watch: &mut Watch) -> Result<Option<Before>, Refusal> {
     let before = Before::read(watch);
     gate::open(watch.board, watch.mains_left);
     watch.gate_ns = watch.board.head().deadline_ns.load(SeqCst);
+    let gate_ns = watch.gate_ns;
+    watch.sentinel.iter_mut().for_each(|s| s.begin(gate_ns));
     Ok(Some(before))
 }

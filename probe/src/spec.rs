@@ -31,6 +31,8 @@ pub struct Spec {
     pub timeline: bool,
     pub timeline_bins: usize,
     pub timeline_tasks: usize,
+    /// Whether the speed of the CPUs is measured during the run.
+    pub sentinel: bool,
     pub plain: bool,
     /// Whether the tree may be held by namespaces, in which no program can become another user.
     pub namespace: bool,
@@ -125,6 +127,7 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
         timeline: top.flag("timeline", true)?,
         timeline_bins: top.int("timeline_bins", Some(512), 8, 512)? as usize,
         timeline_tasks: top.int("timeline_tasks", Some(64), 0, 64)? as usize,
+        sentinel: top.flag("sentinel", false)?,
         plain: top.choice("backend", &["auto", "plain"])?.as_deref() == Some("plain"),
         namespace: top.flag("namespace", true)?,
     })

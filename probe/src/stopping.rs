@@ -4,7 +4,7 @@ use crate::conditions::Conditions;
 use crate::copies::Usage;
 use crate::host;
 use crate::readings;
-use crate::sys;
+use crate::sentinel::Sentinel;
 use crate::watch::{Watch, GIVE_UP_NS, KILL_AGAIN_NS};
 use std::path::Path;
 
@@ -12,7 +12,8 @@ impl Watch<'_> {
     /// Read all values at the end of the last driver, before anything else happens; then stop services.
     pub fn close_window(&mut self, at_ns: u64) {
         self.mains_end_ns = Some(at_ns);
-        self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+        self.observer_end_ns = self.observer_ns();
+        self.sentinel.iter_mut().for_each(Sentinel::stop);
         self.machine_end = host::machine_time(&self.cpus);
         self.conditions_end = self.conditions();
         self.hidden_rss_bytes = if self.shares_memory { Usage::own().max_rss_bytes } else { 0 };

@@ -30,6 +30,10 @@ pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize]
     event.stopped_ns = Some(watch.stopped.total_ns());
     event.n_survivors = Some(watch.n_survivors);
     event.observer_ns = Some(watch.observer_end_ns.saturating_sub(before.observer_ns));
+    if let Some(sentinel) = &watch.sentinel {
+        event.speed = Some(sentinel.speed(online));
+        event.degraded.extend(sentinel.missing(event.wall_ns.unwrap_or(0)));
+    }
     if watch.unkillable {
         let why = "processes of the tree were still alive 10 s after they were killed";
         event.degraded.push(Degraded::new("containment", why, "look for processes in uninterruptible sleep"));
@@ -140,7 +144,7 @@ fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
     event.per_cpu_ns = by_cpu(tree.per_cpu_ns());
     event.outside_ns = Some(outside_ns(tree, &watch.cpus));
     event.neighbor_per_cpu_ns = by_cpu(tree.neighbor_per_cpu_ns());
-    event.neighbors = records.names_neighbors().then(|| neighbors::named(Path::new("/"), &tree.takers()));
+    event.neighbors = records.names_neighbors().then(|| neighbors::named(Path::new("/"), &tree.takers(), &tree.others));
 }
 
 /// Return the CPU time on CPUs that no copy was given; `given` is sorted.

@@ -83,7 +83,8 @@ pub struct Tree {
     state: Vec<Cpu>,
     live: HashMap<u32, Task>,
     ended: Vec<Task>,
-    others: Vec<u32>,
+    /// Processes of the probe's own, whose records are not the tree's.
+    pub others: Vec<u32>,
     takers: HashMap<u32, u64>,
     /// Processes of the tree, also those that have ended, and of services that run already: none is a neighbor.
     pub own: HashSet<u32>,
@@ -103,7 +104,6 @@ const KEPT_TASKS: usize = 1024;
 const MAX_TAKERS: usize = 4096;
 
 impl Tree {
-    /// `others` are processes of the probe's own, whose records are not the tree's.
     pub fn new(cpus: &[usize], max_bins: usize, others: Vec<u32>) -> Tree {
         Tree {
             gate: 0,

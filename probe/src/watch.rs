@@ -11,6 +11,7 @@ use crate::neighbors;
 use crate::poller::{Poller, Source};
 use crate::readings::Reading;
 use crate::records::Records;
+use crate::sentinel::Sentinel;
 use crate::spec::Spec;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
@@ -38,6 +39,7 @@ pub struct Watch<'a> {
     pub contain: &'a Containment,
     pub poller: &'a Poller,
     pub records: Option<Records>,
+    pub sentinel: Option<Sentinel>,
     /// CPUs whose /proc/stat rows belong to the run.
     pub cpus: Vec<usize>,
     /// For each copy, whether it is the first on its CPU.
@@ -88,6 +90,7 @@ impl<'a> Watch<'a> {
             contain,
             poller,
             records,
+            sentinel: None,
             cpus,
             spins: Vec::new(),
             shares_memory,
@@ -233,6 +236,12 @@ impl<'a> Watch<'a> {
         self.settle_gate();
         let (gate, contain) = (self.gate_ns, self.contain);
         self.records.iter_mut().for_each(|r| r.on_ring(sys::now_ns(), gate, contain));
+    }
+
+    /// Return the CPU time that the probe has used, its sentinel included.
+    pub fn observer_ns(&self) -> u64 {
+        let sentinel = self.sentinel.as_ref().map_or(0, Sentinel::cpu_ns);
+        sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID) + sentinel
     }
 
     /// Set the gate to the time at which the first copy left it.

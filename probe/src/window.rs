@@ -3,7 +3,6 @@
 use crate::conditions::Conditions;
 use crate::copies::Copy;
 use crate::host::{self, MachineTime};
-use crate::sys;
 use crate::tree::Main;
 use crate::watch::Watch;
 use std::sync::atomic::Ordering::SeqCst;
@@ -19,7 +18,7 @@ impl Before {
     pub fn read(watch: &Watch) -> Before {
         let conditions = watch.conditions();
         let machine = host::machine_time(&watch.cpus);
-        Before { machine, conditions, observer_ns: sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID) }
+        Before { machine, conditions, observer_ns: watch.observer_ns() }
     }
 }
 

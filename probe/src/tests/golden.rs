@@ -29,11 +29,13 @@ fn fields_of_a_specification_arrive() {
         spec::parse(&value.expect("a golden line of this name")).unwrap()
     };
     let full = of("b003-t07-2");
-    assert!(full.events && full.capture && !full.echo && !full.plain && full.timeline && full.namespace);
+    assert!(
+        full.events && full.capture && !full.echo && !full.plain && full.timeline && full.sentinel && full.namespace
+    );
     assert_eq!((full.stdout_limit, full.stderr_limit), (1048576, 4096));
     assert_eq!((full.commands[0].cpus.of(0), full.commands[0].cpus.of(1)), (Some(&[0][..]), Some(&[1][..])));
     let two = of("two-commands");
-    assert!(two.plain && !two.timeline && !two.events && !two.namespace);
+    assert!(two.plain && !two.sentinel && !two.timeline && !two.events && !two.namespace);
     assert_eq!((two.commands[1].nice, two.commands[1].copies), (Some(5), 1));
     let short = of("r1");
     assert_eq!((short.stdout_limit, short.stderr_limit, short.ready_timeout_ns), (8388608, 65536, 60_000_000_000));

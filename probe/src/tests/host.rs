@@ -24,6 +24,19 @@ fn machine_time_counts_the_named_cpus_only() {
 }
 
 #[test]
+fn siblings_have_a_rank_each() {
+    let root = std::env::temp_dir().join(format!("scalograph-cores-{}", std::process::id()));
+    for (cpu, siblings) in [(0, "0,4\n"), (4, "0,4\n"), (7, "7\n")] {
+        let folder = root.join(format!("sys/devices/system/cpu/cpu{cpu}/topology"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("thread_siblings_list"), siblings).unwrap();
+    }
+    let ranks = [0, 4, 7, 9].map(|cpu| rank_in_core(&root, cpu));
+    std::fs::remove_dir_all(&root).unwrap();
+    assert_eq!(ranks, [0, 1, 7, 9]); // of the last two nothing is known but their numbers
+}
+
+#[test]
 fn users_are_found_by_name_and_number() {
     let passwd = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65533::/:/bin/false\n";
     assert_eq!(find_user(passwd, "nobody"), Some((65534, 65533)));
