@@ -8,7 +8,7 @@ import typer
 
 from scalograph.cli.gate_command import SummaryFile, append_summary
 from scalograph.cli.options import CommandOptions, group_options
-from scalograph.cli.sweep_options import LEVELS, VERSION
+from scalograph.cli.sweep_options import LEVELS, VERSION, Vary
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class AbOptions:
     count: Annotated[
         bool, typer.Option("--count", help="Count instructions by valgrind instead of timing; exit with 9 if they grew")
     ] = False
+    vary: Vary = None
     precision: Annotated[str, typer.Option(help="Stop once the interval of the ratio is this narrow")] = "1%"
 
 
@@ -94,7 +95,11 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
     if [str(level) for level in parsed] != [versions.a, versions.b]:
         raise StudyError.one("", f"--a {versions.a} --b {versions.b}: not two plain texts", "", _PLAIN)
     sweep = SweepOptions(
-        factor=[f"{VERSION}={levels}"], threads=versions.threads, runs=versions.pairs, precision=versions.precision
+        factor=[f"{VERSION}={levels}"],
+        threads=versions.threads,
+        runs=versions.pairs,
+        precision=versions.precision,
+        vary=versions.vary,
     )
     return replace(sweep_study(sweep, options), subcommand="ab")
 
@@ -143,7 +148,7 @@ def _make_answer(
     from scalograph.exchange.compare.measured_source import counts_disturbed, findings_source
     from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions, pairs_remedy
     from scalograph.protocol.plain import AnswerCase
-    from scalograph.questions.claims import state
+    from scalograph.questions.claims import add_varied, state
     from scalograph.study.levels import parse_levels
 
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
@@ -163,6 +168,7 @@ def _make_answer(
     claim = compare_claim(comparisons, remedy)
     if refused:
         comparisons, claim = _limit_to_cpu_time(comparisons, claim, refused)
+    claim = add_varied(claim, findings.study.varied, "pair")
     return title, claim, comparisons.results[0].model_dump(mode="json"), exit_code(comparisons)
 
 
