@@ -8,7 +8,7 @@ import typer
 
 from scalograph.cli.gate_command import SummaryFile, append_summary
 from scalograph.cli.options import CommandOptions, group_options
-from scalograph.cli.sweep_options import LEVELS, VERSION
+from scalograph.cli.sweep_options import LEVELS, VERSION, Vary
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class AbOptions:
     a: Annotated[str, typer.Option("--a", metavar="TEXT", help="Value of {version} for the baseline: a path or a tag")]
     b: Annotated[str, typer.Option("--b", metavar="TEXT", help="Value of {version} for the new build")]
     margin: Annotated[
-        str | None, typer.Option("--margin", help="Ignore differences smaller than this (default 2%)")
+        str | None, typer.Option("--margin", help="Ignore smaller differences (default 2%; 0.1% with --count)")
     ] = None
     build: Annotated[
         str | None,
@@ -45,6 +45,10 @@ class AbOptions:
     pairs: Annotated[
         int, typer.Option("--pairs", "--runs", "-r", min=9, help="Planned pairs; may stop after half or add half once")
     ] = 40
+    count: Annotated[
+        bool, typer.Option("--count", help="Count instructions by valgrind instead of timing; exit with 9 if they grew")
+    ] = False
+    vary: Vary = None
     precision: Annotated[str, typer.Option(help="Stop once the interval of the ratio is this narrow")] = "1%"
 
 
@@ -54,6 +58,7 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     \b
     scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100
     scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         # two git revisions
+    scalograph ab --count --a ./prog-old --b ./prog-new -- {version}             # did the work grow?
     scalograph ab --a Serial --b G1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
     """
     from scalograph.cli.command_line_study.declaration import study_text
@@ -65,6 +70,8 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
         study = _study(versions, options)
     else:
         versions, study = _build_versions(versions, versions.build, options)
+    if versions.count:
+        return _count(study_text(study), versions, margin, options)
     return run_command_study(
         study_text(study), options, lambda session: _print_answer(session, versions, margin, options)
     )
@@ -88,7 +95,11 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
     if [str(level) for level in parsed] != [versions.a, versions.b]:
         raise StudyError.one("", f"--a {versions.a} --b {versions.b}: not two plain texts", "", _PLAIN)
     sweep = SweepOptions(
-        factor=[f"{VERSION}={levels}"], threads=versions.threads, runs=versions.pairs, precision=versions.precision
+        factor=[f"{VERSION}={levels}"],
+        threads=versions.threads,
+        runs=versions.pairs,
+        precision=versions.precision,
+        vary=versions.vary,
     )
     return replace(sweep_study(sweep, options), subcommand="ab")
 
@@ -100,6 +111,17 @@ def _build_versions(versions: AbOptions, build: str, options: CommandOptions) ->
     every = resolve_revisions(find_repository(Path()), [versions.a, versions.b])
     versions = replace(versions, a=every[0].name, b=every[1].name)
     return versions, insert_build_folders(_study(versions, options), every, build, options)
+
+
+def _count(text: str, versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
+    from scalograph.cli.comparing import labels
+    from scalograph.cli.count_output import MARGIN, CountQuestion, run_count
+
+    reference, other = labels([versions.a, versions.b])
+    margin = MARGIN if margin is None else margin
+    return run_count(
+        text, CountQuestion(reference=reference, other=other, margin=margin, summary=versions.summary), options
+    )
 
 
 def _print_answer(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
@@ -126,7 +148,7 @@ def _make_answer(
     from scalograph.exchange.compare.measured_source import counts_disturbed, findings_source
     from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions, pairs_remedy
     from scalograph.protocol.plain import AnswerCase
-    from scalograph.questions.claims import state
+    from scalograph.questions.claims import add_varied, state
     from scalograph.study.levels import parse_levels
 
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
@@ -146,6 +168,7 @@ def _make_answer(
     claim = compare_claim(comparisons, remedy)
     if refused:
         comparisons, claim = _limit_to_cpu_time(comparisons, claim, refused)
+    claim = add_varied(claim, findings.study.varied, "pair")
     return title, claim, comparisons.results[0].model_dump(mode="json"), exit_code(comparisons)
 
 

@@ -86,6 +86,7 @@ def _floor(sources: "Sequence[MeasuredSource]") -> float:
 def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) -> "Screen":
     """Lay out a comparison; `sources` are as they were named."""
     from scalograph.exchange.compare.compare_claim import compare_claim, compare_tables, compare_trust, differences
+    from scalograph.questions.claims import add_varied
     from scalograph.report.screen import Screen
 
     named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]
@@ -93,7 +94,8 @@ def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) 
     return Screen(
         title=comparisons.results[0].title or "Is it faster?",
         machine="; ".join([*named, differences(comparisons), f"margin {exact_percent(comparisons.results[0].margin)}"]),
-        claim=compare_claim(comparisons), trust=compare_trust(comparisons), tables=compare_tables(comparisons),
+        claim=add_varied(compare_claim(comparisons), comparisons.results[0].varied),
+        trust=compare_trust(comparisons), tables=compare_tables(comparisons),
         remarks={"Excluded or unverified": causes} if causes else {},
     )  # fmt: skip
 

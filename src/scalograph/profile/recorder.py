@@ -187,14 +187,14 @@ def take_profiles(
         KeyboardInterrupt: a signal came meanwhile.
     """
     with scratch("profile") as folder:
-        ready = host.ready(_select_configurations(planned, chosen), tell)
+        ready = host.ready(select_configurations(planned, chosen), tell)
         if starts_java(ready):
             # Before the options of a level, which go on to say what the configuration is.
             values = {**ready.program.values, "jvm_options": recorder_options(folder, period_s)}
             ready = replace(ready, program=replace(ready.program, values=values))
         else:
             ready = _add_perf(ready, folder, period_s)
-        plans = [_select_configurations(ready, [configuration]) for configuration in chosen]
+        plans = [select_configurations(ready, [configuration]) for configuration in chosen]
         return [_profile_once(each, host, folder, tell, score) for each in plans]
 
 
@@ -209,7 +209,7 @@ def _add_perf(planned: Plan, folder: Path, period_s: float) -> Plan:
     return replace(planned, program=replace(planned.program, processes=(replace(process, argv=argv),)))
 
 
-def _select_configurations(planned: Plan, chosen: Sequence[Configuration]) -> Plan:
+def select_configurations(planned: Plan, chosen: Sequence[Configuration]) -> Plan:
     """Run each configuration once, without repeats."""
     study = planned.design.study
     protocol = study.protocol.model_copy(update=_ONCE)
@@ -244,11 +244,11 @@ def _fill_profile(
 ) -> ProfiledRun:
     if record.run.status != "ok":
         reason = f"the run has {record.run.status}: {record.run.reason or 'no reason given'}"
-        reason = "; ".join(filter(None, [reason, _first_stderr_line(record)]))
+        reason = "; ".join(filter(None, [reason, first_stderr_line(record)]))
         return profile.model_copy(update={"reason": reason[:1000]})
     if not files:
         who = f"the JVM {jvm.name}" if jvm else "perf"
-        reason = f"{who} left no recording: {_first_stderr_line(record)}"
+        reason = f"{who} left no recording: {first_stderr_line(record)}"
         return profile.model_copy(update={"reason": reason[:1000]})
     study, run = planned.design.study, record.run
     iterations, warmup = windows(record), study.protocol.warmup
@@ -284,7 +284,8 @@ def make_time_filter(record: Record, warmup: int) -> TimeFilter:
     return lambda at: first <= at <= last
 
 
-def _first_stderr_line(record: Record) -> str:
+def first_stderr_line(record: Record) -> str:
+    """Return the first line that a copy wrote to standard error; empty if none did."""
     lines = [line for copy in record.copies for line in copy.stderr_tail.strip().splitlines()]
     return lines[0][:400] if lines else ""
 

@@ -108,6 +108,7 @@ class StudyDoc(Model):
     responses: list[ResponseDoc]
     baseline: BaselineDoc | None = None
     primary: str = Field(default="", description="the response that the study is about")
+    varied: list[str] = Field(default=[], exclude_if=lambda names: not names, description="of `protocol.vary`")
 
 
 class RunsDoc(Model):
@@ -138,9 +139,7 @@ class Trust(Model):
     level: Literal["reliable", "caution", "unusable"]
     sentence: Text
     points: list[Text] = Field(default=[], max_length=3, description="what it does to the result, worst first")
-    error_percent: float | None = Field(
-        default=None, description="how far a figure that is not marked may be off beyond its interval"
-    )
+    error_percent: float | None = Field(default=None, description="error of unmarked values beyond their intervals")
     responses: dict[str, Literal["reliable", "caution", "unusable"]] = Field(
         default={}, description="response -> whether to believe it, where that differs from the level"
     )

@@ -41,6 +41,7 @@ def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
         "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
         "workload.process": bool(program.running) or any(process.name for process in program.processes),
     }  # fmt: skip
+    parts['protocol.vary = ["layout"]'] = "layout" in study.protocol.vary
     yield from (name for name, is_there in parts.items() if is_there)
     for name, response in study.responses.items():
         if response.source.startswith("kernel."):  # its counters are read on the machine that we stand on

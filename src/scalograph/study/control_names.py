@@ -10,6 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 from scalograph.study.fields import StudyPart
 
+# What `protocol.vary` may name, and the variables that are drawn for it; the kernel itself draws the layout.
+DRAWN: Mapping[str, tuple[str, ...]] = {
+    "env": ("SCALOGRAPH_PADDING",), "hash-seed": ("PYTHONHASHSEED", "PERL_HASH_SEED"), "layout": (),
+}  # fmt: skip
+
 
 class ControlRow(NamedTuple):
     """A control in the registry.

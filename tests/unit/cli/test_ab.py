@@ -148,6 +148,16 @@ def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
     assert " CPU time" in claim["cases"][0]["values"]["first"] and "disturbed" in claim["cases"][0]["values"]["reason"]
 
 
+def test_what_was_drawn_anew_for_each_pair_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = [(recorded(1 + i % 3 / 100), recorded(1.2 + i % 3 / 100)) for i in range(9)]
+    write_pairs(tmp_path, pairs, n_asked=9, protocol='vary = ["env", "hash-seed"]')
+    code, shown = document(tmp_path, capsys)
+    assert code == Exit.SLOWER and shown["varied"] == ["env", "hash-seed"]
+    assert shown["claim"]["sentences"][-1] == "Drawn anew for each pair: environment size and hash seed."
+    options = CommandOptions(command=["{version}"])
+    assert 'vary = ["env", "layout"]' in study_text(_study(AbOptions(a="x", b="y", vary="env, layout"), options))
+
+
 def test_an_inconclusive_answer_names_the_pairs_that_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     blocks = [(1.0, 1.0 + 0.06 * (i % 3 - 1)) for i in range(12)]
     write_pairs(tmp_path, [(recorded(old), recorded(new)) for old, new in blocks], n_asked=12)

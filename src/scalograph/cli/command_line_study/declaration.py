@@ -63,7 +63,7 @@ class CommandStudy:
     env_all: bool = False
     input: str = ""
     ok_exits: tuple[int, ...] = (0,)
-    protocol: dict[str, str | int] = field(default_factory=dict)
+    protocol: dict[str, str | int | list[str]] = field(default_factory=dict)
     question: str = "sweep"
     subcommand: str = "measure"
 

@@ -63,6 +63,7 @@ class MeasuredSource:
         trust: the verdict on the study; None of a published table.
         curves: whose laws are compared: those of the primary response that are compared over all points.
         laws_left_out: whether other curves have laws.
+        varied: what was drawn anew for each block.
     """
 
     label: str
@@ -79,6 +80,7 @@ class MeasuredSource:
     trust: Trust | None = None
     curves: tuple[Curve, ...] = ()
     laws_left_out: bool = False
+    varied: tuple[str, ...] = ()
 
     @property
     def is_printed(self) -> bool:
@@ -214,11 +216,16 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
         label=label, name=findings.study.name, title=findings.study.title,
         factors={factor.name: factor for factor in findings.study.factors},
         along=findings.curves[0].factor if findings.curves else "", response=response, configurations=configurations,
-        failed=failed, machine=findings.machine, facts={"study or program": findings.study.hash[:12]},
+        failed=failed, machine=findings.machine, facts=_facts(findings), varied=tuple(findings.study.varied),
         refused=_refusal(findings, response.name), trust=findings.trust,
         curves=tuple(findings.curves) if is_primary else (),
         laws_left_out=not is_primary and any(curve.law is not None for curve in findings.curves),
     )  # fmt: skip
+
+
+def _facts(findings: Findings) -> dict[str, str]:
+    varied = ", ".join(findings.study.varied) or "nothing"
+    return {"study or program": findings.study.hash[:12], "drawn anew": varied}
 
 
 def _response(findings: Findings, label: str, name: str | None) -> ResponseDoc:

@@ -43,7 +43,7 @@ def paired_versions(
         titles={name: doc.title or name for name, doc in source.factors.items()},
         units={name: doc.unit for name, doc in source.factors.items()}, margin=least,
         **answer_fields((source.refused,), configurations, words, least, lost_text(lost, "this study")),
-        configurations=configurations, lost=lost,
+        configurations=configurations, lost=lost, varied=[*source.varied],
     )  # fmt: skip
     return ResultComparisons(answer=comparison.answer, results=[comparison])
 

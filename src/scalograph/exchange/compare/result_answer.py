@@ -148,6 +148,7 @@ def _compare_result(
         units={name: factor.unit for name, factor in reference.factors.items()},
         margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
         configurations=configurations, shift=shift, upper=upper,
+        varied=[name for name in reference.varied if name in other.varied],
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
         doubts=[*_doubts((reference, other)), *flags],
         laws=[] if refused or not pairs.pairs else law_changes(reference, other, pairs.pairs[0][0]),

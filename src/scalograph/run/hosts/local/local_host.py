@@ -10,7 +10,7 @@ from pathlib import Path
 from scalograph.control import apply, held_settings
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.host_facts import read_host_facts
-from scalograph.control.kernel_files import refuse_unmet
+from scalograph.control.kernel_files import refuse_fixed_layout, refuse_unmet
 from scalograph.control.process_cpus import apply_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -211,6 +211,8 @@ class LocalHost:
     def _try_settings(self, planned: Plan) -> None:
         study = planned.design.study
         refuse_unmet(study.conditions)
+        if "layout" in study.protocol.vary:
+            refuse_fixed_layout()
         held_settings.check_reset(study.reset)
         _try_each(apply.attempts(study, planned.facts))
 
