@@ -191,16 +191,11 @@ def examine(
     slices: Slices | None = None,
     has_probe: bool = True,
 ) -> Report:
-    """Examine a machine, or a recorded tree of one.
+    """Examine a machine, or a recorded tree of one below `root`.
 
-    Args:
-        facts: of the machine.
-        probe_capabilities: the output of `scalograph-probe --capabilities` (protocol/probe.md).
-        root: where /proc and /sys are.
-        environ: PATH and the XDG folders.
-        folder: where results will be written.
-        slices: of known work on some CPUs, by `time_slices`; None skips that check.
-        has_probe: the compiled probe was found, and no Python stands for it.
+    `probe_capabilities` are the output of `scalograph-probe --capabilities` (protocol/probe.md); `folder` is where
+    results will be written; `slices` are of known work on some CPUs, by `time_slices`, None skips that check. With
+    `has_probe` the compiled probe was found, and no Python stands for it.
     """
     are_alike = len({cpu.max_khz for cpu in facts.cpus}) == 1
     quota = capacity.find_quota_refusal(root) or cgroup_version(CPU_TIME, root)

@@ -175,9 +175,8 @@ def take_profiles(
     A JVM without a recorder, and a failed run, set the `reason` of their configuration. `period_s` lies between two
     samples of a thread; `score` reads the output of a harness, if a response has a reader.
 
-    Raises:
-        HostError: there is no compiler, a setting is refused, or the disk is full.
-        KeyboardInterrupt: a signal came meanwhile.
+    Raises HostError: there is no compiler, a setting is refused, or the disk is full; KeyboardInterrupt: a signal came
+    meanwhile.
     """
     with scratch("profile") as folder:
         ready = host.ready(_select_configurations(planned, chosen), tell)
@@ -297,9 +296,8 @@ def plan_again(
 
     Commands come from study.toml, never from the journal; `file` replaces the copy in the results.
 
-    Raises:
-        ProtocolError: there is no readable journal.
-        StudyError: the study cannot be planned here, or differs from the journal's.
+    Raises ProtocolError: there is no readable journal; StudyError: the study cannot be planned here, or differs from
+    the journal's.
     """
     if not results.journal.exists():
         raise ProtocolError(str(results.journal), "no such file", "a results folder", "run the study first")

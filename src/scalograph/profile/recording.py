@@ -248,9 +248,8 @@ def recorder_options(folder: Path, period_s: float) -> list[str]:
 def read_recorded_tasks(files: Sequence[Path], jvm: Jvm, within: TimeFilter) -> RecordedTasks:
     """Read the recordings of one run within a time window, all its JVMs together.
 
-    Raises:
-        HostError: the tool cannot be started, fails, or takes too long.
-        ProtocolError: it wrote something else than events.
+    Raises HostError: the tool cannot be started, fails, or takes too long; ProtocolError: it wrote something else than
+    events.
     """
     counting, n_lost = EventCounter(within), 0
     for file in sorted(files)[:MAX_FILES]:

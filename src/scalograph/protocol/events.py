@@ -74,11 +74,9 @@ _OF_A_COPY = (Iterations, Values, Output, Phases, HistogramEvent)
 def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, RecordPart]:
     """Parse an event line of at most 4 MiB; `where` begins the message of an error.
 
-    Returns:
-        The run's name (None where the event has none) and the part without it.
+    Returns the run's name (None where the event has none) and the part without it.
 
-    Raises:
-        ProtocolError: over-long line, not JSON, unknown event or protocol, wrong field.
+    Raises ProtocolError: over-long line, not JSON, unknown event or protocol, wrong field.
     """
     if len(line) > MAX_LINE_BYTES:
         raise ProtocolError(where, f"a line of {len(line)} bytes", f"at most {MAX_LINE_BYTES}", FIX)
@@ -98,14 +96,9 @@ def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, Re
 
 
 def parse_events(lines: Iterable[str | bytes], run: str | None = None) -> Record:
-    """Group the event lines of one run, in order of writing, into a record.
+    """Group the event lines of one run, in order of writing, into a record; `run` None takes the name of the header.
 
-    Args:
-        lines: event lines.
-        run: expected name; None takes the header's.
-
-    Raises:
-        ProtocolError: a broken line, an event out of order, another run's name, no `run` event.
+    Raises ProtocolError: a broken line, an event out of order, another run's name, no `run` event.
     """
     grouping = _Grouping(run)
     for number, line in enumerate(lines, 1):

@@ -87,9 +87,7 @@ class ProofContext:
 
         `facts` may be of a smaller host than this one, and `label` tells results of one study apart that runs twice.
 
-        Raises:
-            NotProvableError: the workload cannot be compiled here.
-            ScalographError: the path itself gave up.
+        Raises NotProvableError: the workload cannot be compiled here; ScalographError: the path itself gave up.
         """
         folder = self.folder / (label or f"{name}-{Path(file).stem}")
         self.used.add(folder)

@@ -128,12 +128,10 @@ class Bottleneck:
 
 
 def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool = True) -> Bottleneck:
-    """Find the bottleneck.
+    """Find the bottleneck from the runs of one configuration, where nothing more is gained.
 
-    Args:
-        runs: of one configuration, where nothing more is gained.
-        alone_s: response time where requests do not wait for each other; None where that is not known.
-        is_bounded: whether nothing is gained by more clients; else only clients can end it.
+    `alone_s` is the response time where requests do not wait for each other, if that is known; `is_bounded` says that
+    nothing is gained by more clients: else only clients can end it.
     """
     parts = sorted([*utilizations(runs), *_clients(runs, alone_s)], key=lambda part: -part.share)
     waited, took = mean_known(cpu_wait_share(run.processes) for run in runs), mean_known(run.response_s for run in runs)

@@ -77,9 +77,8 @@ class SshProcess(ProbeProcess):
     def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
         """Send the line, and return the answer.
 
-        Raises:
-            NotStartedError: the probe did not begin: no connection, no room, or the run before has not ended.
-            LostError: it began, and the connection did not last; or as of `ProbeProcess`.
+        Raises NotStartedError: the probe did not begin: no connection, no room, or the run before has not ended.
+        LostError: it began, and the connection did not last; or as of `ProbeProcess`.
         """
         answer = super().exchange(line, limit_s)
         code, stderr = answer.exit_code, ssh_client.last_line(_BOOT.sub(b"", answer.stderr.encode()).decode())
@@ -113,9 +112,8 @@ def connect(name: str, wait_s: float | None = None) -> Host:
 def open_machine(name: str, wait_s: float | None, host: str = "ssh") -> SshMachine:
     """Return the connection to a machine that ssh knows by a name, waiting `wait_s` seconds for another session there.
 
-    Raises:
-        StudyError: it is no name that ssh could know; `host` is its kind, for the message.
-        HostError: no native probe, no connection, or runs cannot be made there.
+    Raises StudyError: it is no name that ssh could know; `host` is its kind, for the message. HostError: no native
+    probe, no connection, or runs cannot be made there.
     """
     if not ssh_client.is_name(name):
         raise StudyError.one("--host", f'"{host}:{name}"', f"{host}:NAME, a name that ssh knows", "see ~/.ssh/config")

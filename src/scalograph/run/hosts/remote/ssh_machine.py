@@ -100,9 +100,8 @@ class SshMachine:
     def __init__(self, name: str, probe: Path, wait_s: float = LOCK_S) -> None:
         """Connect, waiting `wait_s` seconds for another session there, and prove that the probe runs there.
 
-        Raises:
-            HostError: no connection, not Linux, another instruction set than the probe's, no room, or another session
-                measures there.
+        Raises HostError: no connection, not Linux, another instruction set than the probe's, no room, or another
+        session measures there.
         """
         self.name, self._probe = name, probe.resolve()  # a link would be copied as one
         self._wait_s = wait_s
