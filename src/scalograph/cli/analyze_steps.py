@@ -49,9 +49,8 @@ def report(
     from scalograph.report.html import write
 
     folder = results.locate_results(source)
-    compute = (
-        _refresh_findings if to is None else _compute_findings
-    )  # a page that goes elsewhere leaves the results as they are
+    # A page that goes elsewhere leaves the results as they are.
+    compute = _refresh_findings if to is None else _compute_findings
     if claims is not None or not is_current(source):
         findings = compute(source, claims)
     else:

@@ -55,19 +55,10 @@ def explain_error(error: msgspec.ValidationError, document: Any, where: str) -> 
 
 
 EVENTS: Mapping[str, type[RecordPart]] = {
-    "header": Header,
-    "copy": CopyEvent,
-    "output": Output,
-    "iterations": Iterations,
-    "values": Values,
-    "phases": Phases,
-    "histogram": HistogramEvent,
-    "process": ProcessEvent,
-    "timeline": Timeline,
-    "run": RunFigures,
-    "error": ErrorEvent,
+    "header": Header, "copy": CopyEvent, "output": Output, "iterations": Iterations, "values": Values, "phases": Phases,
+    "histogram": HistogramEvent, "process": ProcessEvent, "timeline": Timeline, "run": RunFigures, "error": ErrorEvent,
     "capabilities": Capabilities,
-}
+}  # fmt: skip
 _OF_A_COPY = (Iterations, Values, Output, Phases, HistogramEvent)
 
 
@@ -195,16 +186,10 @@ class _Grouping:
             self.copies[index] = msgspec.structs.replace(self.copies[index], stdout=whole)
         try:
             return Record(
-                header=self.header,
-                copies=self.copies,
-                iterations=self.iterations,
-                values=self.values,
-                phases=self.phases,
-                histograms=self.histograms,
-                processes=self.processes,
-                timeline=self.timeline,
+                header=self.header, copies=self.copies, iterations=self.iterations, values=self.values,
+                phases=self.phases, histograms=self.histograms, processes=self.processes, timeline=self.timeline,
                 run=self.run,
-            )
+            )  # fmt: skip
         except ValueError as error:
             raise ProtocolError("probe", "more", str(error), FIX) from None
 

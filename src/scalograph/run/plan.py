@@ -93,15 +93,10 @@ class Plan:
             "runs": self.runs.runs_per_configuration(),
         }
         return {
-            "protocol": journal.LATEST,
-            "scalograph": __version__,
-            "study": identity.dump_study(study),
-            "study_hash": self.hash_of(study),
-            "seed": study.seed,
-            "machine": {**self.facts.machine(), "probe": probe},
-            "uses": uses(self.design, self.origin, self.facts),
-            "design": {**planned, "dropped": list(design.dropped)},
-        }
+            "protocol": journal.LATEST, "scalograph": __version__, "study": identity.dump_study(study),
+            "study_hash": self.hash_of(study), "seed": study.seed, "machine": {**self.facts.machine(), "probe": probe},
+            "uses": uses(self.design, self.origin, self.facts), "design": {**planned, "dropped": list(design.dropped)},
+        }  # fmt: skip
 
 
 def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Consent = NO_CONSENT) -> Plan:

@@ -94,11 +94,6 @@ def begin_boot(name: str, release: str, first: str) -> None:
         raise HostError(reboot_name(name), problem, "a reboot into that kernel", HOWTO) from None
 
 
-def forget_first(name: str) -> None:
-    """Remove what is saved there of the first kernel, which runs. Raises HostError."""
-    call(name, script(FORGET))
-
-
 # A server may test its memory for minutes; then what starts with it takes CPUs for a while.
 BOOT_S, SETTLE_S, PAUSE_S = 900.0, 180.0, 5.0
 
@@ -173,7 +168,7 @@ class RebootHost(SshHost):
             return
         try:
             if self._final_boot().release == self._first:
-                forget_first(self._machine.name)
+                call(self._machine.name, script(FORGET))
             else:
                 self._begin(self._first)
         except HostError as error:
