@@ -51,9 +51,8 @@ def report(
     from scalograph.report.html import write
 
     folder = results.locate_results(source)
-    compute = (
-        _refresh_findings if to is None else _compute_findings
-    )  # a page that goes elsewhere leaves the results as they are
+    # A page that goes elsewhere leaves the results as they are.
+    compute = _refresh_findings if to is None else _compute_findings
     if claims is not None or not is_current(source):
         findings = compute(source, claims)
     else:
@@ -130,10 +129,8 @@ def is_current(source: Path) -> bool:
 def exit_code(findings: Findings, strict: bool = True, answered: bool | None = None) -> Exit:
     """Return 4 for a configuration without a successful run, 5 without an answer, else 0.
 
-    Args:
-        findings: of a study.
-        strict: whether a configuration short of its runs ends in 5 too.
-        answered: whether what is shown is an answer; None: as the findings have it.
+    If `strict`, a configuration short of its runs ends in 5 too. `answered`: whether what is shown is an answer; None:
+    as the findings have it.
     """
     if findings.runs.n_empty:
         return Exit.CONFIGURATION_FAILED

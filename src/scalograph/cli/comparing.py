@@ -30,16 +30,10 @@ def compare_sources(
     where: Sequence[str] = (),
     allow_missing: Sequence[str] = (),
 ) -> "ResultComparisons":
-    """Compare sources with the first of them.
+    """Compare sources with the first of them, given the texts of the options of `compare`.
 
-    Args:
-        sources: as `compare` takes them.
-        margin: such as "5%"; None is 2%.
-        response: that is compared; None for the primary one.
-        per: clock or cpu.
-        mhz: with per clock, such as "2000,2330".
-        where: texts FACTOR=LEVEL that select.
-        allow_missing: configurations that may fail, or be missing, after the first source.
+    `margin` is such as "5%", None 2%; `response` None is the primary one; `per` is clock (with `mhz`, such as
+    "2000,2330") or cpu. `where` are texts FACTOR=LEVEL that select.
     """
     from scalograph.exchange.compare.measured_source import PER, divide_scores, select_levels
     from scalograph.exchange.compare.result_answer import compare_sources

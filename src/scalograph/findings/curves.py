@@ -33,11 +33,7 @@ def is_count(response: Response) -> bool:
 
 
 def exact_count(scores: Sequence[float], confidence: float) -> Estimate | None:
-    """Return the count if all runs agree on it.
-
-    Returns:
-        None unless it is one whole number, the same in two runs or more.
-    """
+    """Return the count if all runs agree on it: one whole number, the same in two runs or more; else None."""
     if len(scores) < 2 or len({*scores}) > 1 or not float(scores[0]).is_integer():
         return None
     return Estimate(scores[0], scores[0], scores[0], confidence, len(scores), "counted, the same in every run")

@@ -355,17 +355,9 @@ class Findings(Model):
         return rename_in_document(raw)
 
     def document(self, name: str, kind: type[M]) -> M | None:
-        """Read the part of a question as its own document.
+        """Read the part of a question, or of a reading, as its own document; None where it says nothing of this study.
 
-        Args:
-            name: of the question, or the reading.
-            kind: of its document.
-
-        Returns:
-            None where it says nothing of this study.
-
-        Raises:
-            ProtocolError: the part is broken.
+        Raises ProtocolError: the part is broken.
         """
         part = self.parts.get(name)
         if part is None or part.data is None:

@@ -157,7 +157,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "style": Markup(style),  # noqa: S704  ours, from this package
         "script": pack(f'(() => {{\n"use strict";\n{script}\n}})();'),
         "data": pack(data),
-        "library": _library(),
+        "library": letters((ROOM / "vendor" / "plotly-small.min.js.gz").read_bytes()),
         "glossary": GLOSSARY,
         "samples": shown["samples"],
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
@@ -169,15 +169,12 @@ def _first(findings: Findings, first: Plot | None) -> dict[str, Any]:
     claim, strip = findings.claim, run_timeline(findings.log)
     sentences = claim.sentences if claim else findings.answer[:1]
     return {
-        "said": sentences,
-        "rest": [sentence for sentence in findings.answer if sentence not in sentences],
-        "trust_word": WORDS[findings.trust.level],
-        "day": day(findings.runs),
-        "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None,
-        "first": first,
+        "said": sentences, "rest": [sentence for sentence in findings.answer if sentence not in sentences],
+        "trust_word": WORDS[findings.trust.level], "day": day(findings.runs),
+        "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None, "first": first,
         "pictures": _markup(pictures(first) if first else {}),
         "strip": strip and replace(strip, pictures=_markup(strip.pictures)),
-    }
+    }  # fmt: skip
 
 
 def _markup(pictures: Mapping[str, str]) -> dict[str, Markup]:
@@ -198,10 +195,6 @@ def _show_controls(value: Any) -> Any:
 
 
 @cache
-def _library() -> str:
-    return letters((ROOM / "vendor" / "plotly-small.min.js.gz").read_bytes())
-
-
 @cache
 def join_files(kind: str, names: tuple[str, ...]) -> str:
     """Join files of the page, `css` or `js`, without comments."""

@@ -102,13 +102,9 @@ def environment_variable(control: object) -> str | None:
 
 # What a condition may be of, and its values; of settings that a control changes, any value.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
-    "swap": ("on", "off"),
-    "smt": ("on", "off"),
-    "governor": (),
-    "thp": ("always", "madvise", "never"),
-    "sysctl:NAME": (),
-    "io-scheduler:NAME": (),
-}
+    "swap": ("on", "off"), "smt": ("on", "off"), "governor": (), "thp": ("always", "madvise", "never"),
+    "sysctl:NAME": (), "io-scheduler:NAME": (),
+}  # fmt: skip
 
 
 class Reset(StudyPart):

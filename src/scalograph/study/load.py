@@ -182,24 +182,12 @@ def _limit(control: str) -> str:
 COMMANDS = (("workload", "command"), ("workload", "setup"), ("workload", "prepare"), ("workload", "cleanup"))
 # Lists and tables of a study that are walked through with everything else that they name.
 MOST: dict[tuple[str, ...], int] = {
-    **dict.fromkeys(COMMANDS, 1000),
-    ("workload", "process"): MAX_COMMANDS,
-    ("workload", "parameters"): 256,
-    ("workload", "env"): 256,
-    ("baseline",): 16,
-    ("reference",): 16,
-    ("factors",): 16,
-    ("exclude",): 1000,
-    ("responses",): 64,
-    ("tables",): 64,
-    ("published", "match"): 64,
-    ("published", "values"): 64,
-    ("published", "ranges"): 64,
-    ("published", "levels"): 64,
-    ("published", "claims"): 64,
-    ("quick", "factors"): 16,
+    **dict.fromkeys(COMMANDS, 1000), ("workload", "process"): MAX_COMMANDS, ("workload", "parameters"): 256,
+    ("workload", "env"): 256, ("baseline",): 16, ("reference",): 16, ("factors",): 16, ("exclude",): 1000,
+    ("responses",): 64, ("tables",): 64, ("published", "match"): 64, ("published", "values"): 64,
+    ("published", "ranges"): 64, ("published", "levels"): 64, ("published", "claims"): 64, ("quick", "factors"): 16,
     ("quick", "exclude"): 1000,
-}
+}  # fmt: skip
 # Levels that all exclusions of one list name together, and characters of all words of a command.
 MAX_EXCLUDED, MAX_COMMAND = 20_000, 1 << 17
 # Mistakes of one kind that are told.

@@ -145,15 +145,11 @@ def _parse_levels(factors: Sequence[str], where: Sequence[str]) -> dict[str, set
 
 
 def divide_scores(source: MeasuredSource, per: str, mhz: float | None = None) -> MeasuredSource:
-    """Return a source per clock or per CPU: times become cycles or CPU seconds, rates a share.
+    """Return a source per "clock" or per "cpu": times become cycles or CPU seconds, rates a share.
 
-    Args:
-        source: a result or a published table.
-        per: "clock" or "cpu".
-        mhz: its clock; None reads it from the facts of its machine.
+    `mhz` is its clock; None reads it from the facts of its machine.
 
-    Raises:
-        StudyError: the source has no clock, or no CPUs.
+    Raises StudyError: the source has no clock, or no CPUs.
     """
     is_rate = source.response.better == "higher"
     by = [_clock(source, mhz) if per == "clock" else _cpus(source, row) for row in source.configurations]
@@ -195,9 +191,8 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
 
     The response is the primary one if `name` is None.
 
-    Raises:
-        StudyError: it has no such response, or one without a better direction, or it is a search without curves.
-        ProtocolError: a point lacks a level of a factor.
+    Raises StudyError: it has no such response, or one without a better direction, or it is a search without curves;
+    ProtocolError: a point lacks a level of a factor.
     """
     asked = findings.study.question
     if not findings.curves and asked in QUESTIONS and (reason := why_no_curves(asked)):

@@ -18,15 +18,11 @@ def paired_versions(
     source: MeasuredSource, factor: str, names: Mapping[Level, str], margin: float | None = None,
     confidence: float = 0.95, planned: int | None = None,
 ) -> ResultComparisons:  # fmt: skip
-    """Compare the second level of a factor with the first, block by block.
+    """Compare the second level of a factor with the first, block by block, in a study that ran both in each.
 
-    Args:
-        source: a study that ran both in each block.
-        factor: whose two levels are the versions.
-        names: of the first and the second level, in this order.
-        margin: smallest difference that counts, as a share; None for 2%.
-        confidence: simultaneous, of all intervals.
-        planned: pairs that were planned; ratios from further ones have a level of their own; None for all.
+    `names` are those of the first and the second level, in this order; `margin` is the smallest difference that counts,
+    as a share, None for 2%. `confidence` is simultaneous, of all intervals.
+    Ratios from more pairs than `planned` have a level of their own.
     """
     first, second = names
     pairs = _pairs(source, factor, first, second)

@@ -95,18 +95,11 @@ def compare_sources(
     reference: MeasuredSource, others: Sequence[MeasuredSource], margin: float | None = None, confidence: float = 0.95,
     floor: float = 0.0, allow_missing: Collection[str] = (),
 ) -> ResultComparisons:  # fmt: skip
-    """Compare results with the first one.
+    """Compare results with the first one, the `reference`, at simultaneous intervals.
 
-    Args:
-        reference: the first.
-        others: one or more.
-        margin: the largest difference to ignore, as a share; None for 2%. Noise never widens it.
-        confidence: simultaneous, of all intervals.
-        floor: noise floor of the common machine, as a share; 0 where unknown.
-        allow_missing: names of configurations that another result may lack.
-
-    Raises:
-        StudyError: two of them have nothing in common, or the first has no configuration of such a name.
+    `margin` is the largest difference to ignore, as a share, None for 2%: noise never widens it. `floor` is the noise
+    floor of the common machine, as a share, 0 where unknown; `allow_missing` names configurations that another result
+    may lack. Raises StudyError: two have nothing in common, or the first has no configuration of such a name.
     """
     names = configuration_names(reference, reference.every_levels())
     if unknown := next((name for name in allow_missing if name not in names), None):
@@ -291,12 +284,9 @@ def answer_fields(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the answer, its reason, and the sensitivity of the intervals, as fields of the document.
 
-    Args:
-        refused: reasons against any verdict; empty texts are no reason.
-        configurations: with the outcome of each.
-        words: outcomes of configurations, and of means over them.
-        margin: the largest difference to ignore, as a share.
-        lost: what failed or is missing: it rules out "equivalent" and "faster".
+    `refused` are reasons against any verdict (empty texts are none), `words` outcomes of configurations, and of means
+    over them. `margin` is the largest difference to ignore, as a share; `lost` says what failed or is missing, which
+    rules out "equivalent" and "faster".
     """
     seen = [row for row in configurations if not row.doubt and row.ratio.low is not None]
     answer, case, reason = _answer([t for t in refused if t], seen, len(configurations) - len(seen), words, margin)

@@ -76,9 +76,7 @@ class StudySteps:
     ) -> None:
         """Look for the program of each step, and carry out `setup`: it knows no level and has no time limit.
 
-        Raises:
-            HostError: a program is missing, or `setup` failed.
-            KeyboardInterrupt: a signal came meanwhile.
+        Raises HostError: a program is missing, or `setup` failed; KeyboardInterrupt: a signal came meanwhile.
         """
         find_step_programs(self._templates, launch, self._is_there)
         if "setup" not in self._templates:
@@ -94,9 +92,7 @@ class StudySteps:
     def carry_out(self, step: str, launch: Launch, folder: Path) -> str | None:
         """Carry out `prepare` or `cleanup` of one run within its time; return why it failed, None if it did not.
 
-        Raises:
-            NotStartedError: there was no probe.
-            KeyboardInterrupt: a signal came meanwhile that is not held back.
+        Raises NotStartedError: there was no probe; KeyboardInterrupt: a signal came meanwhile that is not held back.
         """
         if step not in self._templates:
             return None
@@ -175,9 +171,8 @@ class LocalHost:
     def ready(self, planned: Plan, tell: Tell) -> Plan:
         """Compile and prepare the program, check all that the study starts and sets, and carry out its `setup`.
 
-        Raises:
-            HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not met,
-                a setting of the machine is refused, or a step failed.
+        Raises HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not
+        met, a setting of the machine is refused, or a step failed.
         """
         planned = self._build_program(planned, tell)
         launch = find_programs(planned, self._is_there)
