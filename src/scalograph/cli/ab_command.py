@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 FORMS = {
     "unpaired": "No answer: {reason}.",
-    "no time": "Inconclusive: for wall time, {reason}.",
     "time unknown": "Wall time is inconclusive: {reason}.",
     "CPU time": "By CPU time only, {first!s}",
 }
@@ -175,18 +174,16 @@ def _make_answer(
 def _limit_to_cpu_time(
     comparisons: "ResultComparisons", claim: "Claim", refused: str
 ) -> "tuple[ResultComparisons, Claim]":
-    """Answer by CPU times: more CPU time is slower, less or as much leaves the time open."""
+    """Answer by CPU times, which leave the time open: a program that waits takes longer without more CPU time."""
     from scalograph.protocol.plain import AnswerCase
     from scalograph.questions.claims import state
 
-    (result,), is_slower = comparisons.results, comparisons.answer == "slower"
-    if not is_slower:
-        result = result.model_copy(update={"answer": "inconclusive", "case": "refused", "why": f"time: {refused}"})
+    update = {"answer": "inconclusive", "case": "refused", "why": f"time: {refused}"}
     values = {"reason": refused, "first": claim.sentences[0]}
-    names = ("CPU time", "time unknown") if is_slower else ("no time", "CPU time")
-    stated = state(FORMS, [AnswerCase(case=name, values=values) for name in names], claim.matrix)
-    comparisons = comparisons.model_copy(update={"answer": result.answer, "results": [result]})
-    return comparisons, stated
+    cases = [AnswerCase(case=name, values=values) for name in ("CPU time", "time unknown")]
+    results = [result.model_copy(update=update) for result in comparisons.results]
+    stated = state(FORMS, cases, claim.matrix).model_copy(update={"answered": False})
+    return comparisons.model_copy(update={"answer": "inconclusive", "results": results}), stated
 
 
 command = group_options(_ab, AbOptions, CommandOptions)
