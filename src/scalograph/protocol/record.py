@@ -37,6 +37,7 @@ MAX_ITERATIONS = 1_000_000
 MAX_NUMBERS = 100_000
 _LAST_WORK = 2**64 - 1
 
+OptionalPerCpu = Annotated[list[Count | None], Meta(max_length=MAX_CPUS)]
 Status = Literal["ok", "failed", "signal", "timeout", "interrupted", "not started", "protocol"]
 
 
@@ -171,6 +172,20 @@ class InterferingProcess(RecordPart, frozen=True, kw_only=True):
     taken_ns: Count
 
 
+class Speed(RecordPart, frozen=True, kw_only=True):
+    """How long a loop of fixed length took during the run: one value for each online CPU, None without a sample."""
+
+    mean_ns: OptionalPerCpu
+    p10_ns: OptionalPerCpu
+    p90_ns: OptionalPerCpu
+    n: PerCpu
+    cost_ns: Count
+
+    def __post_init__(self) -> None:
+        if not len(self.mean_ns) == len(self.p10_ns) == len(self.p90_ns) == len(self.n):
+            raise ValueError("arrays of equal length")
+
+
 class RunFigures(RecordPart, frozen=True):
     """The run as a whole: the last event."""
 
@@ -226,6 +241,7 @@ class RunFigures(RecordPart, frozen=True):
     observer_ns: Count | None = None
     timeline_cost_ns: Count | None = None
     n_lost_records: Count | None = None
+    speed: Speed | None = None
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 

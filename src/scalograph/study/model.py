@@ -178,6 +178,7 @@ class Protocol(StudyPart):
     wait_quiet_s: Duration = Field(default=0.0, alias="wait_quiet")
     when_busy: Literal["report", "cpu-time", "stop"] = "report"
     confidence: Percent = 0.95
+    sentinel: bool | None = Field(default=None, exclude_if=lambda asked: asked is None)
 
     @model_validator(mode="after")
     def _some_count(self) -> "Protocol":
@@ -274,6 +275,11 @@ class Study(StudyPart):
         rows = (control_row(factor.control) for factor in self.factors.values() if factor.control)
         reads = any(response.source.startswith("kernel.") for response in self.responses.values())
         return reads or any(row.machine_wide for row in rows if row)
+
+    @property
+    def watches_speed(self) -> bool:
+        """Whether the speed of the CPUs is measured during runs: as declared, else where versions are compared."""
+        return bool(self.reference) if self.protocol.sentinel is None else self.protocol.sentinel
 
     @field_validator("responses")
     @classmethod
