@@ -206,6 +206,11 @@ fn live(parent: u32, cpus: &[usize], turns: &[u64], slots: &'static [Slot]) -> !
         }
     }
     sys::close_all_but(libc::STDERR_FILENO);
+    let priority = 1;
+    // SAFETY: sched_param begins with the priority. Threads inherit it, and a busy CPU does not hold up their end.
+    let policy = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) };
+    let refused = errno(policy);
+    slots.iter().for_each(|slot| slot.no_policy.store(refused, SeqCst));
     let start = |((cpu, turn), slot): ((&usize, &u64), &'static Slot)| {
         let (cpu, turn) = (*cpu, *turn);
         let builder = std::thread::Builder::new().stack_size(STACK);
@@ -218,22 +223,20 @@ fn live(parent: u32, cpus: &[usize], turns: &[u64], slots: &'static [Slot]) -> !
     unsafe { libc::_exit(0) }
 }
 
+/// The error that a call left; zero where it went well.
+fn errno(result: i64) -> i32 {
+    sys::check(result).err().map_or(0, |refused| refused.raw_os_error().unwrap_or(libc::EIO))
+}
+
 /// Take samples on one CPU until the process is killed, or the CPU is taken away.
 fn measure(slot: &Slot, cpu: usize, turn: u64) {
     let mask = crate::launch::mask_words(&[cpu]);
-    let priority = 1;
-    // SAFETY: the length matches the array; sched_param begins with the priority. Both concern this thread.
-    let (pinned, policy) = unsafe {
-        let pinned = libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr());
-        let pinned = sys::check(pinned);
-        let policy = libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority);
-        (pinned, sys::check(policy))
-    };
-    let errno = |refused: io::Error| refused.raw_os_error().unwrap_or(libc::EIO);
-    if let Err(refused) = pinned {
-        return slot.no_cpu.store(errno(refused), SeqCst);
+    // SAFETY: the length matches the array; concerns this thread.
+    let pinned = unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
+    slot.no_cpu.store(errno(pinned), SeqCst);
+    if pinned < 0 {
+        return;
     }
-    slot.no_policy.store(policy.map_or_else(errno, |_| 0), SeqCst);
     while slot.is_open.load(SeqCst) == 0 {
         sys::futex_wait(&slot.is_open, 0, None);
     }

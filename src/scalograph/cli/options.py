@@ -78,6 +78,10 @@ WhenBusy = Annotated[
     str | None,
     typer.Option("--when-busy", help="If the machine stays busy: report (continue), cpu-time (use CPU time), or stop"),
 ]
+Sentinel = Annotated[
+    bool | None,
+    typer.Option("--sentinel/--no-sentinel", help="Measure CPU speed during runs (default: if versions are compared)"),
+]
 MachineWide = Annotated[bool, typer.Option("--machine-wide", help="Allow the study to change system-wide settings")]
 Dangerous = Annotated[
     list[str] | None,
@@ -141,6 +145,7 @@ class CommandOptions:
         typer.Option(help="Measure a value it prints: 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"),
     ] = None
     max_reruns: Annotated[int, typer.Option(min=0, max=10, help="Maximum repeats of a disturbed run")] = 1
+    sentinel: Sentinel = None
     budget: UsualBudget = "10min"
     timeout: Annotated[str, typer.Option(help="Time limit per run")] = "10min"
     shell: Annotated[bool, typer.Option("--shell", help="Pass COMMAND and the steps to sh -c")] = False

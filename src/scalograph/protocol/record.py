@@ -29,6 +29,7 @@ from scalograph.protocol.record_processes import (
     ProcessEvent,
     RecordPart,
     Replay,
+    Speed,
     Text,
     ValueName,
     Work,
@@ -223,6 +224,7 @@ class RunFigures(RecordPart, frozen=True):
     observer_ns: Count | None = None
     timeline_cost_ns: Count | None = None
     n_lost_records: Count | None = None
+    speed: Speed | None = None
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 

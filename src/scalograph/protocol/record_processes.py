@@ -155,3 +155,20 @@ class Replay(RecordPart, frozen=True, kw_only=True):
     sleep_ns: Count
     n_wakes: Count = 0
     partners: Annotated[list[Partner], Meta(max_length=8)] = []
+
+
+OptionalPerCpu = Annotated[list[Count | None], Meta(max_length=MAX_CPUS)]
+
+
+class Speed(RecordPart, frozen=True, kw_only=True):
+    """How long a loop of fixed length took during the run: one value for each online CPU, None without a sample."""
+
+    mean_ns: OptionalPerCpu
+    p10_ns: OptionalPerCpu
+    p90_ns: OptionalPerCpu
+    n: PerCpu
+    cost_ns: Count
+
+    def __post_init__(self) -> None:
+        if not len(self.mean_ns) == len(self.p10_ns) == len(self.p90_ns) == len(self.n):
+            raise ValueError("arrays of equal length")

@@ -205,7 +205,8 @@ class Runner:
             run=run, launches=tuple(started), events=program.events,
             capture=bool(self._printed.responses), timeout_s=study.protocol.timeout_s,
             in_callers_folder=study.workload.cwd == "caller", steps=program.steps, running=program.running,
-            reset=study.reset, counted=study.is_counted, keeps_services=study.workload.keep == "block", echo=self._echo,
+            reset=study.reset, counted=study.is_counted, keeps_services=study.workload.keep == "block",
+            watches_speed=study.watches_speed, echo=self._echo,
         )  # fmt: skip
 
     def _check_requirements(self, record: Record) -> Record:

@@ -181,6 +181,7 @@ class Protocol(StudyPart):
     vary: list[Literal["env", "hash-seed", "layout"]] = Field(
         default=[], max_length=3, exclude_if=lambda named: not named
     )
+    sentinel: bool | None = Field(default=None, exclude_if=lambda asked: asked is None)
 
     @model_validator(mode="after")
     def _some_count(self) -> "Protocol":
@@ -277,6 +278,11 @@ class Study(StudyPart):
         rows = (control_row(factor.control) for factor in self.factors.values() if factor.control)
         reads = any(response.source.startswith("kernel.") for response in self.responses.values())
         return reads or any(row.machine_wide for row in rows if row)
+
+    @property
+    def watches_speed(self) -> bool:
+        """Whether the speed of the CPUs is measured during runs: as declared, else where versions are compared."""
+        return bool(self.reference) if self.protocol.sentinel is None else self.protocol.sentinel
 
     @field_validator("responses")
     @classmethod

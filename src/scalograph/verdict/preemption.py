@@ -6,6 +6,7 @@ from scalograph.protocol.record import Record, RunFigures
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.units import format_duration
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause, granted_cpus
+from scalograph.verdict.speed import observer_ns, probe_ns
 
 # Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
 # a large share of it.
@@ -71,7 +72,7 @@ def _bound_steal(record: Record) -> Cause | None:
 
 def _find_probe(run: RunFigures) -> Cause | None:
     """Find what the probe itself took while the run was ready."""
-    taken = _probe_ns(run) if run.neighbors else 0
+    taken = probe_ns(run) if run.neighbors else 0
     if taken and is_blamed(taken, run):
         share = taken / wanted_time(run, taken)
         text = f"the probe itself had {100 * share:.1f}% of the CPU time that it wanted"
@@ -111,7 +112,7 @@ def bound_share(taken: float, record: Record) -> tuple[float, str, str]:
 def _find_interference(run: RunFigures) -> Cause | None:
     """Find what other processes took: from the whole run, or from the CPU that lost most."""
     per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
-    taken, worst = _others_ns(run, run.neighbor_ns), _others_ns(run, max(per_cpu)) if per_cpu else 0
+    taken, worst = _others_ns(run, run.neighbor_ns), _others_ns(run, max(per_cpu), of_one_cpu=True) if per_cpu else 0
     if is_blamed(taken, run):
         share = taken / wanted_time(run, taken)
         text = f"preempted by {_names(run)} for {100 * share:.1f}% of the CPU time that it wanted"
@@ -142,22 +143,13 @@ def _find_steal(record: Record) -> Cause | None:
     return None
 
 
-def _others_ns(run: RunFigures, taken_ns: int | None) -> float:
-    """Return taken time less that of kernel threads and the probe."""
-    return max(0, taken_ns - _kernel_ns(run) - _observer_ns(run)) if taken_ns else 0
-
-
-def _observer_ns(run: RunFigures) -> int:
-    # Without names, all the time that the probe used: with hundreds of threads it is half of what was taken.
-    return _probe_ns(run) if run.neighbors is not None else run.observer_ns or 0
+def _others_ns(run: RunFigures, taken_ns: int | None, of_one_cpu: bool = False) -> float:
+    """Return taken time, of all CPUs or of one, less that of kernel threads and the probe."""
+    return max(0, taken_ns - _kernel_ns(run) - observer_ns(run, of_one_cpu)) if taken_ns else 0
 
 
 def _kernel_ns(run: RunFigures) -> int:
     return sum([neighbor.taken_ns for neighbor in run.neighbors if neighbor.kernel]) if run.neighbors else 0
-
-
-def _probe_ns(run: RunFigures) -> int:
-    return sum([neighbor.taken_ns for neighbor in run.neighbors if neighbor.observer]) if run.neighbors else 0
 
 
 def _names(run: RunFigures, kernel: bool = False) -> str:

@@ -16,6 +16,7 @@ from scalograph.cli.options import CommandOptions
 from scalograph.errors import Exit
 from scalograph.protocol.results import Results
 from scalograph.run.session import Session
+from scalograph.study.load import parse
 from tests.kit.findings import write_journal
 from tests.kit.records import recorded
 from tests.unit.cli.offered import known
@@ -28,6 +29,13 @@ Pair = tuple[dict[str, Any], dict[str, Any]]
 
 def declared(a: str, b: str, *words: str, threads: str | None = None) -> str:
     return study_text(_study(AbOptions(a=a, b=b, threads=threads), CommandOptions(command=list(words))))
+
+
+@pytest.mark.parametrize("asked", [None, True, False])
+def test_the_sentinel_may_be_switched_off(asked: bool | None) -> None:
+    options = CommandOptions(command=["{version}"], sentinel=asked)
+    study = parse(study_text(_study(AbOptions(a="./old", b="./new"), options)))
+    assert (study.protocol.sentinel, study.watches_speed) == (asked, asked is not False)
 
 
 def write_pairs(folder: Path, pairs: Iterable[Pair], n_asked: int, protocol: str = "") -> Path:
@@ -55,7 +63,7 @@ def test_two_builds_are_levels_of_a_factor_and_the_first_is_the_reference() -> N
     assert 'levels = "./old,./new"' in text and '[reference]\nversion = "./old"' in text
     assert 'precision = "1%"' in text and "runs = 40" in text and "What `scalograph ab` ran" in text
     assert "[factors.threads]" in declared("a", "b", "./{version}", "{threads}", threads="1,2")
-    assert {"--pairs", "--runs", "-r"} <= known("ab")
+    assert {"--pairs", "--runs", "-r", "--sentinel"} <= known("ab")
 
 
 @pytest.mark.parametrize(

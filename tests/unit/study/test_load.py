@@ -10,7 +10,7 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.study import identity
-from scalograph.study.identity import dump_study, hash_folder, study_hash
+from scalograph.study.identity import dump_study, hash_folder, parse_journaled_study, study_hash
 from scalograph.study.load import parse, quick_form
 from scalograph.study.model import Study
 from scalograph.system.private_dir import remove_tree
@@ -104,6 +104,17 @@ def test_a_journaled_study_reads_back_equal_and_the_hash_follows_what_is_asked()
     assert study_hash(parse(VALID.replace("runs = 3", "runs = 4"))) != study_hash(study)
     assert study_hash(study, b"other sources") != study_hash(study)
     assert study_hash(parse(VALID.replace("runs = 3", 'runs = 3\nbudget = "1min"'))) == study_hash(study)
+
+
+def test_a_sentinel_is_part_of_what_is_asked_and_follows_a_reference_if_it_is_not() -> None:
+    plain, compared = parse(VALID), parse(VALID + "[reference]\nthreads = 1\n")
+    assert (plain.watches_speed, compared.watches_speed) == (False, True)
+    assert "sentinel" not in dump_study(plain)["protocol"]
+    for asked in (True, False):
+        stated = f"runs = 3\nsentinel = {str(asked).lower()}"
+        study = parse(VALID.replace("runs = 3", stated) + "[reference]\nthreads = 1\n")
+        assert study.watches_speed is asked and study_hash(study) != study_hash(compared)
+        assert parse_journaled_study(json.loads(json.dumps(dump_study(study)))) == study
 
 
 def test_quick_changes_what_it_names_and_nothing_else() -> None:

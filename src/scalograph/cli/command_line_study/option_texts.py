@@ -189,6 +189,7 @@ def _study(
         "max_reruns": options.max_reruns,
         "budget": options.budget,
         "timeout": options.timeout,
+        **({} if options.sentinel is None else {"sentinel": options.sentinel}),
     }
     return CommandStudy(
         command=_insert_placeholder(argv(options.command, options.shell), factors.fills),

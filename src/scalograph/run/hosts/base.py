@@ -57,6 +57,7 @@ class Specification:
         reset: what is done to the machine right before.
         counted: whether counters of the kernel are read before and after.
         keeps_services: whether services stay up for the other runs of the block.
+        watches_speed: whether the speed of the CPUs is measured meanwhile.
         echo: receives what the processes write, as it comes; only this machine does it.
     """
 
@@ -71,6 +72,7 @@ class Specification:
     reset: Reset = NO_RESET
     counted: bool = False
     keeps_services: bool = False
+    watches_speed: bool = False
     echo: Echo | None = None
 
     def line(self, folder: Path) -> dict[str, Any]:
@@ -86,6 +88,7 @@ class Specification:
             "events": self.events, "stdout": "capture" if self.capture or self.echo else "null",
             "stdout_limit_bytes": MAX_OUTPUT_BYTES if self.capture or not self.echo else 0,
             **({"echo": True} if self.echo else {}),
+            **({"sentinel": True} if self.watches_speed else {}),
             "stderr_limit_bytes": min(MAX_STDERR_BYTES, ALL_STDERR_BYTES // sum(each.copies for each in self.launches)),
             "timeout_ns": round(self.timeout_s * 1e9),
             "timeline": True, "timeline_bins": TIMELINE_BINS, "timeline_tasks": TIMELINE_TASKS,

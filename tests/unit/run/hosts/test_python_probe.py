@@ -56,6 +56,7 @@ def commanded(**fields: Any) -> dict[str, Any]:
     (changed(user=0), "user"),
     (changed(echo=1), "echo"),
     (changed(timeline=1), "timeline"),
+    (changed(sentinel=1), "sentinel"),
     (changed(timeline_bins=7), "timeline_bins"),
     (changed(timeline_tasks=65), "timeline_tasks"),
     (changed(commands={}), "commands"),
@@ -187,3 +188,13 @@ def test_a_copy_that_is_killed_before_the_gate_fails_its_run() -> None:
     run = json.loads(done.stdout.splitlines()[-1])
     assert (run["event"], run["status"]) == ("run", "not started")
     assert run["reason"] == "copy 0 was killed before the gate"
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_it_measures_no_speed_of_cpus_and_says_so_if_asked(asked: bool) -> None:
+    text = json.dumps(changed(sentinel=asked, timeout_ns=10**10, commands=[{**COMMAND, "argv": ["/bin/true"]}]))
+    argv = [sys.executable, "-m", "scalograph.run.hosts.python_probe"]
+    done = subprocess.run(argv, input=text, capture_output=True, text=True, check=True)
+    header, *_, run = map(json.loads, done.stdout.splitlines())
+    assert [row["what"] for row in header["degraded"]].count("sentinel") == asked
+    assert run["status"] == "ok" and "speed" not in run

@@ -45,11 +45,19 @@ def _refuse_services(checked: Spec) -> None:
 
 def _carry_out(checked: Spec) -> int:
     from scalograph.run.hosts.python_probe.launch import GatePipe, launch, plan
-    from scalograph.run.hosts.python_probe.watch import DEGRADED, RunWatch, empty_run, events, wake_on_signals
+    from scalograph.run.hosts.python_probe.watch import (
+        DEGRADED,
+        NO_SENTINEL,
+        RunWatch,
+        empty_run,
+        events,
+        wake_on_signals,
+    )
 
     try:
         wake, copies, gate = wake_on_signals(), plan(checked), GatePipe()
-        write_event(checked.run, "header", {**HEADER, "degraded": DEGRADED})
+        degraded = [*DEGRADED, *([NO_SENTINEL] if checked.sentinel else ())]
+        write_event(checked.run, "header", {**HEADER, "degraded": degraded})
         launch(checked, copies, gate)
         watch = RunWatch(checked, copies, wake, gate)
         watch.follow()

@@ -155,6 +155,7 @@ class Spec(NamedTuple):
     timeline: Annotated[bool, _FLAG] = True
     timeline_bins: Annotated[int, integer(8, 512)] = 512
     timeline_tasks: Annotated[int, integer(0, 64)] = 64
+    sentinel: Annotated[bool, _FLAG] = False
     backend: Annotated[str, _choice("auto", "plain")] = "auto"
     namespace: Annotated[bool, _FLAG] = True
 

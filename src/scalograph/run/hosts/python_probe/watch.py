@@ -193,6 +193,7 @@ _MISSING = {
     "containment": "a subreaper is all that the Python probe uses",
 }
 DEGRADED = [{"what": what, "why": why, "fix": FIX} for what, why in _MISSING.items()]
+NO_SENTINEL = {"what": "sentinel", "why": "the Python probe does not measure the speed of the CPUs", "fix": FIX}
 
 Event = tuple[str, dict[str, Any]]
 

@@ -94,7 +94,8 @@ def _line(spec: Specification, folder: Path, pipe: Path) -> dict[str, Any]:
     """Return what the probe reads. What it would record of services is recorded by the probes of the runs."""
     *services, driver = spec.launches
     waiting = Launch(name=driver.name, role=driver.role, argv=(_WAITER, str(pipe)), env=driver.env)
-    asked = replace(spec, launches=(*services, waiting), events=False, capture=False, timeout_s=_LONGEST_S)
+    launches = (*services, waiting)
+    asked = replace(spec, launches=launches, events=False, capture=False, timeout_s=_LONGEST_S, watches_speed=False)
     return asked.line(folder) | {"backend": "plain", "timeline": False}
 
 

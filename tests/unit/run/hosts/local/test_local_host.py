@@ -84,6 +84,12 @@ def test_output_is_captured_where_it_is_read_and_copies_share_the_room_of_stderr
     assert limit > 4096 and 70 * 6 * limit < MAX_LINE_BYTES, "however they are escaped"
 
 
+def test_the_speed_of_the_cpus_is_measured_where_the_study_compares(tmp_path: Path) -> None:
+    assert "sentinel" not in specified(tmp_path, "")
+    compares = "[reference]\nlock = 'none'\n"
+    assert specified(tmp_path, compares)["sentinel"] is True
+
+
 def test_a_caller_s_program_is_found_and_his_folder_may_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
