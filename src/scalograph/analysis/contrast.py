@@ -18,6 +18,7 @@ PAIRED = "ratio of typical runs, paired t on log scores"
 NO_SPREAD = "the runs of each configuration are identical: the interval has no width; the clock may be too coarse"
 NO_PAIR_SPREAD = "the ratio is identical in all pairs: the interval has no width; the clock may be too coarse"
 SPEED = "the speed of the CPU is taken out"
+OWN_EFFECT = 0.01  # p value below which the two configurations themselves differ in the speed of their CPUs
 FEWEST_SPEEDS = 8  # pairs that a slope rests on, and at least half of all
 STEADY = 0.01  # standard deviation of the differences in log loop time: below it, they are the noise of the loop
 _FEW_DF = 2  # of two or three runs
@@ -116,8 +117,9 @@ def speed_adjusted_contrast(
     block this is least squares over all runs with an effect for each block; without block effects slow phases and
     drift widen the interval (benchmarks/statistics_undisturbed.py). It is never a ratio to the loop: programs feel a
     slow CPU by different amounts. Errors of the loop pull the slope to 0, which is the plain contrast. That is also
-    the result where the slope would be negative, the speed hardly varies, or fewer than 8 pairs or half of them have
-    both speeds. A loop time that is the harmonic mean over a run, the inverse of its mean speed, explains most.
+    the result where the slope would be negative, the speed hardly varies or differs between the configurations, or
+    fewer than 8 pairs or half of them have both speeds. A loop time that is the harmonic mean over a run, the inverse
+    of its mean speed, explains most.
 
     `speed_a` and `speed_b` are logs of loop times, NaN where unknown; a[i] and b[i] share block i.
     """
@@ -131,7 +133,9 @@ def speed_adjusted_contrast(
     slowdown = math.exp(float(np.ptp(every)))
     x_off = x - x.mean()
     squares = float(x_off @ x_off)
-    slope = float(x_off @ y) / squares if squares > STEADY**2 * (n - 1) else 0.0
+    own = paired_contrast(speed_a[both], speed_b[both]).p_value()
+    is_steady = squares <= STEADY**2 * (n - 1) or (own is not None and own < OWN_EFFECT)
+    slope = 0.0 if is_steady else float(x_off @ y) / squares
     if slope <= 0:
         return SpeedContrast(plain, 0.0, slowdown)
     rest = y - y.mean() - slope * x_off

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from scalograph.analysis.center import FloatArray, Scores, has_logs, n_trimmed
+from scalograph.analysis.contrast import speed_adjusted_contrast
 from scalograph.analysis.estimate import Estimate, finite, hull
 from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, find_modes, widen_for_rounding
 from scalograph.analysis.quantiles import t_quantile
@@ -24,11 +25,13 @@ RatioClass = Literal["less", "more", "equivalent", "inconclusive"]
 CorrectionClass = Literal["checked", "unchecked", "withdrawn"]
 
 
-def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
+def versus(a: Scores, b: Scores, confidence: float = 0.95, speeds: tuple[Scores, Scores] | None = None) -> Estimate:
     """Return the typical score of `a` over that of `b`; a[i] and b[i] ran in block i.
 
     The interval is robust to slowed runs, widened for a coarse clock, and missing where too few runs stand against two
-    modes. Raises ValueError if the lengths differ or `confidence` is no probability.
+    modes. What `speeds`, logs of the loop times of both, explain is taken out (`speed_adjusted_contrast`).
+
+    Raises ValueError if the lengths differ or `confidence` is no probability.
 
     Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974), of pairs.
 
@@ -37,6 +40,12 @@ def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
     ('less', 0.959)
     """
     x, y, _ = pairs(a, b)
+    if speeds is not None and x.size == len(speeds[0]) == len(speeds[1]) and has_logs(x, y):
+        trim = TRIM if n_trimmed(x.size, TRIM) else 0.0
+        loops = [np.asarray(speed, dtype=np.float64) for speed in speeds]
+        adjusted = speed_adjusted_contrast(np.log(x), np.log(y), loops[0], loops[1], trim)
+        if adjusted.slope:
+            return widen_for_rounding(adjusted.contrast.estimate(confidence), x, y)
     bimodal = _bimodal(x, y)
     trim = TRIM_OF_MODES if bimodal and x.size >= FEWEST else TRIM
     estimate = paired_ratio(a, b, confidence, trim=trim if n_trimmed(x.size, trim) else 0.0)

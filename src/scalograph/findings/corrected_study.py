@@ -1,5 +1,6 @@
 """A study whose times are corrected: `undisturbed` beside `wall`, of all runs of all configurations at once."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -14,7 +15,8 @@ from scalograph.findings.row import Key, Row
 from scalograph.protocol.record import Record
 from scalograph.study.model import Response, Study
 from scalograph.study.responses import ELAPSED, primary_response
-from scalograph.verdict.undisturbed import MOST_OPEN, undisturbed_observations
+from scalograph.verdict.speed import loop_time
+from scalograph.verdict.undisturbed import MOST_OPEN, has_one_task, undisturbed_observations
 
 UNDISTURBED = "undisturbed"
 TITLE = "undisturbed time"
@@ -45,6 +47,15 @@ def undisturbed_time(record: Record, elapsed: str, warmup: int) -> UndisturbedTi
     # Ends far apart say less than wall time does of a run that lost less than 2%.
     is_usable = every and open_log <= MOST_OPEN / 2
     return UndisturbedTime(tuple(ends.middle_ns / 1e9 for ends in every), open_log) if is_usable else UndisturbedTime()
+
+
+def loop_log(record: Record) -> float:
+    """Return the log of the sentinel's loop time in ns; NaN where it is unknown.
+
+    Several tasks of a run slow each other, and with them the loop: of such a run nothing is taken out.
+    """
+    time_ns = loop_time(record) if record.run.speed and has_one_task(record.run) else None
+    return math.log(time_ns) if time_ns else math.nan
 
 
 def correct_study(study: Study) -> Study:

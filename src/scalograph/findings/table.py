@@ -26,6 +26,7 @@ from scalograph.findings.corrected_study import (
     correct_study,
     disturb_again,
     is_correctable,
+    loop_log,
     undisturbed_time,
 )
 from scalograph.findings.row import Row
@@ -280,6 +281,7 @@ class _JournalReader:
             kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
+            loop_log=loop_log(record),
         )  # fmt: skip
 
     def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:

@@ -41,6 +41,11 @@ class Ends(Struct, frozen=True, gc=False):
         return math.log(self.high_ns / self.low_ns) / 2
 
 
+def has_one_task(run: RunFigures) -> bool:
+    """Tell whether at no instant two tasks of a run were running or ready, but for a hundredth of its time."""
+    return run.n_tasks == 1 if run.replay is None else run.replay.overlap_ns < BRIEF * (run.wall_ns or 0)
+
+
 def undisturbed_run(record: Record) -> Ends | None:
     """Return the undisturbed time of a whole run; None where its record cannot tell."""
     run, stolen = record.run, _correctable_steal(record)
@@ -48,7 +53,7 @@ def undisturbed_run(record: Record) -> Ends | None:
         return None
     if run.replay is not None:
         return _replay_ends(run, run.replay, stolen, n_cpus(record))
-    if run.n_tasks != 1 or len(record.copies) != 1 or run.wait_ns is None:
+    if not has_one_task(run) or len(record.copies) != 1 or run.wait_ns is None:
         return None
     # What a single task waited after it woke up is not recorded: at most the time in which it had no CPU.
     wall, on_cpu = float(run.wall_ns or 0), sum(run.per_cpu_ns or ())
@@ -107,7 +112,7 @@ def _correctable_steal(record: Record) -> float | None:
 def _replay_ends(run: RunFigures, replay: Replay, stolen: float, cpus: int) -> Ends | None:
     wall = float(run.wall_ns or 0)
     low, high = replay.low_ns - stolen, float(replay.high_ns)
-    if replay.overlap_ns < BRIEF * wall:  # one task at a time: all that was stolen was on its path
+    if has_one_task(run):  # all that was stolen was on its path
         high -= stolen
     if replay.sleep_ns > BRIEF * wall:  # a sleep that ends by a timer may have absorbed the wait before it
         high = wall

@@ -1,5 +1,6 @@
 """What can be compared: configurations with their scores, whatever they were read from, findings among them."""
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ class SourceConfiguration(NamedTuple):
         estimate: as the source itself reports it.
         n_cpus: CPUs available to its runs.
         doubt: why it decides nothing; empty where it does.
+        loop_logs: log of the loop time of the CPU in each run; NaN where unknown, empty where none is.
         open_log: half of the distance of the ends between which its scores lie, as a log; 0 unless they are corrected.
     """
 
@@ -37,6 +39,7 @@ class SourceConfiguration(NamedTuple):
     n_cpus: int | None = None
     doubt: str = ""
     open_log: float = 0.0
+    loop_logs: tuple[float, ...] = ()
 
 
 class FailedConfiguration(NamedTuple):
@@ -268,15 +271,18 @@ def _n_runs(point: Point, name: str) -> int:
 def _configuration(curve: Curve, point: Point, response: PointResponse, by_cpu: bool) -> SourceConfiguration:
     lost = {*response.left_out}
     runs = response.runs + [""] * (len(response.scores) - len(response.runs))
-    kept = [(score, run) for score, run in zip(response.scores, runs, strict=False) if run not in lost]
+    loops = [math.nan if log is None else log for log in response.loop_logs] or [math.nan] * len(runs)
+    every = zip(response.scores, runs, loops, strict=False)
+    kept = [(score, run, loop) for score, run, loop in every if run not in lost]
     # Runs of a search have no blocks.
-    named = [_BLOCK.match(run) for _, run in kept]
+    named = [_BLOCK.match(run) for _, run, _ in kept]
     blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
     rests = not by_cpu and any(flag.code == "falls back" for flag in point.flags)
     return SourceConfiguration(
-        levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, _ in kept),
+        levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, *_ in kept),
         blocks=tuple(blocks), estimate=response.estimate, n_cpus=point.n_cpus,
         doubt="includes disturbed runs" if rests else "", open_log=response.open_log,
+        loop_logs=tuple(loop for *_, loop in kept) if response.loop_logs else (),
     )  # fmt: skip
 
 

@@ -103,6 +103,12 @@ def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: floa
     """Return the ratio of the second to the first over the blocks that hold both."""
     ours, theirs = (dict(zip(row.blocks, row.scores, strict=True)) for row in (before, after))
     blocks = sorted(ours.keys() & theirs.keys())
+    loops = [dict(zip(row.blocks, row.loop_logs, strict=True)) for row in (after, before) if row.loop_logs]
+    speeds = [[loop[block] for block in blocks] for loop in loops]
     level = single if planned is None else level_of_look(single, blocks, planned)
-    ratio = versus([theirs[block] for block in blocks], [ours[block] for block in blocks], level)
+    is_fed = len(speeds) == 2
+    ratio = versus(
+        [theirs[block] for block in blocks], [ours[block] for block in blocks], level,
+        (speeds[0], speeds[1]) if is_fed else None,
+    )  # fmt: skip
     return ratio.widen(before.open_log + after.open_log)
