@@ -12,7 +12,7 @@ from msgspec import Struct
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.protocol.record_processes import Replay
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
-from scalograph.verdict.preemption import had_kernel_threads, lacks_records, n_cpus
+from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_records, n_cpus
 
 # What others take of the CPU is all that a replay puts right.
 CORRECTABLE = ("neighbor", "steal", "observer")
@@ -59,7 +59,8 @@ def undisturbed_run(record: Record) -> Ends | None:
     wall, on_cpu = float(run.wall_ns or 0), sum(run.per_cpu_ns or ())
     asleep = max(0.0, wall - on_cpu - run.wait_ns)
     least = wall - run.wait_ns - stolen - asleep
-    return _ends(least, wall if asleep > BRIEF * wall else wall - run.wait_ns - stolen, wall)
+    most = wall - run.wait_ns - stolen + _kernel_doubt(run)
+    return _ends(least, wall if asleep > BRIEF * wall else most, wall)
 
 
 def undisturbed_windows(record: Record) -> list[Ends] | None:
@@ -99,7 +100,7 @@ def _correctable_steal(record: Record) -> float | None:
     run = record.run
     if not run.wall_ns or run.cpu_ns is None or lacks_records(run) or record.processes or record.guest:
         return None
-    if had_kernel_threads(run) or (run.replay and run.replay.partners) or run.n_survivors:
+    if (run.replay and run.replay.partners) or run.n_survivors:
         return None
     if not run.steal_ns:
         return 0.0
@@ -109,9 +110,14 @@ def _correctable_steal(record: Record) -> float | None:
     return stolen if stolen <= MOST_STOLEN * run.wall_ns else None
 
 
+def _kernel_doubt(run: RunFigures) -> int:
+    """Return what kernel threads took, in ns, if it matters for whom they worked; else 0."""
+    return kernel_ns(run) if had_kernel_threads(run) else 0
+
+
 def _replay_ends(run: RunFigures, replay: Replay, stolen: float, cpus: int) -> Ends | None:
     wall = float(run.wall_ns or 0)
-    low, high = replay.low_ns - stolen, float(replay.high_ns)
+    low, high = replay.low_ns - stolen, float(replay.high_ns + _kernel_doubt(run))
     if has_one_task(run):  # all that was stolen was on its path
         high -= stolen
     if replay.sleep_ns > BRIEF * wall:  # a sleep that ends by a timer may have absorbed the wait before it
