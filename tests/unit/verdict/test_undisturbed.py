@@ -43,7 +43,7 @@ def threads(wall_s: float, low_s: float, high_s: float, **figures: Any) -> dict[
     (alone(steal_s=0.05, cpu_s=0.57), 570, 570),  # of 50 ms in ticks it lost 30: records less CPU time
     (alone(steal_s=0.05, cpu_s=0.57, cpu_source="records"), None, None),
     (alone(steal_s=0.4, cpu_s=0.3), None, None),  # more steal than kept runs verify
-    (alone(neighbors=[*HOG, {**HOG[0], "kernel": True, "taken_ns": 50 * MS}]), 600, 650),  # it may have worked for the run
+    (alone(neighbors=[*HOG, {**HOG[0], "kernel": True, "taken_ns": 50 * MS}]), 600, 650),  # for the run?
     (alone(neighbors=[*HOG, {**HOG[0], "kernel": True, "taken_ns": 5 * MS}]), 600, 600),
     (threads(1.0, 0.5, 0.54), 500, 540),
     (threads(1.0, 0.1, 0.3), 500, 500),  # two CPUs need half of the CPU time
