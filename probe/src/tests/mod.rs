@@ -5,6 +5,7 @@ mod conditions;
 mod golden;
 mod host;
 mod record;
+mod replay;
 mod services;
 mod speech;
 mod timeline;

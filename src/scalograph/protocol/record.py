@@ -27,6 +27,7 @@ from scalograph.protocol.record_processes import (
     Phases,
     ProcessEvent,
     RecordPart,
+    Replay,
     Text,
     ValueName,
     Work,
@@ -108,7 +109,10 @@ class CopyEvent(RecordPart, frozen=True):
 
 
 class Iterations(RecordPart, frozen=True):
-    """Iterations of one copy, as arrays of equal length."""
+    """Iterations of one copy, as arrays of equal length.
+
+    `low_ns` and `high_ns` bound what each would have taken without others; None where that is unknown.
+    """
 
     copy_index: CopyIndex
     index: list[Work]
@@ -116,10 +120,13 @@ class Iterations(RecordPart, frozen=True):
     end_ns: list[Nanoseconds]
     work: list[Work]
     cpu_ns: list[Work | None]
+    low_ns: list[Count] | None = None
+    high_ns: list[Count] | None = None
 
     def __post_init__(self) -> None:
-        n = len(self.index)
-        if not len(self.start_ns) == len(self.end_ns) == len(self.work) == len(self.cpu_ns) == n:
+        bounds = [len(bound) for bound in (self.low_ns, self.high_ns) if bound is not None]
+        lengths = {len(self.start_ns), len(self.end_ns), len(self.work), len(self.cpu_ns), *bounds}
+        if lengths != {len(self.index)}:
             raise ValueError("arrays of equal length")
         if max(self.work, default=0) > _LAST_WORK:
             raise ValueError(f"work of at most {_LAST_WORK}")
@@ -193,6 +200,7 @@ class RunFigures(RecordPart, frozen=True):
     neighbor_per_cpu_ns: PerCpu | None = None
     neighbors: Annotated[list[InterferingProcess], Meta(max_length=9)] | None = None
     wait_scope: Literal["preemption", "preemption and wakeup"] | None = None
+    replay: Replay | None = None
     n_switches: Count | None = None
     n_preemptions: Count | None = None
     n_migrations: Count | None = None

@@ -59,6 +59,33 @@ class HistogramEvent(RecordPart, frozen=True):
             raise ValueError("arrays of equal length")
 
 
+class Partner(RecordPart, frozen=True, kw_only=True):
+    """A user process outside the run that woke a task of it, or was woken by one."""
+
+    pid: int
+    name: Annotated[str, Meta(max_length=64)]
+    n_wakes: Count
+    taken_ns: Count
+
+
+class Replay(RecordPart, frozen=True, kw_only=True):
+    """What the run would have taken had nobody else had its CPUs: between `low_ns` and `high_ns`.
+
+    `low_ns` also leaves out waits for CPUs that tasks of the run had.
+    """
+
+    low_ns: Count
+    high_ns: Count
+    overlap_ns: Count
+    sleep_ns: Count
+    n_wakes: Count
+    partners: Annotated[list[Partner], Meta(max_length=8)] = []
+
+    def __post_init__(self) -> None:
+        if self.low_ns > self.high_ns:
+            raise ValueError("low_ns of at most high_ns")
+
+
 class ProcessEvent(RecordPart, frozen=True, kw_only=True):
     """What the whole subtree of one command used in the window; None where that cannot be known."""
 
