@@ -10,6 +10,7 @@ mod checked;
 mod conditions;
 mod contain;
 mod copies;
+mod crowd;
 mod curve;
 mod descendants;
 mod error;

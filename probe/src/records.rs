@@ -118,6 +118,7 @@ impl Records {
         let cpus: Vec<usize> = channels.iter().map(|c| c.cpu).collect();
         let mut tree = Tree::new(&cpus, max_bins, vec![std::process::id()]);
         tree.sees_idle = host::in_first_pid_namespace();
+        tree.replay.allow(ours);
         let (degraded, pending) = (Vec::new(), Vec::new());
         Ok(Records {
             channels,

@@ -3,9 +3,12 @@
 //! Each task has a clock. It runs with the task, and while the task waits for an idle CPU: that is the kernel's own
 //! latency. It stands still while a ready task waits for a CPU that somebody else has. Whoever is woken by a task of the
 //! run takes the later of both clocks; a sleep that is ended from outside counts as long as it was. The low clock stands
-//! still whoever has the CPU; the high one counts the time for which another task of the run had it. Clocks keep the
-//! order of wake-ups that was seen: who came last because it was disturbed no longer waits for others.
+//! still whoever has the CPU; the high one counts the time for which another task of the run had it, while the run was
+//! crowded: more of its tasks were active than it has CPUs, or one of those was free. Else the task would have had a CPU of
+//! its own. Clocks keep the order of wake-ups that was seen: who came last because it was disturbed no longer waits for
+//! others.
 
+use crate::crowd::{Cpu, Crowd, Occupant};
 use crate::curve::Curves;
 use crate::record::{Stamped, What};
 use std::collections::{HashMap, HashSet};
@@ -42,38 +45,6 @@ impl Ours<'_> {
     /// Whether it is a partner: somebody, and neither of the run nor the probe.
     fn is_outside(&self, pid: u32) -> bool {
         pid != IDLE && pid != DYING && !self.pids.contains(&pid) && !self.probe.contains(&pid)
-    }
-}
-
-#[derive(Clone, Copy, Default)]
-enum Occupant {
-    Run,
-    Idle,
-    /// Also where nobody tells who has it.
-    #[default]
-    Other,
-}
-
-#[derive(Clone, Default)]
-struct Cpu {
-    running: Option<u32>,
-    next: Occupant,
-    since: u64,
-    idle_ns: u64,
-    run_ns: u64,
-    /// Who has exited here, and since when it cleans up; it wakes its parent then.
-    dying: Option<(u32, u64)>,
-}
-
-impl Cpu {
-    fn advance(&mut self, time: u64) {
-        let ns = time.saturating_sub(self.since);
-        match (self.running, self.next) {
-            (Some(_), _) | (_, Occupant::Run) => self.run_ns += ns,
-            (None, Occupant::Idle) => self.idle_ns += ns,
-            (None, Occupant::Other) => {}
-        }
-        self.since += ns;
     }
 }
 
@@ -158,7 +129,7 @@ pub struct Total {
 #[derive(Default)]
 pub struct Replay {
     rows: HashMap<usize, usize>,
-    cpus: Vec<Cpu>,
+    crowd: Crowd,
     tasks: HashMap<u32, Task>,
     /// Clocks of those that have exited: one may be preempted before it wakes its parent.
     dying: HashMap<u32, Clock>,
@@ -167,7 +138,6 @@ pub struct Replay {
     started: bool,
     curves: Curves,
     sums: Total,
-    n_active: usize,
     active_since: u64,
     n_tasks: usize,
     /// A sleep began or ended of which no wake-up tells.
@@ -180,10 +150,16 @@ impl Replay {
     pub fn new(cpus: &[usize]) -> Replay {
         Replay {
             rows: cpus.iter().enumerate().map(|(row, cpu)| (*cpu, row)).collect(),
-            cpus: vec![Cpu::default(); cpus.len()],
+            crowd: Crowd::new(cpus.len()),
             curves: Curves::new(cpus.len()),
             ..Replay::default()
         }
+    }
+
+    /// The CPUs that the run may use; without this, all.
+    pub fn allow(&mut self, cpus: &[usize]) {
+        let rows: Vec<usize> = cpus.iter().filter_map(|cpu| self.rows.get(cpu).copied()).collect();
+        self.crowd.allow(&rows);
     }
 
     /// A process that waits at the gate, or a service.
@@ -203,9 +179,8 @@ impl Replay {
             What::Lost(_) => self.lost = true,
             What::Next { pid } => {
                 if let Some(&row) = self.rows.get(&r.cpu) {
-                    self.cpus[row].advance(time);
-                    self.cpus[row].next = ours.occupant(pid);
-                    if let Some((tid, since)) = self.cpus[row].dying.take() {
+                    let occupant = ours.occupant(pid);
+                    if let Some((tid, since)) = self.crowd.change(row, time, |cpu| cpu.give(occupant)) {
                         self.dying.entry(tid).and_modify(|clock| *clock = later(*clock, time.saturating_sub(since)));
                     }
                 }
@@ -225,8 +200,8 @@ impl Replay {
     /// Forget what was before the first start: all clocks stand at zero.
     fn start(&mut self, time: u64) {
         self.started = true;
-        self.cpus.iter_mut().for_each(|cpu| cpu.advance(time));
-        self.curves = Curves::new(self.cpus.len());
+        self.crowd.advance_all(time);
+        self.curves = Curves::new(self.rows.len());
         for task in self.tasks.values_mut() {
             task.clock = [0; 2];
             task.state = match task.state {
@@ -234,7 +209,7 @@ impl Replay {
                     self.curves.set(row, time, Some([-(time as i64); 2]));
                     State::Running { row, since: time }
                 }
-                State::Ready { row, .. } => ready(row, &self.cpus[row]),
+                State::Ready { row, .. } => ready(row, &self.crowd.cpus[row]),
                 State::Blocked { since } => State::Blocked { since: since.max(time) },
             };
         }
@@ -244,22 +219,20 @@ impl Replay {
     }
 
     fn count_active(&mut self, time: u64, more: isize) {
-        if self.n_active > 1 {
+        if self.crowd.n_active > 1 {
             self.sums.overlap_ns += time.saturating_sub(self.active_since);
         }
         self.active_since = time;
-        self.n_active = self.n_active.saturating_add_signed(more);
+        self.crowd.count(time, more);
     }
 
     fn switch_in(&mut self, r: &Stamped, time: u64) {
         let Some(&row) = self.rows.get(&r.cpu) else { return };
-        self.cpus[row].advance(time);
-        self.cpus[row].running = Some(r.tid);
+        self.crowd.change(row, time, |cpu| cpu.running = Some(r.tid));
         let task = self.tasks.entry(r.tid).or_insert(Task::new([0; 2], State::Blocked { since: time }));
         let is_new = match task.state {
             State::Ready { row: queue, .. } => {
-                self.cpus[queue].advance(time);
-                task.credit(&self.cpus[queue]);
+                task.credit(self.crowd.advance(queue, time));
                 false
             }
             State::Blocked { since } => {
@@ -283,7 +256,7 @@ impl Replay {
         self.leave(r.tid, time);
         let Some(task) = self.tasks.get_mut(&r.tid) else { return };
         let more = preempted as isize - task.is_active() as isize;
-        task.state = if preempted { ready(row, &self.cpus[row]) } else { State::Blocked { since: time } };
+        task.state = if preempted { ready(row, &self.crowd.cpus[row]) } else { State::Blocked { since: time } };
         self.count_active(time, more);
     }
 
@@ -292,8 +265,7 @@ impl Replay {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         let State::Running { row, .. } = task.state else { return };
         task.clock = task.clock_at(time);
-        self.cpus[row].advance(time);
-        self.cpus[row].running = self.cpus[row].running.filter(|on| *on != tid);
+        self.crowd.change(row, time, |cpu| cpu.running = cpu.running.filter(|on| *on != tid));
         self.curves.set(row, time, None);
     }
 
@@ -313,8 +285,7 @@ impl Replay {
             State::Blocked { since } => {
                 self.sums.sleep_ns += task.wake(by, time.saturating_sub(since));
                 self.sums.n_wakes += 1;
-                self.cpus[row].advance(time);
-                task.state = ready(row, &self.cpus[row]);
+                task.state = ready(row, self.crowd.advance(row, time));
                 self.count_active(time, 1);
             }
         }
@@ -328,7 +299,8 @@ impl Replay {
         let living = self.tasks.get(&r.tid).map(|task| task.clock_at(time));
         living.or_else(|| {
             let clock = *self.dying.get(&r.tid)?;
-            let here = self.rows.get(&r.cpu).and_then(|row| self.cpus[*row].dying).filter(|(tid, _)| *tid == r.tid);
+            let here =
+                self.rows.get(&r.cpu).and_then(|row| self.crowd.cpus[*row].dying).filter(|(tid, _)| *tid == r.tid);
             Some(here.map_or(clock, |(_, since)| later(clock, time.saturating_sub(since))))
         })
     }
@@ -343,10 +315,8 @@ impl Replay {
     fn placed(&mut self, tid: u32, cpu: usize, time: u64) {
         let (Some(task), Some(&row)) = (self.tasks.get_mut(&tid), self.rows.get(&cpu)) else { return };
         if let State::Ready { row: before, .. } = task.state {
-            self.cpus[before].advance(time);
-            task.credit(&self.cpus[before]);
-            self.cpus[row].advance(time);
-            task.state = ready(row, &self.cpus[row]);
+            task.credit(self.crowd.advance(before, time));
+            task.state = ready(row, self.crowd.advance(row, time));
         }
     }
 
@@ -359,10 +329,7 @@ impl Replay {
         // Before there are records of switches nobody knows whether it runs.
         let row = self.rows.get(&r.cpu).filter(|_| !self.drivers.is_empty());
         let state = match row {
-            Some(&row) => {
-                self.cpus[row].advance(time);
-                ready(row, &self.cpus[row])
-            }
+            Some(&row) => ready(row, self.crowd.advance(row, time)),
             None => State::Blocked { since: time },
         };
         let before = self.tasks.insert(tid, Task::new(clock, state));
@@ -374,7 +341,7 @@ impl Replay {
         self.leave(tid, time);
         let Some(task) = self.tasks.remove(&tid) else { return };
         if let Some(&row) = self.rows.get(&r.cpu) {
-            self.cpus[row].dying = Some((tid, time));
+            self.crowd.cpus[row].dying = Some((tid, time));
         }
         if self.dying.len() >= MAX_DYING {
             self.dying.clear();

@@ -36,10 +36,15 @@ fn thread(tid: u32) -> What {
 
 /// A tree of one driver on CPUs 0 and 1, which starts on CPU 0 at 1000; idle CPUs are seen. Others are processes of one thread.
 fn fed(rows: &[Row]) -> Tree {
+    fed_on(&[0, 1], rows)
+}
+
+fn fed_on(allowed: &[usize], rows: &[Row]) -> Tree {
     let mut tree = Tree::new(&[0, 1], 512, vec![1]);
     (tree.gate, tree.switches_from, tree.sees_idle, tree.sees_wakes) = (900, 800, true, true);
     tree.add_main(MAIN, 0);
     tree.replay.add_driver(MAIN);
+    tree.replay.allow(allowed);
     let begin = [(900, 1, 0, wake(MAIN, 0)), (900, 0, 0, next(MAIN)), (900, MAIN, 0, IN), (900, MAIN, 1, next(0))];
     let image = [(START, MAIN, 0, What::Image)];
     for (time, tid, cpu, what) in begin.into_iter().chain(image).chain(rows.iter().copied()) {
@@ -180,17 +185,13 @@ fn a_barrier_waits_no_longer_for_who_was_preempted() {
     assert_eq!(late.replay.total(true).unwrap().sleep_ns, 0);
 }
 
-/// Both threads on CPU 0, by turns of 50, while a neighbor has the other.
-#[test]
-fn two_threads_on_one_cpu_take_half_at_least_and_the_whole_at_most() {
-    let mut rows = vec![(1000, MAIN, 0, thread(11)), (1000, MAIN, 1, next(NEIGHBOR))];
-    for turn in 0..8u64 {
-        let (time, on) = (1000 + turn * 50, if turn % 2 == 0 { MAIN } else { 11 });
-        if turn > 0 {
-            rows.push((time, if on == MAIN { 11 } else { MAIN }, 0, PREEMPTED));
-            rows.push((time, on, 0, next(MAIN)));
-            rows.push((time, on, 0, IN));
-        }
+/// Both threads on CPU 0, by turns of 50, while the other one has somebody; all that is known of it, with CPUs allowed.
+fn by_turns(other: Option<u32>, allowed: &[usize]) -> Tree {
+    let mut rows = vec![(1000, MAIN, 0, thread(11))];
+    rows.extend(other.map(|pid| (1000, MAIN, 1, next(pid))));
+    for turn in 1..8u64 {
+        let (time, [off, on]) = (1000 + turn * 50, if turn % 2 == 0 { [11, MAIN] } else { [MAIN, 11] });
+        rows.extend([(time, off, 0, PREEMPTED), (time, on, 0, next(MAIN)), (time, on, 0, IN)]);
     }
     rows.extend([
         (1400, 11, 0, exit(MAIN, 11)),
@@ -198,10 +199,21 @@ fn two_threads_on_one_cpu_take_half_at_least_and_the_whole_at_most() {
         (1400, MAIN, 0, IN),
         (1400, MAIN, 0, exit(MAIN, MAIN)),
     ]);
-    let tree = fed(&rows);
+    fed_on(allowed, &rows)
+}
+
+#[test]
+fn who_waits_for_its_own_kind_would_have_had_the_cpu_of_a_neighbor() {
+    let tree = by_turns(Some(NEIGHBOR), &[0, 1]);
     let total = tree.replay.total(true).unwrap();
-    assert_eq!((total.clock, total.overlap_ns), ([200, 400], 400));
-    assert_eq!(tree.sums.neighbor_ns, 0);
+    assert_eq!((total.clock, total.overlap_ns, tree.sums.neighbor_ns), ([200, 200], 400, 0));
+}
+
+#[test]
+fn who_waits_beside_a_free_cpu_or_in_a_crowd_waits_for_its_own_kind() {
+    for tree in [by_turns(Some(0), &[0, 1]), by_turns(Some(NEIGHBOR), &[0])] {
+        assert_eq!(bounds(&tree), [200, 400]);
+    }
 }
 
 #[test]
