@@ -14,7 +14,8 @@ from scalograph.design.stopping_rule import reference_key
 from scalograph.findings.row import Key, Row
 from scalograph.protocol.record import Record
 from scalograph.study.model import Response, Study
-from scalograph.study.responses import ELAPSED, primary_response
+from scalograph.study.responses import CPU_USAGE, ELAPSED, primary_response
+from scalograph.verdict.cause import REPEATED
 from scalograph.verdict.speed import loop_time
 from scalograph.verdict.undisturbed import MOST_OPEN, has_one_task, undisturbed_observations
 
@@ -75,24 +76,29 @@ def is_correctable(study: Study) -> bool:
     return study.responses[primary_response(study)].source in ELAPSED and UNDISTURBED not in study.responses
 
 
-def correct_rows(rows: Iterable[Row], name: str, keep: bool) -> list[Row]:
-    """Add the undisturbed time to each row; where the record cannot tell it of a run, that of `name`.
+def correct_rows(study: Study, rows: Iterable[Row], keep: bool) -> list[Row]:
+    """Add the undisturbed time to each row that counts; where the record cannot tell it of a run, its wall time.
 
-    Such a run counts only if less than 2% was taken from it. `keep`: the time of each iteration too.
+    Of such a run less than 2% was taken. A disturbed run has no undisturbed time. CPU usage becomes that of undisturbed
+    time. `keep`: the time of each iteration too.
     """
-    return [_correct_row(row, name, keep) for row in rows]
+    name = primary_response(study)
+    usages = [other for other, response in study.responses.items() if response.source == CPU_USAGE]
+    return [_correct_row(row, name, usages, keep) for row in rows]
 
 
-def _correct_row(row: Row, name: str, keep: bool) -> Row:
-    if name not in row.scores:
+def _correct_row(row: Row, name: str, usages: Iterable[str], keep: bool) -> Row:
+    if name not in row.scores or row.verdict in REPEATED:
         return row
     values = row.undisturbed
     score = median(values) if values else row.scores[name]
+    scores = {UNDISTURBED: score, **row.scores}
+    scores |= {other: row.scores[other] * row.scores[name] / score for other in usages if other in row.scores}
     observations: Mapping[str, tuple[float, ...]] = row.observations
     if keep:
         observations = {UNDISTURBED: values or row.observations[name], **observations}
-    taken = 2 * row.open_log if values and row.verdict != "disturbed" else row.taken
-    return structs.replace(row, scores={UNDISTURBED: score, **row.scores}, observations=observations, taken=taken)
+    taken = 2 * row.open_log if values else row.taken
+    return structs.replace(row, scores=scores, observations=observations, taken=taken)
 
 
 FEWEST = 3  # clean runs, and corrected ones, of a configuration that checks the correction

@@ -59,7 +59,7 @@ def imbalance_caveats(table: Table, fair: Fairness | None) -> Iterable[Caveat]:
     if fair.p_trend < RARE and abs(long - short) > APART:
         which = "Longer" if long > short else "Shorter"
         yield Caveat("length excluded", {"which": which, "most": max(short, long), "least": min(short, long), "at": at})
-    elif fair.p_equal < RARE and high - low > APART and at:
+    elif fair.p_equal < RARE and high - low > APART and at and share > overall:
         yield Caveat("level excluded", {"at": at, "share": share, "overall": overall})
 
 

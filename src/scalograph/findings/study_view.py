@@ -9,7 +9,7 @@ from scalograph.protocol.findings import Column
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import Basis, basis, is_search
 from scalograph.study.model import Response, Study
-from scalograph.study.responses import CPU_TIMES, primary_response
+from scalograph.study.responses import CPU_TIMES, CPU_USAGE, primary_response
 from scalograph.text.format import level_text
 from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import short_setting
@@ -79,7 +79,7 @@ class StudyView:
         responses = self.study.responses
         if not any(response.source in CORRECTED for response in responses.values()):
             return frozenset()
-        return frozenset(name for name, r in responses.items() if r.source not in (*CORRECTED, *CPU_TIMES))
+        return frozenset(name for name, r in responses.items() if r.source not in (*CORRECTED, *CPU_TIMES, CPU_USAGE))
 
     @cached_property
     def varying(self) -> list[str]:

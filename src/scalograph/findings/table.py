@@ -145,7 +145,7 @@ def correct_table(table: Table, keep_observations: bool) -> None:
     if table.correction.check == "withdrawn":
         table.rows = disturb_again(table.rows)
     else:
-        table.rows = correct_rows(table.rows, table.correction.response, keep_observations)
+        table.rows = correct_rows(table.study, table.rows, keep_observations)
         table.study = correct_study(table.study)
 
 

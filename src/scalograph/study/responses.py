@@ -14,6 +14,7 @@ from scalograph.study.model import Study
 ELAPSED = ("window.wall", "run.wall")
 # Responses that a neighbor on the CPU hardly changes.
 CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
+CPU_USAGE = "run.cpu_percent"
 # Of a driver that sends requests for a time that is set: how much work it did is the answer, and no study declares it.
 RATE = "value.rate"
 # What the kernel counts for the whole machine, and two of its limits (/proc/vmstat): whether a setting moved anything.
