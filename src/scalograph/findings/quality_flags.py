@@ -26,7 +26,7 @@ from scalograph.findings.curves import point_key
 from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified
 from scalograph.findings.speedup_rule import outgrows_cpus
-from scalograph.findings.study_view import StudyView
+from scalograph.findings.study_view import CORRECTED, StudyView
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_late, is_unsteady
 from scalograph.protocol.findings import Claim, Curve, Matrix, MatrixCell, Point
@@ -86,6 +86,8 @@ def _sample_reasons(table: Table, sample: Sample, off: float | None) -> Iterator
 def _sample_codes(table: Table, sample: Sample, off: float | None) -> Iterator[str]:
     if not sample.succeeded:
         yield "none"
+    elif sample.is_uncorrected:
+        yield "uncorrected"
     elif sample.falls_back and table.view.primary not in sample.cpu_responses:
         yield "disturbed"
     elif len(sample.counted) == 1 and table.view.basis == "configurations":
@@ -297,11 +299,16 @@ def _observe(view: StudyView, point: Point, sample: Sample) -> ObservedLevel:
     believed = _read_estimate(view, point, "value.believed_cpus")
     return ObservedLevel(
         n=int(point.level), n_cpus=point.n_cpus or 1,
-        wall=_read_estimate(view, point, "window.wall"), cpu=_read_estimate(view, point, "window.cpu"),
+        wall=_read_estimate(view, point, _elapsed(view)), cpu=_read_estimate(view, point, "window.cpu"),
         speedup=point.simultaneous,  # of many levels one will err: the interval that holds for all of them at once
         work=works.pop() if len(works) == 1 else None,
         believed_cpus=round(believed.value) if believed and believed.value is not None else None,
     )  # fmt: skip
+
+
+def _elapsed(view: StudyView) -> str:
+    """Return the source of the elapsed time by which the study goes."""
+    return view.response.source if view.response.source in CORRECTED else "window.wall"
 
 
 def _read_estimate(view: StudyView, point: Point, source: str) -> Estimate | None:

@@ -104,6 +104,11 @@ class Sample:
         """Return whether estimates include disturbed runs because too few clean ones are left."""
         return self.n_disturbed > 0 and len(self.counted) == len(self.succeeded)
 
+    @property
+    def is_uncorrected(self) -> bool:
+        """Return whether the study goes by undisturbed time, and no run of this configuration has one."""
+        return bool(self.raw and self.succeeded) and not self.counted
+
     def scores(self, response: str) -> list[float]:
         """Return the scores of the counted runs, in order."""
         return self._column(response).scores.copy()
@@ -172,7 +177,8 @@ def samples_by_configuration(table: Table) -> dict[Key, Sample]:
         succeeded = tuple(row for row in rows if row.status == "ok")
         clean = tuple(row for row in succeeded if row.verdict in COUNTED)
         # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
-        counted, n_failed = clean if len(clean) >= 2 else succeeded, len(rows) - len(succeeded)
+        # A disturbed run has no undisturbed time.
+        counted, n_failed = clean if len(clean) >= 2 or raw else succeeded, len(rows) - len(succeeded)
         samples[key] = Sample(dict(zip(names, key, strict=True)), succeeded, counted, n_failed, by_cpu, raw=raw)
     return samples
 

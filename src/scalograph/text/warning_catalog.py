@@ -17,6 +17,7 @@ _SHORT = {
 }  # fmt: skip
 _TABLE = """
 none | @have no successful run | no results for these | | no successful run
+uncorrected | @have disturbed runs only | these cannot be corrected | @wait | disturbed, and not correctable
 disturbed | @include disturbed runs | their times are upper bounds | @wait | includes disturbed runs
 disturbed rate | @include disturbed runs | their rates are lower bounds | @wait
 disturbed value | @include disturbed runs | their values may be wrong | @wait

@@ -31,6 +31,7 @@ from scalograph.text.cell_numbers import is_resolved as is_narrow
 from scalograph.text.format import level_text, significant
 from scalograph.text.scale import scale_for
 from scalograph.text.short_names import is_counted
+from scalograph.text.warning_catalog import CATALOG
 from scalograph.verdict.cause import COUNTED
 
 FORMS = {
@@ -304,6 +305,8 @@ def _rank(line: Line, cpus: str) -> tuple[float, float]:
 
 def few_runs_flag(table: Table, sample: Sample, usual: int) -> str:
     """Flag a cell with few clean runs; not where a budget ended the study early: then all have few."""
+    if sample.is_uncorrected:
+        return CATALOG["uncorrected"].flag
     if sample.falls_back:
         return "includes disturbed runs"
     n, asked = _n_clean(sample), table.study.protocol.runs
