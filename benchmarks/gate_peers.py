@@ -1,99 +1,133 @@
 """How often is the same build called slower beside a neighbor that comes and goes, and 5% more work found?
 
 A round asks each tool of two builds that are the same, then of one with 5% more work: ten runs of each build, while
-the neighbor plays the same schedule from its start. Refused is "inconclusive", which a threshold cannot say.
+the neighbor plays the same schedule from its start. The builds are of two programs: a loop that feels nobody, and one
+that sorts and hashes, which feels whoever shares its core or its cache. Inconclusive is what a threshold cannot say.
 """
 
 import random
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import probe_rounds
-from command_common import ROOT
-from gate_tools import MORE, TOOLS, WORDS, GateAnswer, at_hand, builds, missing
+from gate_tools import MORE, PROGRAMS, TOOLS, WORDS, GateAnswer, at_hand, builds, imported_sources, missing
 from probe_common import Figure, median
 from probe_rounds import Round
 from verdict_common import SEED, Work, coming_and_going, neighbors, wilson
 
 ROUNDS = 60
 PRESENT = (0.25, 0.5, 0.75)
-OURS = ("ab", "gate")
 # Above which ratio of means a build is called slower, where a tool leaves that to its user.
 THRESHOLDS = (0.05, 0.02)
 CASES = {"same": "same build", "more": f"{100 * MORE:g}% more work"}
+SHOWN = {"loop": "loop", "mix": "sort and hash"}
 NOT_SAID = -1.0  # in a journal of numbers
+# Of 60 rounds: a right method calls 3 of the same build slower or faster by chance, and more than 5 in 8% of cases.
+FALSE, WRONG, FOUND = ("<=", 100 * 5 / 60), ("<=", 100 * 1 / 60), {"loop": 55, "mix": 42}
+SECONDS = 1.5 * 4.0  # that a gate of ours may take
 
 
 def one_round(folder: Path, number: int) -> Round:
-    """Each tool in random order: first of the same build, then of the one with more work."""
+    """Each tool in random order: first of the same build, then of the one with more work, of each program."""
     work, draw = Work(folder), random.Random(SEED * 1000 + number)
-    builds(folder, work.per_second)
+    builds(folder)
     scene = coming_and_going(draw, PRESENT[number % len(PRESENT)])
     found: dict[str, list[float]] = {}
-    for name in draw.sample(sorted(at_hand()), len(at_hand())):
+    asked = [(program, name) for program in PROGRAMS for name in sorted(at_hand())]
+    for program, name in draw.sample(asked, len(asked)):
         for case in CASES:
             with neighbors(work.program, scene):
                 begin = time.monotonic()
-                told = at_hand()[name](folder, "base", case)
+                told = at_hand()[name](folder / program, "base", case)
                 took_s = time.monotonic() - begin
-            shutil.rmtree(folder / "results", ignore_errors=True)
-            found |= {f"{name} {case} {key}": [value] for key, value in _numbers(told, took_s).items()}
+            shutil.rmtree(folder / program / "results", ignore_errors=True)
+            found |= {f"{program} {name} {case} {key}": [value] for key, value in numbers(told, took_s).items()}
     return found
 
 
-def _numbers(told: GateAnswer, took_s: float) -> dict[str, float]:
+def numbers(told: GateAnswer, took_s: float) -> dict[str, float]:
+    """Return an answer as a journal of numbers holds it."""
     said = NOT_SAID if told.said is None else float(WORDS.index(told.said))
-    return {"said": said, "ratio": NOT_SAID if told.ratio is None else told.ratio, "took": took_s}
+    ratio = NOT_SAID if told.ratio is None else told.ratio
+    return {"said": said, "ratio": ratio, "took": took_s, "names ab": float(told.names_ab)}
 
 
 def figures(found: Round) -> list[Figure]:
-    """Of each tool: the same build called slower, more work found, and how many were refused."""
-    return [figure for name in TOOLS if f"{name} same said" in found for figure in _of_tool(found, name)]
+    """Of each tool and program: what was said of the same build, and of one with more work."""
+    asked = [(program, name) for program in PROGRAMS for name in TOOLS if f"{program} {name} same said" in found]
+    return [figure for program, name in asked for figure in _of_tool(found, program, name)]
 
 
-def _of_tool(found: Round, name: str) -> Iterator[Figure]:
-    took = median(value for case in CASES for value in found[f"{name} {case} took"])
-    judged = {case: list(_judged(found, name, case)) for case in CASES}
-    for (shown, same), (_, more) in zip(*judged.values(), strict=True):
-        target = ("<=", 0.0) if name in OURS else None
-        yield _share(f"{shown}: {CASES['same']}, called slower", same, "slower", target, f"{took:.1f} s a gate")
-        yield _share(f"{shown}: {CASES['same']}, refused", same, "refused")
-        yield _share(f"{shown}: {CASES['more']}, found", more, "slower")
-        yield _share(f"{shown}: {CASES['more']}, refused", more, "refused")
+def _of_tool(found: Round, program: str, name: str) -> Iterator[Figure]:
+    key, is_ab, is_ours = f"{program} {name}", name == "ab", name in ("ab", "gate")
+    took = [value for case in CASES for value in found[f"{key} {case} took"]]
+    judged = {case: list(_judged(found, f"{key} {case}")) for case in CASES}
+    for (by, same), (_, more) in zip(*judged.values(), strict=True):
+        shown = f"{name}{by}, {SHOWN[program]}"
+        yield share(
+            f"{shown}: {CASES['same']}, slower or faster", same, ("slower", "faster"), FALSE if is_ours else None
+        )
+        yield share(f"{shown}: {CASES['same']}, inconclusive", same, ("refused",))
+        yield share(f"{shown}: {CASES['more']}, faster or passed", more, ("faster", "passed"), WRONG if is_ab else None)
+        enough = (">=", 100 * FOUND[program] / ROUNDS) if is_ab else None
+        yield share(f"{shown}: {CASES['more']}, found", more, ("slower",), enough)
+        yield share(f"{shown}: {CASES['more']}, inconclusive", more, ("refused",))
+    yield Figure(
+        f"{name}, {SHOWN[program]}: a gate", median(took), "s", ("<=", SECONDS) if is_ab else None, "", len(took)
+    )
+    if name == "gate":
+        yield _names_ab(found, key, f"{name}, {SHOWN[program]}")
 
 
-def _judged(found: Round, name: str, case: str) -> Iterator[tuple[str, list[str]]]:
+def _names_ab(found: Round, key: str, shown: str) -> Figure:
+    """Return how many of its inconclusive answers name `ab`, which can tell."""
+    refused = float(WORDS.index("refused"))
+    pairs = [
+        named
+        for case in CASES
+        for said, named in zip(found[f"{key} {case} said"], found[f"{key} {case} names ab"], strict=True)
+        if said == refused
+    ]
+    value = 100 * sum(pairs) / len(pairs) if pairs else None
+    return Figure(f"{shown}: inconclusive, names `ab`", value, "%", (">=", 100.0), "", len(pairs))
+
+
+def _judged(found: Round, key: str) -> Iterator[tuple[str, list[str]]]:
     """What a tool said in each round; by each threshold where it leaves that to its user."""
-    said, ratios = found[f"{name} {case} said"], found[f"{name} {case} ratio"]
+    said, ratios = found[f"{key} said"], found[f"{key} ratio"]
     if NOT_SAID not in said:
-        yield name, [WORDS[int(number)] for number in said]
+        yield "", said_words(said)
         return
     for threshold in THRESHOLDS:
-        yield f"{name}, threshold {100 * threshold:g}%", [_by_threshold(ratio, threshold) for ratio in ratios]
+        yield f" {100 * threshold:g}%", [_by_threshold(ratio, threshold) for ratio in ratios]
+
+
+def said_words(said: Iterable[float]) -> list[str]:
+    """Return the words behind the numbers of a journal."""
+    return [WORDS[int(number)] for number in said]
 
 
 def _by_threshold(ratio: float, threshold: float) -> str:
     return "slower" if ratio > 1 + threshold else "faster" if ratio < 1 / (1 + threshold) else "passed"
 
 
-def _share(
-    name: str, said: Sequence[str], word: str, target: tuple[str, float] | None = None, note: str = ""
+def share(
+    name: str, said: Sequence[str], words: tuple[str, ...], target: tuple[str, float] | None = None, note: str = ""
 ) -> Figure:
-    """Share of gates that say a word, with its interval and how many say each other one."""
-    n, hits = len(said), said.count(word)
-    others = ", ".join(f"{said.count(other)} {other}" for other in WORDS if other in said)
+    """Share of gates that say one of these words, with its interval and how many say each word."""
+    n, hits = len(said), sum(word in words for word in said)
+    told = ", ".join(f"{said.count(word)} {word}" for word in WORDS if word in said)
     low, high = wilson(hits, n)
     return Figure(name, 100 * hits / n, "%", target, "; ".join(filter(None, (
-        f"95%: {low:.0f} to {high:.0f}%", others, note
+        f"95%: {low:.0f} to {high:.0f}%", told, note
     ))), n)  # fmt: skip
 
 
 if __name__ == "__main__":
     for text in missing():
         print(text, file=sys.stderr)
-    # What a command says depends on all sources.
-    probe_rounds.DEPENDS |= set((ROOT / "src").rglob("*.py"))
+    probe_rounds.DEPENDS.append(imported_sources)
     probe_rounds.main("gate_peers", one_round, figures, rounds=(ROUNDS, 3))

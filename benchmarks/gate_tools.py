@@ -1,6 +1,9 @@
 """Gates, each as its manual says: is the second of two builds slower than the first? As many runs of each by all."""
 
+import ast
 import json
+import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -9,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from command_common import ENVIRONMENT, command
+from command_common import ENVIRONMENT, ROOT, command
 from probe_common import HERE, PROBE
+from verdict_common import launch
 from verdict_tools import INSTALL, pyperf_mean
 
 RUNS = 10
@@ -19,6 +23,14 @@ MORE = 0.05
 WORDS = ("passed", "faster", "slower", "refused")
 SAYS = {"equivalent": "passed", "faster": "faster", "slower": "slower", "inconclusive": "refused"}
 LOCK = ("--wait-lock", "10min")
+# Answered; more than half of the runs disturbed; slower; inconclusive.
+OUR_CODES = (0, 5, 7, 8)
+# Where the imports of `ab`, `measure` and `gate` begin, and those of their answers, which are named by strings.
+ASKED = (
+    *(f"scalograph.cli.{name}_command" for name in ("ab", "gate", "measure")),
+    "scalograph.questions.scaling",
+    "scalograph.questions.versions",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,47 +40,73 @@ class GateAnswer:
     Attributes:
         said: one of `WORDS`; none where the tool gives a ratio and leaves the threshold to its user.
         ratio: of the second over the first, as it tells it; None where it tells none.
+        names_ab: whether it names `scalograph ab`, with which two builds are compared beside others.
     """
 
     said: str | None
     ratio: float | None
+    names_ab: bool = False
 
 
 # Its folder, and the names of the two builds there.
 GateTool = Callable[[Path, str, str], GateAnswer]
 
 
-def builds(folder: Path, per_second: float) -> None:
-    """Compile `base` of `SECONDS`, and `more` with so much more work; `same` is a copy of `base`. Once in a folder."""
+# Builds of 0.1 s: a loop that feels nobody, and one that feels a core or a cache that it shares; with turns of a trial.
+PROGRAMS = {"loop": ("gate_work.c", 20_000_000), "mix": ("gate_mix.c", 100)}
+
+
+def builds(folder: Path) -> None:
+    """Compile `base` of `SECONDS` of each program, and `more` with so much more work; `same` is a copy of `base`."""
+    for name, (source, trial) in PROGRAMS.items():
+        if (folder / name).exists():
+            continue
+        compiled(folder / name / "trial", source, TURNS=trial)
+        argv = [str(folder / name / "trial" / "work")]
+        turns = SECONDS * trial / min(launch(argv)[1] for _ in range(7))
+        compiled(folder / name / "base", source, TURNS=int(turns))
+        compiled(folder / name / "more", source, TURNS=round(turns * (1 + MORE)))
+        shutil.copytree(folder / name / "base", folder / name / "same")
+
+
+def compiled(folder: Path, source: str, **macros: object) -> None:
+    """Compile a source of this folder to `folder`/work."""
     compiler = shutil.which("cc") or sys.exit("cc: found none, expected a C compiler; install one")
-    turns = int(per_second * SECONDS)
-    for name, work in (("base", turns), ("more", round(turns * (1 + MORE)))):
-        (folder / name).mkdir(exist_ok=True)
-        if not (program := folder / name / "work").exists():
-            subprocess.run([compiler, "-O2", f"-DTURNS={work}", "-o", program, HERE / "gate_work.c"], check=True)
-    (folder / "same").mkdir(exist_ok=True)
-    shutil.copy(folder / "base" / "work", folder / "same" / "work")
+    folder.mkdir(parents=True)
+    defined = [f"-D{name}={value}" for name, value in macros.items()]
+    subprocess.run([compiler, "-O2", "-pthread", *defined, "-o", folder / "work", HERE / source], check=True)
 
 
 def ab(folder: Path, base: str, head: str) -> GateAnswer:
     """`scalograph ab`: pairs in random order."""
+    return _told([run_command(argv, folder, OUR_CODES) for argv in ab_commands(base, head)])
+
+
+def ab_commands(base: str, head: str) -> list[list[str]]:
+    """Return its command line."""
     options = ["--a", base, "--b", head, "--pairs", str(RUNS), "--json", "-o", "results", *LOCK]
-    return _told(_run(command("ab", *options, "--", "./{version}/work"), folder, (0, 7, 8)))
+    return [command("ab", *options, "--", "./{version}/work")]
 
 
 def gate(folder: Path, base: str, head: str) -> GateAnswer:
     """`scalograph measure` of the one, then of the other, and `scalograph gate`, as with a kept result."""
-    for name in (base, head):
-        options = ["--runs", str(RUNS), "-o", f"results/{name}", *LOCK]
-        _run(command("measure", *options, "--", f"./{name}/work"), folder, (0, 5))
+    return _told([run_command(argv, folder, OUR_CODES) for argv in gate_commands(base, head)])
+
+
+def gate_commands(base: str, head: str) -> list[list[str]]:
+    """Return the three command lines."""
+    measured = [
+        command("measure", "--runs", str(RUNS), "-o", f"results/{name}", *LOCK, "--", f"./{name}/work")
+        for name in (base, head)
+    ]
     options = [f"results/{head}", "--against", f"results/{base}", "--format", "json"]
-    return _told(_run(command("gate", *options), folder, (0, 7, 8)))
+    return [*measured, command("gate", *options)]
 
 
 def hyperfine(folder: Path, base: str, head: str) -> GateAnswer:
     """Ratio of the means; which of them fails a build is its user's threshold."""
     asked = ["hyperfine", "-N", "--style", "none", "--runs", str(RUNS), "--export-json", "hyperfine.json"]
-    _run([*asked, f"./{base}/work", f"./{head}/work"], folder, (0,))
+    run_command([*asked, f"./{base}/work", f"./{head}/work"], folder, (0,))
     first, second = (one["mean"] for one in json.loads((folder / "hyperfine.json").read_text())["results"])
     return GateAnswer(None, second / first)
 
@@ -79,9 +117,9 @@ def pyperf(folder: Path, base: str, head: str) -> GateAnswer:
     for name in (base, head):
         (folder / f"{name}.json").unlink(missing_ok=True)
         asked = ["pyperf", "command", "--processes", str(RUNS), "--values", "1", "--warmups", "0", "--loops", "1"]
-        _run([*asked, "--output", f"{name}.json", "--", f"./{name}/work"], folder, (0,))
+        run_command([*asked, "--output", f"{name}.json", "--", f"./{name}/work"], folder, (0,))
         means.append(pyperf_mean((folder / f"{name}.json").read_text()))
-    told = _run(["pyperf", "compare_to", f"{base}.json", f"{head}.json"], folder, (0,))
+    told = run_command(["pyperf", "compare_to", f"{base}.json", f"{head}.json"], folder, (0,))
     return GateAnswer(pyperf_said(told), means[1] / means[0])
 
 
@@ -104,16 +142,32 @@ def at_hand() -> dict[str, GateTool]:
     return {name: tool for name, tool in TOOLS.items() if name not in INSTALL or shutil.which(name)}
 
 
-def _told(text: str) -> GateAnswer:
-    document: dict[str, Any] = json.loads(text)
+def imported_sources() -> set[Path]:
+    """Return the files of the package that the commands may import, by their text: the same ones each time."""
+    house = runpy.run_path(str(ROOT / "scripts" / "house.py"))
+    files = house["modules"](ROOT / "src")
+    trees = {name: ast.parse(file.read_bytes()) for name, file in files.items()}
+    found: set[str] = set()
+    left = [name for name in files if name.startswith(ASKED)]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += house["imports"](trees[name], trees.keys()) | house["by_string"](name, trees)
+    return {files[name] for name in found}
+
+
+def _told(printed: list[str]) -> GateAnswer:
+    document: dict[str, Any] = json.loads(printed[-1])
     # `ab` has one comparison, `gate` a list of them.
     made = document if "configurations" in document else document["results"][0]
     ratios = [one["ratio"]["value"] for one in made["configurations"]]
-    return GateAnswer(SAYS[document["answer"]], ratios[0] if ratios else None)
+    names_ab = re.search(r"scalograph ab\b", printed[-1]) is not None
+    return GateAnswer(SAYS[document["answer"]], ratios[0] if ratios else None, names_ab)
 
 
-def _run(argv: list[str], folder: Path, codes: tuple[int, ...]) -> str:
-    """Output of a command that must end with one of these exit codes."""
+def run_command(argv: list[str], folder: Path, codes: tuple[int, ...]) -> str:
+    """Return the output of a command that must end with one of these exit codes."""
     env = {**ENVIRONMENT, "SCALOGRAPH_PROBE": str(Path(PROBE).resolve())}
     done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode not in codes:

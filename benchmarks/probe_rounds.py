@@ -6,7 +6,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -16,8 +16,8 @@ from probe_common import HERE, PROBE, Figure
 RESULTS = Path("scalograph-results") / "benchmarks"
 Round = Mapping[str, list[float]]
 Measure = Callable[[Path, int], Round]
-# Files beyond those that are loaded, of a benchmark of commands.
-DEPENDS: set[Path] = set()
+# Of a benchmark of commands: finds the files that these run, beyond those that are loaded here.
+DEPENDS: list[Callable[[], Iterable[Path]]] = []
 
 
 def main(name: str, one_round: Measure, figures: Callable[[Round], list[Figure]], rounds: tuple[int, int]) -> None:
@@ -79,7 +79,7 @@ def _fingerprint() -> str:
     """Digest of everything the figures depend on: a round of other code is not resumed from."""
     digest = hashlib.sha256(Path(PROBE).read_bytes())
     ours = {Path(file) for name, file in _loaded() if "scalograph.analysis" in name or Path(file).parent == HERE}
-    ours |= DEPENDS
+    ours |= {file for find in DEPENDS for file in find()}
     for path in sorted(ours | set(HERE.glob("*.c"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

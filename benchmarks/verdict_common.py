@@ -118,6 +118,11 @@ def coming_and_going(draw: random.Random, busy: float) -> Scene:
     return parts
 
 
+def bursts(draw: random.Random, busy: float) -> Scene:
+    """Return neighbors on each CPU that work all the time or not at all, 0.2 to 3 s at a time, each for itself."""
+    return [[(draw.randrange(200, 3000), 100 * (draw.random() < busy)) for _ in range(24)] for _ in CPUS]
+
+
 def typical(values: Sequence[float]) -> Estimate:
     """The median, with the ends of its 95% interval: order statistics, at least six of them."""
     ordered, n = sorted(values), len(values)

@@ -11,26 +11,21 @@ has hours in which all runs take an eighth longer, and no witness inside a guest
 
 import random
 import sys
-from functools import partial
 from pathlib import Path
 
 from probe_common import Figure
 from probe_rounds import Round, main
-from verdict_common import SEED, Work, coming_and_going, neighbors, pace, record, typical
-from verdict_study import small_study
+from verdict_common import SEED, Work, coming_and_going, neighbors
+from verdict_study import TRUTHS, quiet_paces, small_study, truth
 from verdict_tools import at_hand, missing
-from verdict_witness import witnessed
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.machine.ceiling.compare_ceiling import ratio
 
 SECONDS = 0.5
 ROUNDS, OF_PEERS = 200, 40
 PRESENT = (0.0, 0.25, 0.5, 0.75)
 # Intervals of 95% may miss 18 of 200: 9%, of however many answers there are.
-OFF, MISSES, TRUTHS = 0.10, 9.0, 30
-# Where the host takes a tick from most runs, one a round would leave too few.
-TRUTHS_A_ROUND = 3
+OFF, MISSES = 0.10, 9.0
 # Value, ends of the interval, and whether all clean runs were made.
 Answer = tuple[float, float, float, float]
 NOT_KNOWN = -1.0  # in a journal of numbers: no interval
@@ -52,31 +47,13 @@ def one_round(folder: Path, number: int) -> Round:
         with neighbors(work.program, scene):
             told = tool(folder, work.argv(SECONDS, 1), work.argv(SECONDS, 2))
         found[f"{name} value"], found[f"{name} warned"] = [told.speedup], [float(told.warned)]
-    return {**found, **_truth(folder, work)}
-
-
-def _truth(folder: Path, work: Work) -> Round:
-    """The pace of some quiet runs at each number of threads, in turns, of those that the witness saw undisturbed."""
-    found: dict[str, list[float]] = {"truth 1": [], "truth 2": []}
-    for threads in (1, 2) * TRUTHS_A_ROUND:
-        argv = work.argv(SECONDS, threads)
-        measured, seen = witnessed(folder, partial(record, argv))
-        found[f"truth {threads}"] += [pace((measured.run.wall_ns or 0) / 1e9, argv)] if seen.undisturbed else []
-    return found
-
-
-def truth(found: Round) -> tuple[Estimate, int]:
-    """The true speedup, and the undisturbed runs behind it at the number of threads that has fewer."""
-    one, two = (found.get(f"truth {threads}", []) for threads in (1, 2))
-    return ratio(typical(one), typical(two)), min(len(one), len(two))
+    return {**found, **quiet_paces(folder, work, SECONDS)}
 
 
 def figures(found: Round) -> list[Figure]:
     """The truth, then ours against it, then the other tools."""
-    true, n = truth(found)
-    enough = "" if n >= TRUTHS else f": fewer than {TRUTHS}, so that nothing below is to be believed"
-    ends = "" if true.low is None else f" [{true.low:.3f}, {true.high:.3f}]"
-    known = Figure("true speedup", true.value, "x", None, f"of undisturbed runs{ends}{enough}", n)
+    true, known = truth(found)
+    n = known.n
     return [known] if true.value is None else [known, *_ours(found, true, n >= TRUTHS), *_contrasts(found, true.value)]
 
 

@@ -1,15 +1,26 @@
-"""A small study as Scalograph conducts it: random blocks, disturbed runs made again once, then left out."""
+"""A small study as Scalograph conducts it: random blocks, disturbed runs made again once, then left out.
+
+The speedup that it should find comes from quiet runs, of which only those count that a witness saw undisturbed.
+"""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
-from verdict_common import Work, judged
+from probe_common import Figure
+from verdict_common import Work, judged, pace, record, typical
+from verdict_witness import witnessed
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
+from scalograph.machine.ceiling.compare_ceiling import ratio as ratio_of_estimates
 
 RUNS = 5
+TRUTHS = 30
+# Where the host takes a tick from most runs, one a round would leave too few.
+TRUTHS_A_ROUND = 3
 # Threads, seconds, and 1 where the run was flagged.
 Made = tuple[int, float, float]
 
@@ -52,3 +63,22 @@ def concluded(first: Sequence[Made], again: Sequence[Made]) -> Small:
     every = {n: [wall for threads, wall, _ in first if threads == n] for n in (1, 2)}
     n_least = min(map(len, clean.values()))
     return Small(ratio(clean[1], clean[2]) if n_least >= 2 else None, n_least >= RUNS, ratio(every[1], every[2]))
+
+
+def quiet_paces(folder: Path, work: Work, seconds: float, *kind: str) -> dict[str, list[float]]:
+    """Return the pace of quiet runs at one and two threads, of those that the witness saw undisturbed."""
+    found: dict[str, list[float]] = {"truth 1": [], "truth 2": []}
+    for threads in (1, 2) * TRUTHS_A_ROUND:
+        argv = work.argv(seconds, threads, *kind)
+        measured, seen = witnessed(folder, partial(record, argv))
+        found[f"truth {threads}"] += [pace((measured.run.wall_ns or 0) / 1e9, argv)] if seen.undisturbed else []
+    return found
+
+
+def truth(found: Mapping[str, list[float]]) -> tuple[Estimate, Figure]:
+    """Return the true speedup, and its row; `n` is of the number of threads that has fewer undisturbed runs."""
+    one, two = (found.get(f"truth {threads}", []) for threads in (1, 2))
+    true, n = ratio_of_estimates(typical(one), typical(two)), min(len(one), len(two))
+    enough = "" if n >= TRUTHS else f": fewer than {TRUTHS}, so that nothing below is to be believed"
+    ends = "" if true.low is None else f" [{true.low:.3f}, {true.high:.3f}]"
+    return true, Figure("true speedup", true.value, "x", None, f"of undisturbed runs{ends}{enough}", n)

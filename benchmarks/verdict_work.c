@@ -1,5 +1,6 @@
-/* Fixed work: `verdict_work UNITS THREADS [lock]` divides UNITS turns of a loop that no compiler can shorten over the
- * threads; with `lock`, only the thread that holds it works, and hands it on after every 200,000 turns.
+/* Fixed work: `verdict_work UNITS THREADS [lock|barrier]` divides UNITS turns of a loop that no compiler can shorten
+ * over the threads; with `lock`, only the thread that holds it works, and hands it on after every 200,000 turns; with
+ * `barrier`, all wait for each other after each twentieth of their work.
  * A neighbor: `verdict_work play CPU MS PERCENT [MS PERCENT]...` is busy on that CPU for a share of every 40 ms, for
  * each MS in turn and from the start again, until it is killed.
  */
@@ -13,9 +14,10 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-enum { MOST = 1024, BATCH = 200000 };
+enum { MOST = 1024, BATCH = 200000, PARTS = 20 };
 static const int64_t PERIOD_NS = 40000000;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t barrier;
 
 static void turn(int64_t units) {
     volatile uint64_t x = 1;
@@ -33,6 +35,14 @@ static void *work_locked(void *units) {
         pthread_mutex_lock(&mutex);
         turn(left < BATCH ? left : BATCH);
         pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void *work_in_step(void *units) {
+    for (int i = 0; i < PARTS; i++) {
+        turn(*(int64_t *)units / PARTS);
+        pthread_barrier_wait(&barrier);
     }
     return NULL;
 }
@@ -73,9 +83,11 @@ int main(int argc, char **argv) {
     if (argc > 4 || n < 1 || n > MOST)
         return 2;
     int64_t units = atoll(argv[1]) / n;
+    void *(*run)(void *) = argc < 4 ? work : strcmp(argv[3], "barrier") ? work_locked : work_in_step;
+    pthread_barrier_init(&barrier, NULL, n);
     pthread_t threads[MOST];
     for (int i = 0; i < n; i++)
-        if (pthread_create(&threads[i], NULL, argc == 4 ? work_locked : work, &units))
+        if (pthread_create(&threads[i], NULL, run, &units))
             return 1;
     for (int i = 0; i < n; i++)
         pthread_join(threads[i], NULL);

@@ -18,6 +18,7 @@ class Exit(IntEnum):
     UNREADABLE = 6
     SLOWER = 7
     INCONCLUSIVE = 8
+    MORE_WORK = 9
     INTERRUPTED = 130
     TERMINATED = 143
 

@@ -1,4 +1,4 @@
-"""The arithmetic behind the figures of verdict and gate benchmarks, on records made up here: nothing is launched."""
+"""The arithmetic behind the figures of verdict benchmarks, on records made up here: nothing is launched."""
 
 import json
 import random
@@ -113,10 +113,6 @@ def test_what_other_tools_and_pyperf_print_is_read(b: Benchmarks) -> None:
     assert b.verdict_tools.pyperf_mean(json.dumps({"benchmarks": [{"runs": runs}]})) == 2.0
     with pytest.raises(SystemExit, match="perf stat: found"):
         b.verdict_tools.perf_stat_mean("")
-    line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05x {}"
-    assert b.gate_tools.pyperf_said(line.format("slower")) == "slower"
-    assert b.gate_tools.pyperf_said(line.format("faster")) == "faster"
-    assert b.gate_tools.pyperf_said("Benchmark hidden because not significant (1): command") == "passed"
 
 
 def test_wilson_against_published_values(b: Benchmarks) -> None:
@@ -132,6 +128,8 @@ def test_a_schedule_is_the_same_for_all_who_draw_it_with_one_seed(b: Benchmarks)
     one, two = (common.coming_and_going(random.Random(5), 0.5) for _ in range(2))
     assert one == two != common.coming_and_going(random.Random(6), 0.5)
     assert all(duty == 0 for part in common.coming_and_going(random.Random(5), 0.0) for _, duty in part)
+    duties = [{duty for _, duty in part} for part in common.bursts(random.Random(5), 0.5)]
+    assert duties == [{0, 100}] * len(common.CPUS)
 
 
 def test_the_ratio_of_one_thing_to_itself_is_read_from_both_orders(b: Benchmarks) -> None:
@@ -197,38 +195,3 @@ def test_rounds_are_put_together_and_a_torn_line_is_left_out(b: Benchmarks, tmp_
     with journal.open("a") as out:
         out.write(json.dumps({"code": "of another day", "round": {"a": [7.0]}}) + '\n{"code": "to')
     assert rounds._read(journal) == [{"a": [1.0]}]
-
-
-def test_what_a_gate_said_is_counted(b: Benchmarks) -> None:
-    words = b.gate_tools.WORDS
-    said = {"same": ["passed", "slower", "refused", "passed"], "more": ["slower", "slower", "refused", "passed"]}
-    found = {f"ab {case} said": [float(words.index(word)) for word in told] for case, told in said.items()}
-    found |= {f"ab {case} ratio": [1.0] * 4 for case in said} | {f"ab {case} took": [2.0] * 4 for case in said}
-    figures = {figure.name: figure for figure in b.gate_peers.figures(found)}
-    assert [figure.value for figure in figures.values()] == [25.0, 25.0, 50.0, 25.0]
-    false = figures["ab: same build, called slower"]
-    assert (false.verdict, false.n) == ("MISSED", 4) and "2 passed, 1 slower, 1 refused; 2.0 s a gate" in false.note
-
-
-def test_a_tool_that_gives_a_ratio_is_judged_by_each_threshold(b: Benchmarks) -> None:
-    found = {f"hyperfine {case} said": [b.gate_peers.NOT_SAID] * 3 for case in ("same", "more")}
-    found |= {"hyperfine same ratio": [1.0, 1.03, 0.9], "hyperfine more ratio": [1.049, 1.051, 1.2]}
-    found |= {f"hyperfine {case} took": [1.0] * 3 for case in ("same", "more")}
-    figures = {figure.name: figure for figure in b.gate_peers.figures(found)}
-    assert figures["hyperfine, threshold 5%: same build, called slower"].value == 0.0
-    assert figures["hyperfine, threshold 2%: same build, called slower"].value == pytest.approx(100 / 3)
-    assert figures["hyperfine, threshold 5%: 5% more work, found"].value == pytest.approx(200 / 3)
-    assert figures["hyperfine, threshold 2%: 5% more work, found"].value == 100.0
-    assert not figures["hyperfine, threshold 5%: same build, called slower"].verdict
-
-
-def test_a_round_of_other_sources_is_not_resumed_from(b: Benchmarks, tmp_path: Path) -> None:
-    file = tmp_path / "a.py"
-    found = []
-    for text in ("one", "two"):
-        file.write_text(text)
-        b.probe_rounds.DEPENDS = {file}
-        b.probe_rounds._fingerprint.cache_clear()
-        found.append(b.probe_rounds._fingerprint())
-    b.probe_rounds._fingerprint.cache_clear()
-    assert found[0] != found[1]

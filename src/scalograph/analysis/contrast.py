@@ -1,8 +1,13 @@
-"""Contrasts: differences of mean logs of two configurations, unpaired (Welch) or paired within blocks."""
+"""Contrasts: differences of mean logs of two configurations, unpaired (Welch) or paired within blocks.
+
+Pairs may be corrected for the speed of the CPU, which a guest sees in the time of a short loop alone.
+"""
 
 import math
 from dataclasses import dataclass, replace
 from typing import Self
+
+import numpy as np
 
 from scalograph.analysis.center import Center, FloatArray, center
 from scalograph.analysis.estimate import Estimate, exp, need_runs
@@ -12,6 +17,10 @@ WELCH = "ratio of typical runs, Welch t on log scores"
 PAIRED = "ratio of typical runs, paired t on log scores"
 NO_SPREAD = "the runs of each configuration are identical: the interval has no width; the clock may be too coarse"
 NO_PAIR_SPREAD = "the ratio is identical in all pairs: the interval has no width; the clock may be too coarse"
+SPEED = "the speed of the CPU is taken out"
+OWN_EFFECT = 0.01  # p value below which the two configurations themselves differ in the speed of their CPUs
+FEWEST_SPEEDS = 8  # pairs that a slope rests on, and at least half of all
+STEADY = 0.01  # standard deviation of the differences in log loop time: below it, they are the noise of the loop
 _FEW_DF = 2  # of two or three runs
 
 
@@ -79,6 +88,64 @@ def paired_contrast(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast
         short = f"need >= 2 pairs for an interval, have {a.size}"
         return Contrast(c.value, math.nan, 0.0, a.size, PAIRED, (short,))
     return Contrast(c.value, c.se, c.df, a.size, PAIRED, (NO_PAIR_SPREAD,) if c.se == 0 else ())
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedContrast:
+    """A paired contrast without what the speed of the CPU explains.
+
+    Attributes:
+        contrast: of all pairs as they are, where `slope` is 0.
+        slope: relative change of a run's time for a relative change of the loop's, 0 where nothing was taken out.
+        slowdown: loop time of the slowest run over that of the fastest one; NaN if unknown.
+    """
+
+    contrast: Contrast
+    slope: float
+    slowdown: float
+
+
+def speed_adjusted_contrast(
+    a: FloatArray, b: FloatArray, speed_a: FloatArray, speed_b: FloatArray, trim: float = 0.0
+) -> SpeedContrast:
+    """Return the contrast log(a / b) of one or more pairs of logs, with the log loop time of the CPU as covariate.
+
+    Only for two configurations of the same number of tasks, CPUs and placement, which the caller ascertains: elsewhere
+    the configuration itself changes the speed of its CPUs, and the covariate would take out the effect.
+
+    The pairs estimate the slope, by regression of the differences of logs on those of the loop. With two runs in a
+    block this is least squares over all runs with an effect for each block; without block effects slow phases and
+    drift widen the interval (benchmarks/statistics_undisturbed.py). It is never a ratio to the loop: programs feel a
+    slow CPU by different amounts. Errors of the loop pull the slope to 0, which is the plain contrast. That is also
+    the result where the slope would be negative, the speed hardly varies or differs between the configurations, or
+    fewer than 8 pairs or half of them have both speeds. A loop time that is the harmonic mean over a run, the inverse
+    of its mean speed, explains most.
+
+    `speed_a` and `speed_b` are logs of loop times, NaN where unknown; a[i] and b[i] share block i.
+    """
+    plain = paired_contrast(a, b, trim)
+    both = np.isfinite(speed_a) & np.isfinite(speed_b)
+    n = int(both.sum())
+    if n < max(FEWEST_SPEEDS, a.size / 2):
+        return SpeedContrast(plain, 0.0, math.nan)
+    y, x = (a - b)[both], (speed_a - speed_b)[both]
+    every = np.concatenate([speed_a[both], speed_b[both]])
+    slowdown = math.exp(float(np.ptp(every)))
+    x_off = x - x.mean()
+    squares = float(x_off @ x_off)
+    own = paired_contrast(speed_a[both], speed_b[both]).p_value()
+    is_steady = squares <= STEADY**2 * (n - 1) or (own is not None and own < OWN_EFFECT)
+    slope = 0.0 if is_steady else float(x_off @ y) / squares
+    if slope <= 0:
+        return SpeedContrast(plain, 0.0, slowdown)
+    rest = y - y.mean() - slope * x_off
+    se_slope = math.sqrt(float(rest @ rest) / (n - 2) / squares)
+    left = center(y - slope * x, trim)
+    df = left.df - 1
+    se = math.hypot(left.se * math.sqrt(left.df / df), float(x.mean()) * se_slope)
+    lost = (f"{a.size - n} of {a.size} pairs miss the speed of the CPU",) if n < a.size else ()
+    notes = (*lost, *((NO_PAIR_SPREAD,) if se == 0 else ()))
+    return SpeedContrast(Contrast(left.value, se, df, n, f"{PAIRED}; {SPEED}", notes), slope, slowdown)
 
 
 def _df(x: Center, y: Center) -> float:

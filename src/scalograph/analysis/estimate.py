@@ -123,6 +123,19 @@ class Estimate:
         value, low, high = (None if x is None else finite(x * factor) for x in ends)
         return replace(self, value=value, low=low, high=high)
 
+    def widen(self, half_log: float) -> Self:
+        """Return the estimate with ends that lie farther out by a factor, given as a log of at least 0.
+
+        >>> Estimate(2.0, 1.0, 4.0).widen(math.log(2)).high
+        8.0
+        """
+        if half_log <= 0:
+            return self
+        low, high = (
+            None if x is None else finite(x * math.exp(way * half_log)) for x, way in ((self.low, -1), (self.high, 1))
+        )
+        return replace(self, low=low, high=high)
+
     def plus(self, amount: float) -> Self:
         """Return the estimate plus an amount."""
         value, low, high = (None if x is None else x + amount for x in (self.value, self.low, self.high))
@@ -136,6 +149,24 @@ class Estimate:
 def unknown_estimate(method: str, confidence: float, n: int, *warnings: str) -> Estimate:
     """Return an estimate without a value, with the reason as a warning."""
     return Estimate(None, None, None, confidence, n, method, tuple(warnings))
+
+
+HULL = "hull of two intervals, between which the value lies"
+
+
+def hull(low: Estimate, high: Estimate) -> Estimate:
+    """Return the estimate of what lies between two: from the lower end of one to the upper end of the other.
+
+    The value is the geometric mean of both; it is missing, or an end is, where one of them has none.
+
+    >>> f"{hull(Estimate(1.0, 0.96, 1.04), Estimate(1.21, 1.16, 1.26)):.2f}"
+    '1.10 [0.96, 1.26]'
+    """
+    both = low.value is not None and high.value is not None and min(low.value, high.value) > 0
+    value = math.sqrt(float(low) * float(high)) if both else None
+    methods, warnings = dict.fromkeys((low.method, high.method)), dict.fromkeys((*low.warnings, *high.warnings))
+    method, n = f"{HULL}: {'; '.join(methods)}", min(low.n, high.n)
+    return Estimate(value, low.low, high.high, min(low.confidence, high.confidence), n, method, tuple(warnings))
 
 
 def need_runs(needed: int, have: Sequence[int] | int, purpose: str = "an interval") -> str:

@@ -21,13 +21,9 @@ from scalograph.analysis.quantiles import t_quantile
 from scalograph.analysis.usl import MANY_SIZES, limit, runs_test, upper_end
 
 CLASSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
-    "1": np.ones_like,
-    "log n": np.log2,
-    "n": np.positive,
-    "n log n": lambda n: n * np.log2(n),
-    "n^2": np.square,
+    "1": np.ones_like, "log n": np.log2, "n": np.positive, "n log n": lambda n: n * np.log2(n), "n^2": np.square,
     "n^3": lambda n: n**3,
-}
+}  # fmt: skip
 CONSTANT = "1"
 _EXACT = 1e-13  # share of the points' own sum of squares below which there is only rounding
 # Sizes, spread over the range and beyond, at which a class may equal the fixed part when the search starts.

@@ -84,6 +84,7 @@ def speedup(
     blocks: Blocks | None = None,
     confidence: float = 0.95,
     step: float | None = None,
+    open_logs: Mapping[int, float] | None = None,
 ) -> list[SpeedupPoint]:
     """Return the speedup of each level over the baseline, in ascending order of levels; the module gives the formula.
 
@@ -96,9 +97,9 @@ def speedup(
         blocks: level -> block of each of its runs, one for each score; a level may run several times in a block.
         confidence: nominal coverage, of each interval and of the simultaneous ones together.
         step: of which all scores are multiples; intervals are wider by what that may hide.
+        open_logs: level -> half of the distance of the ends between which its scores lie, as a log.
 
-    Raises:
-        ValueError: an argument is out of range (never for lack of data).
+    Raises ValueError if an argument is out of range (never for lack of data).
 
     >>> one, two = speedup({1: [10.0, 10.2, 9.8], 2: [5.0, 5.1, 4.9]}, cpus=2)
     >>> one.speedup.value, round(two.speedup.value, 3), round(two.efficiency.value, 3)
@@ -113,17 +114,19 @@ def speedup(
         reasons = {} if means is None else missing_pairs(means, baseline)
         of = (baseline, confidence)
         columns = unpaired_columns(samples, *of) if means is None else blocked_columns(means, *of)
-        columns = columns.invert() if better == "higher" else columns
-        paired, bands = (_widen(each, step, samples, baseline) for each in (columns.singles(), columns.bands()))
+        columns, open_logs = columns.invert() if better == "higher" else columns, open_logs or {}
+        paired, bands = (_widen(x, step, samples, baseline, open_logs) for x in (columns.singles(), columns.bands()))
     alone = {n: _single(samples, n, baseline, better, confidence) for n in samples if n not in paired}
     singles = paired | {n: e.add_warnings(reasons[n]) if n in reasons else e for n, e in alone.items()}
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]
 
 
 def _widen(
-    estimates: Mapping[int, Estimate], step: float | None, samples: Mapping[int, FloatArray], baseline: int
-) -> dict[int, Estimate]:
-    return {n: widen_by_step(e, step, samples[baseline], samples[n]) for n, e in estimates.items()}
+    estimates: Mapping[int, Estimate], step: float | None, samples: Mapping[int, FloatArray], baseline: int,
+    open_logs: Mapping[int, float],
+) -> dict[int, Estimate]:  # fmt: skip
+    halves = {n: (open_logs.get(baseline, 0.0) + open_logs.get(n, 0.0)) * (n != baseline) for n in estimates}
+    return {n: widen_by_step(e, step, samples[baseline], samples[n]).widen(halves[n]) for n, e in estimates.items()}
 
 
 def _check(levels: list[int], work: str, better: str, cpus: int | None, confidence: float) -> None:

@@ -1,13 +1,17 @@
-"""Robust ratio of paired runs, some of them slowed, in two modes, or coarsely timed; and what it shows."""
+"""Robust ratio of paired runs, some of them slowed, in two modes, or coarsely timed; and what it shows.
+
+Runs may be known as they would have been without interference: as one number, or between two (`hull_ratio`).
+"""
 
 import math
 from bisect import bisect_left
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from scalograph.analysis.center import FloatArray, Scores, has_logs, n_trimmed
-from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.contrast import speed_adjusted_contrast
+from scalograph.analysis.estimate import Estimate, finite, hull
 from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, find_modes, widen_for_rounding
 from scalograph.analysis.quantiles import t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs
@@ -18,13 +22,16 @@ TRIM, TRIM_OF_MODES = 0.1, 0.25
 SAME = 0.02  # distance from 1 within which the interval of a ratio of equals lies
 
 RatioClass = Literal["less", "more", "equivalent", "inconclusive"]
+CorrectionClass = Literal["checked", "unchecked", "withdrawn"]
 
 
-def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
+def versus(a: Scores, b: Scores, confidence: float = 0.95, speeds: tuple[Scores, Scores] | None = None) -> Estimate:
     """Return the typical score of `a` over that of `b`; a[i] and b[i] ran in block i.
 
     The interval is robust to slowed runs, widened for a coarse clock, and missing where too few runs stand against two
-    modes. Raises ValueError if the lengths differ or `confidence` is no probability.
+    modes. What `speeds`, logs of the loop times of both, explain is taken out (`speed_adjusted_contrast`).
+
+    Raises ValueError if the lengths differ or `confidence` is no probability.
 
     Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974), of pairs.
 
@@ -33,6 +40,12 @@ def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
     ('less', 0.959)
     """
     x, y, _ = pairs(a, b)
+    if speeds is not None and x.size == len(speeds[0]) == len(speeds[1]) and has_logs(x, y):
+        trim = TRIM if n_trimmed(x.size, TRIM) else 0.0
+        loops = [np.asarray(speed, dtype=np.float64) for speed in speeds]
+        adjusted = speed_adjusted_contrast(np.log(x), np.log(y), loops[0], loops[1], trim)
+        if adjusted.slope:
+            return widen_for_rounding(adjusted.contrast.estimate(confidence), x, y)
     bimodal = _bimodal(x, y)
     trim = TRIM_OF_MODES if bimodal and x.size >= FEWEST else TRIM
     estimate = paired_ratio(a, b, confidence, trim=trim if n_trimmed(x.size, trim) else 0.0)
@@ -53,6 +66,60 @@ def classify_ratio(ratio: Estimate, margin: float = SAME) -> RatioClass:
     if 1 / (1 + margin) <= ratio.low and ratio.high <= 1 + margin:
         return "equivalent"
     return "less" if ratio.high < 1 else "more" if ratio.low > 1 else "inconclusive"
+
+
+def hull_ratio(a_low: Scores, a_high: Scores, b_low: Scores, b_high: Scores, confidence: float = 0.95) -> Estimate:
+    """Return the typical score of `a` over that of `b`, each known between two scores; run i of both in block i.
+
+    It reaches from the lower end of `a_low` over `b_high` to the upper end of `a_high` over `b_low`. Raises ValueError
+    as `versus` does.
+
+    >>> low, high = [96.0, 96.1, 95.8, 96.3, 95.9], [98.0, 98.1, 97.8, 98.3, 97.9]
+    >>> ratio = hull_ratio(low, high, [x + 5 for x in low], [x + 5 for x in high])
+    >>> classify_ratio(ratio), f"{ratio:.3f}"
+    ('less', '0.951 [0.932, 0.970]')
+    """
+    return hull(versus(a_low, b_high, confidence), versus(a_high, b_low, confidence))
+
+
+class CorrectionCheck(NamedTuple):
+    """Corrected ratio over the clean one, and what that shows about the correction."""
+
+    ratio: Estimate
+    word: CorrectionClass
+
+
+CORRECTION = "corrected ratio over the ratio of clean runs, both independent"
+
+
+def check_correction(clean: Estimate, corrected: Estimate, margin: float = SAME) -> CorrectionCheck:
+    """Compare the ratio of corrected runs with that of clean runs of the same two configurations, other runs.
+
+    It is checked if their ratio lies within the margin, a share, with its interval, and withdrawn if the interval lies
+    beyond the margin. Both are independent, and hold with the same confidence.
+
+    Source: G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, Stat. Med. 27 (2008).
+
+    >>> clean, corrected = Estimate(1.05, 1.045, 1.055, n=5), Estimate(1.051, 1.04, 1.062, n=8)
+    >>> check_correction(clean, corrected).word, check_correction(clean, corrected, 0.01).word
+    ('checked', 'unchecked')
+    >>> check_correction(clean, Estimate(1.15, 1.13, 1.17, n=8)).word
+    'withdrawn'
+    """
+    ends = (*clean, *corrected)
+    confidence, n = min(clean.confidence, corrected.confidence), min(clean.n, corrected.n)
+    known_ends = [end for end in ends if end is not None and end > 0]
+    if len(known_ends) < len(ends):
+        return CorrectionCheck(Estimate(confidence=confidence, n=n, method=CORRECTION), "unchecked")
+    low_1, log_1, high_1, low_2, log_2, high_2 = map(math.log, known_ends)
+    delta = log_2 - log_1
+    below, above = math.hypot(log_2 - low_2, high_1 - log_1), math.hypot(high_2 - log_2, log_1 - low_1)
+    value, low, high = (finite(math.exp(x)) for x in (delta, delta - below, delta + above))
+    ratio, least = Estimate(value, low, high, confidence, n, CORRECTION), math.log1p(margin)
+    if delta - below > least or delta + above < -least:
+        return CorrectionCheck(ratio, "withdrawn")
+    is_within = -least <= delta - below and delta + above <= least
+    return CorrectionCheck(ratio, "checked" if is_within else "unchecked")
 
 
 def pairs_needed(ratio: Estimate, margin: float = SAME) -> int | None:

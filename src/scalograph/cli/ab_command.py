@@ -8,7 +8,7 @@ import typer
 
 from scalograph.cli.gate_command import SummaryFile, append_summary
 from scalograph.cli.options import CommandOptions, group_options
-from scalograph.cli.sweep_options import LEVELS, VERSION
+from scalograph.cli.sweep_options import LEVELS, VERSION, Vary
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 FORMS = {
     "unpaired": "No answer: {reason}.",
-    "no time": "Inconclusive: for wall time, {reason}.",
     "time unknown": "Wall time is inconclusive: {reason}.",
     "CPU time": "By CPU time only, {first!s}",
 }
@@ -33,7 +32,7 @@ class AbOptions:
     a: Annotated[str, typer.Option("--a", metavar="TEXT", help="Value of {version} for the baseline: a path or a tag")]
     b: Annotated[str, typer.Option("--b", metavar="TEXT", help="Value of {version} for the new build")]
     margin: Annotated[
-        str | None, typer.Option("--margin", help="Ignore differences smaller than this (default 2%)")
+        str | None, typer.Option("--margin", help="Ignore smaller differences (default 2%; 0.1% with --count)")
     ] = None
     build: Annotated[
         str | None,
@@ -43,8 +42,12 @@ class AbOptions:
     summary: SummaryFile = None
     # The least that a precision can end (`scalograph.study.cross_checks.FEWEST`).
     pairs: Annotated[
-        int, typer.Option("--pairs", "--runs", "-r", min=9, help="Maximum pairs; may stop after half, at the precision")
+        int, typer.Option("--pairs", "--runs", "-r", min=9, help="Planned pairs; may stop after half or add half once")
     ] = 40
+    count: Annotated[
+        bool, typer.Option("--count", help="Count instructions by valgrind instead of timing; exit with 9 if they grew")
+    ] = False
+    vary: Vary = None
     precision: Annotated[str, typer.Option(help="Stop once the interval of the ratio is this narrow")] = "1%"
 
 
@@ -54,6 +57,7 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     \b
     scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100
     scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         # two git revisions
+    scalograph ab --count --a ./prog-old --b ./prog-new -- {version}             # did the work grow?
     scalograph ab --a Serial --b G1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
     """
     from scalograph.cli.command_line_study.declaration import study_text
@@ -65,6 +69,8 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
         study = _study(versions, options)
     else:
         versions, study = _build_versions(versions, versions.build, options)
+    if versions.count:
+        return _count(study_text(study), versions, margin, options)
     return run_command_study(
         study_text(study), options, lambda session: _print_answer(session, versions, margin, options)
     )
@@ -88,7 +94,11 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
     if [str(level) for level in parsed] != [versions.a, versions.b]:
         raise StudyError.one("", f"--a {versions.a} --b {versions.b}: not two plain texts", "", _PLAIN)
     sweep = SweepOptions(
-        factor=[f"{VERSION}={levels}"], threads=versions.threads, runs=versions.pairs, precision=versions.precision
+        factor=[f"{VERSION}={levels}"],
+        threads=versions.threads,
+        runs=versions.pairs,
+        precision=versions.precision,
+        vary=versions.vary,
     )
     return replace(sweep_study(sweep, options), subcommand="ab")
 
@@ -100,6 +110,17 @@ def _build_versions(versions: AbOptions, build: str, options: CommandOptions) ->
     every = resolve_revisions(find_repository(Path()), [versions.a, versions.b])
     versions = replace(versions, a=every[0].name, b=every[1].name)
     return versions, insert_build_folders(_study(versions, options), every, build, options)
+
+
+def _count(text: str, versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
+    from scalograph.cli.comparing import labels
+    from scalograph.cli.count_output import MARGIN, CountQuestion, run_count
+
+    reference, other = labels([versions.a, versions.b])
+    margin = MARGIN if margin is None else margin
+    return run_count(
+        text, CountQuestion(reference=reference, other=other, margin=margin, summary=versions.summary), options
+    )
 
 
 def _print_answer(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
@@ -126,7 +147,7 @@ def _make_answer(
     from scalograph.exchange.compare.measured_source import counts_disturbed, findings_source
     from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions, pairs_remedy
     from scalograph.protocol.plain import AnswerCase
-    from scalograph.questions.claims import state
+    from scalograph.questions.claims import add_varied, state
     from scalograph.study.levels import parse_levels
 
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
@@ -141,29 +162,28 @@ def _make_answer(
         claim = state(FORMS, [AnswerCase(case="unpaired", values={"reason": reason})])
         document = {"reference": reference, "other": other, "answer": "inconclusive", "why": reason}
         return title, claim, document, Exit.CONFIGURATION_FAILED
-    comparisons = paired_versions(source, VERSION, names, margin)
+    comparisons = paired_versions(source, VERSION, names, margin, planned=versions.pairs)
     remedy = pairs_remedy(comparisons.results[0], share_of("--precision", versions.precision) or 0.0)
     claim = compare_claim(comparisons, remedy)
     if refused:
         comparisons, claim = _limit_to_cpu_time(comparisons, claim, refused)
+    claim = add_varied(claim, findings.study.varied, "pair")
     return title, claim, comparisons.results[0].model_dump(mode="json"), exit_code(comparisons)
 
 
 def _limit_to_cpu_time(
     comparisons: "ResultComparisons", claim: "Claim", refused: str
 ) -> "tuple[ResultComparisons, Claim]":
-    """Answer by CPU times: more CPU time is slower, less or as much leaves the time open."""
+    """Answer by CPU times, which leave the time open: a program that waits takes longer without more CPU time."""
     from scalograph.protocol.plain import AnswerCase
     from scalograph.questions.claims import state
 
-    (result,), is_slower = comparisons.results, comparisons.answer == "slower"
-    if not is_slower:
-        result = result.model_copy(update={"answer": "inconclusive", "case": "refused", "why": f"time: {refused}"})
+    update = {"answer": "inconclusive", "case": "refused", "why": f"time: {refused}"}
     values = {"reason": refused, "first": claim.sentences[0]}
-    names = ("CPU time", "time unknown") if is_slower else ("no time", "CPU time")
-    stated = state(FORMS, [AnswerCase(case=name, values=values) for name in names], claim.matrix)
-    comparisons = comparisons.model_copy(update={"answer": result.answer, "results": [result]})
-    return comparisons, stated
+    cases = [AnswerCase(case=name, values=values) for name in ("CPU time", "time unknown")]
+    results = [result.model_copy(update=update) for result in comparisons.results]
+    stated = state(FORMS, cases, claim.matrix).model_copy(update={"answered": False})
+    return comparisons.model_copy(update={"answer": "inconclusive", "results": results}), stated
 
 
 command = group_options(_ab, AbOptions, CommandOptions)

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
-) -> tuple[Findings, Path]:
+    source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True,
+    correct: bool | None = None,
+) -> tuple[Findings, Path]:  # fmt: skip
     """Analyze a journal, and the profile beside it, into findings.json, or the file `to`.
 
-    `claims` of a paper replace those that the study had when it was run; these only show its results.
+    `claims` of a paper replace those that the study had when it was run; these only show its results. `correct`:
+    whether the study goes by undisturbed time; None: where a run was corrected.
     """
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduction_commands
@@ -30,7 +32,7 @@ def analyze(
     from scalograph.profile.profile_tables import add_profile
     from scalograph.questions.assemble import findings
 
-    read = table.load(results.locate_journal(source), keep_observations=False)
+    read = table.load(results.locate_journal(source), keep_observations=False, correct=correct)
     read = read if claims is None else replace(read, study=replace_claims(read.study, claims))
     folder = results.locate_results(source)
     with pause_gc():
@@ -49,9 +51,8 @@ def report(
     from scalograph.report.html import write
 
     folder = results.locate_results(source)
-    compute = (
-        _refresh_findings if to is None else _compute_findings
-    )  # a page that goes elsewhere leaves the results as they are
+    # A page that goes elsewhere leaves the results as they are.
+    compute = _refresh_findings if to is None else _compute_findings
     if claims is not None or not is_current(source):
         findings = compute(source, claims)
     else:
@@ -64,10 +65,15 @@ def report(
     return findings, page
 
 
-def load_findings(source: Path) -> Findings:
-    """Return findings: a file as it is, those on disk where they are current, else computed; write nothing."""
+def load_findings(source: Path, correct: bool | None = None) -> Findings:
+    """Return findings: a file as it is, those on disk where they are current, else computed; write nothing.
+
+    `correct`: whether a study with a journal goes by undisturbed time; None: where a run was corrected.
+    """
     if source.suffix == ".json" and source.is_file():
         return saved_documents.read_findings(source)
+    if correct is not None and results.locate_results(source).journal.exists():
+        return _compute_findings(source, correct=correct)
     if is_current(source):
         findings = saved_documents.read_findings(results.locate_results(source).findings)
         if findings.protocol == saved_documents.LATEST or not results.locate_results(source).journal.exists():
@@ -92,8 +98,10 @@ def _refresh_findings(source: Path, claims: list[PublishedClaim] | None = None) 
     return _compute_findings(source, claims)
 
 
-def _compute_findings(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
-    return Findings.model_validate_json(analyze(source, claims, keep=False)[0].model_dump_json())
+def _compute_findings(
+    source: Path, claims: list[PublishedClaim] | None = None, correct: bool | None = None
+) -> Findings:
+    return Findings.model_validate_json(analyze(source, claims, keep=False, correct=correct)[0].model_dump_json())
 
 
 def draw_charts(findings: Findings) -> "list[Figure | Overlay]":
@@ -121,10 +129,8 @@ def is_current(source: Path) -> bool:
 def exit_code(findings: Findings, strict: bool = True, answered: bool | None = None) -> Exit:
     """Return 4 for a configuration without a successful run, 5 without an answer, else 0.
 
-    Args:
-        findings: of a study.
-        strict: whether a configuration short of its runs ends in 5 too.
-        answered: whether what is shown is an answer; None: as the findings have it.
+    If `strict`, a configuration short of its runs ends in 5 too. `answered`: whether what is shown is an answer; None:
+    as the findings have it.
     """
     if findings.runs.n_empty:
         return Exit.CONFIGURATION_FAILED

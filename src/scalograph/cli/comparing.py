@@ -30,16 +30,10 @@ def compare_sources(
     where: Sequence[str] = (),
     allow_missing: Sequence[str] = (),
 ) -> "ResultComparisons":
-    """Compare sources with the first of them.
+    """Compare sources with the first of them, given the texts of the options of `compare`.
 
-    Args:
-        sources: as `compare` takes them.
-        margin: such as "5%"; None is 2%.
-        response: that is compared; None for the primary one.
-        per: clock or cpu.
-        mhz: with per clock, such as "2000,2330".
-        where: texts FACTOR=LEVEL that select.
-        allow_missing: configurations that may fail, or be missing, after the first source.
+    `margin` is such as "5%", None 2%; `response` None is the primary one; `per` is clock (with `mhz`, such as
+    "2000,2330") or cpu. `where` are texts FACTOR=LEVEL that select.
     """
     from scalograph.exchange.compare.measured_source import PER, divide_scores, select_levels
     from scalograph.exchange.compare.result_answer import compare_sources
@@ -47,7 +41,7 @@ def compare_sources(
     if per is not None and per not in PER:
         raise unknown_name_error("--per", f'"{per}"', per, PER)
     clocks = _clocks(mhz, len(sources), per)
-    opened = [read_source(text, label, response) for text, label in zip(sources, labels(sources), strict=True)]
+    opened = _read_alike(sources, response)
     opened = select_levels(opened, where)
     if per:
         opened = [divide_scores(item, per, clock) for item, clock in zip(opened, clocks, strict=True)]
@@ -57,6 +51,21 @@ def compare_sources(
     for item in comparisons.results:
         item.per = per or ""
     return comparisons
+
+
+def _read_alike(sources: Sequence[str], response: str | None) -> "list[MeasuredSource]":
+    """Read all sources by undisturbed time, or none of them: a ratio never mixes it with wall time."""
+    from scalograph.findings.corrected_study import UNDISTURBED
+
+    named = [*zip(sources, labels(sources), strict=True)]
+    opened = [read_source(text, label, response) for text, label in named]
+    are_corrected = [source.response.name == UNDISTURBED for source in opened]
+    if response is not None or all(are_corrected) or not any(are_corrected):
+        return opened
+    corrected = [read_source(text, label, response, correct=True) for text, label in named]
+    if all(source.response.name == UNDISTURBED for source in corrected):
+        return corrected
+    return [read_source(text, label, response, correct=False) for text, label in named]
 
 
 def _floor(sources: "Sequence[MeasuredSource]") -> float:
@@ -71,6 +80,7 @@ def _floor(sources: "Sequence[MeasuredSource]") -> float:
 def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) -> "Screen":
     """Lay out a comparison; `sources` are as they were named."""
     from scalograph.exchange.compare.compare_claim import compare_claim, compare_tables, compare_trust, differences
+    from scalograph.questions.claims import add_varied
     from scalograph.report.screen import Screen
 
     named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]
@@ -78,7 +88,8 @@ def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) 
     return Screen(
         title=comparisons.results[0].title or "Is it faster?",
         machine="; ".join([*named, differences(comparisons), f"margin {exact_percent(comparisons.results[0].margin)}"]),
-        claim=compare_claim(comparisons), trust=compare_trust(comparisons), tables=compare_tables(comparisons),
+        claim=add_varied(compare_claim(comparisons), comparisons.results[0].varied),
+        trust=compare_trust(comparisons), tables=compare_tables(comparisons),
         remarks={"Excluded or unverified": causes} if causes else {},
     )  # fmt: skip
 
@@ -122,8 +133,11 @@ def share_of(option: str, text: str | None) -> float | None:
 _OURS, _OUR_NAME = (".jsonl", ".gz"), "findings.json"
 
 
-def read_source(text: str, label: str, response: str | None) -> "MeasuredSource":
-    """Read a source under a label; the format of other tools' files is detected."""
+def read_source(text: str, label: str, response: str | None, correct: bool | None = None) -> "MeasuredSource":
+    """Read a source under a label; the format of other tools' files is detected.
+
+    `correct`: whether a study goes by undisturbed time; None: where a run was corrected.
+    """
     from scalograph.exchange.compare.benchmark_source import benchmark_source
     from scalograph.exchange.compare.published_source import is_published, published_source
     from scalograph.exchange.readers.registry import read
@@ -135,21 +149,23 @@ def read_source(text: str, label: str, response: str | None) -> "MeasuredSource"
     if colon and name in READERS:
         every = read(name, *map(Path, files.split(",")))
         return benchmark_source(every, READERS[name].instrument, label, response)
-    source = _read_path(Path(text), label, response)
+    source = _read_path(Path(text), label, response, correct)
     if not isinstance(source, tuple):
         return source
     name, every = source
     return benchmark_source(every, READERS[name].instrument, label, response)
 
 
-def _read_path(path: Path, label: str, response: str | None) -> "MeasuredSource | tuple[str, list[Benchmark]]":
+def _read_path(
+    path: Path, label: str, response: str | None, correct: bool | None
+) -> "MeasuredSource | tuple[str, list[Benchmark]]":
     from scalograph.cli.analyze_steps import load_findings
     from scalograph.exchange.compare.measured_source import findings_source
     from scalograph.exchange.readers.registry import recognize
     from scalograph.study.reader_names import READERS
 
     try:
-        findings = load_findings(path)
+        findings = load_findings(path, correct)
     except ProtocolError:
         is_ours = path.suffix in _OURS or path.name == _OUR_NAME or not path.exists()
         recognized_file = None if is_ours else recognize(path)

@@ -41,7 +41,19 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
 _GROUPS: Mapping[str, frozenset[str]] = {
     "Workload": frozenset({"shell", "setup", "prepare", "cleanup", "input", "ok_exit", "response", "per_worker"}),
     "Measurement": frozenset(
-        {"runs", "warmup_runs", "max_reruns", "max_runs", "budget", "timeout", "pilot", "quick", "resume", "sentinel"}
+        {
+            "runs",
+            "warmup_runs",
+            "max_reruns",
+            "max_runs",
+            "budget",
+            "timeout",
+            "pilot",
+            "quick",
+            "resume",
+            "vary",
+            "sentinel",
+        }
     ),
     "Statistics": frozenset({"precision", "margin", "target", "cost", "ceiling", "even", "same"}),
     "Environment": frozenset(

@@ -44,12 +44,9 @@ def command(
     n, used = len(history.results), f"margin {100 * history.margin:g}%"
     lost = f"{len(history.left_out)} excluded" if history.left_out else ""
     shown = Screen(
-        title=history.title or name,
-        machine=", ".join(filter(None, [count_noun(n, "result"), lost, used])),
-        claim=series_claim(history),
-        trust=series_trust(history),
-        tables=series_tables(history),
-    )
+        title=history.title or name, machine=", ".join(filter(None, [count_noun(n, "result"), lost, used])),
+        claim=series_claim(history), trust=series_trust(history), tables=series_tables(history),
+    )  # fmt: skip
     answer(shown, tables_place(), tables, table, history.model_dump(mode="json") if json else None)
     export_document(export_json, shown, history)
 

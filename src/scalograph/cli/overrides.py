@@ -29,12 +29,9 @@ def override_protocol(
     if when_busy is not None and when_busy not in WHEN_BUSY:
         raise unknown_name_error("--when-busy", f'"{when_busy}"', when_busy, WHEN_BUSY)
     changes: dict[str, Any] = {
-        "budget_s": seconds_of("--budget", budget),
-        "budget_runs": max_runs,
-        "wait_quiet_s": seconds_of("--wait-quiet", wait_quiet),
-        "when_busy": when_busy,
-        "runs": runs,
-    }
+        "budget_s": seconds_of("--budget", budget), "budget_runs": max_runs,
+        "wait_quiet_s": seconds_of("--wait-quiet", wait_quiet), "when_busy": when_busy, "runs": runs,
+    }  # fmt: skip
     given = {name: value for name, value in changes.items() if value is not None}
     if not given:
         return declared

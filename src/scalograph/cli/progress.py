@@ -157,20 +157,16 @@ QUIET_S = 30.0
 SOON_S = 2.0
 # What is noted again and again is said once, then counted.
 AGAIN = {"busy": "busy blocks", "disturbed": "unusable blocks"}
-VERDICTS = ("clean", "unverified", "disturbed", "invalid", "failed")
+VERDICTS = ("clean", "corrected", "unverified", "disturbed", "invalid", "failed")
 GAP = "  "
 
 
 class LiveProgress:
     """Show progress: live lines on a terminal, periodic lines elsewhere.
 
-    Args:
-        n_done: runs that earlier sessions finished.
-        limit_s: the time limit of the study; None is no limit.
-        spent_s: seconds of it that earlier sessions used.
-        planner: shows precision reached, or the state of a search.
-        called: begins the line, where the study is one of several.
-        is_plain: print lines also on a terminal, where others print beside us.
+    Earlier sessions finished `n_done` runs and used `spent_s` seconds of the limit of the study, None without one. The
+    `planner` shows precision reached, or the state of a search. `called` begins the line, where the study is one of
+    several; with `is_plain` lines are printed also on a terminal, where others print beside us.
     """
 
     def __init__(

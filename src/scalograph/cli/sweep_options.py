@@ -23,6 +23,7 @@ from scalograph.cli.options import (
 
 LEVELS = "levels such as 1,2,8, 1:8, 1:512:*2, or 1:all"
 VERSION = "version"
+Vary = Annotated[str | None, typer.Option("--vary", help="Draw anew for each block: env (its size), hash-seed, layout")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,7 @@ class SweepOptions:
     warmup_runs: Annotated[
         int, typer.Option("-w", "--warmup-runs", "--warmup", min=0, help="Runs to discard first")
     ] = 0
+    vary: Vary = None
     precision: Annotated[str | None, typer.Option(help="Add runs until the interval is this narrow, e.g. 1%")] = None
     target: Annotated[str, typer.Option(help="Target efficiency")] = "80%"
     cost: Annotated[float | None, typer.Option(min=0, help="Price per CPU-hour, any currency")] = None

@@ -17,12 +17,9 @@ from scalograph.text.units import parse_duration, parse_percent
 MAX_BYTES = 64 << 10
 # A key with what reads its value, and an example of it.
 KEYS: Mapping[str, tuple[Callable[[str], object], str]] = {
-    "margin": (parse_percent, "5%"),
-    "budget": (parse_duration, "5min"),
-    "wait_quiet": (parse_duration, "10min"),
-    "wait_lock": (parse_duration, "1min"),
-    "when_busy": (WHEN_BUSY.index, "cpu-time"),
-}
+    "margin": (parse_percent, "5%"), "budget": (parse_duration, "5min"), "wait_quiet": (parse_duration, "10min"),
+    "wait_lock": (parse_duration, "1min"), "when_busy": (WHEN_BUSY.index, "cpu-time"),
+}  # fmt: skip
 # A study declares its own time limit, and a reproduction is longer than any command.
 OWN_LIMIT = ("run", "study", "reproduce", "doctor")
 

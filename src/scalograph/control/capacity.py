@@ -19,16 +19,7 @@ from scalograph.control.settings import Setting, delegation_change, leaf_change
 from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.system.cgroups import (
-    CPU_TIME,
-    CgroupTree,
-    V1Tree,
-    cgroup2_mount,
-    controller_tree,
-    cpu_tree,
-    read,
-    v1_mount,
-)
+from scalograph.system import cgroups
 
 
 def find_cgroup_refusal(controller: str, without: str, root: Path = Path("/")) -> Refusal | None:
@@ -36,18 +27,18 @@ def find_cgroup_refusal(controller: str, without: str, root: Path = Path("/")) -
 
     `without` is what to do where it is refused, such as "leave quotas out".
     """
-    tree = controller_tree(controller, root)
+    tree = cgroups.controller_tree(controller, root)
     if tree is None:
         return Refusal(f"no cgroup has the controller {controller} here", f"run outside the container, or {without}")
     # Only the hierarchy's true root lacks this file, and only there may processes be beside cgroups with limits.
-    if (tree.mount / "cgroup.type").exists() and read(tree.mount / "cgroup.procs"):
+    if (tree.mount / "cgroup.type").exists() and cgroups.read(tree.mount / "cgroup.procs"):
         return Refusal("the visible root of cgroup v2 holds processes (a container)", f"run outside it, or {without}")
     return find_write_refusal(tree.mount, without)
 
 
 def cgroup_version(controller: str, root: Path = Path("/")) -> str:
     """Return which cgroups set the limits of a controller here, for people."""
-    return "cgroup v1" if isinstance(controller_tree(controller, root), V1Tree) else "cgroup v2"
+    return "cgroup v1" if isinstance(cgroups.controller_tree(controller, root), cgroups.V1Tree) else "cgroup v2"
 
 
 @dataclass(frozen=True)
@@ -69,12 +60,12 @@ class CgroupLimit:
     without: str
     delegation: Setting
     leaf: Setting
-    write: Callable[[CgroupTree, Path], None]
+    write: Callable[[cgroups.CgroupTree, Path], None]
     prove: Callable[[Path], None]
 
 
 @contextmanager
-def make_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> Iterator[Path]:
+def make_limited_cgroup(limit: CgroupLimit, tree: cgroups.CgroupTree, store: Store) -> Iterator[Path]:
     """Make a cgroup with a limit, and yield its folder; afterwards remove it with all that it holds.
 
     Raises HostError if the limit is refused (with the kernel's reason), or lost before the end.
@@ -93,7 +84,7 @@ def make_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> I
 
 
 @contextmanager
-def enter_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> Iterator[None]:
+def enter_limited_cgroup(limit: CgroupLimit, tree: cgroups.CgroupTree, store: Store) -> Iterator[None]:
     """Move this process into a `make_limited_cgroup`, and afterwards back; no other process is moved.
 
     Enter it before a run starts, so that the window of the run begins under the limit.
@@ -162,10 +153,10 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
 
 def _own_folders(root: Path) -> Iterator[Path]:
     """Yield our cgroups with all above them: the unified one, and that of the v1 controller cpu."""
-    mount = cgroup2_mount(root)
-    v1 = v1_mount("cpu", root)
+    mount = cgroups.cgroup2_mount(root)
+    v1 = cgroups.v1_mount("cpu", root)
     homes = {"": mount, "cpu": root / v1.lstrip("/") if v1 else None}
-    for line in (read(root / "proc/self/cgroup") or "").splitlines():
+    for line in (cgroups.read(root / "proc/self/cgroup") or "").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         for name in controllers.split(","):
@@ -177,9 +168,9 @@ def _own_folders(root: Path) -> Iterator[Path]:
 
 def read_quota(folder: Path) -> float | None:
     """Return the quota of one cgroup, of either version, in CPUs; None if it has none."""
-    text = read(folder / "cpu.max")
+    text = cgroups.read(folder / "cpu.max")
     if text is None:
-        text = f"{read(folder / 'cpu.cfs_quota_us')} {read(folder / 'cpu.cfs_period_us')}"
+        text = f"{cgroups.read(folder / 'cpu.cfs_quota_us')} {cgroups.read(folder / 'cpu.cfs_period_us')}"
     quota, _, period = text.partition(" ")
     counts = [int(text) for text in (quota, period) if _COUNT.fullmatch(text)]
     return counts[0] / counts[1] if len(counts) == 2 and counts[1] else None
@@ -193,7 +184,7 @@ MIN_QUOTA_CPUS = 0.01  # the kernel accepts no less than 1 ms in a period
 
 def find_quota_refusal(root: Path = Path("/")) -> Refusal | None:
     """Find what prevents a quota, by reading only; None if nothing does."""
-    return find_cgroup_refusal(CPU_TIME, _WITHOUT, root)
+    return find_cgroup_refusal(cgroups.CPU_TIME, _WITHOUT, root)
 
 
 class QuotaControl(CgroupControl):
@@ -218,7 +209,7 @@ class QuotaControl(CgroupControl):
 
 @contextmanager
 def limit_cpu_time(
-    cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
+    cpus: float, tree: cgroups.CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[None]:
     """Limit this process and what it starts to `cpus` seconds of CPU time in a second; no other process is moved.
 
@@ -231,7 +222,7 @@ def limit_cpu_time(
 
 @contextmanager
 def make_quota_cgroup(
-    cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
+    cpus: float, tree: cgroups.CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[Path]:
     """Yield the folder of an empty cgroup with so much CPU time. Arguments and errors as above."""
     with make_limited_cgroup(*_limit_in_tree(cpus, tree, store, root)) as folder:
@@ -239,14 +230,14 @@ def make_quota_cgroup(
 
 
 def _limit_in_tree(
-    cpus: float, tree: CgroupTree | None, store: Store | None, root: Path
-) -> tuple[CgroupLimit, CgroupTree, Store]:
+    cpus: float, tree: cgroups.CgroupTree | None, store: Store | None, root: Path
+) -> tuple[CgroupLimit, cgroups.CgroupTree, Store]:
     if refused := find_quota_refusal(root):
         raise HostError(QUOTA, refused.why, "the controller cpu, and leave to make a cgroup", refused.fix)
     around = cpu_quota(root)
     if around is not None and around < cpus:
         raise HostError(QUOTA, *_describe_excess(cpus, around))
-    tree = tree or cpu_tree(root)
+    tree = tree or cgroups.cpu_tree(root)
     assert tree is not None, "refused where there is none"
     limit = CgroupLimit(
         QUOTA, f"{cpus:g} CPUs", _WITHOUT, Setting.CPU_DELEGATION, Setting.QUOTA_LEAF,
@@ -261,8 +252,8 @@ def _describe_excess(cpus: float, around: float) -> tuple[str, str, str]:
     return excess, f"at most {around:g}", "lower the level, or start outside that cgroup"
 
 
-def _write_quota(quota_us: int, tree: CgroupTree, folder: Path) -> None:
-    if isinstance(tree, V1Tree):
+def _write_quota(quota_us: int, tree: cgroups.CgroupTree, folder: Path) -> None:
+    if isinstance(tree, cgroups.V1Tree):
         tree.write(folder / "cpu.cfs_period_us", str(PERIOD_US))
         tree.write(folder / "cpu.cfs_quota_us", str(quota_us))
     else:

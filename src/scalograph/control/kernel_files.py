@@ -210,6 +210,19 @@ def refuse_unmet(conditions: Mapping[str, Level], root: Path = Path("/")) -> Non
             raise HostError(f"conditions.{name}", value, expected, _remedy(name, expected))
 
 
+_NO_RANDOM_LAYOUT = 0x0040000  # ADDR_NO_RANDOMIZE, which child processes inherit
+
+
+def refuse_fixed_layout(root: Path = Path("/")) -> None:
+    """Raise HostError where address layouts are not random: on the machine, or for this process and its children."""
+    if read(root / "proc/sys/kernel/randomize_va_space") == "0":
+        fix = "sysctl kernel.randomize_va_space=2"
+        raise HostError("layout", "address randomization is off on this machine", "", fix)
+    flags = read(root / "proc/self/personality") or "0"
+    if int(flags, 16) & _NO_RANDOM_LAYOUT:
+        raise HostError("layout", "address randomization is off for this process", "", "start it without setarch -R")
+
+
 def describe_met(conditions: Mapping[str, Level]) -> str | None:
     """Return the journal's note on conditions that were met; None if there are none."""
     words = (f"{name.removeprefix('sysctl:')} {normalize_value(str(value))}" for name, value in conditions.items())

@@ -69,6 +69,12 @@ class GridPlanner:
         """Tell whether a block has no run to come."""
         return not self._left.get(block)
 
+    def add_blocks(self, n: int, configurations: Collection[Configuration]) -> None:
+        """Plan further blocks of these configurations."""
+        for run in grid_runs(self._design, n):
+            if run.block >= self._design.study.protocol.runs and run.configuration in configurations:
+                self._planned[run.run] = self._left.setdefault(run.block, {})[run.run] = run
+
     def skip_configurations(self, configurations: Collection[Configuration]) -> None:
         """Plan no further run of these configurations."""
         for block in self._left.values():
@@ -111,14 +117,20 @@ class GridPlanner:
         return replace(planned, run=f"{name}r{number}", replicate=planned.replicate + number * n_planned)
 
 
-def grid_runs(design: Design) -> Iterator[Run]:
-    """Yield every planned run of a grid, warm-up runs first; none of them is stored."""
+def grid_runs(design: Design, n_further: int = 0) -> Iterator[Run]:
+    """Yield every planned run of a grid, warm-up runs first, then those of further blocks; none of them is stored.
+
+    Replicates of further blocks follow those that repeats of the planned ones may have.
+    """
     for number in range(design.study.protocol.warmup_runs):
         configuration = design.configurations[number % len(design.configurations)]
         yield Run(f"w{number:04d}", -1, configuration, number, warmup=True)
     generator = random.Random(design.study.seed)
     replicates = [0] * len(design.configurations)
-    for block in range(design.study.protocol.runs):
+    n_blocks, n_repeats = design.study.protocol.runs, design.study.protocol.max_reruns
+    for block in range(n_blocks + n_further):
+        if block == n_blocks:
+            replicates = [n * (1 + n_repeats) for n in replicates]
         members = [i for i in range(len(design.configurations)) for _ in range(design.runs_per_block(i))]
         if design.study.protocol.order == "blocks":
             generator.shuffle(members)

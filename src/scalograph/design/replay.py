@@ -17,9 +17,8 @@ Finished = tuple[Run, Record, str]
 def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> int:
     """Tell a planner the finished runs of a journal and resume it; return the number of runs.
 
-    Raises:
-        ProtocolError: an event does not follow protocol/journal.md, or two runs have the same name.
-        StudyError: a run differs from that of the same name in the planner's design.
+    Raises ProtocolError: an event does not follow protocol/journal.md, or two runs have the same name; StudyError: a
+    run differs from that of the same name in the planner's design.
     """
     n_told = 0
     for done in _finished_runs(events, judging):

@@ -53,9 +53,8 @@ Refusal = Callable[[Configuration], str | None]
 def design(study: Study, facts: HostFacts, refusal: Refusal = lambda configuration: None) -> Design:
     """Return the design of a study on a host.
 
-    Raises:
-        StudyError: the host cannot obey a level (every such level is listed), or no configuration is left.
-        HostError: it grants no level of a factor, or none but the baseline.
+    Raises StudyError: the host cannot obey a level (every such level is listed), or no configuration is left;
+    HostError: it grants no level of a factor, or none but the baseline.
     """
     declared, (study, left_out) = study, _resolve_levels(study, facts)
     _refuse_missing_levels(declared, study, left_out)

@@ -26,13 +26,8 @@ class SearchPlanner:
 
     A disturbed run is repeated at once, at most `max_reruns` times; then the next step is chosen again. If more than
     half of the runs were disturbed, or eight in a row, the machine is too busy, and the search ends without an answer
-    unless the study waits for quiet.
-
-    Args:
-        search: the search.
-        score: time of a run: of the same work at each level, or as the search state takes it.
-        max_reruns: how often a disturbed run is repeated.
-        waits: whether the study waits for quiet, and so never gives up.
+    unless the study `waits` for quiet. `score` is the time of a run: of the same work at each level, or as the search
+    state takes it.
     """
 
     def __init__(self, search: Search[Any], score: Score, *, max_reruns: int, waits: bool) -> None:

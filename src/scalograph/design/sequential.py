@@ -38,7 +38,8 @@ class PrecisionProgress:
 class SequentialPlanner:
     """A planner that decides at the end of each block, so that all its configurations met the same machine.
 
-    Baselines, and the reference of versions, continue until all others are done: ratios are paired with them.
+    Baselines, and the reference of versions, continue until all others are done: ratios are paired with them. Versions
+    whose ratio is too wide after the planned blocks get further ones, once (`Stopping.n_further`).
     """
 
     def __init__(self, design: Design, rule: Stopping, score: Score) -> None:
@@ -52,6 +53,7 @@ class SequentialPlanner:
         self._baselines |= {*self._bases.values()}
         self._scores: dict[Key, list[tuple[int, float]]] = {key: [] for key in self._configurations}
         self._done: dict[Key, Configuration] = {}
+        self._is_extended = False
         self._reached = PrecisionProgress(rule.precision, None, 0, len(self._configurations))
 
     def ask(self) -> Run | None:
@@ -84,16 +86,29 @@ class SequentialPlanner:
 
     def _decide(self) -> None:
         precise = {key for key in self._configurations if self._rule.is_precise(self._series(key))}
-        others = self._configurations.keys() - self._baselines
         # The precision of references by themselves does not matter.
         precise |= {*self._bases.values()} if self._bases.keys() <= precise else set()
-        # Baselines stop with the last of the others.
-        over = precise if others <= precise else precise - self._baselines
-        self._done |= {key: t for key, t in self._configurations.items() if key in over and key not in self._done}
-        self._grid.skip_configurations([*self._done.values()])
+        if not self._is_extended:
+            self._skip(precise)
+            if self._bases and not self._grid.n_left:
+                self._extend()
         worst = max(self._half_widths(), default=None)
         forgone = tuple(self._done.values())
         self._reached = PrecisionProgress(self._rule.precision, worst, len(precise), len(self._configurations), forgone)
+
+    def _skip(self, precise: set[Key]) -> None:
+        """Skip what is precise enough; baselines stop with the last of the others."""
+        others = self._configurations.keys() - self._baselines
+        over = precise if others <= precise else precise - self._baselines
+        self._done |= {key: t for key, t in self._configurations.items() if key in over and key not in self._done}
+        self._grid.skip_configurations([*self._done.values()])
+
+    def _extend(self) -> None:
+        """Plan the further blocks of versions and their references, by the width of their intervals alone."""
+        self._is_extended = True
+        further = {key: n for key in self._bases if (n := self._rule.n_further(self._series(key)))}
+        keys = further.keys() | {self._bases[key] for key in further}
+        self._grid.add_blocks(max(further.values(), default=0), [self._configurations[key] for key in keys])
 
     def _series(self, key: Key) -> list[float]:
         """Return the scores of a configuration, or its ratios over the reference."""

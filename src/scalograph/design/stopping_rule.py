@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping
 from statistics import fmean, median
 
-from scalograph.analysis.stopping import Stopping
+from scalograph.analysis.stopping import Stopping, level_of_look
 from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.responses import observe, primary_response, windows
+from scalograph.study.responses import ELAPSED, observe, primary_response, windows
+from scalograph.verdict.undisturbed import corrected_times
 
 
 def stopping(study: Study) -> Stopping | None:
@@ -26,6 +27,12 @@ def _rule(study: Study) -> Stopping | None:
     if protocol.precision is None or is_search(study.question):
         return None
     return Stopping(protocol.precision, protocol.runs, protocol.confidence)
+
+
+def pair_confidence(study: Study, blocks: Iterable[int], confidence: float) -> float:
+    """Return the confidence of a ratio over the reference from these blocks: higher after an extension."""
+    rule = pair_stopping(study)
+    return confidence if rule is None else level_of_look(confidence, blocks, rule.planned)
 
 
 def reference_key(study: Study, configuration: Mapping[str, Level]) -> tuple[Level, ...]:
@@ -50,8 +57,13 @@ def _block_means(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
 
 
 def score(study: Study, record: Record) -> float | None:
-    """Return the score of the primary response of a run that succeeded; None without one."""
-    seen = observe(study.responses[primary_response(study)].source, record, windows(record), study.protocol.warmup)
+    """Return the score of the primary response of a run that succeeded; None without one.
+
+    From 2% on, what others took is subtracted.
+    """
+    source, warmup = study.responses[primary_response(study)].source, study.protocol.warmup
+    corrected = corrected_times(record, source, warmup) if source in ELAPSED else []
+    seen = corrected or observe(source, record, windows(record), warmup)
     return median(seen) if seen else None
 
 

@@ -149,16 +149,12 @@ def params_text(params: dict[str, str]) -> str:
 
 
 def printed_score(output: str, reader: str, benchmark: str | None, unit: str) -> float:
-    """Return the score of the benchmark that a harness printed: the median over its forks.
+    """Return the score of the benchmark that a harness printed in a run: the median over its forks.
 
-    Args:
-        output: of one run of the harness.
-        reader: the name of its format.
-        benchmark: its name, followed by its params where several share the name; None where one was printed.
-        unit: of the response: "s", or "1/s" for a rate.
+    `benchmark` is its name, followed by its params where several share the name; None where one was printed. `unit` is
+    that of the response: "s", or "1/s" for a rate.
 
-    Raises:
-        ValueError: the output has another form or unit, or holds no such benchmark or several; says what was expected.
+    Raises ValueError: the output has another form or unit, or holds no such benchmark or several; and what is expected.
     """
     chosen = _select_benchmark(_read(output, reader), benchmark)
     if not chosen.forks:

@@ -28,21 +28,14 @@ _STAYS = 0.1
 
 
 def complexities(points: Points, weights: str, confidence: float, asked: Sequence[float] = ()) -> dict[str, Any]:
-    """Fit the classes of growth to times at sizes.
+    """Fit the classes of growth to times at sizes, in place of rates; `confidence` is of the classes and intervals.
 
-    Args:
-        points: sizes, and times in place of rates.
-        weights: `relative`: errors are a share of each time.
-        confidence: of the set of classes and of the intervals.
-        asked: sizes to predict; if empty, as far as the data reach.
+    `weights` are `relative`: errors are a share of each time. `asked` are sizes to predict; if empty, as far as the
+    data reach. Returns `possible` (names of the remaining classes), `classes` (of each `start`, `cost`, `residual`, and
+    why it is `refuted`), `power` (`exponent`, `residual`, `refuted`), `most_growth`, `points`: `size`, `time`, `fitted`
+    by class; `predictions`.
 
-    Returns:
-        `possible` (names of the remaining classes), `classes` (of each `start`, `cost`, `residual`, and why it is
-        `refuted`), `power` (`exponent`, `residual`, `refuted`), `most_growth`, `points`: `size`, `time`, `fitted` by
-        class; `predictions`.
-
-    Raises:
-        StudyError: there are too few sizes or too narrow a range of them, or the weights are others.
+    Raises StudyError: there are too few sizes or too narrow a range of them, or the weights are others.
     """
     if weights != "relative":
         raise StudyError.one("--weights", f'"{weights}"', "relative, with --law complexity")

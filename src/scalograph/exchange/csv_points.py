@@ -92,15 +92,11 @@ def _number(text: str | None) -> float | None:
 
 
 def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]) -> Points:
-    """Return throughput over a param: rates as they are, times inverted.
+    """Return throughput over a param that counts what works concurrently: rates as they are, times inverted.
 
-    Args:
-        every: imported benchmarks.
-        param: counts what works concurrently: threads, clients, GOMAXPROCS.
-        where: levels of other params, where these have several.
+    `where` are levels of other params, where these have several.
 
-    Raises:
-        StudyError: no benchmark has the param as a number or the levels, or several benchmarks have both.
+    Raises StudyError: no benchmark has the param as a number or the levels, or several benchmarks have both.
     """
     having = [benchmark for benchmark in every if param in benchmark.params]
     if not having:

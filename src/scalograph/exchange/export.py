@@ -35,9 +35,8 @@ _TAIL = ("response", "iteration", "value", "unit")
 def observations(table: Table) -> Columns:
     """Return a row for each observation; failed runs have no value.
 
-    Returns:
-        Columns `run block replicate warmup status verdict boot`, one for each factor (prefixed `factor.` if its name
-        is taken), then `response iteration value unit`.
+    Returns columns `run block replicate warmup status verdict boot`, one for each factor (prefixed `factor.` if its
+    name is taken), then `response iteration value unit`.
     """
     units = {name: response.unit for name, response in table.study.responses.items()}
     names = _factors(table, (*_HEAD, *_TAIL))
@@ -48,9 +47,8 @@ def observations(table: Table) -> Columns:
 def runs(table: Table) -> Columns:
     """Return a row for each run: its configuration, its score of each response, and the gravest cause.
 
-    Returns:
-        Columns `run block replicate warmup status verdict boot cause`, one for each factor, then one for each response
-        in its unit (prefixed `factor.` or `response.` if a name is taken).
+    Returns columns `run block replicate warmup status verdict boot cause`, one for each factor, then one for each
+    response in its unit (prefixed `factor.` or `response.` if a name is taken).
     """
     head = (*_HEAD, "cause")
     names = _factors(table, head)
@@ -67,9 +65,8 @@ def runs(table: Table) -> Columns:
 def write(columns: Columns, file: Path) -> None:
     """Write columns in the format of the file's ending: .csv or .parquet.
 
-    Raises:
-        StudyError: the file has another ending.
-        HostError: the disk refuses, or polars, which writes Parquet, is not there.
+    Raises StudyError: the file has another ending; HostError: the disk refuses, or polars, which writes Parquet, is not
+    there.
     """
     if file.suffix not in (".csv", ".parquet"):
         raise StudyError.one(str(file), f'no format ends with "{file.suffix}"', "one of .csv, .parquet")

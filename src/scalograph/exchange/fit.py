@@ -24,21 +24,11 @@ from scalograph.text.scale import PLAIN, Scale
 
 
 def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[float] = ()) -> dict[str, Any]:
-    """Fit the scaling laws to throughputs at sizes.
+    """Fit the scaling laws to throughputs at sizes; `asked` are sizes to predict, if empty as far as the data reach.
 
-    Args:
-        points: the measured throughputs.
-        weights: which errors are equal (analysis.usl).
-        confidence: of the intervals.
-        asked: sizes to predict; if empty, as far as the data reach.
-
-    Returns:
-        `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags` and their `codes`, `holds` (whether the
-        law does), `predictions`, and `points`: `size`, `throughput`, `fitted`, and over the smallest size `speedup`,
-        `efficiency`, `serial_fraction`.
-
-    Raises:
-        StudyError: there are too few sizes.
+    Returns `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags` and their `codes`, `holds` (whether
+    the law does), `predictions`, and `points`: `size`, `throughput`, `fitted`, and over the smallest size `speedup`,
+    `efficiency`, `serial_fraction`. Raises StudyError: there are too few sizes.
     """
     try:
         fit = fit_usl(points.sizes, points.rates, weights, confidence)

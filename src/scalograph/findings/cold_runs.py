@@ -43,11 +43,7 @@ class ColdRuns:
 
 
 def flag_cold_runs(table: Table, curves: Sequence[Curve], samples: Mapping[Key, Sample]) -> list[Caveat]:
-    """Flag each configuration whose first runs were cold.
-
-    Returns:
-        A caveat if the first runs of the study were cold.
-    """
+    """Flag each configuration whose first runs were cold; return a caveat if those of the study were."""
     name = table.view.primary
     starts = {k: cold for k, s in samples.items() if (cold := _find_start(s.rows(name), partial(s.scores, name)))}
     for curve in curves:

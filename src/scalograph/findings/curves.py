@@ -1,5 +1,6 @@
 """Curves: responses and speedup along one factor, all other factors fixed."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
@@ -13,7 +14,7 @@ from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings import whole_run
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.row import Key
+from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample, group_samples, sample_flags
 from scalograph.findings.speedup_rule import curve_speedups, find_speedup_rule, step_gains
 from scalograph.findings.table import Table
@@ -33,11 +34,7 @@ def is_count(response: Response) -> bool:
 
 
 def exact_count(scores: Sequence[float], confidence: float) -> Estimate | None:
-    """Return the count if all runs agree on it.
-
-    Returns:
-        None unless it is one whole number, the same in two runs or more.
-    """
+    """Return the count if all runs agree on it: one whole number, the same in two runs or more; else None."""
     if len(scores) < 2 or len({*scores}) > 1 or not float(scores[0]).is_integer():
         return None
     return Estimate(scores[0], scores[0], scores[0], confidence, len(scores), "counted, the same in every run")
@@ -118,18 +115,22 @@ def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
-    try:
-        scores, runs, verdicts = [row.scores[name] for row in sample.succeeded], sample.names, sample.verdicts
-    except KeyError:  # some runs did not yield it
-        rows = [row for row in sample.succeeded if name in row.scores]
-        scores, runs = [row.scores[name] for row in rows], [row.run for row in rows]
-        verdicts = [row.verdict for row in rows]
+    rows = [row for row in sample.succeeded if name in row.scores]  # some runs may not have yielded it
+    scores, runs = [row.scores[name] for row in rows], [row.run for row in rows]
     kept = sample.rows(name)
     lost = set(runs).difference([row.run for row in kept]) if len(kept) < len(runs) else ()
     return PointResponse(
-        estimate=estimate_response(table, sample, name), scores=scores, runs=runs, verdicts=verdicts,
-        left_out=[run for run in runs if run in lost] if lost else [],
+        estimate=estimate_response(table, sample, name), scores=scores, runs=runs,
+        verdicts=[row.verdict for row in rows],
+        left_out=[run for run in runs if run in lost] if lost else [], open_log=sample.open_log(name),
+        loop_logs=_loop_logs(rows),
     )  # fmt: skip
+
+
+def _loop_logs(rows: Iterable[Row]) -> list[float | None]:
+    """List the loop time of each run as a log; empty without any."""
+    logs = [None if math.isnan(row.loop_log) else row.loop_log for row in rows]
+    return logs if any(log is not None for log in logs) else []
 
 
 def estimate_response(table: Table, sample: Sample, name: str | None = None) -> Estimate:
@@ -142,6 +143,7 @@ def estimate_response(table: Table, sample: Sample, name: str | None = None) -> 
     estimate = rule.estimate(sample.scores(name)) if rule and by_rule else summarize(values, confidence)
     if name == table.view.primary and common_step(values) is not None:  # of one score throughout nothing is known
         estimate = widen_for_rounding(estimate, values)
+    estimate = estimate.widen(sample.open_log(name))
     if table.study.responses[name].unit in NEVER_NEGATIVE:
         estimate = estimate.clip_at_zero()
     return replace(estimate, warnings=(*estimate.warnings, WARNING)) if name in sample.whole else estimate

@@ -5,11 +5,12 @@ While a study runs, progress shows it from the runs so far; at the end, the verd
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import versus
-from scalograph.design.stopping_rule import reference_key
+from scalograph.design.stopping_rule import pair_confidence, reference_key
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, group_samples
@@ -100,7 +101,10 @@ def _ratio(table: Table, sample: Sample, base: Sample) -> LeadingEstimate | None
     blocks = sorted(own.keys() & other.keys())
     if not blocks or min(min(means[block] for block in blocks) for means in (own, other)) <= 0:
         return None
-    ratio = versus([own[block] for block in blocks], [other[block] for block in blocks], table.view.confidence)
+    level = pair_confidence(table.study, blocks, table.view.confidence)
+    ratio = versus([own[block] for block in blocks], [other[block] for block in blocks], level)
+    open_log = sum(s.open_log(table.view.primary) for s in (sample, base))
+    ratio = replace(ratio.widen(open_log), confidence=table.view.confidence)
     is_weak = sample.falls_back or base.falls_back
     return LeadingEstimate(ratio, _levels(table, sample), _levels(table, base), True, len(blocks), is_weak)
 

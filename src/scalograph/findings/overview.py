@@ -41,7 +41,7 @@ def describe_study(table: Table) -> StudyDoc:
     baseline = next((BaselineDoc(factor=f, level=level) for f, level in study.baseline.items()), None)
     return StudyDoc(
         name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
-        seed=study.seed, baseline=baseline, primary=view.primary,
+        seed=study.seed, baseline=baseline, primary=view.primary, varied=[*study.protocol.vary],
         factors=[
             FactorDoc(
                 name=name, title=view.title(name), unit=f.unit, kind=f.kind, control=f.control, levels=[*f.levels]

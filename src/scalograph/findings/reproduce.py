@@ -16,12 +16,9 @@ from scalograph.study.toml_text import MAX_BYTES
 
 # Of `FREE`, how a start says it.
 _OPTIONS = {
-    "budget_s": "--budget",
-    "budget_runs": "--max-runs",
-    "wait_quiet_s": "--wait-quiet",
-    "when_busy": "--when-busy",
+    "budget_s": "--budget", "budget_runs": "--max-runs", "wait_quiet_s": "--wait-quiet", "when_busy": "--when-busy",
     "runs": "--runs",
-}
+}  # fmt: skip
 
 
 def reproduction_commands(study: Study, copy: Path, machine: Mapping[str, Any] | None = None) -> list[str]:

@@ -1,5 +1,6 @@
 """One run of a study as a row of the table."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -23,6 +24,8 @@ class Row(Struct, frozen=True, gc=False):
     interference had of what it wanted, or of its time if that is less; None if unbounded. `changed` has the settings
     that its program changed, in words; `kept_to` says that it used only some CPUs. `settings` are machine settings
     with the values before and after; `counters` are the kernel's. `boot` numbers the boots. `is_planned`: no repeat.
+    `undisturbed` has the corrected times of its observations, `open_log` half of the distance of their ends, as a log.
+    `loop_log` is the log of the time of the sentinel's loop in ns: NaN unless the run had one task at a time.
     A journal may hold 100,000 rows: timelines and traces stay on disk, at `timeline_line` and `trace_line`. Rows hold
     no cycles, so the garbage collector can skip them.
     """
@@ -64,6 +67,9 @@ class Row(Struct, frozen=True, gc=False):
     counters: Mapping[str, int] | None = None
     boot: int = 1
     is_planned: bool = True
+    undisturbed: tuple[float, ...] = ()
+    open_log: float = 0.0
+    loop_log: float = math.nan
 
     @property
     def key(self) -> Key:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import geometric_mean
+from statistics import fmean, geometric_mean
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Flag
 from scalograph.design.search_steps import C, Search, SearchSteps
 from scalograph.design.stopping_rule import work_time
+from scalograph.findings.corrected_study import UNDISTURBED
 from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
@@ -55,6 +56,7 @@ class Sample:
     Attributes:
         cpu_responses: responses that count disturbed runs too: they read CPU time, and the study continued by it.
         whole: responses with whole-run scores, because no window stands for the run.
+        raw: responses that do not count corrected runs: interference is in their values.
     """
 
     configuration: Mapping[str, Level]
@@ -63,6 +65,7 @@ class Sample:
     n_failed: int
     cpu_responses: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
+    raw: frozenset[str] = frozenset()
     # Every estimate asks for them anew, of up to 100,000 runs.
     _columns: dict[str, ScoreColumn] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -132,6 +135,11 @@ class Sample:
         """Return the sample with all successful runs counted."""
         return replace(self, counted=self.succeeded, cpu_responses=frozenset())
 
+    def open_log(self, response: str) -> float:
+        """Return half of the distance of the ends between which corrected values lie, as a log; 0 for others."""
+        rows = self.rows(response) if response == UNDISTURBED and self.raw else ()
+        return fmean([row.open_log for row in rows]) if rows else 0.0
+
     def rows(self, response: str) -> Sequence[Row]:
         """Return the counted runs that have a score of this response, in order."""
         return self._column(response).rows
@@ -141,6 +149,9 @@ class Sample:
             rows: Iterable[Row] = self.counted
             if response in self.cpu_responses and not self.falls_back:
                 rows = (row for row in self.succeeded if row.verdict != "invalid")
+            elif response in self.raw and not self.falls_back:
+                clean = [row for row in self.counted if row.verdict != "corrected"]
+                rows = clean if len(clean) >= 2 else rows
             self._columns[response] = ScoreColumn(rows, response)
         return self._columns[response]
 
@@ -156,13 +167,13 @@ def samples_by_configuration(table: Table) -> dict[Key, Sample]:
     real = [row for row in table.rows if not row.warmup]
     for key, row in zip(row_keys(real), real, strict=True):
         groups.setdefault(key, []).append(row)
-    names, by_cpu, samples = list(table.study.factors), table.view.cpu_responses, {}
+    names, by_cpu, raw, samples = list(table.study.factors), table.view.cpu_responses, table.view.raw_responses, {}
     for key, rows in groups.items():
         succeeded = tuple(row for row in rows if row.status == "ok")
         clean = tuple(row for row in succeeded if row.verdict in COUNTED)
         # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
         counted, n_failed = clean if len(clean) >= 2 else succeeded, len(rows) - len(succeeded)
-        samples[key] = Sample(dict(zip(names, key, strict=True)), succeeded, counted, n_failed, by_cpu)
+        samples[key] = Sample(dict(zip(names, key, strict=True)), succeeded, counted, n_failed, by_cpu, raw=raw)
     return samples
 
 
@@ -248,9 +259,13 @@ def replay_events(search: Search[Any], table: Table) -> Iterator[Row]:
     Yields:
         Each run that was observed: no repeats, and none of a configuration outside the steps.
     """
-    steps = SearchSteps(search)
+    steps, names = SearchSteps(search), {row.run for row in table.rows}
     for row in table.rows:
-        if not row.warmup and row.verdict not in REPEATED and steps.level_of(row.configuration) is not None:
+        first, _, times = row.run.partition("r")
+        # An earlier release repeated runs that are corrected now.
+        is_last = f"{first}r{int(times or 0) + 1}" not in names
+        counts = not row.warmup and row.verdict not in REPEATED and is_last
+        if counts and steps.level_of(row.configuration) is not None:
             steps.begin(row.block)
             steps.observe(row.configuration, run_time(table, row))
             yield row
@@ -266,4 +281,6 @@ def replay_runs(search: Search[C], table: Table) -> C:
 def run_time(table: Table, row: Row) -> float | None:
     """Return the time per work of a counted run, in any unit; None if there is none."""
     counts = row.status == "ok" and row.verdict in COUNTED
-    return work_time(table.study, row.scores.get(table.view.primary)) if counts else None
+    # A planner knows of a run what it tells itself, not whether another one will be corrected.
+    name = table.correction.response if table.correction and row.verdict != "corrected" else table.view.primary
+    return work_time(table.study, row.scores.get(name)) if counts else None

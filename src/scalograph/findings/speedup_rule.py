@@ -75,6 +75,7 @@ def _speedups(
         better="lower" if how.kind == "time" else "higher", cpus=n_cpus,
         blocks={int(s.configuration[factor]): s.blocks(how.response) for s in members},
         confidence=table.view.confidence, step=step,
+        open_logs={int(s.configuration[factor]): s.open_log(how.response) for s in members},
     )  # fmt: skip
 
 

@@ -42,6 +42,7 @@ def study_caveats(
     """Yield the caveats of a study, gravest first."""
     runs = [row for row in table.rows if not row.warmup]
     yield from _run_caveats(table, runs, [row for row in runs if row.status == "ok"])
+    yield from _correction_caveats(table)
     yield from _design_caveats(table, residue)
     if noise and noise.minimum_detectable_percent >= BLIND:
         yield Caveat("noisy" if len(samples) > 1 else "noisy alone", {"sd": noise.sd_log_percent})
@@ -77,6 +78,17 @@ def _run_caveats(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterab
     # Where configurations stand for themselves, those that rest on such runs are flagged.
     if table.view.basis != "configurations" and n and n >= UNVERIFIED * len(ok):
         yield Caveat("mostly unchecked", {"n": n, "of": len(ok)})
+
+
+_CHECKS = {"checked": "corrected checked", "withdrawn": "withdrawn"}
+
+
+def _correction_caveats(table: Table) -> Iterable[Caveat]:
+    """Say for how much of the time others had the CPUs, and what clean runs show of the correction."""
+    if table.correction and (table.correction.share or table.correction.check == "withdrawn"):
+        _, check, n, share = table.correction
+        open_code = "corrected" if len(table.configurations) > 1 else "corrected alone"
+        yield Caveat(_CHECKS.get(check, open_code), {"share": share, "n": n}, whole=check != "checked")
 
 
 def _design_caveats(table: Table, residue: Sequence[str]) -> Iterable[Caveat]:
@@ -139,7 +151,8 @@ def judge_study(
     more = [caveat for caveat in flags.grave if caveat not in against]
     lead, early = against[:1] or flags.grave or flags.reasons[:1], [*_early_end(table)]
     others = [*lead, *early, *(more + against[1:] if against else [])]
-    facts = more_time(table, samples, (flags.percent or 0) / 100)
+    facts = [caveat for caveat in caveats if caveat.code == "corrected checked"]
+    facts += more_time(table, samples, (flags.percent or 0) / 100)
     used = [_usage(ok, lost, len(included))] if lost or not against else []
     if len(unchecked) > ROUTINE * len(ok) and not any("checked for interference" in caveat.text for caveat in others):
         facts.append(Caveat("unchecked", {"n": len(unchecked)}))
@@ -225,7 +238,8 @@ def _early_end(table: Table) -> Iterable[Caveat]:
     if table.end_reason == "interrupted":
         is_search = table.view.is_search
         n = sum(not row.warmup and (row.is_planned or is_search) for row in table.rows)
-        yield Caveat("interrupted", {"n": n, "of": None if is_search else sum(table.n_asked)})
+        asked = sum(table.n_asked)
+        yield Caveat("interrupted", {"n": n, "of": None if is_search or n > asked else asked})
 
 
 def _summarize_causes(code: str, runs: Iterable[Row]) -> Iterable[Caveat]:

@@ -14,7 +14,8 @@ from scalograph.text.format import level_text
 from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import short_setting
 
-ELAPSED_SOURCES = ("window.wall", "run.wall", "run.wall_outer", "run.tree_wall")
+CORRECTED = ("window.undisturbed", "run.undisturbed")
+ELAPSED_SOURCES = ("window.wall", "run.wall", "run.wall_outer", "run.tree_wall", *CORRECTED)
 Kind = Literal["time", "rate"]
 
 
@@ -71,6 +72,14 @@ class StudyView:
         if self.study.protocol.when_busy != "cpu-time" or self.is_search:
             return frozenset()
         return frozenset(name for name, response in self.study.responses.items() if response.source in CPU_TIMES)
+
+    @cached_property
+    def raw_responses(self) -> frozenset[str]:
+        """Return the responses in which interference remains, in a study that goes by undisturbed time; else none."""
+        responses = self.study.responses
+        if not any(response.source in CORRECTED for response in responses.values()):
+            return frozenset()
+        return frozenset(name for name, r in responses.items() if r.source not in (*CORRECTED, *CPU_TIMES))
 
     @cached_property
     def varying(self) -> list[str]:

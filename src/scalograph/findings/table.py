@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
@@ -14,8 +15,20 @@ from pydantic import ValidationError
 
 from scalograph.analysis.quantiles import histogram
 from scalograph.analysis.steady import NEED, steady
+from scalograph.design.stopping_rule import pair_stopping
 from scalograph.errors import ProtocolError
 from scalograph.findings import run_notes
+from scalograph.findings.corrected_study import (
+    Correction,
+    UndisturbedTime,
+    check_study,
+    correct_rows,
+    correct_study,
+    disturb_again,
+    is_correctable,
+    loop_log,
+    undisturbed_time,
+)
 from scalograph.findings.row import Row
 from scalograph.findings.study_view import StudyView
 from scalograph.protocol import journal
@@ -54,6 +67,7 @@ T = TypeVar("T")
 MAX_LAST_WORDS = 200  # characters of the last line of a failed run
 MIN_TAIL = 100  # iterations of a run from which on its tail is kept
 _TOO_FEW = steady(())
+_RAW = UndisturbedTime()
 _NONE: Mapping[str, tuple[float, ...]] = {}
 MAX_RUNS = 1_000_000_000  # of one configuration: no design has more
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
@@ -65,7 +79,8 @@ class Table:
 
     `study`, `n_asked` (runs per configuration) and `noise` (of the machine) are as of the last start; `accepted` has
     the differences (key, before, now) accepted at a resume; `ceiling` is the scaling limit of the machine itself;
-    `services` has how services that span runs ended; `paused_s` lies between two starts.
+    `services` has how services that span runs ended; `paused_s` lies between two starts. `correction` says how
+    the study goes by undisturbed time; None where none of its runs was corrected.
     """
 
     study: Study
@@ -86,6 +101,7 @@ class Table:
     accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
     noise: Recheck | None = None
     ceiling: Ceiling | None = None
+    correction: Correction | None = None
     _view: StudyView | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -100,10 +116,11 @@ class Table:
         return [row for row in self.rows if row.status == "ok" and not row.warmup]
 
 
-def load(file: Path, keep_observations: bool = True) -> Table:
+def load(file: Path, keep_observations: bool = True, correct: bool | None = None) -> Table:
     """Read a journal into a table.
 
-    Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run.
+    Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run. `correct`: whether
+    the study goes by undisturbed time where it can; None: where a run was corrected.
     Raises ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
@@ -114,8 +131,22 @@ def load(file: Path, keep_observations: bool = True) -> Table:
         for number, event in enumerate(events, start=2):
             reading.add_event(event, number)
         table.rows = run_notes.copy_side_by_side(table.rows)
+    if correct or (correct is None and any(row.verdict == "corrected" for row in table.rows)):
+        correct_table(table, keep_observations)
     table.warnings += torn + _verdict_changes(table.rows, reading.verdicts)
     return table
+
+
+def correct_table(table: Table, keep_observations: bool) -> None:
+    """Let the study go by undisturbed time, all runs at once, unless its clean runs show that it does not fit."""
+    if not is_correctable(table.study):
+        return
+    table.correction = check_study(table.study, table.rows)
+    if table.correction.check == "withdrawn":
+        table.rows = disturb_again(table.rows)
+    else:
+        table.rows = correct_rows(table.rows, table.correction.response, keep_observations)
+        table.study = correct_study(table.study)
 
 
 def _begin(event: Mapping[str, Any], file: Path) -> Table:
@@ -167,12 +198,15 @@ class _JournalReader:
         study = self._table.study
         self._held = run_notes.ConfigurationCache(study)
         self._asked, self._primary = requirements(study), primary_response(study)
-        warmup = study.protocol.warmup
+        warmup = self._warmup = study.protocol.warmup
         # A driver sends for a time: how much it sends is the result.
         self._is_work_declared = study.responses[self._primary].source != RATE and not study.is_driven
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
         counts = zip(self._table.configurations, self._table.n_asked, strict=True)
         self._n_asked = {id(self._held.resolve(configuration)): n for configuration, n in counts}
+
+        rule = pair_stopping(study)
+        self._first_further = inf if rule is None else rule.planned
 
     def add_event(self, event: Mapping[str, Any], line: int) -> None:
         """Add an event. Raises ProtocolError if it does not follow protocol/journal.md."""
@@ -222,9 +256,10 @@ class _JournalReader:
         took_s = (run.wall_outer_ns or run.wall_ns or 0) / 1e9  # its event was written at its end
         start_s = round(_timestamp(event["at"]) - self._began - took_s, 3)
         course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
+        corrected = undisturbed_time(record, self._asked.elapsed, self._warmup) if ok and self._asked.elapsed else _RAW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
-            configuration=configuration, is_planned=event["replicate"] < self._n_asked.get(id(configuration), 0),
+            configuration=configuration, is_planned=self._is_planned(event, configuration),
             status=run.status if ok or run.status != "ok" else "failed",
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
@@ -245,8 +280,14 @@ class _JournalReader:
             taken=_interference_share(record, judgment), changed=self._intern(run_notes.own_changes(record)),
             kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
-            boot=self._number_of(record.boot_id),
+            boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
+            loop_log=loop_log(record),
         )  # fmt: skip
+
+    def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:
+        """Tell whether a run is no repeat: one of the plan, or of an extension."""
+        is_further = event["block"] >= self._first_further and "r" not in event["run"]
+        return is_further or event["replicate"] < self._n_asked.get(id(configuration), 0)
 
     def _new_name(self, event: Mapping[str, Any]) -> str:
         name: str = event["run"]

@@ -46,15 +46,22 @@ def check_controls(facts: HostFacts, isolation: Refusal | None, quota: Refusal |
     yield _cpus(facts)
     yield _placement(facts)
     granted = "exclusive CPUs by a cgroup v2 partition, made when a run asks for it"
-    yield _cgroup("isolation", isolation, "shared only", granted)
+    yield _control("isolation", isolation, "shared only", granted)
     period = f"periods of {PERIOD_US / 1000:g} ms"
     granted = f"{MIN_QUOTA_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}"
-    yield _cgroup("quota", quota if isinstance(quota, Refusal) else None, "none", granted)
+    yield _control("quota", quota if isinstance(quota, Refusal) else None, "none", granted)
     yield _batch_and_idle()
-    yield _ext(facts)
+    ext = Refusal(reason, EXT_FIX) if (reason := facts.refused.get(EXT)) else None
+    yield _control("policy ext", ext, "only the kernel's own scheduler", "a sched_ext scheduler is running")
     yield _scheduler(facts)
-    yield _real_time(facts)
-    yield _nice(facts)
+    limited, nice = facts.refused.get(REAL_TIME, ""), facts.granted_nice
+    refusal = None if facts.granted_priority else Refusal(limited, _PRIVILEGE)
+    granted = f"priority 1 to {facts.granted_priority}"
+    yield _control("policy fifo and rr", refusal, "no real-time policy", granted, limited)
+    limited = facts.refused.get(NEGATIVE_NICE, "")
+    yield _control(
+        "nice", None if nice < 0 else Refusal(limited, _PRIVILEGE), f"{nice} to 19 only", f"{nice} to 19", limited
+    )
 
 
 def _cpus(facts: HostFacts) -> Check:
@@ -74,10 +81,11 @@ def _placement(facts: HostFacts) -> Check:
     return Check("control: placement", "granted", limits, reason)
 
 
-def _cgroup(name: str, refusal: Refusal | None, refused: str, granted: str) -> Check:
+def _control(name: str, refusal: Refusal | None, refused: str, granted: str, limited: str = "") -> Check:
+    """Check a control by why it is refused; `limited` is why no more of it is granted."""
     if refusal:
         return Check(f"control: {name}", "refused", refused, refusal.why, refusal.fix)
-    return Check(f"control: {name}", "granted", granted)
+    return Check(f"control: {name}", "granted", granted, limited)
 
 
 def _batch_and_idle() -> Check:
@@ -94,12 +102,6 @@ def _batch_and_idle() -> Check:
     return Check(name, "granted", "batch, idle")
 
 
-def _ext(facts: HostFacts) -> Check:
-    if reason := facts.refused.get(EXT):
-        return Check("control: policy ext", "refused", "only the kernel's own scheduler", reason, EXT_FIX)
-    return Check("control: policy ext", "granted", "a sched_ext scheduler is running")
-
-
 def _scheduler(facts: HostFacts) -> Check:
     name = "control: scheduler"
     if reason := facts.refused.get(SCHEDULER):
@@ -110,20 +112,6 @@ def _scheduler(facts: HostFacts) -> Check:
         return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
     programs = f"the kernel has sched_ext; programs: {', '.join(facts.schedulers)}"
     return Check(name, "info", programs, "not started, since it would change the whole machine")
-
-
-def _real_time(facts: HostFacts) -> Check:
-    name, reason = "control: policy fifo and rr", facts.refused.get(REAL_TIME, "")
-    if facts.granted_priority == 0:
-        return Check(name, "refused", "no real-time policy", reason, _PRIVILEGE)
-    return Check(name, "granted", f"priority 1 to {facts.granted_priority}", reason)
-
-
-def _nice(facts: HostFacts) -> Check:
-    name, reason = "control: nice", facts.refused.get(NEGATIVE_NICE, "")
-    if facts.granted_nice >= 0:
-        return Check(name, "refused", f"{facts.granted_nice} to 19 only", reason, _PRIVILEGE)
-    return Check(name, "granted", f"{facts.granted_nice} to 19", reason)
 
 
 # One of each family that needs no --dangerous; a kernel may lack some.
@@ -191,16 +179,11 @@ def examine(
     slices: Slices | None = None,
     has_probe: bool = True,
 ) -> Report:
-    """Examine a machine, or a recorded tree of one.
+    """Examine a machine, or a recorded tree of one below `root`.
 
-    Args:
-        facts: of the machine.
-        probe_capabilities: the output of `scalograph-probe --capabilities` (protocol/probe.md).
-        root: where /proc and /sys are.
-        environ: PATH and the XDG folders.
-        folder: where results will be written.
-        slices: of known work on some CPUs, by `time_slices`; None skips that check.
-        has_probe: the compiled probe was found, and no Python stands for it.
+    `probe_capabilities` are the output of `scalograph-probe --capabilities` (protocol/probe.md); `folder` is where
+    results will be written; `slices` are of known work on some CPUs, by `time_slices`, None skips that check. With
+    `has_probe` the compiled probe was found, and no Python stands for it.
     """
     are_alike = len({cpu.max_khz for cpu in facts.cpus}) == 1
     quota = capacity.find_quota_refusal(root) or cgroup_version(CPU_TIME, root)
@@ -209,7 +192,7 @@ def examine(
         *check_machine(facts, root),
         *([check_speed(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
         *check_controls(facts, isolation.find_isolation_refusal(root), quota),
-        _cgroup("tasks", tasks.find_tasks_refusal(root), "none", granted),
+        _control("tasks", tasks.find_tasks_refusal(root), "none", granted),
         *check_machine_settings(root),
         *_probe(probe_capabilities, has_probe),
         _jvms(facts),

@@ -16,14 +16,7 @@ from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import HostError, Problem, ProtocolError, StudyError
 from scalograph.findings.run_notes import iteration_window
 from scalograph.findings.table import Table
-from scalograph.profile.recording import (
-    EventCounter,
-    TimeFilter,
-    read_recorded_tasks,
-    recorder_options,
-    run_reader,
-    why_unrecordable,
-)
+from scalograph.profile import recording
 from scalograph.profile.values import MAX_FRAMES, Configuration, ProfiledRun, RecordedTasks
 from scalograph.protocol import journal
 from scalograph.protocol.facts import HostFacts, Jvm
@@ -86,13 +79,13 @@ def perf_command(file: Path, period_s: float) -> list[str]:
     return ["perf", *_RECORD, "--freq", str(round(1 / period_s)), "--output", str(file), "--"]
 
 
-def read_perf_tasks(file: Path, within: TimeFilter) -> RecordedTasks:
+def read_perf_tasks(file: Path, within: recording.TimeFilter) -> RecordedTasks:
     """Read the samples of a perf recording within a time window.
 
     Raises HostError: perf cannot be started, fails, or takes too long.
     """
     offset_s = (time.time_ns() - time.monotonic_ns()) / 1e9
-    counting = EventCounter(within)
+    counting = recording.EventCounter(within)
     with _print_perf_samples(file) as stream:
         every = parse_perf_samples(iter(lambda: stream.readline(MAX_LINE), ""))
         for sample in islice(every, MAX_SAMPLES):
@@ -129,7 +122,7 @@ def parse_perf_samples(lines: Iterable[str]) -> Iterator[PerfSample]:
 
 @contextmanager
 def _print_perf_samples(file: Path) -> Iterator[IO[str]]:
-    with run_reader(["perf", *_SCRIPT, "--input", str(file)], {}, "perf on PATH", INSTALL) as process:
+    with recording.run_reader(["perf", *_SCRIPT, "--input", str(file)], {}, "perf on PATH", INSTALL) as process:
         assert process.stdout is not None
         yield process.stdout
         if code := process.wait(TIMEOUT_S):
@@ -182,19 +175,18 @@ def take_profiles(
     A JVM without a recorder, and a failed run, set the `reason` of their configuration. `period_s` lies between two
     samples of a thread; `score` reads the output of a harness, if a response has a reader.
 
-    Raises:
-        HostError: there is no compiler, a setting is refused, or the disk is full.
-        KeyboardInterrupt: a signal came meanwhile.
+    Raises HostError: there is no compiler, a setting is refused, or the disk is full; KeyboardInterrupt: a signal came
+    meanwhile.
     """
     with scratch("profile") as folder:
-        ready = host.ready(_select_configurations(planned, chosen), tell)
+        ready = host.ready(select_configurations(planned, chosen), tell)
         if starts_java(ready):
             # Before the options of a level, which go on to say what the configuration is.
-            values = {**ready.program.values, "jvm_options": recorder_options(folder, period_s)}
+            values = {**ready.program.values, "jvm_options": recording.recorder_options(folder, period_s)}
             ready = replace(ready, program=replace(ready.program, values=values))
         else:
             ready = _add_perf(ready, folder, period_s)
-        plans = [_select_configurations(ready, [configuration]) for configuration in chosen]
+        plans = [select_configurations(ready, [configuration]) for configuration in chosen]
         return [_profile_once(each, host, folder, tell, score) for each in plans]
 
 
@@ -209,7 +201,7 @@ def _add_perf(planned: Plan, folder: Path, period_s: float) -> Plan:
     return replace(planned, program=replace(planned.program, processes=(replace(process, argv=argv),)))
 
 
-def _select_configurations(planned: Plan, chosen: Sequence[Configuration]) -> Plan:
+def select_configurations(planned: Plan, chosen: Sequence[Configuration]) -> Plan:
     """Run each configuration once, without repeats."""
     study = planned.design.study
     protocol = study.protocol.model_copy(update=_ONCE)
@@ -223,7 +215,7 @@ def _profile_once(planned: Plan, host: Host, folder: Path, tell: Tell, score: Sc
     if starts_java(planned):
         java = launches(planned, configuration)[0].values["java"]
         jvm = next((jvm for jvm in planned.facts.jvms if jvm.java == java), None)
-        reason = why_unrecordable(jvm) if jvm else f"the JVM {java} does not say what it is"
+        reason = recording.why_unrecordable(jvm) if jvm else f"the JVM {java} does not say what it is"
         if jvm is None or reason:
             return profiled.model_copy(update={"reason": reason})
         profiled = profiled.model_copy(update={"jvm": f"{jvm.name} ({jvm.build})"})
@@ -244,11 +236,11 @@ def _fill_profile(
 ) -> ProfiledRun:
     if record.run.status != "ok":
         reason = f"the run has {record.run.status}: {record.run.reason or 'no reason given'}"
-        reason = "; ".join(filter(None, [reason, _first_stderr_line(record)]))
+        reason = "; ".join(filter(None, [reason, first_stderr_line(record)]))
         return profile.model_copy(update={"reason": reason[:1000]})
     if not files:
         who = f"the JVM {jvm.name}" if jvm else "perf"
-        reason = f"{who} left no recording: {_first_stderr_line(record)}"
+        reason = f"{who} left no recording: {first_stderr_line(record)}"
         return profile.model_copy(update={"reason": reason[:1000]})
     study, run = planned.design.study, record.run
     iterations, warmup = windows(record), study.protocol.warmup
@@ -257,7 +249,7 @@ def _fill_profile(
     steals = [number for part in record.values for number in part.values.get("steals", ())]
     preemptions, within = run.n_preemptions or 0, make_time_filter(record, warmup)
     values = {
-        "seen": read_recorded_tasks(files, jvm, within) if jvm else read_perf_tasks(files[0], within),
+        "seen": recording.read_recorded_tasks(files, jvm, within) if jvm else read_perf_tasks(files[0], within),
         "n_tasks": n_tasks, "n_iterations": n_iterations,
         "switches": None if run.n_switches is None else max(0, run.n_switches - preemptions),
         "preemptions": run.n_preemptions, "steals_per_task": max(0.0, float(median(steals))) if steals else None,
@@ -273,7 +265,7 @@ def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
     return profile.model_copy(update={"measured": median(scores)}) if scores else profile
 
 
-def make_time_filter(record: Record, warmup: int) -> TimeFilter:
+def make_time_filter(record: Record, warmup: int) -> recording.TimeFilter:
     """Return a filter of times within the counted iterations, else from the gate of the run on.
 
     Times of the probe count from its gate, a time of the monotonic clock: now tells the offset of the clocks.
@@ -284,7 +276,8 @@ def make_time_filter(record: Record, warmup: int) -> TimeFilter:
     return lambda at: first <= at <= last
 
 
-def _first_stderr_line(record: Record) -> str:
+def first_stderr_line(record: Record) -> str:
+    """Return the first line that a copy wrote to standard error; empty if none did."""
     lines = [line for copy in record.copies for line in copy.stderr_tail.strip().splitlines()]
     return lines[0][:400] if lines else ""
 
@@ -304,9 +297,8 @@ def plan_again(
 
     Commands come from study.toml, never from the journal; `file` replaces the copy in the results.
 
-    Raises:
-        ProtocolError: there is no readable journal.
-        StudyError: the study cannot be planned here, or differs from the journal's.
+    Raises ProtocolError: there is no readable journal; StudyError: the study cannot be planned here, or differs from
+    the journal's.
     """
     if not results.journal.exists():
         raise ProtocolError(str(results.journal), "no such file", "a results folder", "run the study first")

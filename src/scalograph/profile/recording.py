@@ -149,11 +149,7 @@ def parse_stack(trace: Any) -> tuple[str, ...]:
     """
     frames = trace.get("frames") if isinstance(trace, dict) else None
     methods = (_part(frame, "method") for frame in (frames if isinstance(frames, list) else [])[:MAX_FRAMES])
-    return tuple(_method(_class_name(method.get("type")), str(method.get("name"))) for method in methods)
-
-
-def _method(owner: str, name: str) -> str:
-    return f"{owner or '?'}.{name}"[:_NAME_CHARS]
+    return tuple(f"{_class_name(m.get('type')) or '?'}.{m.get('name')}"[:_NAME_CHARS] for m in methods)
 
 
 def _class_name(of: Any) -> str:
@@ -248,9 +244,8 @@ def recorder_options(folder: Path, period_s: float) -> list[str]:
 def read_recorded_tasks(files: Sequence[Path], jvm: Jvm, within: TimeFilter) -> RecordedTasks:
     """Read the recordings of one run within a time window, all its JVMs together.
 
-    Raises:
-        HostError: the tool cannot be started, fails, or takes too long.
-        ProtocolError: it wrote something else than events.
+    Raises HostError: the tool cannot be started, fails, or takes too long; ProtocolError: it wrote something else than
+    events.
     """
     counting, n_lost = EventCounter(within), 0
     for file in sorted(files)[:MAX_FILES]:

@@ -31,18 +31,10 @@ def read_whole(file: Path, most: int) -> bytes:
 
 
 def read_below(root: Path, name: str | Path, most: int) -> str:
-    """Read the text of a plain file in an untrusted folder; invalid UTF-8 is replaced.
+    """Read the text of a plain file in an untrusted folder, at most `most` bytes; invalid UTF-8 is replaced.
 
     No link is followed, not even `root` itself; pipes and devices are not opened. Below "/" folders may be links, as
-    the kernel makes some.
-
-    Args:
-        root: the folder.
-        name: path of the file below it.
-        most: bound in bytes.
-
-    Raises:
-        OSError: it is no plain file below the folder, cannot be read, or is larger.
+    the kernel makes some. Raises OSError: it is no plain file below the folder, cannot be read, or is larger.
     """
     *folders, last = Path(name).parts
     plain = 0 if root == Path("/") else os.O_NOFOLLOW
@@ -73,15 +65,9 @@ def read_csv(file: Path, most: int, delimiters: str = ",") -> "csv.DictReader[st
 
 
 def parse_csv(data: bytes, delimiters: str = ",") -> "csv.DictReader[str]":
-    """Parse UTF-8 CSV with a header of at most MAX_COLUMNS columns.
+    """Parse UTF-8 CSV with a header of at most MAX_COLUMNS columns; the first of the delimiters in the header is used.
 
-    Args:
-        data: the table.
-        delimiters: candidates; the first one in the header is used.
-
-    Raises:
-        UnicodeDecodeError: it is not UTF-8.
-        csv.Error: it is no table; reading its rows may raise this too.
+    Raises UnicodeDecodeError: it is not UTF-8; csv.Error: it is no table, which reading its rows may raise too.
     """
     text = data.decode("utf-8-sig")
     head, _, _ = text.partition("\n")

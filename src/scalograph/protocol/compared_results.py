@@ -97,6 +97,9 @@ class ResultComparison(Model):
     laws_left_out: bool = Field(
         default=False, description="laws of another response, or of more levels than are compared, are not compared"
     )
+    varied: list[str] = Field(
+        default=[], exclude_if=lambda named: not named, description="what both drew anew for each block"
+    )
     causes: list[Text] = Field(default_factory=list, description="what disturbed the runs of either")
     doubts: list[Text] = Field(default_factory=list, description="what each of both says against itself")
 

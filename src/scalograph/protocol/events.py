@@ -55,30 +55,19 @@ def explain_error(error: msgspec.ValidationError, document: Any, where: str) -> 
 
 
 EVENTS: Mapping[str, type[RecordPart]] = {
-    "header": Header,
-    "copy": CopyEvent,
-    "output": Output,
-    "iterations": Iterations,
-    "values": Values,
-    "phases": Phases,
-    "histogram": HistogramEvent,
-    "process": ProcessEvent,
-    "timeline": Timeline,
-    "run": RunFigures,
-    "error": ErrorEvent,
+    "header": Header, "copy": CopyEvent, "output": Output, "iterations": Iterations, "values": Values, "phases": Phases,
+    "histogram": HistogramEvent, "process": ProcessEvent, "timeline": Timeline, "run": RunFigures, "error": ErrorEvent,
     "capabilities": Capabilities,
-}
+}  # fmt: skip
 _OF_A_COPY = (Iterations, Values, Output, Phases, HistogramEvent)
 
 
 def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, RecordPart]:
     """Parse an event line of at most 4 MiB; `where` begins the message of an error.
 
-    Returns:
-        The run's name (None where the event has none) and the part without it.
+    Returns the run's name (None where the event has none) and the part without it.
 
-    Raises:
-        ProtocolError: over-long line, not JSON, unknown event or protocol, wrong field.
+    Raises ProtocolError: over-long line, not JSON, unknown event or protocol, wrong field.
     """
     if len(line) > MAX_LINE_BYTES:
         raise ProtocolError(where, f"a line of {len(line)} bytes", f"at most {MAX_LINE_BYTES}", FIX)
@@ -98,14 +87,9 @@ def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, Re
 
 
 def parse_events(lines: Iterable[str | bytes], run: str | None = None) -> Record:
-    """Group the event lines of one run, in order of writing, into a record.
+    """Group the event lines of one run, in order of writing, into a record; `run` None takes the name of the header.
 
-    Args:
-        lines: event lines.
-        run: expected name; None takes the header's.
-
-    Raises:
-        ProtocolError: a broken line, an event out of order, another run's name, no `run` event.
+    Raises ProtocolError: a broken line, an event out of order, another run's name, no `run` event.
     """
     grouping = _Grouping(run)
     for number, line in enumerate(lines, 1):
@@ -202,16 +186,10 @@ class _Grouping:
             self.copies[index] = msgspec.structs.replace(self.copies[index], stdout=whole)
         try:
             return Record(
-                header=self.header,
-                copies=self.copies,
-                iterations=self.iterations,
-                values=self.values,
-                phases=self.phases,
-                histograms=self.histograms,
-                processes=self.processes,
-                timeline=self.timeline,
+                header=self.header, copies=self.copies, iterations=self.iterations, values=self.values,
+                phases=self.phases, histograms=self.histograms, processes=self.processes, timeline=self.timeline,
                 run=self.run,
-            )
+            )  # fmt: skip
         except ValueError as error:
             raise ProtocolError("probe", "more", str(error), FIX) from None
 

@@ -44,8 +44,7 @@ class Claim(Model):
 
     Attributes:
         cases: of the sentences; empty where they come by no form.
-        sentences: one to three; the first answers the title, or says why it cannot be said.
-        answered: whether it does.
+        sentences: one to three; the first answers the title, or says why not; `answered` whether it does.
         matrix: None where the sentences hold all there is.
         figure: id of the figure that shows it; empty for the first one.
     """
@@ -109,6 +108,7 @@ class StudyDoc(Model):
     responses: list[ResponseDoc]
     baseline: BaselineDoc | None = None
     primary: str = Field(default="", description="the response that the study is about")
+    varied: list[str] = Field(default=[], exclude_if=lambda names: not names, description="of `protocol.vary`")
 
 
 class RunsDoc(Model):
@@ -139,9 +139,7 @@ class Trust(Model):
     level: Literal["reliable", "caution", "unusable"]
     sentence: Text
     points: list[Text] = Field(default=[], max_length=3, description="what it does to the result, worst first")
-    error_percent: float | None = Field(
-        default=None, description="how far a figure that is not marked may be off beyond its interval"
-    )
+    error_percent: float | None = Field(default=None, description="error of unmarked values beyond their intervals")
     responses: dict[str, Literal["reliable", "caution", "unusable"]] = Field(
         default={}, description="response -> whether to believe it, where that differs from the level"
     )
@@ -164,6 +162,8 @@ class PointResponse(Model):
     runs: list[str] = []
     verdicts: list[str] = []
     left_out: list[str] = Field(default=[], description="runs that the estimate does not rest on")
+    open_log: float = Field(default=0.0, exclude_if=lambda half: not half, description="half of the doubt, as a log")
+    loop_logs: list[float | None] = Field(default=[], exclude_if=lambda logs: not logs, description="speed of the CPU")
 
 
 class Point(Model):
@@ -356,17 +356,9 @@ class Findings(Model):
         return rename_in_document(raw)
 
     def document(self, name: str, kind: type[M]) -> M | None:
-        """Read the part of a question as its own document.
+        """Read the part of a question, or of a reading, as its own document; None where it says nothing of this study.
 
-        Args:
-            name: of the question, or the reading.
-            kind: of its document.
-
-        Returns:
-            None where it says nothing of this study.
-
-        Raises:
-            ProtocolError: the part is broken.
+        Raises ProtocolError: the part is broken.
         """
         part = self.parts.get(name)
         if part is None or part.data is None:

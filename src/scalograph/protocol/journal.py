@@ -62,9 +62,8 @@ class Journal:
     def append(self, event: str, **fields: Any) -> None:
         """Write one event.
 
-        Raises:
-            HostError: the disk is full or refuses; the events before are safe.
-            EventTooLargeError: nothing was written.
+        Raises HostError: the disk is full or refuses; the events before are safe. EventTooLargeError: nothing was
+        written.
         """
         self._write(event, fields, sync=True)
 
@@ -223,8 +222,7 @@ def read(file: Path, torn: list[str] | None = None, whole: bool = True) -> Itera
         torn: Receives a sentence when a torn last line was dropped.
         whole: else timelines (nearly half of the work; `bin_ns` is left), what was asked and causes are not decoded.
 
-    Raises:
-        ProtocolError: the journal is unreadable; names the line.
+    Raises ProtocolError: the journal is unreadable; names the line.
     """
     with _open_journal(file) as stream:
         yield from _events(stream, file.name, torn, _WHOLE if whole else _BRIEF)

@@ -13,13 +13,10 @@ RESOURCES = ("arithmetic", "memory", "fork", "faults")
 # Contention that programs cause themselves.
 PATTERNS = ("lock", "faults-shared")
 WORDS: Mapping[str, str] = {
-    "arithmetic": "arithmetic",
-    "memory": "memory bandwidth",
-    "fork": "making processes",
-    "faults": "page faults of several processes",
-    "lock": "one lock that is taken all the time",
+    "arithmetic": "arithmetic", "memory": "memory bandwidth", "fork": "making processes",
+    "faults": "page faults of several processes", "lock": "one lock that is taken all the time",
     "faults-shared": "page faults in one address space",
-}
+}  # fmt: skip
 CONFIDENCE = 0.95
 # Included runs below which a ceiling is not compared with anything.
 MIN_RUNS = 3

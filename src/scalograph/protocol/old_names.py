@@ -51,12 +51,7 @@ def _rename_keys(values: dict[str, Any]) -> None:
 
 
 def rename_in_document(value: Any, key: str = "") -> Any:
-    """Return findings of an earlier protocol under the present names.
-
-    Args:
-        value: of the whole document, or what lies in it.
-        key: that holds the value.
-    """
+    """Return findings of an earlier protocol, or what lies in them under a key, under the present names."""
     if isinstance(value, list):
         return [rename_in_document(item, key) for item in value]
     if isinstance(value, str):

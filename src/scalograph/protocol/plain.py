@@ -46,14 +46,9 @@ M = TypeVar("M", bound=Model)
 
 
 def load_object(path: str) -> Any:
-    """Import what stands at a place.
+    """Import what stands at a place of our own tables, "module:name"; never what a user wrote.
 
-    Args:
-        path: "module:name", as our own tables write it; never what a user wrote.
-
-    Raises:
-        ModuleNotFoundError: there is no such module.
-        AttributeError: it has no such name.
+    Raises ModuleNotFoundError: there is no such module; AttributeError: it has no such name.
 
     >>> load_object("math:floor")(2.5)
     2

@@ -19,6 +19,7 @@ from scalograph.protocol.record_processes import (
     CopyIndex,
     Count,
     HistogramEvent,
+    InterferingProcess,
     Name,
     Nanoseconds,
     Number,
@@ -27,6 +28,8 @@ from scalograph.protocol.record_processes import (
     Phases,
     ProcessEvent,
     RecordPart,
+    Replay,
+    Speed,
     Text,
     ValueName,
     Work,
@@ -37,7 +40,6 @@ MAX_ITERATIONS = 1_000_000
 MAX_NUMBERS = 100_000
 _LAST_WORK = 2**64 - 1
 
-OptionalPerCpu = Annotated[list[Count | None], Meta(max_length=MAX_CPUS)]
 Status = Literal["ok", "failed", "signal", "timeout", "interrupted", "not started", "protocol"]
 
 
@@ -117,10 +119,14 @@ class Iterations(RecordPart, frozen=True):
     end_ns: list[Nanoseconds]
     work: list[Work]
     cpu_ns: list[Work | None]
+    low_ns: list[Count] | None = None
+    high_ns: list[Count] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.index)
         if not len(self.start_ns) == len(self.end_ns) == len(self.work) == len(self.cpu_ns) == n:
+            raise ValueError("arrays of equal length")
+        if any(ends is not None and len(ends) != n for ends in (self.low_ns, self.high_ns)):
             raise ValueError("arrays of equal length")
         if max(self.work, default=0) > _LAST_WORK:
             raise ValueError(f"work of at most {_LAST_WORK}")
@@ -162,30 +168,6 @@ class Timeline(RecordPart, frozen=True, kw_only=True):
             raise ValueError("as many bins in each row of busy_ns and in waiting_ns")
 
 
-class InterferingProcess(RecordPart, frozen=True, kw_only=True):
-    """A process that had a CPU for which a preempted task of the run waited."""
-
-    pid: int | None = None
-    name: Annotated[str, Meta(max_length=64)] | None = None
-    kernel: bool = False
-    observer: bool = False
-    taken_ns: Count
-
-
-class Speed(RecordPart, frozen=True, kw_only=True):
-    """How long a loop of fixed length took during the run: one value for each online CPU, None without a sample."""
-
-    mean_ns: OptionalPerCpu
-    p10_ns: OptionalPerCpu
-    p90_ns: OptionalPerCpu
-    n: PerCpu
-    cost_ns: Count
-
-    def __post_init__(self) -> None:
-        if not len(self.mean_ns) == len(self.p10_ns) == len(self.p90_ns) == len(self.n):
-            raise ValueError("arrays of equal length")
-
-
 class RunFigures(RecordPart, frozen=True):
     """The run as a whole: the last event."""
 
@@ -208,6 +190,7 @@ class RunFigures(RecordPart, frozen=True):
     neighbor_per_cpu_ns: PerCpu | None = None
     neighbors: Annotated[list[InterferingProcess], Meta(max_length=9)] | None = None
     wait_scope: Literal["preemption", "preemption and wakeup"] | None = None
+    replay: Replay | None = None
     n_switches: Count | None = None
     n_preemptions: Count | None = None
     n_migrations: Count | None = None

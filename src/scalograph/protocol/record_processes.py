@@ -121,3 +121,54 @@ class ServicesEnded(RecordPart, frozen=True, kw_only=True):
     services: Annotated[list[EndedService], Meta(max_length=64)]
     n_survivors: Count | None = None
     reason: Text | None = None
+
+
+class InterferingProcess(RecordPart, frozen=True, kw_only=True):
+    """A process that had a CPU for which a preempted task of the run waited."""
+
+    pid: int | None = None
+    name: Annotated[str, Meta(max_length=64)] | None = None
+    kernel: bool = False
+    observer: bool = False
+    taken_ns: Count
+
+
+class Partner(RecordPart, frozen=True, kw_only=True):
+    """A process outside the run that woke one of its tasks, or was woken by one: it works with the run."""
+
+    pid: int
+    name: Annotated[str, Meta(max_length=64)] | None = None
+    n_wakes: Count
+    taken_ns: Count = 0
+
+
+class Replay(RecordPart, frozen=True, kw_only=True):
+    """The time of a run had nobody else had its CPUs, replayed from its switches and wake-ups.
+
+    No wait counts in `low_ns`; in `high_ns` one does while another task of the run had that CPU. `overlap_ns` is the
+    time with two or more tasks running or ready, `sleep_ns` sleep that an interrupt ended.
+    """
+
+    low_ns: Count
+    high_ns: Count
+    overlap_ns: Count
+    sleep_ns: Count
+    n_wakes: Count = 0
+    partners: Annotated[list[Partner], Meta(max_length=8)] = []
+
+
+OptionalPerCpu = Annotated[list[Count | None], Meta(max_length=MAX_CPUS)]
+
+
+class Speed(RecordPart, frozen=True, kw_only=True):
+    """How long a loop of fixed length took during the run: one value for each online CPU, None without a sample."""
+
+    mean_ns: OptionalPerCpu
+    p10_ns: OptionalPerCpu
+    p90_ns: OptionalPerCpu
+    n: PerCpu
+    cost_ns: Count
+
+    def __post_init__(self) -> None:
+        if not len(self.mean_ns) == len(self.p10_ns) == len(self.p90_ns) == len(self.n):
+            raise ValueError("arrays of equal length")

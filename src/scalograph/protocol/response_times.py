@@ -39,12 +39,9 @@ def sum_counts(parts: Iterable[Counts]) -> Counts:
 def quantile(counts: Counts, share: float) -> float | None:
     """Find the time that so large a share of the requests do not exceed, in the middle of its bucket, s.
 
-    Args:
-        counts: of buckets.
-        share: 0.99 is p99.
+    `counts`: of buckets; `share`: 0.99 is p99.
 
-    Returns:
-        None where fewer than ten requests took longer.
+    Returns None where fewer than ten requests took longer.
 
     >>> quantile({100: 90, 127: 10}, 0.9), quantile({100: 99, 127: 1}, 0.99)
     (1.005e-07, None)
@@ -71,10 +68,7 @@ def middle_s(bucket: int) -> float:
 
 
 def variation(counts: Counts) -> float:
-    """Return the variance over the squared mean: 0 of times that are alike, 1 of exponential ones.
-
-    Args:
-        counts: of buckets; 0 is returned of none.
+    """Return the variance of buckets over the squared mean: 0 of times that are alike, or of none; 1 if exponential.
 
     >>> round(variation({3: 5}), 3), round(variation({256: 99, 7000: 1}), 1)
     (0.0, 99.0)

@@ -58,16 +58,12 @@ class Results:
 
 
 def create(name: str, folder: Path | None = None, goes_on: Sequence[str] = ()) -> Results:
-    """A new folder: the given one, or a fresh one under scalograph-results/NAME.
+    """Create the given folder, or a fresh one under scalograph-results/NAME of the study.
 
-    Args:
-        name: of the study.
-        folder: which must hold no journal, and no findings or report of anything else.
-        goes_on: words of the command that goes on with a journal there; none where `run` does with the copy beside it.
+    A given one must hold no journal, and no findings or report of anything else. `goes_on` are the words of the command
+    that goes on with a journal there; none where `run` does with the copy beside it.
 
-    Raises:
-        HostError: it cannot be made.
-        StudyError: it is taken.
+    Raises HostError: it cannot be made; StudyError: it is taken.
     """
     results = Results(folder or ROOT / name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}")
     try:

@@ -17,15 +17,9 @@ except ImportError:  # not Linux, nor another Unix: results are read there, and 
 
 
 def lock(stream: BinaryIO, wait: bool = True) -> None:
-    """Lock an open file for this process alone, as long as the file is open.
+    """Lock a file for this process alone, as long as it is open; `wait` until whoever has it gives it back.
 
-    Args:
-        stream: the file.
-        wait: until whoever has it gives it back.
-
-    Raises:
-        BlockingIOError: another process has it, and `wait` is false.
-        OSError: its file system has no locks.
+    Raises BlockingIOError: another process has it, and `wait` is false; OSError: its file system has no locks.
     """
     if fcntl is None:
         raise OSError("no locks on this system")

@@ -8,21 +8,11 @@ from types import ModuleType
 from typing import TypeVar
 
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.findings import cold_runs, missing_balance
+from scalograph.findings import cold_runs, missing_balance, overview
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.configuration_tables import baseline_table, configuration_tables, pivot_tables
 from scalograph.findings.curves import make_curves
 from scalograph.findings.missing_balance import exclusion_table
-from scalograph.findings.overview import (
-    count_runs,
-    describe_study,
-    list_degradations,
-    list_undeclared_differences,
-    read_timelines,
-    read_traces,
-    run_log,
-    warn_too_long,
-)
 from scalograph.findings.published.published_claims import OfferedQuantity, decide_claims
 from scalograph.findings.published.published_curves import claims_table, make_published_curves
 from scalograph.findings.published.published_quantities import curve_lookup, make_published_table
@@ -34,7 +24,7 @@ from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tails_table
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
-from scalograph.questions.claims import first_claim
+from scalograph.questions.claims import add_varied, first_claim
 from scalograph.questions.registry import answering_questions, has_curves, publishing_questions, role
 from scalograph.text.load_words import bad_ends
 from scalograph.text.reproduced import outcome
@@ -57,7 +47,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     marked_by = find_flags(table, drawn, taken, bound, flag_physics(table, drawn, taken))
     answers, silent = _answers(table, taken, drawn)
     drawn = [*next((answer.curves for answer in answers.values() if answer.curves is not None), drawn)]
-    fair, varying = missing_balance.compare_losses(table, every), list_undeclared_differences(table)
+    fair, varying = missing_balance.compare_losses(table, every), overview.list_undeclared_differences(table)
     # A search weighs all its runs together: what those of one level would show says nothing of its answer.
     floor = None if table.view.is_search else estimate_noise(table, every)
     lookup = next((answer.at_levels for answer in answers.values() if answer.at_levels), None)
@@ -71,23 +61,23 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
     sentences = [*_concatenate([*own, *readings], lambda answer: answer.sentences)]
     noted = _concatenate(answers.values(), lambda answer: answer.warnings)
-    claim = first_claim([*own, *readings], sentences)
-    others = [text for x in (*own, *readings) if x.claim and x.claim is not claim for text in x.claim.sentences]
+    claim = add_varied(first_claim([*own, *readings], sentences), table.study.protocol.vary)
+    others = [text for x in (*own, *readings) if x.claim for text in x.claim.sentences]
     all_told = dict.fromkeys((*claim.sentences, *others, *sentences, *outcome(decided, published)))
     return Findings(
-        study=describe_study(table), machine=dict(table.machine), runs=count_runs(table, every),
+        study=overview.describe_study(table), machine=dict(table.machine), runs=overview.count_runs(table, every),
         trust=judge_study(table, every, reasons, summarize_flags(table, marked_by, bound, claim), floor),
         claim=claim, published_claims=decided, published_curves=make_published_curves(table, drawn, folder),
         answer=[shorten(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: answer.part() for name, answer in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
-        timelines=read_timelines(every, table.view.primary, table.file, table.study.protocol.warmup),
-        residue=varying, traces=read_traces(every, table.view.primary, table.file),
+        timelines=overview.read_timelines(every, table.view.primary, table.file, table.study.protocol.warmup),
+        residue=varying, traces=overview.read_traces(every, table.view.primary, table.file),
         warnings=[*table.warnings, *table.dropped, *bad_ends(table.services),
                   *summarize_notes(table.notes, table.noise), *settings_sentences(table.rows), *missed, *noted,
-                  *warn_too_long(table)],
+                  *overview.warn_too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
-        degraded=list_degradations(table.rows), reproduce=list(reproduce), log=run_log(table, taken),
+        degraded=overview.list_degradations(table.rows), reproduce=list(reproduce), log=overview.run_log(table, taken),
     )  # fmt: skip
 
 

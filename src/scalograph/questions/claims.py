@@ -10,6 +10,7 @@ from scalograph.protocol.findings import Claim, Matrix
 from scalograph.protocol.plain import AnswerCase, Level
 from scalograph.text.answer_form import fill
 from scalograph.text.short_names import join_names
+from scalograph.text.summaries import variation_text
 from scalograph.text.warning_catalog import warning_text
 
 NOTHING = "Inconclusive: the study has no result yet."
@@ -78,6 +79,15 @@ def state(
     kept = limit_sentences([fill(forms[x.case], x.values) for x in cases])
     answered = not kept[0].startswith(("Inconclusive", "No answer"))
     return Claim(sentences=kept, cases=list(cases[: len(kept)]), answered=answered, matrix=matrix, figure=figure)
+
+
+def add_varied(claim: Claim, names: Sequence[str], each: str = "block") -> Claim:
+    """End a claim with what was drawn anew for `each` block or pair; it takes the room of the last sentence."""
+    if not names:
+        return claim
+    text = variation_text(names, each)
+    kept = [other for other in claim.sentences if other != text][: MOST_SENTENCES - 1]
+    return claim.model_copy(update={"sentences": [*kept, text], "cases": claim.cases[: len(kept)]})
 
 
 def limit_sentences(sentences: Iterable[str]) -> list[str]:

@@ -188,10 +188,6 @@ def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
 def choose_columns(levels: Sequence[Level], needed: Sequence[Level]) -> list[Level]:
     """Choose the levels that have a column: those that are needed, then such that divide the others evenly.
 
-    Args:
-        levels: of each configuration, in order.
-        needed: those to have in any case.
-
     >>> choose_columns([1, 2, 3, 4, 5, 6, 7], [1, 7])
     [1, 3, 5, 7]
     """

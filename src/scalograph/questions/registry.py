@@ -74,11 +74,7 @@ def roles_present(module: str) -> list[str]:
 
 
 def role(name: str, module: str) -> ModuleType:
-    """Import one role.
-
-    Raises KeyError: there is no such question.
-        ModuleNotFoundError: it has no such role.
-    """
+    """Import one role. Raises KeyError: there is no such question. ModuleNotFoundError: it has no such role."""
     return import_module(f"{({**READINGS, **QUESTIONS})[name]}.{module}")
 
 

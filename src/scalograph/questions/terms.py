@@ -24,12 +24,7 @@ class Titles(Protocol):
 
 
 def find_terms(chosen: Sequence[Levels], every: Sequence[Levels], names: Sequence[str]) -> list[Term] | None:
-    """Find terms that cover the chosen configurations and no other; None where too many would be needed.
-
-    Args:
-        chosen: configurations among all.
-        every: all of them.
-        names: factors that may be named.
+    """Find terms of these factors that cover the chosen configurations and no other; None where too many are needed.
 
     >>> every = [{"lock": k, "work": n} for k in ("none", "cas") for n in (2, 400)]
     >>> find_terms(every[2:], every, ["lock", "work"]), find_terms(every[3:], every, ["lock", "work"])

@@ -54,6 +54,8 @@ GLOSSARY = (
     ("block", "A stretch of time in which every configuration runs once, in random order."),
     ("clean", "No interference was measured."),
     ("disturbed", "Interference, such as CPU steal, exceeded what a run may lose. Its mark is a cross."),
+    ("corrected", "What other processes took of its time is subtracted. It is counted."),
+    ("undisturbed time", "What a run would have taken had nobody else used its CPUs."),
     ("unverified", "The run could not be checked for interference. It is counted."),
     ("counted", "The estimates include this run. Its mark is full, as is that of a conclusive estimate."),
     ("excluded", "The estimates do not include this run. Its mark is a cross."),

@@ -32,7 +32,7 @@ from scalograph.text.units import format_duration
 STRIP_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 84, 44, 8, 6, 18
 WIDTHS = {"wide": 1100, "middle": 640, "narrow": 368}
 LEAST, MOST = math.log(1.1), math.log(4)
-KINDS = {"clean": "counted", "unverified": "counted, unverified", "disturbed": "disturbed"}
+KINDS = {"clean": "counted", "corrected": "corrected", "unverified": "counted, unverified", "disturbed": "disturbed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def run_timeline(log: RunLog | None) -> RunTimeline | None:
 def _kind(log: RunLog, i: int) -> str:
     if not log.counted[i] or log.verdict[i] in ("disturbed", "invalid"):
         return "disturbed"
-    return "unverified" if log.verdict[i] == "unverified" else "clean"
+    return log.verdict[i] if log.verdict[i] in KINDS else "clean"
 
 
 def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str:
@@ -103,7 +103,7 @@ def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str
 
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     pen = {"fill": "none", "stroke_linecap": "round"}
-    for kind, color, width in (("clean", "line-0", 4), ("unverified", "muted", 4)):
+    for kind, color, width in (("clean", "line-0", 4), ("corrected", "line-2", 4), ("unverified", "muted", 4)):
         if places[kind]:  # each point is relative to the one before: half the size
             steps = pairwise([(0, 0), *sorted(places[kind])])
             dots = "".join(f"m{x - a} {y - b}h0" for (a, b), (x, y) in steps)
@@ -157,7 +157,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "style": Markup(style),  # noqa: S704  ours, from this package
         "script": pack(f'(() => {{\n"use strict";\n{script}\n}})();'),
         "data": pack(data),
-        "library": _library(),
+        "library": letters((ROOM / "vendor" / "plotly-small.min.js.gz").read_bytes()),
         "glossary": GLOSSARY,
         "samples": shown["samples"],
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
@@ -169,15 +169,12 @@ def _first(findings: Findings, first: Plot | None) -> dict[str, Any]:
     claim, strip = findings.claim, run_timeline(findings.log)
     sentences = claim.sentences if claim else findings.answer[:1]
     return {
-        "said": sentences,
-        "rest": [sentence for sentence in findings.answer if sentence not in sentences],
-        "trust_word": WORDS[findings.trust.level],
-        "day": day(findings.runs),
-        "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None,
-        "first": first,
+        "said": sentences, "rest": [sentence for sentence in findings.answer if sentence not in sentences],
+        "trust_word": WORDS[findings.trust.level], "day": day(findings.runs),
+        "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None, "first": first,
         "pictures": _markup(pictures(first) if first else {}),
         "strip": strip and replace(strip, pictures=_markup(strip.pictures)),
-    }
+    }  # fmt: skip
 
 
 def _markup(pictures: Mapping[str, str]) -> dict[str, Markup]:
@@ -198,10 +195,6 @@ def _show_controls(value: Any) -> Any:
 
 
 @cache
-def _library() -> str:
-    return letters((ROOM / "vendor" / "plotly-small.min.js.gz").read_bytes())
-
-
 @cache
 def join_files(kind: str, names: tuple[str, ...]) -> str:
     """Join files of the page, `css` or `js`, without comments."""

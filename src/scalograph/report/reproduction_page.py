@@ -129,10 +129,7 @@ WIDTH = 80
 
 
 def render_reproduction(reproduction: Reproduction, console: Console, places: Sequence[tuple[str, str]]) -> None:
-    """Print the outcome of the claims.
-
-    `places` are named at the end, such as ("report", its path).
-    """
+    """Print the outcome of the claims. `places` are named at the end, such as ("report", its path)."""
     for text, style in ((reproduced.headline(reproduction), "bold"), (reproduced.circumstances(reproduction), "")):
         emit(console, words(console, one_line(text), style), WIDTH)
     console.print()

@@ -58,9 +58,8 @@ def build(
     The first of `jvms` with a compiler compiles. `fetched` holds the file of each artifact, `where` is a cache other
     than the user's, `tell` receives an announcement of a slow compilation.
 
-    Raises:
-        StudyError: the declaration names no source, or one outside the folder.
-        HostError: no compiler, the compiler refused, or the cache cannot be written.
+    Raises StudyError: the declaration names no source, or one outside the folder; HostError: no compiler, the compiler
+    refused, or the cache cannot be written.
     """
     steps = _steps(folder, workload, jvms, fetched or {})
     if not steps:

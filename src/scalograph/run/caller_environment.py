@@ -1,10 +1,12 @@
 """Build the environment of runs: which of the caller's variables reach it, and which notable ones do not."""
 
 import os
+import random
 import re
 from collections.abc import Mapping
 
 from scalograph.errors import HostError
+from scalograph.study.control_names import DRAWN
 from scalograph.study.model import Study, WorkloadUse
 from scalograph.text.escape import is_text
 
@@ -55,6 +57,25 @@ def environment(use: WorkloadUse, elsewhere: Mapping[str, str] | None = None) ->
     return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, **use.env}
 
 
+MOST_PADDING, _SEEDS = 4096, 1 << 32
+
+
+def draw_variables(study: Study, block: int) -> dict[str, str]:
+    """Draw the variables of `protocol.vary` for a block: the same for all its runs, also after a resume.
+
+    The size of the environment moves the stack; a hash seed changes the order of tables in Python and Perl.
+    """
+    drawn: dict[str, str] = {}
+    for what in study.protocol.vary:
+        generator = random.Random(f"{study.seed} {what} {block}")
+        if what == "env":
+            drawn["SCALOGRAPH_PADDING"] = "x" * generator.randrange(MOST_PADDING + 1)
+        elif what == "hash-seed":
+            seed = generator.randrange(1, _SEEDS)
+            drawn |= {"PYTHONHASHSEED": str(seed), "PERL_HASH_SEED": f"{seed:#x}"}
+    return drawn
+
+
 def unpassed_variables(study: Study, environ: Mapping[str, str]) -> list[str]:
     """Return the notable variables of the caller that do not reach the study's own command, sorted.
 
@@ -64,7 +85,8 @@ def unpassed_variables(study: Study, environ: Mapping[str, str]) -> list[str]:
     if use.use is not None:
         return []
     set_by_levels = {factor.control.removeprefix("env:") for factor in study.factors.values() if factor.control}
-    passed = {*use.env, *set_by_levels, *(() if not use.env_all else set(environ) - set(NEVER))}
+    drawn = {name for what in study.protocol.vary for name in DRAWN[what]}
+    passed = {*use.env, *set_by_levels, *drawn, *(() if not use.env_all else set(environ) - set(NEVER))}
     return sorted(name for name, value in environ.items() if value and name not in passed and _TELLING.fullmatch(name))
 
 

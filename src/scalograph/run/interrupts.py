@@ -105,9 +105,7 @@ def run_contained(
     The group ends with it, with a signal to us, and at the limit; if we are killed, the next session finds its mark,
     which is added to the environment. The working folder is ours if None.
 
-    Raises:
-        TimeoutExpired: it took longer.
-        OSError: it cannot be started.
+    Raises TimeoutExpired: it took longer; OSError: it cannot be started.
     """
     with ExitStack() as stack:
         with Interrupts() as signals:  # one that came in between would leave what nobody knows of

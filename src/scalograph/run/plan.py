@@ -41,6 +41,7 @@ def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
         "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
         "workload.process": bool(program.running) or any(process.name for process in program.processes),
     }  # fmt: skip
+    parts['protocol.vary = ["layout"]'] = "layout" in study.protocol.vary
     yield from (name for name, is_there in parts.items() if is_there)
     for name, response in study.responses.items():
         if response.source.startswith("kernel."):  # its counters are read on the machine that we stand on
@@ -93,15 +94,10 @@ class Plan:
             "runs": self.runs.runs_per_configuration(),
         }
         return {
-            "protocol": journal.LATEST,
-            "scalograph": __version__,
-            "study": identity.dump_study(study),
-            "study_hash": self.hash_of(study),
-            "seed": study.seed,
-            "machine": {**self.facts.machine(), "probe": probe},
-            "uses": uses(self.design, self.origin, self.facts),
-            "design": {**planned, "dropped": list(design.dropped)},
-        }
+            "protocol": journal.LATEST, "scalograph": __version__, "study": identity.dump_study(study),
+            "study_hash": self.hash_of(study), "seed": study.seed, "machine": {**self.facts.machine(), "probe": probe},
+            "uses": uses(self.design, self.origin, self.facts), "design": {**planned, "dropped": list(design.dropped)},
+        }  # fmt: skip
 
 
 def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Consent = NO_CONSENT) -> Plan:
@@ -109,9 +105,8 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
 
     Those are asked only if it `starts`; else they count as the latest release.
 
-    Raises:
-        StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent.
-        HostError: a part of the study that cannot be done on another machine.
+    Raises StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent;
+    HostError: a part of the study that cannot be done on another machine.
     """
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = add_jvms(facts, _launcher_paths(declared.study, facts), starts)

@@ -35,10 +35,8 @@ def prepare(
     Its key is the content of `prepare.sources`; another release of what it used prepares anew. Levels of
     `configurations` override `values`; `tell` receives an announcement, `where` is a cache other than the user's.
 
-    Raises:
-        StudyError: a level that is no name of a folder.
-        MissingError: what one of the folders needs is not installed here.
-        HostError: the program is missing or failed; or the cache cannot be written.
+    Raises StudyError: a level that is no name of a folder. MissingError: what one of the folders needs is not installed
+    here. HostError: the program is missing or failed; or the cache cannot be written.
     """
     if workload.prepare is None:
         return None

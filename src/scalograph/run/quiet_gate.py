@@ -29,14 +29,9 @@ class GateResult(NamedTuple):
 
 
 class QuietGate:
-    """Samples the load of the machine before each block.
+    """Samples the load of the machine before each block, with `look`; `tell` receives that, and why, we wait.
 
-    Args:
-        patience_s: limit of waiting over all blocks of this session; 0 samples and goes on.
-        tell: receives that, and why, we wait.
-        look: takes one load sample.
-        clock: returns seconds.
-        pause: sleeps between samples.
+    `patience_s` limits the waiting over all blocks of this session; with 0 it samples and goes on.
     """
 
     def __init__(

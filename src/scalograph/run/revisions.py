@@ -33,9 +33,7 @@ class Revision:
 def find_repository(folder: Path) -> Path:
     """Return the top folder of the repository around a folder.
 
-    Raises:
-        StudyError: it lies in none, or in one that git refuses.
-        HostError: git cannot be started.
+    Raises StudyError: it lies in none, or in one that git refuses; HostError: git cannot be started.
     """
     return Path(_git(folder, ["rev-parse", "--show-toplevel"], "revisions", "a folder of a git repository"))
 
@@ -43,9 +41,7 @@ def find_repository(folder: Path) -> Path:
 def resolve_revisions(home: Path, texts: Sequence[str]) -> list[Revision]:
     """Return the commits of branches, tags and the like.
 
-    Raises:
-        StudyError: git knows no such revision.
-        HostError: git cannot be started.
+    Raises StudyError: git knows no such revision; HostError: git cannot be started.
     """
     ask = ("rev-parse", "--verify", "--end-of-options")
     commits = [_git(home, [*ask, f"{text}^{{commit}}"], f'revision "{text[:80]}"', "a commit here") for text in texts]
@@ -57,9 +53,7 @@ def list_revisions(home: Path, first: str, last: str, most: int) -> list[Revisio
 
     Each is named by its distance from the first.
 
-    Raises:
-        StudyError: git knows no such revision, or none leads to the other.
-        HostError: git cannot be started.
+    Raises StudyError: git knows no such revision, or none leads to the other; HostError: git cannot be started.
     """
     begin, end = resolve_revisions(home, [first, last])
     where, listed = f"{first[:80]}..{last[:80]}", ("rev-list", "--first-parent", "--ancestry-path", "--reverse")
@@ -79,9 +73,8 @@ def build_revisions(
 
     `tell` receives an announcement of each build; `where` is a cache other than the user's.
 
-    Raises:
-        StudyError: git cannot check one out.
-        HostError: a build failed, with what it said; or the cache cannot be written.
+    Raises StudyError: git cannot check one out. HostError: a build failed, with what it said; or the cache cannot be
+    written.
     """
     key = hashlib.sha256(os.fsencode("\0".join([str(home.resolve()), *argv]))).hexdigest()[:16]
     into = (where or cache_folder() / "revisions") / f"{_sanitize(home.name)}-{key}"

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace as replace_launch
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from scalograph.control.apply import find_wrong_masks, read_back
 from scalograph.control.process_cpus import find_wrong_quotas
 from scalograph.protocol.record import CopyEvent, MachineSetting, Record, Values
 from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.run.caller_environment import draw_variables
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES, Echo, Host, Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
@@ -195,8 +197,12 @@ class Runner:
 
     def specification(self, run: Run) -> Specification:
         study, program = self._planned.design.study, self._planned.program
+        drawn = draw_variables(study, run.block)
+        started = [
+            replace_launch(each, env={**each.env, **drawn}) for each in launches(self._planned, run.configuration)
+        ]
         return Specification(
-            run=run, launches=launches(self._planned, run.configuration), events=program.events,
+            run=run, launches=tuple(started), events=program.events,
             capture=bool(self._printed.responses), timeout_s=study.protocol.timeout_s,
             in_callers_folder=study.workload.cwd == "caller", steps=program.steps, running=program.running,
             reset=study.reset, counted=study.is_counted, keeps_services=study.workload.keep == "block",

@@ -113,9 +113,7 @@ class FinishedRun(NamedTuple):
 def run_in_memory(planned: Plan, instrument: Instrument, progress: Progress | None = None) -> list[FinishedRun]:
     """Make the runs of a plan by the same loop, without a journal on disk.
 
-    Raises:
-        HostError: the host refuses.
-        KeyboardInterrupt: a signal came meanwhile.
+    Raises HostError: the host refuses; KeyboardInterrupt: a signal came meanwhile.
     """
     book, planner = _MemoryJournal(), planned.runs.planner()
     judging = partial(judge, asked=requirements(planned.design.study))
@@ -186,9 +184,8 @@ def _resume_event(
 def begin(planned: Plan, folder: Path | None) -> Results:
     """Create a results folder with the study and its design.
 
-    Raises:
-        StudyError: the published file is missing, outside the study's folder or reserved; or the folder is another's.
-        HostError: the folder cannot be written.
+    Raises StudyError: the published file is missing, outside the study's folder or reserved; or the folder is
+    another's. HostError: the folder cannot be written.
     """
     file, published = planned.declared.file, _published_file(planned.declared)
     created = results.create(planned.design.study.name, folder, _resume_command(planned.declared))

@@ -20,12 +20,9 @@ Raw = dict[str, Any]
 COMPARED = ("flat", "order")
 # What only some kinds read; elsewhere it would say nothing, and a reader would believe that it does.
 READ_BY = {
-    "of": ("value", "ratio"),
-    "over": ("ratio",),
-    "quantity": ("location", "count"),
-    "groups": (CONTRAST,),
+    "of": ("value", "ratio"), "over": ("ratio",), "quantity": ("location", "count"), "groups": (CONTRAST,),
     "stack": ("profile",),
-}
+}  # fmt: skip
 # Kinds whose figures are no responses, and what they are.
 OF_QUESTION = "a quantity of the question"
 OF_GROUPS = "two groups of factors"

@@ -10,6 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 from scalograph.study.fields import StudyPart
 
+# What `protocol.vary` may name, and the variables that are drawn for it; the kernel itself draws the layout.
+DRAWN: Mapping[str, tuple[str, ...]] = {
+    "env": ("SCALOGRAPH_PADDING",), "hash-seed": ("PYTHONHASHSEED", "PERL_HASH_SEED"), "layout": (),
+}  # fmt: skip
+
 
 class ControlRow(NamedTuple):
     """A control in the registry.
@@ -97,13 +102,9 @@ def environment_variable(control: object) -> str | None:
 
 # What a condition may be of, and its values; of settings that a control changes, any value.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
-    "swap": ("on", "off"),
-    "smt": ("on", "off"),
-    "governor": (),
-    "thp": ("always", "madvise", "never"),
-    "sysctl:NAME": (),
-    "io-scheduler:NAME": (),
-}
+    "swap": ("on", "off"), "smt": ("on", "off"), "governor": (), "thp": ("always", "madvise", "never"),
+    "sysctl:NAME": (), "io-scheduler:NAME": (),
+}  # fmt: skip
 
 
 class Reset(StudyPart):

@@ -22,6 +22,7 @@ from scalograph.study.check_processes import (
 from scalograph.study.check_published import check_claims
 from scalograph.study.control_names import (
     CONDITIONS,
+    DRAWN,
     control_row,
     environment_variable,
     expected_control_name,
@@ -137,6 +138,18 @@ def _spelled_out(levels: Any) -> list[Any]:
         return []
 
 
+def check_drawn(raw: dict[str, Any]) -> Iterator[Mistake]:
+    """Check that no variable is both drawn for each block and set by the study."""
+    listed = table(raw, "protocol").get("vary")
+    factors = [factor for factor in table(raw, "factors").values() if isinstance(factor, dict)]
+    controls = [environment_variable(str(factor.get("control"))) or "" for factor in factors]
+    given = {*table(table(raw, "workload"), "env"), *controls}
+    for name in listed if isinstance(listed, list) else ():
+        if taken := given.intersection(DRAWN.get(str(name), ())):
+            text = f'"{name}" draws {min(taken)}, which is set, too'
+            yield ("protocol", "vary"), text, "one of the two", "remove one"
+
+
 def check_settings(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Check settings: names, set by one factor only, not a condition too."""
     setters: dict[str, str] = {}
@@ -169,24 +182,12 @@ def _limit(control: str) -> str:
 COMMANDS = (("workload", "command"), ("workload", "setup"), ("workload", "prepare"), ("workload", "cleanup"))
 # Lists and tables of a study that are walked through with everything else that they name.
 MOST: dict[tuple[str, ...], int] = {
-    **dict.fromkeys(COMMANDS, 1000),
-    ("workload", "process"): MAX_COMMANDS,
-    ("workload", "parameters"): 256,
-    ("workload", "env"): 256,
-    ("baseline",): 16,
-    ("reference",): 16,
-    ("factors",): 16,
-    ("exclude",): 1000,
-    ("responses",): 64,
-    ("tables",): 64,
-    ("published", "match"): 64,
-    ("published", "values"): 64,
-    ("published", "ranges"): 64,
-    ("published", "levels"): 64,
-    ("published", "claims"): 64,
-    ("quick", "factors"): 16,
+    **dict.fromkeys(COMMANDS, 1000), ("workload", "process"): MAX_COMMANDS, ("workload", "parameters"): 256,
+    ("workload", "env"): 256, ("baseline",): 16, ("reference",): 16, ("factors",): 16, ("exclude",): 1000,
+    ("responses",): 64, ("tables",): 64, ("published", "match"): 64, ("published", "values"): 64,
+    ("published", "ranges"): 64, ("published", "levels"): 64, ("published", "claims"): 64, ("quick", "factors"): 16,
     ("quick", "exclude"): 1000,
-}
+}  # fmt: skip
 # Levels that all exclusions of one list name together, and characters of all words of a command.
 MAX_EXCLUDED, MAX_COMMAND = 20_000, 1 << 17
 # Mistakes of one kind that are told.
@@ -248,7 +249,7 @@ def parse(text: str, name: str = "study.toml", look: ExtraCheck = lambda raw: ()
     study, mistakes = None, list(check_sizes(raw))
     if not mistakes:
         study, mistakes = _validate(raw)
-        for check in (check_references, check_claims, check_counts, check_question_rules, check_settings):
+        for check in (check_references, check_claims, check_counts, check_question_rules, check_settings, check_drawn):
             mistakes += limit_mistakes(check(raw))
         mistakes += limit_mistakes(check_process_order(processes_of(table(raw, "workload")), ("workload", "process")))
         mistakes += limit_mistakes(_quick(raw, mistakes))

@@ -178,6 +178,9 @@ class Protocol(StudyPart):
     wait_quiet_s: Duration = Field(default=0.0, alias="wait_quiet")
     when_busy: Literal["report", "cpu-time", "stop"] = "report"
     confidence: Percent = 0.95
+    vary: list[Literal["env", "hash-seed", "layout"]] = Field(
+        default=[], max_length=3, exclude_if=lambda named: not named
+    )
     sentinel: bool | None = Field(default=None, exclude_if=lambda asked: asked is None)
 
     @model_validator(mode="after")

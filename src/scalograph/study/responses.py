@@ -10,6 +10,8 @@ from scalograph.protocol.record import Record, RunFigures
 from scalograph.protocol.record_processes import ProcessEvent
 from scalograph.study.model import Study
 
+# Elapsed times that can be corrected for other processes.
+ELAPSED = ("window.wall", "run.wall")
 # Responses that a neighbor on the CPU hardly changes.
 CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
 # Of a driver that sends requests for a time that is set: how much work it did is the answer, and no study declares it.
@@ -114,8 +116,9 @@ def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:
 
 
 def primary_response(study: Study) -> str:
-    """Return the primary response: the window's wall time, else the first with a direction."""
-    wall = [name for name, r in study.responses.items() if r.source == "window.wall"]
+    """Return the primary response: undisturbed time, the window's wall time, else the first with a direction."""
+    wall = [name for name, r in study.responses.items() if r.source in ("window.undisturbed", "run.undisturbed")]
+    wall += [name for name, r in study.responses.items() if r.source == "window.wall"]
     directed = [name for name, r in study.responses.items() if r.better != "none"]
     return [*wall, *directed, *study.responses][0]
 
@@ -123,7 +126,8 @@ def primary_response(study: Study) -> str:
 def run_units() -> dict[str, str]:
     """Return the names after `run.` with their units: `s`, `bytes`, `%` or none."""
     not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "degraded"}
-    not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed", "speed"}
+    not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed"}
+    not_numbers |= {"replay", "speed"}
     ends = {"_ns": "s", "_bytes": "bytes"}
     plain = {
         name.removesuffix(end): ends.get(end, "")

@@ -188,13 +188,9 @@ def _jvm(java: Path, properties: Mapping[str, str], name: str) -> Jvm:
     javac = java.parent / "javac"
     build = properties.get("java.runtime.version") or properties["java.version"]
     return Jvm(
-        name=name,
-        java=str(java),
-        release=_release(properties["java.version"]),
-        build=build,
-        vendor=properties.get("java.vendor", ""),
-        javac=str(javac) if _is_program(javac) else None,
-    )
+        name=name, java=str(java), release=_release(properties["java.version"]), build=build,
+        vendor=properties.get("java.vendor", ""), javac=str(javac) if _is_program(javac) else None,
+    )  # fmt: skip
 
 
 def _release(version: str) -> int:

@@ -41,14 +41,9 @@ def _cpu(folder: Path, number: int) -> CpuFact:
     package = max(0, _number(folder / "topology/physical_package_id") or 0)
     nodes = [int(match[1]) for path in _entries(folder) if (match := re.fullmatch(r"node(\d+)", path.name))]
     return CpuFact(
-        cpu=number,
-        core=_core(folder / "topology", number, package),
-        package=package,
-        node=min(nodes, default=0),
-        l2=_cache(folder, 2),
-        l3=_cache(folder, 3),
-        max_khz=_number(folder / "cpufreq/cpuinfo_max_freq"),
-    )
+        cpu=number, core=_core(folder / "topology", number, package), package=package, node=min(nodes, default=0),
+        l2=_cache(folder, 2), l3=_cache(folder, 3), max_khz=_number(folder / "cpufreq/cpuinfo_max_freq"),
+    )  # fmt: skip
 
 
 def _core(folder: Path, number: int, package: int) -> int:

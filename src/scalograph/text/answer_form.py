@@ -245,6 +245,16 @@ def change_cell(ratio: Estimate) -> str:
     return f"{sign}{_percent_apart(ratio, value, value)}%" + (f" [{_DASH.join(shown)}]" if len(shown) > 1 else "")
 
 
+def three_digits(share: float) -> str:
+    """Format a share in percent with three digits, as counts support.
+
+    >>> three_digits(0.01), three_digits(0.0001234), three_digits(2.5), three_digits(12.5), three_digits(0.0)
+    ('1.00%', '0.0123%', '250%', '1,250%', '0%')
+    """
+    percent = 100 * share
+    return f"{percent:,.0f}%" if percent >= 100 or not percent else f"{f'{percent:#.3g}'.rstrip('.')}%"
+
+
 def _single(cells: Estimate | Sequence[Estimate]) -> Estimate:
     return cells if isinstance(cells, Estimate) else cells[0]
 
@@ -283,6 +293,7 @@ KINDS: Mapping[str, Callable[[Any], str]] = {
     "or": lambda names: join_names(names, "or"),
     "list": "; ".join,
     "percent": lambda share: f"{two_digits(100 * share)}%",
+    "three_digits": three_digits,
     "exact": lambda share: f"{100 * share:g}%",
     "change": lambda ratio: change_text(_single(ratio)),
     "change_ci": lambda ratio: change_interval(_single(ratio)),

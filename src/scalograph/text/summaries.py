@@ -9,6 +9,7 @@ from typing import Any
 from scalograph.protocol.findings import DegradedRuns, Findings, RunsDoc, StudyNoise, Trust
 from scalograph.text.format import significant
 from scalograph.text.quantities import count_noun, cpus
+from scalograph.text.short_names import join_names
 from scalograph.text.units import format_duration
 
 DOT = " \N{MIDDLE DOT} "
@@ -32,6 +33,21 @@ def runs(doc: RunsDoc) -> str:
     parts += [f"{doc.n_failed:,} failed"] if doc.n_failed else []
     parts += [f"{count:,} {verdict}" for verdict, count in doc.verdicts.items() if count and verdict != "failed"]
     return ", ".join(parts)
+
+
+_DRAWN = {"env": "environment size", "hash-seed": "hash seed"}
+
+
+def variation_text(names: Sequence[str], each: str = "block") -> str:
+    """Say what was drawn anew, and for which stretch of runs.
+
+    >>> variation_text(["env", "hash-seed"], "pair"), variation_text(["layout"])
+    ('Drawn anew for each pair: environment size and hash seed.', 'Drawn anew for each run: address layout.')
+    """
+    drawn = join_names([words for name, words in _DRAWN.items() if name in names])
+    parts = [f"for each {each}: {drawn}"] if drawn else []
+    parts += ["for each run: address layout"] if "layout" in names else []
+    return f"Drawn anew {', '.join(parts)}."
 
 
 def period(doc: RunsDoc) -> str:

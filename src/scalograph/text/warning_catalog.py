@@ -39,6 +39,11 @@ imprecise | @have wider intervals than requested | | @more | less precise than r
 confined | @have fewer CPUs than given | the program restricted itself
 survivors | @have processes left behind | their CPU time may be missing | | left processes behind
 
+corrected | Corrected for other processes ({share:percent} of the time) | no clean runs confirm the correction | @wait
+corrected checked | Corrected for other processes ({share:percent} of the time), confirmed by {n} clean runs
+corrected alone | Corrected for other processes ({share:percent} of the time) | beside others it may be slower | @wait
+withdrawn | The correction for other processes does not fit this program | disturbed runs are excluded | @wait
+
 used | {used} of {of} runs used[[; {lost} excluded {cause}]][[; {included} disturbed runs are included]]
 open | The runs are sound, but do not decide the question
 unchecked | {n:runs} could not be checked for interference; included

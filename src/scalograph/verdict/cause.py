@@ -13,7 +13,7 @@ TICK_NS = 10_000_000
 # CPU time may exceed the available time by this factor: the clocks within a kernel differ slightly.
 PLAY = 1.05
 # Runs with these verdicts carry the estimates; the others are saved, drawn and counted.
-COUNTED = ("clean", "unverified")
+COUNTED = ("clean", "unverified", "corrected")
 # A failed run would fail again, and an unverified one may be good.
 REPEATED = ("disturbed", "invalid")
 

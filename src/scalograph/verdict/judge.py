@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from scalograph.protocol.record import CopyEvent, Iterations, Record, RunFigures
 from scalograph.study.model import Study
+from scalograph.study.responses import ELAPSED, primary_response
 from scalograph.text.quantities import percent_at_most
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause, find_cpu_escape, find_quota_escape
 from scalograph.verdict.little import find_little_violation
@@ -33,6 +34,7 @@ from scalograph.verdict.preemption import (
     wanted_time,
 )
 from scalograph.verdict.stalls import MEASURED, bound_stalls, find_stalls
+from scalograph.verdict.undisturbed import is_corrected
 
 COVERED = 0.1  # windows that cover a smaller share of a run's time may have missed a disturbance
 MOST = 0.5  # share of what the run wanted, or of its time, from which a disturbance hits every window
@@ -199,7 +201,7 @@ def _is_possible(run: RunFigures, copy: CopyEvent, part: Iterations) -> bool:
 
 
 class Judgment(Struct, frozen=True):
-    """Verdict of one run: clean, disturbed, unverified, invalid or failed; with causes and their amounts."""
+    """Verdict of one run with its causes: clean, corrected, disturbed, unverified, invalid or failed."""
 
     verdict: str
     causes: list[Cause] = []
@@ -212,15 +214,23 @@ Judging = Callable[[Record], Judgment]
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What a study requires of each run: iterations of each copy, and whether a response reads their windows."""
+    """What a study requires of each run.
+
+    Attributes:
+        iterations: of each copy.
+        windows: whether a response reads the windows of iterations.
+        elapsed: source of the primary response if that is an elapsed time, which can be corrected; else empty.
+    """
 
     iterations: int
     windows: bool
+    elapsed: str = ""
 
 
 def requirements(study: Study) -> Requirements:
     reads = any(response.source.startswith("window.") for response in study.responses.values())
-    return Requirements(study.protocol.iterations, reads)
+    primary = study.responses[primary_response(study)].source
+    return Requirements(study.protocol.iterations, reads, primary if primary in ELAPSED else "")
 
 
 def judge(record: Record, asked: Requirements | None = None) -> Judgment:
@@ -229,8 +239,9 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `invalid`: its record
     contradicts itself (more CPU time than there was, a driver that breaks Little's law). `disturbed`: others or the
     hypervisor took at least 2% of the CPU time that it wanted, others had one of its CPUs for 2% of its time, or a
-    cause of `find_stalls` applies. `unverified`: no measurement could tell (the cause gives the bound, if there is
-    one), or the windows cover little of the run (`is_sparse`).
+    cause of `find_stalls` applies. `corrected`: all of that is put right by the undisturbed time of the run.
+    `unverified`: no measurement could tell (the cause gives the bound, if there is one), or the windows cover little
+    of the run (`is_sparse`).
 
     Args:
         record: of the run.
@@ -254,6 +265,9 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     if causes := _find_disturbances(record):
         if asked and asked.windows and is_sparse(record) and are_small(causes):
             return Judgment("unverified", bound_causes(record, causes))
+        with_windows = asked is not None and asked.elapsed.startswith("window.")
+        if asked and asked.elapsed and is_corrected(record, causes, with_windows):
+            return Judgment("corrected", causes)
         return Judgment("disturbed", causes)
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("unverified", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])

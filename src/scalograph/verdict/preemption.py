@@ -26,10 +26,15 @@ def possible_preemption(record: Record) -> list[Cause]:
     return [cause for cause in (_bound_kernel_threads(run), _bound_interference(run), _bound_steal(record)) if cause]
 
 
+def had_kernel_threads(run: RunFigures) -> bool:
+    """Tell whether kernel threads took so much that it matters for whom they worked."""
+    return bool(run.neighbors) and is_blamed(kernel_ns(run), run)
+
+
 def _bound_kernel_threads(run: RunFigures) -> Cause | None:
     """Bound what kernel threads took: they work for the run (its pages, its packets) as well as for others."""
-    taken = _kernel_ns(run) if run.neighbors else 0
-    if taken and is_blamed(taken, run):
+    if had_kernel_threads(run):
+        taken = kernel_ns(run)
         share = taken / wanted_time(run, taken)
         names = _names(run, kernel=True)
         text = f"{names} had {100 * share:.1f}% of the CPU time that it wanted, on its behalf or not"
@@ -140,10 +145,11 @@ def _find_steal(record: Record) -> Cause | None:
 
 def _others_ns(run: RunFigures, taken_ns: int | None, of_one_cpu: bool = False) -> float:
     """Return taken time, of all CPUs or of one, less that of kernel threads and the probe."""
-    return max(0, taken_ns - _kernel_ns(run) - observer_ns(run, of_one_cpu)) if taken_ns else 0
+    return max(0, taken_ns - kernel_ns(run) - observer_ns(run, of_one_cpu)) if taken_ns else 0
 
 
-def _kernel_ns(run: RunFigures) -> int:
+def kernel_ns(run: RunFigures) -> int:
+    """Return the time in ns that kernel threads had CPUs for which the run waited; 0 if neighbors have no names."""
     return sum([neighbor.taken_ns for neighbor in run.neighbors if neighbor.kernel]) if run.neighbors else 0
 
 

@@ -1,6 +1,7 @@
 """Speed of the CPUs during a run, as the probe's sentinel saw it, and what the probe itself took of them."""
 
-from scalograph.protocol.record import Record, RunFigures, Speed
+from scalograph.protocol.record import Record, RunFigures
+from scalograph.protocol.record_processes import Speed
 
 _FEWEST = 3  # samples below this number say nothing about a run
 _KNOWN = 0.5  # share of the run's CPU time that must be on CPUs with samples

@@ -44,6 +44,18 @@ def test_each_answer_has_its_exit_code(tmp_path: Path, other: dict[str, Any], co
     assert not (tmp_path / "a" / "findings.json").exists()
 
 
+def test_a_gate_says_what_was_drawn_anew_in_both_results_or_that_they_differ_in_it(tmp_path: Path) -> None:
+    for name, varied in {"a": ["env", "layout"], "b": ["env"], "c": []}.items():
+        file = tmp_path / journal(tmp_path, name) / "journal.jsonl"
+        head, *lines = file.read_text().splitlines()
+        event = json.loads(head)
+        event["study"]["protocol"] |= {"vary": varied} if varied else {}
+        file.write_text("\n".join([json.dumps(event), *lines, ""]))
+    both, one = (" ".join(scalograph(["gate", name, "--against", "a"], tmp_path).printed.split()) for name in "bc")
+    assert "Drawn anew for each block: environment size." in both and "drawn anew env, layout \u2192 env" in both
+    assert "Drawn anew" not in one and "drawn anew env, layout \u2192 nothing" in one
+
+
 def test_one_document_for_machines_in_which_laws_of_another_response_are_not_compared(tmp_path: Path) -> None:
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
     document = json.loads(scalograph(["compare", *sources, "--json"], tmp_path).printed)

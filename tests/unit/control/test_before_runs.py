@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from scalograph.control.held_settings import check_reset, perform_reset
-from scalograph.control.kernel_files import describe_met, refuse_unmet
+from scalograph.control.kernel_files import describe_met, refuse_fixed_layout, refuse_unmet
 from scalograph.errors import HostError
 from scalograph.study.control_names import Reset
 from scalograph.study.responses import COUNTERS
 from scalograph.system.platform_facts import counter_changes, read_counters
+from tests.kit.refusals import refuses
 from tests.unit.control.paper_kernel import planted
 from tests.unit.control.trees import write
 
@@ -100,3 +101,19 @@ def test_counters_that_a_guest_wrote_are_bounded(root: Path) -> None:
     file.symlink_to(root / "elsewhere")
     write(root / "elsewhere", VMSTAT)
     assert read_counters(root) is None
+
+
+@pytest.mark.parametrize(
+    ("machine", "own", "words"),
+    [("2", "00000000", ""), ("1", "", ""), ("0", "00000000", "sysctl kernel"), ("2", "00040000", "setarch -R")],
+)
+def test_an_address_layout_that_is_always_the_same_is_refused(
+    tmp_path: Path, machine: str, own: str, words: str
+) -> None:
+    for name, text in {"sys/kernel/randomize_va_space": machine, "self/personality": own}.items():
+        (tmp_path / "proc" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "proc" / name).write_text(f"{text}\n")
+    if words:
+        refuses(HostError, words, refuse_fixed_layout, tmp_path)
+    else:
+        refuse_fixed_layout(tmp_path)

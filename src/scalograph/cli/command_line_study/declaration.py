@@ -63,7 +63,7 @@ class CommandStudy:
     env_all: bool = False
     input: str = ""
     ok_exits: tuple[int, ...] = (0,)
-    protocol: dict[str, str | int] = field(default_factory=dict)
+    protocol: dict[str, str | int | list[str]] = field(default_factory=dict)
     question: str = "sweep"
     subcommand: str = "measure"
 
@@ -141,14 +141,10 @@ def study_text(study: CommandStudy) -> str:
     along = study.worker_factor
     per_worker = study.asked.per_worker or (along is not None and along[0] == "copies")
     head = {
-        "version": 1,
-        "name": study_name(study.command, study.subcommand.rpartition(" ")[2]),
-        "title": _title(study),
-        "question": study.question,
-        "work": "per-worker" if per_worker else "total",
-        "seed": 1,
+        "version": 1, "name": study_name(study.command, study.subcommand.rpartition(" ")[2]), "title": _title(study),
+        "question": study.question, "work": "per-worker" if per_worker else "total", "seed": 1,
         "plan": study.asked.plan or None,
-    }
+    }  # fmt: skip
     lines = [HEAD.format(study.subcommand), *key_lines(head), *_workload(study), *_factors(study), *_responses(study)]
     if study.asked.baseline:
         factor, level = study.asked.baseline

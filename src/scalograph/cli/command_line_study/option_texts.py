@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from scalograph.cli.command_line_study.declaration import HARNESS, OWN, CommandStudy, PrintedFigure
@@ -13,7 +13,9 @@ from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedFactors
 from scalograph.run.caller_environment import caller_variables
+from scalograph.study.control_names import DRAWN
 from scalograph.study.reader_names import HARNESS_UNITS
+from scalograph.study.scalars import unknown_name_error
 
 T = TypeVar("T")
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
@@ -142,7 +144,12 @@ def sweep_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     named = [("threads", counts("--threads", sweep.threads)), ("jobs", counts("--jobs", sweep.jobs))]
     named += [("copies", None if _is_count(sweep.copies) else sweep.copies)]
     named += [*map(read_factor, sweep.factor or ()), ("cpus", sweep.cpus)]
-    runs = {"runs": sweep.runs or (100 if sweep.precision else 10), "warmup_runs": sweep.warmup_runs}
+    runs: dict[str, int | list[str]] = {
+        "runs": sweep.runs or (100 if sweep.precision else 10),
+        "warmup_runs": sweep.warmup_runs,
+    }
+    if sweep.vary is not None:
+        runs["vary"] = _read_varied(sweep.vary)
     return _study(
         options,
         AskedFactors(
@@ -155,9 +162,16 @@ def sweep_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     )
 
 
+def _read_varied(text: str) -> list[str]:
+    names = [*dict.fromkeys(name.strip() for name in text.split(","))]
+    if other := next((name for name in names if name not in DRAWN), None):
+        raise unknown_name_error("--vary", f'"{other}"', other, DRAWN)
+    return names
+
+
 def search_study(question: str, factors: AskedFactors, options: SearchOptions) -> CommandStudy:
     """Make the study of `find QUESTION`; raises StudyError for an option of another form."""
-    runs = {"budget_runs": options.max_runs} if options.max_runs else {}
+    runs: dict[str, int | list[str]] = {"budget_runs": options.max_runs} if options.max_runs else {}
     runs |= {"runs": factors.runs} if factors.runs else {}
     return _study(options, factors, runs, question=question, subcommand=f"find {question}")
 
@@ -165,7 +179,7 @@ def search_study(question: str, factors: AskedFactors, options: SearchOptions) -
 def _study(
     options: CommandOptions,
     factors: AskedFactors,
-    runs: dict[str, int],
+    runs: Mapping[str, int | list[str]],
     question: str = "sweep",
     subcommand: str = "measure",
     copies: int = 1,

@@ -293,12 +293,9 @@ def document(findings: Findings, answer: Sequence[str], cost: float | None) -> d
     first = findings.curves[0]
     law = first.law
     estimates = {
-        "speedup": sort_points(first)[-1].speedup,
-        "sigma": law.sigma if law else None,
-        "kappa": law.kappa if law else None,
-        "gamma": law.gamma if law else None,
-        "serial_share": first.serial,
-    }
+        "speedup": sort_points(first)[-1].speedup, "sigma": law.sigma if law else None,
+        "kappa": law.kappa if law else None, "gamma": law.gamma if law else None, "serial_share": first.serial,
+    }  # fmt: skip
     return {
         "verdict": findings.trust.level,
         "sentence": findings.trust.sentence,

@@ -28,16 +28,11 @@ _WHOLE, _DECIMAL = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII), re.compile(r"[+-]?
 
 
 def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: str | None = None) -> MeasuredSource:
-    """Return a source of imported benchmarks.
+    """Return a source of imported benchmarks of one tool, one or more.
 
-    Args:
-        every: benchmarks of one tool, one or more.
-        tool: its name.
-        label: the source's name.
-        name: the mode (of JMH) or response (of a table); None for that of the first benchmark.
+    `name` is the mode (of JMH) or response (of a table); None for that of the first benchmark.
 
-    Raises:
-        StudyError: no benchmark has that mode, two are the same, or they have more params than a table holds.
+    Raises StudyError: no benchmark has that mode, two are the same, or they have more params than a table holds.
     """
     chosen = _select_benchmarks(every, label, name)
     levels = _levels(chosen, label)

@@ -85,7 +85,7 @@ class _ResultCases:
         first = self.first()
         yield first
         yield from self._missing()
-        if not self._are_without_intervals():
+        if any(row.ratio.low is not None or row.doubt for row in self._rows):
             yield from self._exceptions(first)
         elif values := [row for row in self._rows if row.ratio.value]:
             ends = [pick(values, key=lambda row: row.ratio.value or 0.0) for pick in (min, max)]
@@ -170,9 +170,6 @@ class _ResultCases:
             yield self._case("no law")
         elif self._result.laws and len([*split_curves(self._result)]) == 1:
             yield self._case("law", changes=[*map(_law_text, self._result.laws)])
-
-    def _are_without_intervals(self) -> bool:
-        return not any(row.ratio.low is not None or row.doubt for row in self._rows)
 
     def _rows_that_are(self, outcome: str) -> list[ConfigurationRatio]:
         return [row for row in self._rows if row.shown == outcome and not row.doubt and row.ratio.low is not None]

@@ -1,5 +1,6 @@
 """What can be compared: configurations with their scores, whatever they were read from, findings among them."""
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,8 @@ class SourceConfiguration(NamedTuple):
         estimate: as the source itself reports it.
         n_cpus: CPUs available to its runs.
         doubt: why it decides nothing; empty where it does.
+        loop_logs: log of the loop time of the CPU in each run; NaN where unknown, empty where none is.
+        open_log: half of the distance of the ends between which its scores lie, as a log; 0 unless they are corrected.
     """
 
     levels: Mapping[str, Level]
@@ -35,6 +38,8 @@ class SourceConfiguration(NamedTuple):
     estimate: Estimate | None = None
     n_cpus: int | None = None
     doubt: str = ""
+    open_log: float = 0.0
+    loop_logs: tuple[float, ...] = ()
 
 
 class FailedConfiguration(NamedTuple):
@@ -61,6 +66,7 @@ class MeasuredSource:
         trust: the verdict on the study; None of a published table.
         curves: whose laws are compared: those of the primary response that are compared over all points.
         laws_left_out: whether other curves have laws.
+        varied: what was drawn anew for each block.
     """
 
     label: str
@@ -77,6 +83,7 @@ class MeasuredSource:
     trust: Trust | None = None
     curves: tuple[Curve, ...] = ()
     laws_left_out: bool = False
+    varied: tuple[str, ...] = ()
 
     @property
     def is_printed(self) -> bool:
@@ -141,15 +148,11 @@ def _parse_levels(factors: Sequence[str], where: Sequence[str]) -> dict[str, set
 
 
 def divide_scores(source: MeasuredSource, per: str, mhz: float | None = None) -> MeasuredSource:
-    """Return a source per clock or per CPU: times become cycles or CPU seconds, rates a share.
+    """Return a source per "clock" or per "cpu": times become cycles or CPU seconds, rates a share.
 
-    Args:
-        source: a result or a published table.
-        per: "clock" or "cpu".
-        mhz: its clock; None reads it from the facts of its machine.
+    `mhz` is its clock; None reads it from the facts of its machine.
 
-    Raises:
-        StudyError: the source has no clock, or no CPUs.
+    Raises StudyError: the source has no clock, or no CPUs.
     """
     is_rate = source.response.better == "higher"
     by = [_clock(source, mhz) if per == "clock" else _cpus(source, row) for row in source.configurations]
@@ -191,9 +194,8 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
 
     The response is the primary one if `name` is None.
 
-    Raises:
-        StudyError: it has no such response, or one without a better direction, or it is a search without curves.
-        ProtocolError: a point lacks a level of a factor.
+    Raises StudyError: it has no such response, or one without a better direction, or it is a search without curves;
+    ProtocolError: a point lacks a level of a factor.
     """
     asked = findings.study.question
     if not findings.curves and asked in QUESTIONS and (reason := why_no_curves(asked)):
@@ -212,11 +214,16 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
         label=label, name=findings.study.name, title=findings.study.title,
         factors={factor.name: factor for factor in findings.study.factors},
         along=findings.curves[0].factor if findings.curves else "", response=response, configurations=configurations,
-        failed=failed, machine=findings.machine, facts={"study or program": findings.study.hash[:12]},
+        failed=failed, machine=findings.machine, facts=_facts(findings), varied=tuple(findings.study.varied),
         refused=_refusal(findings, response.name), trust=findings.trust,
         curves=tuple(findings.curves) if is_primary else (),
         laws_left_out=not is_primary and any(curve.law is not None for curve in findings.curves),
     )  # fmt: skip
+
+
+def _facts(findings: Findings) -> dict[str, str]:
+    varied = ", ".join(findings.study.varied) or "nothing"
+    return {"study or program": findings.study.hash[:12], "drawn anew": varied}
 
 
 def _response(findings: Findings, label: str, name: str | None) -> ResponseDoc:
@@ -264,15 +271,18 @@ def _n_runs(point: Point, name: str) -> int:
 def _configuration(curve: Curve, point: Point, response: PointResponse, by_cpu: bool) -> SourceConfiguration:
     lost = {*response.left_out}
     runs = response.runs + [""] * (len(response.scores) - len(response.runs))
-    kept = [(score, run) for score, run in zip(response.scores, runs, strict=False) if run not in lost]
+    loops = [math.nan if log is None else log for log in response.loop_logs] or [math.nan] * len(runs)
+    every = zip(response.scores, runs, loops, strict=False)
+    kept = [(score, run, loop) for score, run, loop in every if run not in lost]
     # Runs of a search have no blocks.
-    named = [_BLOCK.match(run) for _, run in kept]
+    named = [_BLOCK.match(run) for _, run, _ in kept]
     blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
     rests = not by_cpu and any(flag.code == "falls back" for flag in point.flags)
     return SourceConfiguration(
-        levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, _ in kept),
+        levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, *_ in kept),
         blocks=tuple(blocks), estimate=response.estimate, n_cpus=point.n_cpus,
-        doubt="includes disturbed runs" if rests else "",
+        doubt="includes disturbed runs" if rests else "", open_log=response.open_log,
+        loop_logs=tuple(loop for *_, loop in kept) if response.loop_logs else (),
     )  # fmt: skip
 
 

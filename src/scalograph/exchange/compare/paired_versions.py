@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.stopping import level_of_look
 from scalograph.analysis.versus import SAME, pairs_needed, versus
 from scalograph.exchange.compare.matched_configurations import MatchedPair, configuration_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
@@ -15,22 +16,19 @@ from scalograph.protocol.plain import Level
 
 def paired_versions(
     source: MeasuredSource, factor: str, names: Mapping[Level, str], margin: float | None = None,
-    confidence: float = 0.95,
+    confidence: float = 0.95, planned: int | None = None,
 ) -> ResultComparisons:  # fmt: skip
-    """Compare the second level of a factor with the first, block by block.
+    """Compare the second level of a factor with the first, block by block, in a study that ran both in each.
 
-    Args:
-        source: a study that ran both in each block.
-        factor: whose two levels are the versions.
-        names: of the first and the second level, in this order.
-        margin: smallest difference that counts, as a share; None for 2%.
-        confidence: simultaneous, of all intervals.
+    `names` are those of the first and the second level, in this order; `margin` is the smallest difference that counts,
+    as a share, None for 2%. `confidence` is simultaneous, of all intervals.
+    Ratios from more pairs than `planned` have a level of their own.
     """
     first, second = names
     pairs = _pairs(source, factor, first, second)
     single = confidence ** (1 / max(1, len(pairs)))
     least, is_rate = SAME if margin is None else margin, source.response.better == "higher"
-    ratios = [replace(_ratio(before, after, single), confidence=confidence) for _, before, after in pairs]
+    ratios = [replace(_ratio(before, after, single, planned), confidence=confidence) for _, before, after in pairs]
     configurations = [ratio_of_configuration(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
     words = [row.shown for row in configurations if not row.doubt]
     lost, others = list(_lost(source, factor, names)), [name for name in source.factors if name != factor]
@@ -41,7 +39,7 @@ def paired_versions(
         titles={name: doc.title or name for name, doc in source.factors.items()},
         units={name: doc.unit for name, doc in source.factors.items()}, margin=least,
         **answer_fields((source.refused,), configurations, words, least, lost_text(lost, "this study")),
-        configurations=configurations, lost=lost,
+        configurations=configurations, lost=lost, varied=[*source.varied],
     )  # fmt: skip
     return ResultComparisons(answer=comparison.answer, results=[comparison])
 
@@ -101,8 +99,16 @@ def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> 
     return [(dict(rest), pair[first], pair[second]) for rest, pair in by_rest.items() if {first, second} <= pair.keys()]
 
 
-def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: float) -> Estimate:
+def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: float, planned: int | None) -> Estimate:
     """Return the ratio of the second to the first over the blocks that hold both."""
     ours, theirs = (dict(zip(row.blocks, row.scores, strict=True)) for row in (before, after))
     blocks = sorted(ours.keys() & theirs.keys())
-    return versus([theirs[block] for block in blocks], [ours[block] for block in blocks], single)
+    loops = [dict(zip(row.blocks, row.loop_logs, strict=True)) for row in (after, before) if row.loop_logs]
+    speeds = [[loop[block] for block in blocks] for loop in loops]
+    level = single if planned is None else level_of_look(single, blocks, planned)
+    is_fed = len(speeds) == 2
+    ratio = versus(
+        [theirs[block] for block in blocks], [ours[block] for block in blocks], level,
+        (speeds[0], speeds[1]) if is_fed else None,
+    )  # fmt: skip
+    return ratio.widen(before.open_log + after.open_log)

@@ -31,12 +31,8 @@ def is_published(text: str) -> bool:
 def published_source(text: str, name: str | None = None) -> MeasuredSource:
     """Return a source of the rows of a published table.
 
-    Args:
-        text: `published:` and the number of a table, or a study with columns to filter by.
-        name: the response; None for the primary one.
-
-    Raises:
-        StudyError: there is no such table, or its rows name a configuration twice.
+    `text` is `published:` and the number of a table, or a study with columns to filter by; `name` the response, None
+    for the primary one. Raises StudyError: there is no such table, or its rows name a configuration twice.
     """
     study_name, _, rest = text.removeprefix(PREFIX).partition(":")
     parts = [part.partition("=") for part in rest.split(",") if part]

@@ -95,18 +95,11 @@ def compare_sources(
     reference: MeasuredSource, others: Sequence[MeasuredSource], margin: float | None = None, confidence: float = 0.95,
     floor: float = 0.0, allow_missing: Collection[str] = (),
 ) -> ResultComparisons:  # fmt: skip
-    """Compare results with the first one.
+    """Compare results with the first one, the `reference`, at simultaneous intervals.
 
-    Args:
-        reference: the first.
-        others: one or more.
-        margin: the largest difference to ignore, as a share; None for 2%. Noise never widens it.
-        confidence: simultaneous, of all intervals.
-        floor: noise floor of the common machine, as a share; 0 where unknown.
-        allow_missing: names of configurations that another result may lack.
-
-    Raises:
-        StudyError: two of them have nothing in common, or the first has no configuration of such a name.
+    `margin` is the largest difference to ignore, as a share, None for 2%: noise never widens it. `floor` is the noise
+    floor of the common machine, as a share, 0 where unknown; `allow_missing` names configurations that another result
+    may lack. Raises StudyError: two have nothing in common, or the first has no configuration of such a name.
     """
     names = configuration_names(reference, reference.every_levels())
     if unknown := next((name for name in allow_missing if name not in names), None):
@@ -129,8 +122,9 @@ def _compare_result(
     least = versus.SAME if margin is None else margin
     estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence), strict=True)
     configurations = [ratio_of_configuration(pair, estimate, least, is_rate) for pair, estimate in estimates]
-    shift = _estimate(ratios.shift, ratios, confidence) if ratios and len(ratios.configurations) > 1 else None
-    upper = _estimate(ratios.upper, ratios, confidence) if ratios and ratios.upper else None
+    open_log = max((before.open_log + after.open_log for _, before, after in pairs.pairs), default=0.0)
+    shift = _estimate(ratios.shift, ratios, confidence).widen(open_log) if ratios and len(configurations) > 1 else None
+    upper = _estimate(ratios.upper, ratios, confidence).widen(open_log) if ratios and ratios.upper else None
     words = [row.shown for row in configurations if not row.doubt]
     words += [classify_ratio(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
@@ -147,6 +141,7 @@ def _compare_result(
         units={name: factor.unit for name, factor in reference.factors.items()},
         margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
         configurations=configurations, shift=shift, upper=upper,
+        varied=[name for name in reference.varied if name in other.varied],
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
         doubts=[*_doubts((reference, other)), *flags],
         laws=[] if refused or not pairs.pairs else law_changes(reference, other, pairs.pairs[0][0]),
@@ -228,7 +223,7 @@ def _pair_ratios(pairs: MatchedConfigurations, ratios: CurveRatios | None, confi
     estimates = []
     for _, before, after in pairs.pairs:
         if ratios and _decides(before, after):
-            estimates.append(_estimate(next(deciding), ratios, confidence))
+            estimates.append(_estimate(next(deciding), ratios, confidence).widen(before.open_log + after.open_log))
             continue
         is_defined = have_logs((*before.scores, *after.scores))
         value = float(np.exp(np.log(after.scores).mean() - np.log(before.scores).mean())) if is_defined else None
@@ -289,12 +284,9 @@ def answer_fields(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the answer, its reason, and the sensitivity of the intervals, as fields of the document.
 
-    Args:
-        refused: reasons against any verdict; empty texts are no reason.
-        configurations: with the outcome of each.
-        words: outcomes of configurations, and of means over them.
-        margin: the largest difference to ignore, as a share.
-        lost: what failed or is missing: it rules out "equivalent" and "faster".
+    `refused` are reasons against any verdict (empty texts are none), `words` outcomes of configurations, and of means
+    over them. `margin` is the largest difference to ignore, as a share; `lost` says what failed or is missing, which
+    rules out "equivalent" and "faster".
     """
     seen = [row for row in configurations if not row.doubt and row.ratio.low is not None]
     answer, case, reason = _answer([t for t in refused if t], seen, len(configurations) - len(seen), words, margin)

@@ -67,16 +67,9 @@ def shared_limits() -> Iterator[None]:
 
 
 def document(file: Path, adapter: TypeAdapter[T], kind: str, fix: str) -> T:
-    """Read a JSON document.
+    """Read a JSON document; `kind` says in words what was expected, `fix` how to write such a file.
 
-    Args:
-        file: to read.
-        adapter: of the parts that are read.
-        kind: what was expected, in words.
-        fix: how to write such a file.
-
-    Raises:
-        StudyError: it is missing, too large, or something else; says where and what was expected.
+    Raises StudyError: it is missing, too large, or something else; says where and what was expected.
     """
     try:
         return adapter.validate_json(content(file, kind, (b",", b"[", b"{")))
@@ -96,15 +89,9 @@ def text(file: Path, kind: str) -> str:
 
 
 def content(file: Path, kind: str, signs: tuple[bytes, ...]) -> bytes:
-    """Read the bytes of a file, and charge them to the shared limits.
+    """Read the bytes of a file, and charge them to the shared limits; each value in it has one of the `signs`.
 
-    Args:
-        file: to read.
-        kind: what was expected, in words.
-        signs: each value in it has one of these.
-
-    Raises:
-        StudyError: it is missing, or too large, alone or together with those before.
+    Raises StudyError: it is missing, or too large, alone or together with those before.
     """
     left = _LEFT.get() or _Left(MAX_TOGETHER, MAX_PARTS)
     try:

@@ -15,15 +15,10 @@ def printed_runs(
 ) -> list[Benchmark]:
     """Read the outputs that a file holds one after the other: each is a run, so a fork.
 
-    Args:
-        file: with the outputs.
-        kind: what was expected, in words.
-        start: the first line of an output.
-        read_one: reads one output; None where a value is missing.
-        fix: how to write such a file.
+    `start` is the first line of an output; `read_one` reads one, and returns None where a value is missing. `kind` says
+    in words what was expected, `fix` how to write such a file.
 
-    Raises:
-        StudyError: the file is missing, too large, or holds an incomplete output.
+    Raises StudyError: the file is missing, too large, or holds an incomplete output.
     """
     whole = text(file, kind)
     starts = [match.start() for match in islice(start.finditer(whole), MAX_BENCHMARKS + 1)]

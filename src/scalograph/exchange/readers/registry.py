@@ -17,9 +17,8 @@ MOST_BENCHMARKS = 100_000
 def read(name: str, *files: Path) -> list[Benchmark]:
     """Read the benchmarks of files in order; equal ones of several files are merged.
 
-    Raises:
-        StudyError: no reader has that name (lists the existing ones), a file is missing, too large or of another
-            format, or all files together are too large; says where and what was expected.
+    Raises StudyError: no reader has that name (lists the existing ones), a file is missing, too large or of another
+    format, or all files together are too large; says where and what was expected.
     """
     if name not in READERS:
         raise unknown_name_error("import", f'no format "{name}"', name, READERS)

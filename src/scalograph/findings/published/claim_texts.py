@@ -74,13 +74,10 @@ MAX_FACTOR = 100.0  # beyond that a value lies at the very end of the range: no 
 
 
 def run_factor(values: Sequence[ClaimValue], bounds: Bounds) -> float | None:
-    """Return how many times as many runs may decide a claim; intervals narrow with the root of the number.
+    """Return how many times as many runs may decide a claim, 1 or more; intervals narrow with the root of the number.
 
     One value outside the range refutes the claim, so the nearest to being wholly outside decides it; if none is
-    outside, all have to be wholly inside.
-
-    Returns:
-        1 or more; None if a value has no interval, or all are conclusive.
+    outside, all have to be wholly inside. None if a value has no interval, or all are conclusive.
     """
     crossing = [_value_run_factor(value, bounds) for value in values if value.decision == "inconclusive"]
     factors = [factor for factor in crossing if factor is not None]

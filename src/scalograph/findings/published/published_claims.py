@@ -14,14 +14,7 @@ from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.published.claim_texts import (
-    describe_groups,
-    describe_profile,
-    describe_values,
-    missing_capability,
-    why_inconclusive,
-    why_not_measured,
-)
+from scalograph.findings.published import claim_texts
 from scalograph.findings.published.measured_values import (
     MeasuredValue,
     ModerationContrasts,
@@ -174,9 +167,9 @@ class _ClaimValues:
 
     def find(self, claim: PublishedClaim) -> tuple[str, Sequence[MeasuredValue]]:
         if claim.stack:
-            return describe_profile(claim), [MeasuredValue("", missing=NO_PROFILE)]
+            return claim_texts.describe_profile(claim), [MeasuredValue("", missing=NO_PROFILE)]
         if claim.groups:
-            return describe_groups(claim), group_values(self.table, self.offered(CONTRAST), claim)
+            return claim_texts.describe_groups(claim), group_values(self.table, self.offered(CONTRAST), claim)
         if claim.quantity:
             offer = self.offered(claim.quantity)
             return offer.words, select_values(self.table, self.samples, offer, claim)
@@ -184,7 +177,7 @@ class _ClaimValues:
             values = surface_values(self.table, self.at_levels, claim)
         else:
             values = measure_values(self.table, self.samples, claim, self.lending)
-        return describe_values(self.table, claim, values), values
+        return claim_texts.describe_values(self.table, claim, values), values
 
 
 def _decide_whole(
@@ -193,7 +186,7 @@ def _decide_whole(
     decisions = [value.decision for value in decided]
     if claim.unlike:
         return "not comparable", claim.unlike
-    if reason := missing_capability(claim, table.machine):
+    if reason := claim_texts.missing_capability(claim, table.machine):
         return "cannot be seen here", reason
     if "does not hold" in decisions:
         return "does not hold", ""
@@ -203,9 +196,11 @@ def _decide_whole(
         if hidden := next((value for value in values if value.unseen), None):
             return "cannot be seen here", hidden.missing
         lacking = [value.missing for value in values if value.lacks]  # the last level asks for most CPUs
-        return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", why_not_measured(missing))
+        return (
+            ("cannot be seen here", lacking[-1]) if lacking else ("not measured", claim_texts.why_not_measured(missing))
+        )
     if "inconclusive" in decisions:
-        return "inconclusive", why_inconclusive(table, claim, values, decided)
+        return "inconclusive", claim_texts.why_inconclusive(table, claim, values, decided)
     return "holds", ""
 
 

@@ -21,9 +21,8 @@ MAX_CURVES, MAX_POINTS = 256, 1000
 def make_published_curves(table: Table, curves: Sequence[Curve], folder: Path | None) -> list[PublishedCurve]:
     """Match published rows to the first measured curve that has their levels.
 
-    Returns:
-        Speedups, and values without a unit or in percent, at measured levels; none if the file cannot be read,
-        of which the published table warns.
+    Returns speedups, and values without a unit or in percent, at measured levels; none if the file cannot be read, of
+    which the published table warns.
     """
     published = table.study.published
     if published is None or not published.file or folder is None:

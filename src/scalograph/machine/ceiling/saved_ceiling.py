@@ -35,11 +35,8 @@ def measure_ceiling(
     """Run what uses one resource of the machine each, on more and more CPUs (20 s on two CPUs).
 
     `levels` are numbers of CPUs; None: 1, 2, 4, 8 and so on, and all. `runs` are of each kind on each number of CPUs.
-
-    Raises:
-        StudyError: a level is beyond the host.
-        HostError: there is no compiler. Whoever calls it has the machine to itself.
-        KeyboardInterrupt: a signal came meanwhile.
+    Whoever calls it has the machine to itself. Raises StudyError: a level is beyond the host; HostError: there is no
+    compiler; KeyboardInterrupt: a signal came meanwhile.
     """
     planned = host.ready(plan_ceiling(host.facts(), levels, runs), lambda text: None)
     return build_ceiling(run_in_memory(planned, Runner(planned, host), progress))
@@ -103,11 +100,8 @@ class SavedCeiling(BaseModel):
 def machine_ceiling(host: Host, *, fresh: bool = False, environ: Mapping[str, str] = os.environ) -> Ceiling:
     """Return the saved ceiling of this machine, kernel, probe and workload; measure it without one, or if `fresh`.
 
-    A warning says where it is not saved: disturbed, or the folder cannot be written.
-
-    Raises:
-        HostError: there is no compiler. Whoever calls it has the machine to itself.
-        KeyboardInterrupt: a signal came meanwhile.
+    A warning says where it is not saved: disturbed, or the folder cannot be written. Whoever calls it has the machine
+    to itself. Raises HostError: there is no compiler; KeyboardInterrupt: a signal came meanwhile.
     """
     wanted = ceiling_key(host.facts(), host.probe.argv)
     kept = None if fresh else read_ceiling(environ)

@@ -344,10 +344,7 @@ def recheck(host: Host, kept: SavedNoise, alpha: float = ALPHA) -> Recheck | Non
 
     `kept` must be of this machine (`SavedNoise.is_of`); `alpha` is the chance of a false "higher" or "lower", and of a
     false "slower" or "faster". None where `kept` has nothing to compare with: an earlier form, or too few runs.
-
-    Raises:
-        HostError: there is no compiler. Whoever calls it has the machine to itself.
-        KeyboardInterrupt: a signal came meanwhile.
+    Whoever calls it has the machine to itself. Raises HostError: there is no compiler; KeyboardInterrupt: a signal.
     """
     if kept.floor is None or kept.floor.single_cpu is None or kept.floor.single_cpu.reference is None:
         return None

@@ -8,17 +8,7 @@ from uuid import uuid4
 
 from scalograph.control.store import CHANGES
 from scalograph.errors import HostError
-from scalograph.machine.proofs.proof import (
-    Leftovers,
-    NotProvableError,
-    ProofRun,
-    expect,
-    expect_failure,
-    expect_no_processes,
-    expect_success,
-    kill_marked,
-    read_proof_runs,
-)
+from scalograph.machine.proofs import proof
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.base import Host
 from scalograph.run.interrupts import make_interrupt
@@ -82,24 +72,22 @@ class ProofContext:
         self._host, self._tell = host, tell
         self.before, self.leaves_before = read_settings(), find_empty_leaves()
         self.mark = f"scalograph-sanity-{uuid4().hex}"
-        self.done: dict[Path, list[ProofRun]] = {}
+        self.done: dict[Path, list[proof.ProofRun]] = {}
 
     def __enter__(self) -> "ProofContext":
         return self
 
     def __exit__(self, *_: object) -> None:
-        kill_marked(self.mark)
+        proof.kill_marked(self.mark)
 
     def run(
         self, name: str, file: str = "study.toml", facts: HostFacts | None = None, label: str = ""
-    ) -> list[ProofRun]:
+    ) -> list[proof.ProofRun]:
         """Return all runs of a study beside a workload, `pinning` say.
 
         `facts` may be of a smaller host than this one, and `label` tells results of one study apart that runs twice.
 
-        Raises:
-            NotProvableError: the workload cannot be compiled here.
-            ScalographError: the path itself gave up.
+        Raises NotProvableError: the workload cannot be compiled here; ScalographError: the path itself gave up.
         """
         folder = self.folder / (label or f"{name}-{Path(file).stem}")
         self.used.add(folder)
@@ -124,18 +112,18 @@ class ProofContext:
         except HostError as error:
             problem = error.problems[0]
             reason = f"its workload was not made ready: {problem.where}: {problem.found}"
-            raise NotProvableError(reason, problem.fix or "apt install gcc libc6-dev") from error
+            raise proof.NotProvableError(reason, problem.fix or "apt install gcc libc6-dev") from error
 
-    def _run(self, planned: Plan, folder: Path) -> list[ProofRun]:
-        session, watch = begin(planned, folder), Leftovers(self.mark)
+    def _run(self, planned: Plan, folder: Path) -> list[proof.ProofRun]:
+        session, watch = begin(planned, folder), proof.Leftovers(self.mark)
         instrument, probe = Runner(planned, self._host), self._host.probe.name
         done = run_session(planned, session, instrument, probe, watch.watching, None)
         if done.reason == "interrupted":  # it ends all, as the signal meant
             raise make_interrupt(done.signal)
-        runs = read_proof_runs(
+        runs = proof.read_proof_runs(
             session.journal, lambda configuration: launches(planned, configuration)[0].cpus, watch.left
         )
-        expect(len(runs) == planned.design.n_runs, f"{len(runs)} runs in the journal", f"{planned.design.n_runs}")
+        proof.expect(len(runs) == planned.design.n_runs, f"{len(runs)} runs in the journal", f"{planned.design.n_runs}")
         return runs
 
 
@@ -149,10 +137,10 @@ def check_crash(context: ProofContext) -> str:
     """Check runs that end by a signal of their own."""
     runs = context.run("crash")
     for ran in runs:
-        expect_failure(ran, "signal")
+        proof.expect_failure(ran, "signal")
         _expect_end(ran, None, ran.configuration["signal"])
         kept = ran.record.copies[0].stderr_tail
-        expect(kept == "about to crash\n", f"standard error {kept[-80:]!r}", repr("about to crash\n"))
+        proof.expect(kept == "about to crash\n", f"standard error {kept[-80:]!r}", repr("about to crash\n"))
     return f"{len(runs)} crashes, each with the number of its signal, no exit code, and failed"
 
 
@@ -162,9 +150,9 @@ def check_exit_code(context: ProofContext) -> str:
     for ran in runs:
         code = ran.configuration["code"]
         if code:
-            expect_failure(ran, "failed", "asked to end with 69" if code == 69 else "")
+            proof.expect_failure(ran, "failed", "asked to end with 69" if code == 69 else "")
         else:
-            expect_success(ran)
+            proof.expect_success(ran)
         _expect_end(ran, code, None)
     return f"{len(runs)} exit codes arrived: 0 is ok, all others failed, 69 with its sentence"
 
@@ -173,7 +161,7 @@ def check_garbage(context: ProofContext) -> str:
     """Check lines that follow no form."""
     runs = context.run("garbage")
     for ran in runs:
-        expect_failure(ran, "protocol", "hello" if ran.configuration["kind"] == "text" else "")
+        proof.expect_failure(ran, "protocol", "hello" if ran.configuration["kind"] == "text" else "")
     return f"{len(runs)} ways to break the line protocol: each ended the run with status protocol, and failed"
 
 
@@ -181,12 +169,12 @@ def check_timeout(context: ProofContext, name: str) -> str:
     """Check a workload that refuses to end, or never says ready."""
     runs = context.run(name)
     for ran in runs:
-        expect_failure(ran, "timeout")
-        expect_no_processes(ran)
+        proof.expect_failure(ran, "timeout")
+        proof.expect_no_processes(ran)
         signals = [copy.signal for copy in ran.record.copies]
         expected = [_SIGKILL] * ran.configuration["copies"]
-        expect(signals == expected, f"copies ended by signals {signals}", str(expected))
-        expect("ready" not in (ran.record.run.reason or ""), ran.record.run.reason, "the timeout of the run")
+        proof.expect(signals == expected, f"copies ended by signals {signals}", str(expected))
+        proof.expect("ready" not in (ran.record.run.reason or ""), ran.record.run.reason, "the timeout of the run")
     return f"{len(runs)} runs ended at their timeout, with all of their processes, and failed"
 
 
@@ -194,11 +182,13 @@ def check_much_output(context: ProofContext) -> str:
     """Check more output than anyone keeps."""
     runs = context.run("much-output")
     for ran in runs:
-        expect_success(ran)
+        proof.expect_success(ran)
         (copy,) = ran.record.copies
         n = len(copy.stderr_tail)
-        expect(copy.stdout is None and n <= _STDERR_BYTES, f"{n} bytes kept", f"at most {_STDERR_BYTES}, no output")
-        expect(copy.stderr_tail.endswith("the last line\n"), f"kept {copy.stderr_tail[-20:]!r}", "the last line")
+        proof.expect(
+            copy.stdout is None and n <= _STDERR_BYTES, f"{n} bytes kept", f"at most {_STDERR_BYTES}, no output"
+        )
+        proof.expect(copy.stderr_tail.endswith("the last line\n"), f"kept {copy.stderr_tail[-20:]!r}", "the last line")
     most = max(ran.configuration["mib"] for ran in runs)
     return f"of {most} MiB the end was saved, and the run was ok"
 
@@ -206,23 +196,23 @@ def check_much_output(context: ProofContext) -> str:
 def check_iterations(context: ProofContext) -> str:
     """Check as many iterations as were asked for, then others, then more than a line of the journal holds."""
     for ran in context.run("many-iterations", "asked.toml"):
-        expect_success(ran)
+        proof.expect_success(ran)
         parts = ran.record.iterations
         pairs = [pair for part in parts for pair in zip(part.index, part.work, strict=True)]
         indexes = [index for index, work in pairs if index == work]
-        expect(indexes == list(range(20_000)), f"{len(indexes)} iterations, or not in order", "20000 in order")
+        proof.expect(indexes == list(range(20_000)), f"{len(indexes)} iterations, or not in order", "20000 in order")
     for ran in context.run("many-iterations"):
         n = ran.configuration["iterations"]
         if n > _MAX_ITERATIONS:
-            expect_failure(ran, "failed", "too large for the journal")
+            proof.expect_failure(ran, "failed", "too large for the journal")
         elif n > 1:
             expected = (f"reported {n} of 1 iterations",)
-            expect((ran.verdict, ran.causes) == ("failed", expected), f"{ran.verdict}, {ran.causes}", expected[0])
+            proof.expect((ran.verdict, ran.causes) == ("failed", expected), f"{ran.verdict}, {ran.causes}", expected[0])
         else:
-            expect_success(ran)
+            proof.expect_success(ran)
     return "20000 arrived in order; more than were asked for, or than a journal holds, are failed runs"
 
 
-def _expect_end(ran: ProofRun, code: int | None, signal: int | None) -> None:
+def _expect_end(ran: proof.ProofRun, code: int | None, signal: int | None) -> None:
     ends = [(copy.exit_code, copy.signal) for copy in ran.record.copies]
-    expect(ends == [(code, signal)], f"exit code and signal {ends}", str([(code, signal)]))
+    proof.expect(ends == [(code, signal)], f"exit code and signal {ends}", str([(code, signal)]))

@@ -301,9 +301,7 @@ def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[P
     Results lie in a temporary folder; only those that a failed proof rests on are kept, and its `fix` says where.
     `tell` gets the name of each study that begins.
 
-    Raises:
-        HostError: there is no room for results.
-        KeyboardInterrupt: somebody ended it.
+    Raises HostError: there is no room for results; KeyboardInterrupt: somebody ended it.
     """
     kept = set[Path]()
     with scratch("sanity") as folder:

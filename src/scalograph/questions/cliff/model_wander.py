@@ -104,20 +104,12 @@ def _bimodal_levels(seen: Sequence[tuple[int, float]], jump: float) -> dict[int,
 
 # What may have caused a jump: what a run's record calls it, in words and units.
 EVIDENCE = {
-    "user_ns": ("user time", "s"),
-    "system_ns": ("system time", "s"),
-    "wait_ns": ("ready without a CPU", "s"),
-    "n_switches": ("switches", ""),
-    "n_preemptions": ("preemptions", ""),
-    "n_migrations": ("moves to another CPU", ""),
-    "n_minor_faults": ("page faults", ""),
-    "n_major_faults": ("pages waited for", ""),
-    "max_rss_bytes": ("memory of the largest process", "MiB"),
-    "memory_stall_ns": ("waiting for memory", "s"),
-    "io_stall_ns": ("waiting for a disk", "s"),
-    "throttled_ns": ("held back by a quota", "s"),
-    "n_tasks": ("tasks", ""),
-}
+    "user_ns": ("user time", "s"), "system_ns": ("system time", "s"), "wait_ns": ("ready without a CPU", "s"),
+    "n_switches": ("switches", ""), "n_preemptions": ("preemptions", ""), "n_migrations": ("moves to another CPU", ""),
+    "n_minor_faults": ("page faults", ""), "n_major_faults": ("pages waited for", ""),
+    "max_rss_bytes": ("memory of the largest process", "MiB"), "memory_stall_ns": ("waiting for memory", "s"),
+    "io_stall_ns": ("waiting for a disk", "s"), "throttled_ns": ("held back by a quota", "s"), "n_tasks": ("tasks", ""),
+}  # fmt: skip
 SCALE = {"s": 1e-9, "MiB": 2**-20, "": 1.0}
 
 # Name with its unit, median below, median above; None where it was not measured.

@@ -20,14 +20,8 @@ from typing import Literal
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
+from scalograph.questions.effective_cpus import model_search
 from scalograph.questions.effective_cpus.model_programs import IntArray, Programs, programs
-from scalograph.questions.effective_cpus.model_search import (
-    Evidence,
-    evidence,
-    fit_probability,
-    select_plausible,
-    suspect_levels,
-)
 
 SURE = 0.95
 LEAST_RUNS = 8
@@ -101,11 +95,11 @@ def effective_cpus(
 def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...], rounds: bool) -> Effective:
     every = programs(levels, rounds)
     at, logs = _check_runs(k, times, every.levels)
-    candidates = select_plausible(every, at, logs)
-    seen = evidence(candidates, at, logs)
+    candidates = model_search.select_plausible(every, at, logs)
+    seen = model_search.evidence(candidates, at, logs)
     shares = np.bincount(candidates.answers, seen.weights, minlength=len(levels))
     best = int(np.argmax(np.round(shares, DIGITS)))
-    pending = suspect_levels(at, seen.slowed)
+    pending = model_search.suspect_levels(at, seen.slowed)
     if not pending and shares[best] >= SURE:  # the answer and the levels next to it: none is read off a curve
         near = (best, best + 1, best - 1)
         pending = [level for level in near if 0 <= level < len(levels) and level not in at]
@@ -115,7 +109,7 @@ def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, 
         k_eff=candidates.levels[best], probability=float(shares[best]),
         probabilities={n: float(p) for n, p in zip(candidates.levels, shares, strict=True) if p >= 0.001},
         serial=(_range(candidates.serials - half, seen.weights)[0], _range(candidates.serials + half, seen.weights)[1]),
-        gain=_gain(candidates, seen, best), fit=fit_probability(candidates, seen, at, logs),
+        gain=_gain(candidates, seen, best), fit=model_search.fit_probability(candidates, seen, at, logs),
         next_level=candidates.levels[chosen], n=logs.size, pending=tuple(candidates.levels[i] for i in pending),
     )  # fmt: skip
 
@@ -131,7 +125,7 @@ def _check_runs(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...
     return np.searchsorted(levels, k), np.log(values)
 
 
-def _most_telling(candidates: Programs, seen: Evidence) -> int:
+def _most_telling(candidates: Programs, seen: model_search.Evidence) -> int:
     times = candidates.log_times + seen.log_first[:, None]
     means = seen.weights @ times
     variance = np.zeros(means.size)
@@ -142,7 +136,7 @@ def _most_telling(candidates: Programs, seen: Evidence) -> int:
     return int(np.argmax(np.round(variance, DIGITS)))
 
 
-def _gain(candidates: Programs, seen: Evidence, best: int) -> Range | None:
+def _gain(candidates: Programs, seen: model_search.Evidence, best: int) -> Range | None:
     if best + 1 == len(candidates.levels):
         return None
     return _range(np.expm1(candidates.log_times[:, best] - candidates.log_times[:, best + 1]), seen.weights)

@@ -41,8 +41,7 @@ def equivalence(a: Scores, b: Scores, *, margin: float = MARGIN, confidence: flo
         margin: relative difference that does not matter, above 0.
         confidence: 0.95 tests each side at 5%: the chance to call configurations equivalent that lie on the margin.
 
-    Returns:
-        The test; `not shown` where data are short or have no logs, with the reason on the ratio.
+    Returns the test; `not shown` where data are short or have no logs, with the reason on the ratio.
 
     Raises ValueError: when an argument has no meaning (never for want of data).
 

@@ -117,8 +117,7 @@ def runs_for(sd: float, df: int, precision: float, confidence: float = 0.95, sur
         confidence: nominal coverage of the interval.
         sure: between 0.5 and 1; 0.5 plans from the pilot's own value.
 
-    Returns:
-        At least 2; None where more than 10,000 are needed.
+    Returns at least 2; None where more than 10,000 are needed.
 
     Raises ValueError: the precision is not above zero.
 

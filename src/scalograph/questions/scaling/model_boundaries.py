@@ -100,10 +100,7 @@ N_INSIDE, N_BEYOND = 24, 6  # points of a line within the measured range, and be
 
 
 def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) -> LawDoc:
-    """Describe the law of a curve.
-
-    `smallest`: size measured; `base`: size that speedup is over.
-    """
+    """Describe the law of a curve. `smallest`: size measured; `base`: size that speedup is over."""
     over = fit.throughput(base)
     largest, (end, reason) = fit.law.largest, largest_prediction(fit, limits)
     confidence, inside = fit.sigma.confidence, _geometric_sizes(smallest, largest, N_INSIDE)

@@ -34,7 +34,8 @@ class GridPlan:
 
     @property
     def most_runs(self) -> int:
-        return self._design.n_runs
+        rule = pair_stopping(self._design.study)
+        return self._design.n_runs + (self._design.block_size * rule.most_further if rule else 0)
 
     @property
     def block_size(self) -> int:

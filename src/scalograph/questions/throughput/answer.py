@@ -14,6 +14,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
 from scalograph.protocol.response_times import quantile, sum_counts
+from scalograph.questions.throughput import model_driven
 from scalograph.questions.throughput.claim import throughput_claim
 from scalograph.questions.throughput.document import (
     MOST_GROUPS,
@@ -33,18 +34,6 @@ from scalograph.questions.throughput.model_bottleneck import (
     mean_known,
     utilizations,
 )
-from scalograph.questions.throughput.model_driven import (
-    DRIVER_CPU,
-    LATE,
-    QUANTILES,
-    STOP,
-    DrivenRun,
-    RunPart,
-    driven_run,
-    dropped_connections,
-    run_parts,
-    stop_parts,
-)
 from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
 from scalograph.questions.throughput.tables import load_tables, parts_table
 from scalograph.text.load_words import service_end_times
@@ -53,7 +42,7 @@ from scalograph.text.warning_catalog import Caveat
 
 TOGETHER = {"p99": 0.99, "p99.9": 0.999}
 # What runs say, by their names.
-Driven = Mapping[str, DrivenRun]
+Driven = Mapping[str, model_driven.DrivenRun]
 
 
 def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: Driven) -> LoadPoint:
@@ -63,7 +52,7 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
     """
     runs = [driven[row.run] for row in sample.rows(table.view.primary) if row.run in driven]
     confidence, n_requests = table.view.confidence, sum(run.n_requests for run in runs)
-    names = [name for name in QUANTILES if any(name in run.quantiles_s for run in runs)]
+    names = [name for name in model_driven.QUANTILES if any(name in run.quantiles_s for run in runs)]
     return LoadPoint(
         level=level, rate=estimate_response(table, sample),
         response=_summarize_runs([run.response_s for run in runs], confidence),
@@ -73,18 +62,18 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         late=mean_known([run.late for run in runs]), driver=mean_known([run.driver for run in runs]),
         parts=part_uses(utilizations(runs)), n=len(sample.rows(table.view.primary)),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.succeeded),
-        dropped=dropped_connections(runs), n_unchecked=sum(not run.is_checked for run in runs),
+        dropped=model_driven.dropped_connections(runs), n_unchecked=sum(not run.is_checked for run in runs),
         driver_limits=_driver_limits(runs), seconds=_median_seconds(runs),
     )  # fmt: skip
 
 
-def _median_seconds(runs: Sequence[DrivenRun]) -> dict[str, list[float]]:
+def _median_seconds(runs: Sequence[model_driven.DrivenRun]) -> dict[str, list[float]]:
     """Return the seconds of the run with the median rate, of those that have any."""
     timed = sorted((run for run in runs if len(run.seconds.get("rate", ())) > 1), key=lambda run: run.rate)
     return {name: [*values[:MOST_SECONDS]] for name, values in timed[len(timed) // 2].seconds.items()} if timed else {}
 
 
-def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:
+def _together(runs: Sequence[model_driven.DrivenRun]) -> dict[str, float]:
     counts = sum_counts(run.counts for run in runs) if runs and all(run.counts for run in runs) else {}
     shares = {name: quantile(counts, share) for name, share in TOGETHER.items()}
     return {name: value for name, value in shares.items() if value is not None}
@@ -105,13 +94,13 @@ def _summarize_runs(values: Sequence[float | None], confidence: float) -> Estima
     return summarize([x for x in values if x is not None], confidence)
 
 
-def _driver_limits(runs: Sequence[DrivenRun]) -> str:
+def _driver_limits(runs: Sequence[model_driven.DrivenRun]) -> str:
     late, used = mean_known([run.late_by_driver for run in runs]), mean_known([run.driver for run in runs])
-    if late is not None and late >= LATE:
+    if late is not None and late >= model_driven.LATE:
         return "late"
-    if used is not None and used >= DRIVER_CPU:
+    if used is not None and used >= model_driven.DRIVER_CPU:
         return "CPU"
-    if (mean_known([run.late for run in runs]) or 0.0) >= LATE:
+    if (mean_known([run.late for run in runs]) or 0.0) >= model_driven.LATE:
         return "no CPU"
     return "ceiling" if is_driver_short(runs) else ""
 
@@ -152,18 +141,20 @@ CLIENTS = "clients"
 def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer for every group of other factors, the highest rates first."""
     rows = [row for sample in taken.values() for row in sample.succeeded]
-    driven, parts = dict[str, DrivenRun](), list[list[RunPart]]()
+    driven, parts = dict[str, model_driven.DrivenRun](), list[list[model_driven.RunPart]]()
     for name, record in read_named_records(table, rows):
-        parts.append(run_parts(record))
-        if (run := driven_run(record)) is not None:
+        parts.append(model_driven.run_parts(record))
+        if (run := model_driven.driven_run(record)) is not None:
             driven[name] = run
     # Ends of services that stayed up: runs do not report the last of these.
-    if stops := [stop_parts(service) for service in table.services]:
-        parts = [[part for part in run if part.what != STOP] for run in parts] + stops
+    if stops := [model_driven.stop_parts(service) for service in table.services]:
+        parts = [[part for part in run if part.what != model_driven.STOP] for run in parts] + stops
     return answer_runs(table, taken, driven, parts)
 
 
-def answer_runs(table: Table, taken: SampleMap, driven: Driven, parts: Sequence[Sequence[RunPart]] = ()) -> Answer:
+def answer_runs(
+    table: Table, taken: SampleMap, driven: Driven, parts: Sequence[Sequence[model_driven.RunPart]] = ()
+) -> Answer:
     """Answer from runs with a driver, by name, and from the seconds of their parts."""
     factor = load_factor(table)
     unlawful = {name for name, run in driven.items() if not run.is_lawful}
@@ -248,7 +239,7 @@ def _bottleneck_fields(
     return {**fields, "knee": at_once if is_alone else None}
 
 
-def _runs(sample: Sample, driven: Driven) -> list[DrivenRun]:
+def _runs(sample: Sample, driven: Driven) -> list[model_driven.DrivenRun]:
     return [driven[row.run] for row in sample.counted if row.run in driven]
 
 

@@ -21,6 +21,7 @@ from scalograph.questions.throughput.model_driven import (
     DrivenRun,
     ProcessUse,
     dropped_connections,
+    fold_all,
     wrong_requests,
 )
 
@@ -42,20 +43,8 @@ def cpu_wait_share(processes: Sequence[ProcessUse]) -> float | None:
     return sum(waited * weight for (waited, _), weight in zip(shares, weights, strict=True)) / whole if whole else 0.0
 
 
-def waits_for_cpu(runs: Sequence[DrivenRun], alone_s: float | None) -> bool:
-    """Tell whether requests wait for a CPU for a good part of the time that they wait.
-
-    `alone_s`: response time where requests do not wait for each other; None where that is not known.
-    """
-    return _is_large(runs, lambda run: _waiting(run, alone_s))
-
-
-def holds_for_cpu(runs: Sequence[DrivenRun]) -> bool:
-    """Tell whether holders of a pool's connections wait for a CPU for a good part of that time."""
-    return _is_large(runs, lambda run: run.pool.busy if run.pool else None)
-
-
-def _is_large(runs: Sequence[DrivenRun], over: Callable[[DrivenRun], float | None]) -> bool:
+def wait_for_cpu(runs: Sequence[DrivenRun], over: Callable[[DrivenRun], float | None]) -> bool:
+    """Tell whether so many requests `over` a run wait for a CPU for a good part of their time."""
     shares = [share for run in runs if (share := _share(run, over(run))) is not None]
     return bool(shares) and fmean(shares) >= WAITED
 
@@ -128,12 +117,10 @@ class Bottleneck:
 
 
 def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool = True) -> Bottleneck:
-    """Find the bottleneck.
+    """Find the bottleneck from the runs of one configuration, where nothing more is gained.
 
-    Args:
-        runs: of one configuration, where nothing more is gained.
-        alone_s: response time where requests do not wait for each other; None where that is not known.
-        is_bounded: whether nothing is gained by more clients; else only clients can end it.
+    `alone_s` is the response time where requests do not wait for each other, if that is known; `is_bounded` says that
+    nothing is gained by more clients: else only clients can end it.
     """
     parts = sorted([*utilizations(runs), *_clients(runs, alone_s)], key=lambda part: -part.share)
     waited, took = mean_known(cpu_wait_share(run.processes) for run in runs), mean_known(run.response_s for run in runs)
@@ -142,7 +129,7 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
     # What has something of a pool waits for the others: it is in use because they are full.
     parts = [part for part in parts if part is not pool]
     full = [part for part in parts if part.share >= FULL and (part.kind != "clients" or not is_bounded)]
-    if not full and pool and holds_for_cpu(runs):
+    if not full and pool and wait_for_cpu(runs, lambda run: run.pool.busy if run.pool else None):
         return Bottleneck("inconclusive", (pool,), tuple(parts), waited, grows)
     if not full and is_bounded and (lost := pool or _lost_requests(runs)):
         return Bottleneck(lost.kind, (lost,), tuple(parts), waited, grows)
@@ -151,7 +138,9 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
     if not full:
         # The load waits where more of it added nothing, or where clients wait for half of their time.
         waits = is_bounded or any(part.kind == "clients" and part.share < IDLE for part in parts)
-        kind: Kind = "inside" if waits and not waits_for_cpu(runs, alone_s) else "inconclusive"
+        kind: Kind = (
+            "inside" if waits and not wait_for_cpu(runs, lambda run: _waiting(run, alone_s)) else "inconclusive"
+        )
         return Bottleneck(kind, (), tuple(parts), waited, grows)
     first = full[0]
     near = [part for part in parts if part.kind != "clients" or not is_bounded]
@@ -190,7 +179,7 @@ def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
             used=fmean(p.used for p in each), waited=mean_known(p.waited for p in each),
             n_tasks=max((p.n_tasks for p in each if p.n_tasks is not None), default=None),
             stalls=_mean_stalls(each), quota=mean_known(p.quota for p in each),
-            throttled=_minimum(p.throttled for p in each), ready=mean_known(p.ready for p in each),
+            throttled=fold_all(min, (p.throttled for p in each)), ready=mean_known(p.ready for p in each),
         )
         for name, each in by_name.items()
     ]  # fmt: skip
@@ -271,13 +260,6 @@ def mean_known(values: Iterable[float | None]) -> float | None:
     """Average the values that are known; None without any."""
     present = [x for x in values if x is not None]
     return float(np.mean(present)) if present else None
-
-
-def _minimum(values: Iterable[float | None]) -> float | None:
-    """Return the least; None where one is not known."""
-    every = list(values)
-    present = [x for x in every if x is not None]
-    return min(present) if len(present) == len(every) else None
 
 
 def is_driver_short(runs: Sequence[DrivenRun]) -> bool:

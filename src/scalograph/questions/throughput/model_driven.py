@@ -1,7 +1,7 @@
 """Read a run with a driver and services: its rate, response times, and the CPU time of each process."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
@@ -201,7 +201,7 @@ def _merge_processes(each: Sequence[ProcessUse]) -> ProcessUse:
     kinds = set.intersection(*(set(p.stalls) for p in each))
     return ProcessUse(
         name=each[0].name, role=each[0].role, cpus=frozenset().union(*(p.cpus for p in each)),
-        used=sum(p.used for p in each), waited=_wait_share(each), ready=_sum(p.ready for p in each),
+        used=sum(p.used for p in each), waited=_wait_share(each), ready=fold_all(sum, (p.ready for p in each)),
         n_tasks=sum(n_tasks) if len(n_tasks) == len(each) else None,
         stalls={kind: max(p.stalls[kind] for p in each) for kind in sorted(kinds)},
         quota=each[0].quota, throttled=each[0].throttled,
@@ -209,16 +209,17 @@ def _merge_processes(each: Sequence[ProcessUse]) -> ProcessUse:
 
 
 def _wait_share(each: Sequence[ProcessUse]) -> float | None:
-    whole, waited = _sum(p.ready for p in each), _sum(p.waited for p in each)
+    whole, waited = fold_all(sum, (p.ready for p in each)), fold_all(sum, (p.waited for p in each))
     if waited is None or not whole:
         return None if waited is None else waited / len(each)
     return sum((p.waited or 0.0) * (p.ready or 0.0) for p in each) / whole
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
+def fold_all(fold: Callable[[Iterable[float]], float], values: Iterable[float | None]) -> float | None:
+    """Fold the values; None where one of them is not known."""
     every = list(values)
     present = [x for x in every if x is not None]
-    return sum(present) if len(present) == len(every) else None
+    return fold(present) if len(present) == len(every) else None
 
 
 def _process_use(record: Record, process: ProcessEvent, cpu_ns: int) -> ProcessUse:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.simultaneous import paired_level
 from scalograph.analysis.versus import RatioClass, classify_ratio, versus
+from scalograph.design.stopping_rule import pair_confidence
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import UNLIKE
@@ -80,4 +81,5 @@ def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Esti
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.view.response.better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
-    return versus(over, under, confidence)
+    ratio = versus(over, under, pair_confidence(table.study, blocks, confidence))
+    return ratio.widen(sample.open_log(name) + base.open_log(name))

@@ -167,9 +167,7 @@ class Host(Protocol):
     def measure(self, spec: Specification) -> Record:
         """Carry out one run. A failed or interrupted one is a record with a status.
 
-        Raises:
-            HostError: no further run can be made here.
-            KeyboardInterrupt: a signal came that ends more than the run.
+        Raises HostError: no further run can be made here; KeyboardInterrupt: a signal came that ends more than the run.
         """
 
     def collect_service_ends(self, is_last: bool) -> Sequence[ServicesEnded]:

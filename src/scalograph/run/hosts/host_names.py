@@ -24,9 +24,7 @@ def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":
 
     `wait_s`: seconds to wait for another session on another machine; None is the default.
 
-    Raises:
-        StudyError: there is none of that name.
-        HostError: it cannot be used.
+    Raises StudyError: there is none of that name; HostError: it cannot be used.
     """
     kind, _, machine = name.partition(":")
     if name not in HOSTS and not (machine and kind in ELSEWHERE):

@@ -177,9 +177,8 @@ class GuestHost(LocalHost):
     def ready(self, planned: Plan, tell: Tell) -> Plan:
         """Fetch the kernels that levels name, try hardware virtualization by booting one, then as on a machine.
 
-        Raises:
-            HostError: the probe is not the native one, services run already, a folder has a name that a guest cannot be
-                told, or a kernel cannot be fetched.
+        Raises HostError: the probe is not the native one, services run already, a folder has a name that a guest cannot
+        be told, or a kernel cannot be fetched.
         """
         if self.probe.warning:
             raise HostError("--host guest", "no native probe", "one that needs no library", self.probe.warning)

@@ -194,9 +194,8 @@ class GuestProcess(ProbeProcess):
     def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
         """Hand the line in and return the answer, as the probe in the guest ended.
 
-        Raises:
-            LostError: the guest did not boot, ended before the probe did, or gave no answer in time; with the last that
-                it said.
+        Raises LostError: the guest did not boot, ended before the probe did, or gave no answer in time; with the last
+        that it said.
         """
         try:
             answer = super().exchange(line, limit_s)

@@ -10,7 +10,7 @@ from pathlib import Path
 from scalograph.control import apply, held_settings
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.host_facts import read_host_facts
-from scalograph.control.kernel_files import refuse_unmet
+from scalograph.control.kernel_files import refuse_fixed_layout, refuse_unmet
 from scalograph.control.process_cpus import apply_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -76,9 +76,7 @@ class StudySteps:
     ) -> None:
         """Look for the program of each step, and carry out `setup`: it knows no level and has no time limit.
 
-        Raises:
-            HostError: a program is missing, or `setup` failed.
-            KeyboardInterrupt: a signal came meanwhile.
+        Raises HostError: a program is missing, or `setup` failed; KeyboardInterrupt: a signal came meanwhile.
         """
         find_step_programs(self._templates, launch, self._is_there)
         if "setup" not in self._templates:
@@ -94,9 +92,7 @@ class StudySteps:
     def carry_out(self, step: str, launch: Launch, folder: Path) -> str | None:
         """Carry out `prepare` or `cleanup` of one run within its time; return why it failed, None if it did not.
 
-        Raises:
-            NotStartedError: there was no probe.
-            KeyboardInterrupt: a signal came meanwhile that is not held back.
+        Raises NotStartedError: there was no probe; KeyboardInterrupt: a signal came meanwhile that is not held back.
         """
         if step not in self._templates:
             return None
@@ -175,9 +171,8 @@ class LocalHost:
     def ready(self, planned: Plan, tell: Tell) -> Plan:
         """Compile and prepare the program, check all that the study starts and sets, and carry out its `setup`.
 
-        Raises:
-            HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not met,
-                a setting of the machine is refused, or a step failed.
+        Raises HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not
+        met, a setting of the machine is refused, or a step failed.
         """
         planned = self._build_program(planned, tell)
         launch = find_programs(planned, self._is_there)
@@ -211,6 +206,8 @@ class LocalHost:
     def _try_settings(self, planned: Plan) -> None:
         study = planned.design.study
         refuse_unmet(study.conditions)
+        if "layout" in study.protocol.vary:
+            refuse_fixed_layout()
         held_settings.check_reset(study.reset)
         _try_each(apply.attempts(study, planned.facts))
 

@@ -35,9 +35,8 @@ _DAMAGE = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, 
 def unpack(file: Path, into: Path) -> None:
     """Unpack a zip file of one top folder into `into`; only the executable bit of modes is kept.
 
-    Raises:
-        HostError: it is damaged, too large, leads outside, holds links or several top folders; or there is no room.
-            What was unpacked by then is left to the caller.
+    Raises HostError: it is damaged, too large, leads outside, holds links or several top folders; or there is no room.
+    What was unpacked by then is left to the caller.
     """
     try:
         with ZipFile(file) as archive:
@@ -95,9 +94,8 @@ def fetch(workload: str, wanted: Sequence[Fetch], tell: Callable[[str], None], w
     Maven's settings say from where. Dependencies of an artifact are not fetched. `tell` receives what will be fetched
     and its size, once, before; `where` is a cache other than the user's.
 
-    Raises:
-        MissingError: there is no Maven, or it cannot fetch a file.
-        HostError: it fetched something else, or the cache cannot be written.
+    Raises MissingError: there is no Maven, or it cannot fetch a file; HostError: it fetched something else, or the
+    cache cannot be written.
     """
     home = where or cache_folder() / "fetched"
     targets = {_cache_folder(home, artifact): artifact for artifact in wanted}
@@ -176,9 +174,7 @@ def build_planned(planned: Plan, tell: Callable[[str], None]) -> Plan:
 
     `tell` receives announcements of downloads and slow preparations.
 
-    Raises:
-        MissingError: nothing is left, or nothing to compare the baseline with.
-        HostError: as `build_program`.
+    Raises MissingError: nothing is left, or nothing to compare the baseline with; HostError: as `build_program`.
     """
     earlier: list[str] = []
     while True:
@@ -211,9 +207,8 @@ def build_program(
 
     Levels of `configurations` may say what is fetched, built and prepared.
 
-    Raises:
-        MissingError: something that can be installed or fetched is not here.
-        HostError: no compiler, no JVM, sources that do not compile, or a preparation that failed.
+    Raises MissingError: something that can be installed or fetched is not here; HostError: no compiler, no JVM, sources
+    that do not compile, or a preparation that failed.
     """
     if any("{java}" in item for item in program.argv):
         program = replace(program, values={**program.values, **default_values(facts)})

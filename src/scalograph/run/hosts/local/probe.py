@@ -62,15 +62,11 @@ def measure(
     end us go to the probe, whose record then has the status `interrupted`; one that comes too late or too early, or a
     second one, raises KeyboardInterrupt.
 
-    Args:
-        spec: the specification of protocol/probe.md.
-        probe: program and arguments of the probe, or its process, not yet started.
-        on_signal: receives each signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
+    `spec`: the specification of protocol/probe.md; `probe`: program and arguments of the probe, or its process, not yet
+    started; `on_signal`: receives each signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
 
-    Raises:
-        NotStartedError: there was no probe.
-        HostError: the host refused.
-        ProtocolError: the specification does not follow protocol/probe.md, nor does the answer from its beginning.
+    Raises NotStartedError: there was no probe; HostError: the host refused; ProtocolError: the specification does not
+    follow protocol/probe.md, nor does the answer from its beginning.
     """
     received: list[int] = []
     try:
@@ -126,9 +122,7 @@ def interrupted_record() -> Record:
 def read_capabilities(probe: Sequence[str]) -> dict[str, Any]:
     """Return what the probe is granted on this host.
 
-    Raises:
-        HostError: the probe did not start or answer.
-        ProtocolError: its answer is not a `capabilities` event.
+    Raises HostError: the probe did not start or answer; ProtocolError: its answer is not a `capabilities` event.
     """
     process = ProbeProcess([*probe, "--capabilities"])
     with process.running():

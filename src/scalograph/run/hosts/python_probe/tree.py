@@ -24,11 +24,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def run_in_child(work: Callable[[], int]) -> int:
-    """Do the work in a child, and see that nothing of its tree stays: whoever kills one leaves the other.
-
-    Returns:
-        The work's result, as an exit code.
-    """
+    """Work in a child, and return its exit code; nothing of its tree stays: whoever kills one leaves the other."""
     _adopt()
     keeper, worker = os.getpid(), os.fork()
     if worker == 0:
@@ -123,10 +119,9 @@ def descendants(root: int, proc: Path = Path("/proc")) -> list[int]:
 
 
 def kill_all(reap: Callable[[], bool], limit_s: float = 5.0) -> bool:
-    """Kill everything below this process; `reap` takes the dead and says whether any child is left.
+    """Kill everything below this process, and return whether the tree is empty.
 
-    Returns:
-        Whether the tree is empty.
+    `reap` takes the dead and says whether any child is left.
     """
     deadline = time.monotonic() + limit_s
     while reap():

@@ -94,11 +94,6 @@ def begin_boot(name: str, release: str, first: str) -> None:
         raise HostError(reboot_name(name), problem, "a reboot into that kernel", HOWTO) from None
 
 
-def forget_first(name: str) -> None:
-    """Remove what is saved there of the first kernel, which runs. Raises HostError."""
-    call(name, script(FORGET))
-
-
 # A server may test its memory for minutes; then what starts with it takes CPUs for a while.
 BOOT_S, SETTLE_S, PAUSE_S = 900.0, 180.0, 5.0
 
@@ -106,9 +101,8 @@ BOOT_S, SETTLE_S, PAUSE_S = 900.0, 180.0, 5.0
 def connect(name: str, wait_s: float | None = None) -> Host:
     """Return the machine that ssh knows by a name, to be booted with the kernels that it has.
 
-    Raises:
-        StudyError: it is no such name.
-        HostError: as of `ssh.connect`; or it has no program that boots it, or reports no kernels.
+    Raises StudyError: it is no such name. HostError: as of `ssh.connect`; or it has no program that boots it, or
+    reports no kernels.
     """
     machine = open_machine(name, wait_s, "reboot")
     try:
@@ -159,9 +153,7 @@ class RebootHost(SshHost):
     def apply_settings(self, planned: Plan, configuration: Configuration) -> Iterator[list[HeldSetting]]:
         """Boot the kernel of a configuration, unless it runs.
 
-        Raises:
-            HostError: it does not come up, or another one does.
-            KeyboardInterrupt: a signal came meanwhile.
+        Raises HostError: it does not come up, or another one does; KeyboardInterrupt: a signal came meanwhile.
         """
         release = apply(planned.design.study, configuration, Launch(), planned.facts).kernel
         if release is not None and release != self._running.release:
@@ -176,7 +168,7 @@ class RebootHost(SshHost):
             return
         try:
             if self._final_boot().release == self._first:
-                forget_first(self._machine.name)
+                call(self._machine.name, script(FORGET))
             else:
                 self._begin(self._first)
         except HostError as error:
@@ -233,9 +225,7 @@ class RebootHost(SshHost):
     def _await_boot(self) -> Boot:
         """Return the boot that comes up, of whichever kernel. On its way down and up a machine says many things.
 
-        Raises:
-            HostError: none does in time.
-            KeyboardInterrupt: a signal came meanwhile.
+        Raises HostError: none does in time; KeyboardInterrupt: a signal came meanwhile.
         """
         before, answer = self._running.boot_id, "it goes on as before"
         while time.monotonic() < self._boot_until:

@@ -23,16 +23,7 @@ from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.prepare_host import build_planned
 from scalograph.run.hosts.local.probe import find_probe, measure
 from scalograph.run.hosts.local.probe_process import LostError, NotStartedError, ProbeAnswer, ProbeProcess
-from scalograph.run.hosts.remote.ssh_client import (
-    CONNECT_S,
-    NO_CONNECTION,
-    call,
-    is_name,
-    last_line,
-    machine_label,
-    script,
-    ssh_argv,
-)
+from scalograph.run.hosts.remote import ssh_client
 from scalograph.run.hosts.remote.ssh_copy import list_files, move_program, needed_paths
 from scalograph.run.hosts.remote.ssh_machine import LOCK_S, PROBE, RUN_S, SshMachine
 from scalograph.run.interrupts import record_signal
@@ -53,20 +44,24 @@ mkdir -p -- "$2" || exit 74
 exec flock -o -w "$4" -E 75 "$1/run" "$1/{PROBE}"
 """
 _OF_PROBE = (0, 1, 2, 3)
-_WHY = {75: "the run before has not ended there", GONE: "our folder there is gone", NO_CONNECTION: "no connection"}
+_WHY = {
+    75: "the run before has not ended there",
+    GONE: "our folder there is gone",
+    ssh_client.NO_CONNECTION: "no connection",
+}
 _BOOT = re.compile(rb"^boot ([0-9a-f-]{36})$", re.MULTILINE)
 
 
 class SshProcess(ProbeProcess):
     """A probe of one run or step on another machine."""
 
-    START_S = float(CONNECT_S + RUN_S)
+    START_S = float(ssh_client.CONNECT_S + RUN_S)
 
     def __init__(self, machine: SshMachine, folder: str, last: str = "", fresh: bool = False) -> None:
         """Prepare it, with its folder there (created if missing); `last`, that of an earlier run, is removed."""
         self._machine = machine
-        words = script(START, str(machine.folder), folder, last, str(RUN_S))
-        super().__init__(ssh_argv(machine.name, words), fresh)
+        words = ssh_client.script(START, str(machine.folder), folder, last, str(RUN_S))
+        super().__init__(ssh_client.ssh_argv(machine.name, words), fresh)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -82,17 +77,16 @@ class SshProcess(ProbeProcess):
     def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
         """Send the line, and return the answer.
 
-        Raises:
-            NotStartedError: the probe did not begin: no connection, no room, or the run before has not ended.
-            LostError: it began, and the connection did not last; or as of `ProbeProcess`.
+        Raises NotStartedError: the probe did not begin: no connection, no room, or the run before has not ended.
+        LostError: it began, and the connection did not last; or as of `ProbeProcess`.
         """
         answer = super().exchange(line, limit_s)
-        code, stderr = answer.exit_code, last_line(_BOOT.sub(b"", answer.stderr.encode()).decode())
+        code, stderr = answer.exit_code, ssh_client.last_line(_BOOT.sub(b"", answer.stderr.encode()).decode())
         if code in _OF_PROBE or code < 0:
             return answer
         if code == GONE:  # the next run makes it anew, with a connection that knows
             self._machine.close()
-        where, problem = machine_label(self._machine.name), stderr or _WHY.get(code, f"exit code {code}")
+        where, problem = ssh_client.machine_label(self._machine.name), stderr or _WHY.get(code, f"exit code {code}")
         if self.first_line():
             raise LostError(
                 where, f"the connection was lost: {problem}", "one until the run has ended", "look at the network"
@@ -118,15 +112,14 @@ def connect(name: str, wait_s: float | None = None) -> Host:
 def open_machine(name: str, wait_s: float | None, host: str = "ssh") -> SshMachine:
     """Return the connection to a machine that ssh knows by a name, waiting `wait_s` seconds for another session there.
 
-    Raises:
-        StudyError: it is no name that ssh could know; `host` is its kind, for the message.
-        HostError: no native probe, no connection, or runs cannot be made there.
+    Raises StudyError: it is no name that ssh could know; `host` is its kind, for the message. HostError: no native
+    probe, no connection, or runs cannot be made there.
     """
-    if not is_name(name):
+    if not ssh_client.is_name(name):
         raise StudyError.one("--host", f'"{host}:{name}"', f"{host}:NAME, a name that ssh knows", "see ~/.ssh/config")
     probe = find_probe()
     if probe.warning:
-        raise HostError(machine_label(name), "no native probe", "one that needs no library", probe.warning)
+        raise HostError(ssh_client.machine_label(name), "no native probe", "one that needs no library", probe.warning)
     return SshMachine(name, Path(probe.argv[0]), LOCK_S if wait_s is None else wait_s)
 
 
@@ -145,7 +138,7 @@ class SshHost(LocalHost):
     def sample_load(self) -> quiet.LoadSample:
         """Sample the CPUs there for a second; empty without a connection, and the next run tells why."""
         try:
-            answer = call(self._machine.name, script(LOOK))
+            answer = ssh_client.call(self._machine.name, ssh_client.script(LOOK))
         except HostError:
             return quiet.LoadSample({})
         texts = answer.split("cpu  ")[1:]  # each begins with the sum of all CPUs

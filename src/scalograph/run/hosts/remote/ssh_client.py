@@ -85,9 +85,8 @@ def call(name: str, words: Sequence[str], send: Sending | None = None, limit_s: 
     `send` writes its standard input. `limit_s` seconds are for the answer once all is sent, and for each piece to be
     read.
 
-    Raises:
-        UnreachableError: no connection, or no answer in time.
-        HostError: no ssh here, more than 8 MiB of output, nothing read in time, or an exit code other than 0.
+    Raises UnreachableError: no connection, or no answer in time; HostError: no ssh here, more than 8 MiB of output,
+    nothing read in time, or an exit code other than 0.
     """
     with _start(name, words) as process:
         streams = _Streams(name, process, limit_s)

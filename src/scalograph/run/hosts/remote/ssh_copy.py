@@ -184,9 +184,7 @@ def list_files(needed: Sequence[NeededPath], names: Mapping[Path, str]) -> FileL
 def write_archive(files: Mapping[str, Path], stream: WritesBytes) -> None:
     """Write files, links and folders as a tar archive, owned by whoever unpacks it.
 
-    Raises:
-        HostError: one cannot be read.
-        BrokenPipeError: nobody reads the stream.
+    Raises HostError: one cannot be read; BrokenPipeError: nobody reads the stream.
     """
     with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:  # type: ignore[call-overload]
         for name, path in files.items():

@@ -20,16 +20,7 @@ from typing import IO, NamedTuple
 
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.run.hosts.remote.ssh_client import (
-    CONNECT_S,
-    call,
-    last_line,
-    machine_label,
-    no_client,
-    refuse_failure,
-    script,
-    ssh_argv,
-)
+from scalograph.run.hosts.remote import ssh_client
 from scalograph.run.hosts.remote.ssh_copy import write_archive
 from scalograph.run.hosts.remote.ssh_facts import FACTS, RemoteFacts, parse_answer, parse_capabilities, read_facts
 
@@ -109,18 +100,17 @@ class SshMachine:
     def __init__(self, name: str, probe: Path, wait_s: float = LOCK_S) -> None:
         """Connect, waiting `wait_s` seconds for another session there, and prove that the probe runs there.
 
-        Raises:
-            HostError: no connection, not Linux, another instruction set than the probe's, no room, or another session
-                measures there.
+        Raises HostError: no connection, not Linux, another instruction set than the probe's, no room, or another
+        session measures there.
         """
         self.name, self._probe = name, probe.resolve()  # a link would be copied as one
         self._wait_s = wait_s
         self._holder: subprocess.Popen[bytes] | None = None
         self._files: dict[str, Path] = {PROBE: self._probe}
-        remote = parse_answer(name, call(name, script(FACTS)))
+        remote = parse_answer(name, ssh_client.call(name, ssh_client.script(FACTS)))
         if remote.system != "Linux":
-            problem = f"a machine of {last_line(remote.system)}"
-            raise HostError(machine_label(name), problem, "Linux", "use another machine")
+            problem = f"a machine of {ssh_client.last_line(remote.system)}"
+            raise HostError(ssh_client.machine_label(name), problem, "Linux", "use another machine")
         _refuse_other(name, remote.architecture, self._probe)
         parent = remote.environment.get("TMPDIR", "")
         self.folder = Path(parent if parent.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
@@ -133,10 +123,10 @@ class SshMachine:
 
     def read_current_facts(self) -> HostFacts:
         """Return what it is now: `facts` are those of the start. Raises HostError."""
-        return self._check_probe(parse_answer(self.name, call(self.name, script(FACTS))))
+        return self._check_probe(parse_answer(self.name, ssh_client.call(self.name, ssh_client.script(FACTS))))
 
     def _check_probe(self, remote: RemoteFacts) -> HostFacts:
-        answer = call(self.name, script(CHECK, str(self.folder)))
+        answer = ssh_client.call(self.name, ssh_client.script(CHECK, str(self.folder)))
         self._refuse_changed(answer.partition("\n")[0])
         return read_facts(self.name, remote, parse_capabilities(self.name, answer))
 
@@ -164,7 +154,7 @@ class SshMachine:
 
         Raises HostError: no connection.
         """
-        lines = call(self.name, script(FIND, path, *programs)).splitlines()
+        lines = ssh_client.call(self.name, ssh_client.script(FIND, path, *programs)).splitlines()
         located: list[FoundProgram | None] = []
         for line in lines[: len(programs)]:
             match = _FOUND.fullmatch(line)
@@ -187,29 +177,29 @@ class SshMachine:
 
     def _open_connection(self, wait_s: float) -> None:
         """Create the folder, by a connection that stays, once the lock there is ours."""
-        argv = ssh_argv(self.name, script(HOLD, str(self.folder), f"{wait_s:.3f}", KEEP))
+        argv = ssh_client.ssh_argv(self.name, ssh_client.script(HOLD, str(self.folder), f"{wait_s:.3f}", KEEP))
         pipe = subprocess.PIPE
         try:
             holder = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
         except OSError as error:
-            raise no_client(self.name, error) from None
+            raise ssh_client.no_client(self.name, error) from None
         self._holder = holder
-        if _first_line(holder.stdout, 3 * CONNECT_S + wait_s) != b"held":
+        if _first_line(holder.stdout, 3 * ssh_client.CONNECT_S + wait_s) != b"held":
             holder.kill()
             holder.wait()
-            refuse_failure(self.name, max(holder.returncode, 1), _read_rest(holder.stderr))
+            ssh_client.refuse_failure(self.name, max(holder.returncode, 1), _read_rest(holder.stderr))
 
     def _send(self, files: Mapping[str, Path]) -> None:
         # As long as it is: a connection that stands still ends by itself.
-        call(self.name, script(UNPACK, str(self.folder)), partial(write_archive, files))
+        ssh_client.call(self.name, ssh_client.script(UNPACK, str(self.folder)), partial(write_archive, files))
 
     def _refuse_changed(self, line: str) -> None:
         """Refuse a probe that did not arrive as it is here."""
         with self._probe.open("rb") as stream:
             expected = hashlib.file_digest(stream, "sha256").hexdigest()
         if (digest := line.split(" ")[0]) != expected:
-            problem = f"a probe of checksum {last_line(digest)[:16]}"
-            raise HostError(machine_label(self.name), problem, expected[:16], "try again")
+            problem = f"a probe of checksum {ssh_client.last_line(digest)[:16]}"
+            raise HostError(ssh_client.machine_label(self.name), problem, expected[:16], "try again")
 
 
 def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:
@@ -242,6 +232,6 @@ def _refuse_other(name: str, architecture: str, probe: Path) -> None:
         return
     own = _ELF.get(struct.unpack("<H" if head[5] == 1 else ">H", head[18:20])[0], "another one")
     if architecture != own:
-        fix = f"set SCALOGRAPH_PROBE to a probe for {last_line(architecture)}"
-        problem = f"a machine of {last_line(architecture)}"
-        raise HostError(machine_label(name), problem, f"{own}, as {probe.name} is", fix)
+        fix = f"set SCALOGRAPH_PROBE to a probe for {ssh_client.last_line(architecture)}"
+        problem = f"a machine of {ssh_client.last_line(architecture)}"
+        raise HostError(ssh_client.machine_label(name), problem, f"{own}, as {probe.name} is", fix)

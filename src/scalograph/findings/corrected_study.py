@@ -1,0 +1,163 @@
+"""A study whose times are corrected: `undisturbed` beside `wall`, of all runs of all configurations at once."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from msgspec import structs
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratios import ratio
+from scalograph.analysis.versus import CorrectionClass, check_correction
+from scalograph.design.stopping_rule import reference_key
+from scalograph.findings.row import Key, Row
+from scalograph.protocol.record import Record
+from scalograph.study.model import Response, Study
+from scalograph.study.responses import ELAPSED, primary_response
+from scalograph.verdict.speed import loop_time
+from scalograph.verdict.undisturbed import MOST_OPEN, has_one_task, undisturbed_observations
+
+UNDISTURBED = "undisturbed"
+TITLE = "undisturbed time"
+
+
+class UndisturbedTime(NamedTuple):
+    """Undisturbed times of one run.
+
+    Attributes:
+        values: one for each observation of the primary response, in s; empty where the record cannot tell.
+        open_log: half of the distance of their ends, as a log; the median.
+    """
+
+    values: tuple[float, ...] = ()
+    open_log: float = 0.0
+
+
+def undisturbed_time(record: Record, elapsed: str, warmup: int) -> UndisturbedTime:
+    """Read the undisturbed times of a run.
+
+    Args:
+        record: of the run.
+        elapsed: source of the primary response, of those that can be corrected.
+        warmup: iterations that do not count.
+    """
+    every = undisturbed_observations(record, elapsed, warmup)
+    open_log = median(ends.open_log for ends in every) if every else 0.0
+    # Ends far apart say less than wall time does of a run that lost less than 2%.
+    is_usable = every and open_log <= MOST_OPEN / 2
+    return UndisturbedTime(tuple(ends.middle_ns / 1e9 for ends in every), open_log) if is_usable else UndisturbedTime()
+
+
+def loop_log(record: Record) -> float:
+    """Return the log of the sentinel's loop time in ns; NaN where it is unknown.
+
+    Several tasks of a run slow each other, and with them the loop: of such a run nothing is taken out.
+    """
+    time_ns = loop_time(record) if record.run.speed and has_one_task(record.run) else None
+    return math.log(time_ns) if time_ns else math.nan
+
+
+def correct_study(study: Study) -> Study:
+    """Return the study with `undisturbed` before its primary response, which it replaces as that."""
+    name = primary_response(study)
+    wall = study.responses[name]
+    corrected = wall.model_copy(update={"source": wall.source.replace("wall", UNDISTURBED), "title": TITLE})
+    responses: dict[str, Response] = {}
+    for other, response in study.responses.items():
+        responses |= {UNDISTURBED: corrected} if other == name else {}
+        responses[other] = response
+    return study.model_copy(update={"responses": responses})
+
+
+def is_correctable(study: Study) -> bool:
+    """Return whether the primary response of a study is an elapsed time that can be corrected."""
+    return study.responses[primary_response(study)].source in ELAPSED and UNDISTURBED not in study.responses
+
+
+def correct_rows(rows: Iterable[Row], name: str, keep: bool) -> list[Row]:
+    """Add the undisturbed time to each row; where the record cannot tell it of a run, that of `name`.
+
+    Such a run counts only if less than 2% was taken from it. `keep`: the time of each iteration too.
+    """
+    return [_correct_row(row, name, keep) for row in rows]
+
+
+def _correct_row(row: Row, name: str, keep: bool) -> Row:
+    if name not in row.scores:
+        return row
+    values = row.undisturbed
+    score = median(values) if values else row.scores[name]
+    observations: Mapping[str, tuple[float, ...]] = row.observations
+    if keep:
+        observations = {UNDISTURBED: values or row.observations[name], **observations}
+    taken = 2 * row.open_log if values and row.verdict != "disturbed" else row.taken
+    return structs.replace(row, scores={UNDISTURBED: score, **row.scores}, observations=observations, taken=taken)
+
+
+FEWEST = 3  # clean runs, and corrected ones, of a configuration that checks the correction
+_GRAVEST: tuple[CorrectionClass, ...] = ("withdrawn", "checked")
+
+
+class Correction(NamedTuple):
+    """How a study is corrected.
+
+    Attributes:
+        response: in place of which it goes by undisturbed time.
+        check: what ratios of clean runs show of those of corrected ones.
+        n_clean: clean runs that the check rests on.
+        share: what others took of the time of all corrected runs.
+    """
+
+    response: str
+    check: CorrectionClass
+    n_clean: int
+    share: float
+
+
+def check_study(study: Study, rows: Sequence[Row]) -> Correction:
+    """Check the ratios of corrected runs by those of clean runs of the same two configurations.
+
+    A single configuration checks nothing: beside other programs some need more CPU time.
+    """
+    times: dict[Key, tuple[list[float], list[float]]] = {}
+    for row in rows:
+        if row.verdict in ("clean", "corrected") and row.undisturbed and not row.warmup:
+            times.setdefault(row.key, ([], []))[row.verdict == "corrected"].append(median(row.undisturbed))
+    usable = {key: both for key, both in times.items() if min(map(len, both)) >= FEWEST}
+    references = {reference_key(study, dict(zip(study.factors, key, strict=True))) for key in usable}
+    base = next((key for key in usable if key in references), None)
+    others = [both for key, both in usable.items() if key != base]
+    # So many at once, each less often wrong by chance.
+    confidence = 1 - (1 - study.protocol.confidence) / max(1, len(others))
+    over = usable[base] if base else ([], [])
+    words = {check_correction(*_ratios(both, over, confidence)).word for both in others}
+    check = next((word for word in _GRAVEST if word in words), _UNCHECKED)
+    name = primary_response(study)
+    return Correction(name, check, sum(len(clean) for clean, _ in usable.values()), taken_share(rows, name))
+
+
+_UNCHECKED: CorrectionClass = "unchecked"
+
+
+def _ratios(
+    own: tuple[list[float], list[float]], over: tuple[list[float], list[float]], confidence: float
+) -> tuple[Estimate, Estimate]:
+    """Return the ratio of two configurations by their clean runs, and by their corrected ones."""
+    return ratio(own[0], over[0], confidence), ratio(own[1], over[1], confidence)
+
+
+def taken_share(rows: Iterable[Row], name: str) -> float:
+    """Return the share that others took of the time of all corrected runs; `name` is their wall time."""
+    every = [(row.scores[name], median(row.undisturbed)) for row in rows if _has_both(row, name)]
+    walls = sum(wall for wall, _ in every)
+    return 1 - sum(time for _, time in every) / walls if walls else 0.0
+
+
+def _has_both(row: Row, name: str) -> bool:
+    return row.verdict == "corrected" and name in row.scores and bool(row.undisturbed)
+
+
+def disturb_again(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows with corrected runs as disturbed ones: the correction does not fit their program."""
+    return [structs.replace(row, verdict="disturbed") if row.verdict == "corrected" else row for row in rows]

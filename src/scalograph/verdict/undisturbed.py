@@ -1,0 +1,159 @@
+"""Undisturbed time: what a run would have taken had nobody else had its CPUs.
+
+It lies between two ends. The record decides them: a replay of switches and wake-ups, or the waits of a run with one
+task (docs/decisions/0026-undisturbed-time.md).
+"""
+
+import math
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from scalograph.protocol.record import Record, RunFigures
+from scalograph.protocol.record_processes import Replay
+from scalograph.verdict.cause import SHARE, TICK_NS, Cause
+from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_records, n_cpus
+
+# What others take of the CPU is all that a replay puts right.
+CORRECTABLE = ("neighbor", "steal", "observer")
+# A second task for less than this share of the time widens the ends; sleep above it may have absorbed a wait.
+BRIEF = 0.01
+# The share of a run's time up to which kept journals verify that steal can be subtracted.
+MOST_STOLEN = 0.10
+# Ends farther apart than this, as a log, are no correction.
+MOST_OPEN = 0.10
+_STEAL_TICKS = 3
+
+
+class Ends(Struct, frozen=True, gc=False):
+    """Lower and upper end of an undisturbed time, in ns."""
+
+    low_ns: float
+    high_ns: float
+
+    @property
+    def middle_ns(self) -> float:
+        return math.sqrt(self.low_ns * self.high_ns)
+
+    @property
+    def open_log(self) -> float:
+        """Return half of the distance of the ends, as a log."""
+        return math.log(self.high_ns / self.low_ns) / 2
+
+
+def has_one_task(run: RunFigures) -> bool:
+    """Tell whether at no instant two tasks of a run were running or ready, but for a hundredth of its time."""
+    return run.n_tasks == 1 if run.replay is None else run.replay.overlap_ns < BRIEF * (run.wall_ns or 0)
+
+
+def undisturbed_run(record: Record) -> Ends | None:
+    """Return the undisturbed time of a whole run; None where its record cannot tell."""
+    run, stolen = record.run, _correctable_steal(record)
+    if stolen is None:
+        return None
+    if run.replay is not None:
+        return _replay_ends(run, run.replay, stolen, n_cpus(record))
+    if not has_one_task(run) or len(record.copies) != 1 or run.wait_ns is None:
+        return None
+    # What a single task waited after it woke up is not recorded: at most the time in which it had no CPU.
+    wall, on_cpu = float(run.wall_ns or 0), sum(run.per_cpu_ns or ())
+    asleep = max(0.0, wall - on_cpu - run.wait_ns)
+    least = wall - run.wait_ns - stolen - asleep
+    most = wall - run.wait_ns - stolen + _kernel_doubt(run)
+    return _ends(least, wall if asleep > BRIEF * wall else most, wall)
+
+
+def undisturbed_windows(record: Record) -> list[Ends] | None:
+    """Return the undisturbed time of each iteration, over all copies; None where the record cannot tell."""
+    parts, run = record.iterations, record.run
+    stolen = _correctable_steal(record)
+    if stolen is None or not parts or not run.wall_ns:
+        return None
+    share = stolen / run.wall_ns
+    by_index: dict[int, list[tuple[float, float, float]]] = {}
+    for part in parts:
+        if part.low_ns is None or part.high_ns is None:
+            return None
+        times = zip(part.index, part.low_ns, part.high_ns, part.start_ns, part.end_ns, strict=True)
+        for index, low, high, start, end in times:
+            by_index.setdefault(index, []).append((low - share * (end - start), high, end - start))
+    is_absorbed = run.replay is None or run.replay.sleep_ns > BRIEF * run.wall_ns
+    every = [_slowest(by_index[index], is_absorbed) for index in sorted(by_index)]
+    ends = [ends for ends in every if ends is not None]
+    return ends if len(ends) == len(every) else None
+
+
+def is_corrected(record: Record, causes: Sequence[Cause], with_windows: bool) -> bool:
+    """Tell whether all that disturbed a run is put right by its undisturbed time, `with_windows` in each iteration."""
+    if not causes or any(cause.cause not in CORRECTABLE for cause in causes):
+        return False
+    whole = undisturbed_run(record)
+    every = undisturbed_windows(record) if with_windows and record.iterations else [whole] if whole else None
+    return bool(every) and max(ends.open_log for ends in every or ()) <= MOST_OPEN / 2
+
+
+def _correctable_steal(record: Record) -> float | None:
+    """Return what the hypervisor took from the run, in ns; None if its record allows no correction at all.
+
+    CPU time excludes steal and switch records include it, so their difference is steal in ns.
+    """
+    run = record.run
+    if not run.wall_ns or run.cpu_ns is None or lacks_records(run) or record.processes or record.guest:
+        return None
+    if (run.replay and run.replay.partners) or run.n_survivors:
+        return None
+    if not run.steal_ns:
+        return 0.0
+    if run.cpu_source != "cgroup":
+        return 0.0 if run.steal_ns < _STEAL_TICKS * TICK_NS else None
+    stolen = float(max(0, sum(run.per_cpu_ns or ()) - run.cpu_ns))
+    return stolen if stolen <= MOST_STOLEN * run.wall_ns else None
+
+
+def _kernel_doubt(run: RunFigures) -> int:
+    """Return what kernel threads took, in ns, if it matters for whom they worked; else 0."""
+    return kernel_ns(run) if had_kernel_threads(run) else 0
+
+
+def _replay_ends(run: RunFigures, replay: Replay, stolen: float, cpus: int) -> Ends | None:
+    wall = float(run.wall_ns or 0)
+    low, high = replay.low_ns - stolen, float(replay.high_ns + _kernel_doubt(run))
+    if has_one_task(run):  # all that was stolen was on its path
+        high -= stolen
+    if replay.sleep_ns > BRIEF * wall:  # a sleep that ends by a timer may have absorbed the wait before it
+        high = wall
+    return _ends(max(low, (run.cpu_ns or 0) / cpus), high, wall)
+
+
+def _slowest(copies: Sequence[tuple[float, float, float]], is_absorbed: bool) -> Ends | None:
+    lows, highs, walls = zip(*copies, strict=True)
+    return _ends(max(lows), max(walls) if is_absorbed else max(highs), max(walls))
+
+
+def _ends(low: float, high: float, wall: float) -> Ends | None:
+    """Return ends in order and at most the wall time; None unless both are above 0."""
+    high = min(max(high, low), wall)
+    low = min(low, high)
+    return Ends(low, high) if low > 0 else None
+
+
+def corrected_times(record: Record, elapsed: str, warmup: int) -> list[float]:
+    """Return undisturbed times in s of a run from which others took 2% or more; empty of other runs.
+
+    Args:
+        record: of the run.
+        elapsed: source of a response in `ELAPSED`.
+        warmup: iterations that do not count.
+    """
+    whole, wall = undisturbed_run(record), record.run.wall_ns or 0
+    if whole is None or whole.open_log > MOST_OPEN / 2 or whole.middle_ns > (1 - SHARE) * wall:
+        return []
+    return [ends.middle_ns / 1e9 for ends in undisturbed_observations(record, elapsed, warmup)]
+
+
+def undisturbed_observations(record: Record, elapsed: str, warmup: int) -> list[Ends]:
+    """Return the undisturbed time of each observation of an elapsed time; empty where the record cannot tell."""
+    if elapsed.startswith("window.") and record.iterations:
+        return (undisturbed_windows(record) or [])[warmup:]
+    whole = undisturbed_run(record)
+    return [whole] if whole else []

@@ -1,0 +1,112 @@
+"""A study goes by undisturbed time as a whole, checks itself by its clean runs, and says so."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.findings import table
+from scalograph.findings.corrected_study import UNDISTURBED
+from scalograph.findings.sample import samples_by_configuration
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Findings
+from scalograph.questions.assemble import findings
+from tests.kit.findings import ONE_FACTOR, load_journal, write_journal
+from tests.kit.records import recorded
+
+S = 10**9
+SPEEDUP = {1: 1.0, 2: 0.5, 4: 0.25}
+
+
+def run(work_s: float, taken_s: float = 0.0, **figures: Any) -> dict[str, Any]:
+    """A run of one task that others delayed; `work_s` of it is its own."""
+    usual = {
+        "neighbor_s": taken_s, "per_cpu_s": (work_s, 0.0), "n_tasks": 1, "wait_ns": round(taken_s * S),
+        "cpu_source": "cgroup", "wait_scope": "preemption", "neighbors": [{"pid": 7, "name": "hog", "taken_ns": S}],
+    }  # fmt: skip
+    return recorded(work_s + taken_s, work_s, **{"cpus": (0, 1, 2, 3), **usual, **figures})
+
+
+def study(folder: Path, *taken: float, level: float = 1.0, **figures: Any) -> Table:
+    """One run of each configuration in each block; `taken` has the share that others took in it."""
+    runs = [
+        ({"threads": n}, run(s * (1 + i % 3 / 500) * (level if share > 0.1 and n > 1 else 1), share * s, **figures))
+        for i, share in enumerate(taken)
+        for n, s in SPEEDUP.items()
+    ]
+    design = {"configurations": [{"threads": n} for n in SPEEDUP], "runs": [len(taken)] * 3}
+    return load_journal(folder, runs, ONE_FACTOR, design=design)
+
+
+def speedups(found: Findings) -> list[float]:
+    (curve,) = found.curves
+    return [round(float(point.speedup), 2) for point in curve.points if point.speedup]
+
+
+def test_beside_others_it_answers_as_on_a_quiet_machine(tmp_path: Path) -> None:
+    read = study(tmp_path, 0.5, 0.9, 0.2, 1.5, 0.7)
+    assert [row.verdict for row in read.rows] == ["corrected"] * 15
+    found = findings(read)
+    assert found.study.primary == UNDISTURBED and speedups(found) == [1.0, 2.0, 4.0]
+    assert found.trust.level == "caution" and "corrected" in found.trust.codes  # nothing checks it
+    (curve,) = found.curves
+    wall, time = (curve.points[0].responses[name] for name in ("wall", UNDISTURBED))
+    assert time.estimate.value == pytest.approx(1.0, abs=0.01) and max(wall.scores) > 2  # wall time stays as it was
+
+
+def test_clean_runs_confirm_it_and_count_by_their_undisturbed_time_too(tmp_path: Path) -> None:
+    read = study(tmp_path, 0.5, 0.01, 0.9, 0.015, 0.4, 0.0)
+    assert {row.verdict for row in read.rows} == {"corrected", "clean"}
+    assert read.correction and (read.correction.check, read.correction.n_clean) == ("checked", 9)
+    assert read.rows[3].verdict == "clean" and read.rows[3].scores[UNDISTURBED] == pytest.approx(1.002, abs=1e-6)
+    trust = findings(read).trust
+    assert trust.level == "reliable", trust
+    assert any("confirmed by 9 clean runs" in point for point in trust.points)
+
+
+def test_a_correction_that_does_not_fit_is_withdrawn(tmp_path: Path) -> None:
+    read = study(tmp_path, 0.5, 0.0, 0.9, 0.01, 0.4, 0.0, level=1.2)
+    assert read.correction and read.correction.check == "withdrawn"
+    assert {row.verdict for row in read.rows} == {"disturbed", "clean"}
+    found = findings(read)
+    assert found.study.primary == "wall" and speedups(found) == [1.0, 2.0, 4.0]
+    assert "withdrawn" in found.trust.codes and found.trust.level == "caution"
+
+
+def test_a_study_on_a_quiet_machine_stays_with_wall_time_unless_it_is_compared(tmp_path: Path) -> None:
+    read = study(tmp_path, 0.0, 0.01, 0.015)
+    assert read.correction is None and read.view.primary == "wall" and UNDISTURBED not in read.study.responses
+    assert read.file is not None
+    forced = table.load(read.file, correct=True)
+    assert forced.view.primary == UNDISTURBED and forced.rows[3].scores[UNDISTURBED] == pytest.approx(1.002)
+    assert not {"corrected", "corrected checked", "corrected alone"} & {*findings(forced).trust.codes}
+
+
+def test_other_values_rest_on_clean_runs_and_cpu_times_on_all(tmp_path: Path) -> None:
+    read = study(tmp_path, 0.5, 0.0, 0.9, 0.0, 0.4)
+    sample = next(iter(samples_by_configuration(read).values()))
+    counts = {name: len(sample.rows(name)) for name in read.study.responses}
+    assert counts[UNDISTURBED] == counts["cpu"] == 5 and counts["wall"] == 2
+
+
+def test_the_doubt_of_threads_widens_every_interval(tmp_path: Path) -> None:
+    def threads(s: float, doubt: float) -> dict[str, Any]:
+        ends = {"low_ns": round(s * S * (1 - doubt)), "high_ns": round(s * S * (1 + doubt))}
+        replay = {**ends, "overlap_ns": round(s * S), "sleep_ns": 0}
+        return run(s, 0.5 * s, n_tasks=4, cpus=(0, 1, 2, 3), replay=replay)
+
+    widths = []
+    for doubt in (0.0, 0.03):
+        runs = [({"threads": n}, threads(s * (1 + i % 3 / 500), doubt)) for i in range(4) for n, s in SPEEDUP.items()]
+        design = {"configurations": [{"threads": n} for n in SPEEDUP], "runs": [4] * 3}
+        file = write_journal(tmp_path / f"{doubt}.jsonl", runs, ONE_FACTOR, design=design)
+        (curve,) = findings(table.load(file)).curves
+        point = curve.points[1]
+        assert point.speedup and point.speedup.low and point.speedup.high
+        time = point.responses[UNDISTURBED].estimate
+        assert time.low and time.high
+        widths.append((math.log(point.speedup.high / point.speedup.low), math.log(time.high / time.low)))
+    (exact, of_time), (open_, of_open_time) = widths
+    assert open_ - exact == pytest.approx(4 * math.atanh(0.03), rel=0.02)  # the doubt of both, to each side
+    assert of_open_time - of_time == pytest.approx(2 * math.atanh(0.03), rel=0.02)
