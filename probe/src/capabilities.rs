@@ -30,6 +30,7 @@ fn attempts() -> Vec<(&'static str, Answer)> {
     vec![
         ("kernel records", records(false)),
         ("switch records", records(true)),
+        ("wake-up records", wakes()),
         ("names of neighbors", names()),
         ("cgroup leaf", leaf),
         ("clone into cgroup", born_inside),
@@ -52,6 +53,13 @@ fn attempts() -> Vec<(&'static str, Answer)> {
 
 fn records(with_switches: bool) -> Answer {
     Records::open(&host::online_cpus(), &[], with_switches, 8).map(drop).map_err(|e| records::refusal(&e))
+}
+
+fn wakes() -> Answer {
+    const FIX: &str = "grant switch records first";
+    let cpus = host::online_cpus();
+    let mut opened = Records::open(&cpus, &cpus, true, 8).map_err(|e| (records::refusal(&e).0, FIX))?;
+    opened.open_wakes().map_err(|e| (records::wake_refusal(&e).why, records::WAKE_FIX))
 }
 
 /// What a record of a CPU, rather than of our own tasks, needs.

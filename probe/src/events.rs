@@ -121,6 +121,10 @@ pub struct Iterations {
     pub end_ns: Vec<i64>,
     pub work: Vec<u64>,
     pub cpu_ns: Vec<Option<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low_ns: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_ns: Option<Vec<u64>>,
 }
 
 #[derive(Serialize)]
@@ -243,6 +247,28 @@ pub struct Speed {
     pub cost_ns: u64,
 }
 
+/// What the run would have taken without those who had its CPUs, between two bounds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct ReplayFigures {
+    pub low_ns: u64,
+    pub high_ns: u64,
+    pub overlap_ns: u64,
+    pub sleep_ns: u64,
+    pub n_wakes: u64,
+    pub partners: Vec<Partner>,
+}
+
+/// A process outside that woke a task of the run, or was woken by one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Partner {
+    pub pid: u32,
+    pub name: String,
+    pub n_wakes: u64,
+    pub taken_ns: u64,
+}
+
 /// An absent value is null, never 0: a zero was measured.
 #[derive(Default, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
@@ -267,6 +293,7 @@ pub struct RunEvent {
     pub neighbor_per_cpu_ns: Option<Vec<u64>>,
     pub neighbors: Option<Vec<Neighbor>>,
     pub wait_scope: Option<String>,
+    pub replay: Option<ReplayFigures>,
     pub n_switches: Option<u64>,
     pub n_preemptions: Option<u64>,
     pub n_migrations: Option<u64>,

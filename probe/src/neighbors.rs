@@ -1,6 +1,6 @@
 //! Who the neighbors were, as far as they are still there to be asked.
 
-use crate::events::Neighbor;
+use crate::events::{Neighbor, Partner};
 use std::fs;
 use std::path::Path;
 
@@ -28,6 +28,31 @@ pub fn named(root: &Path, takers: &[(u32, u64)], ours: &[u32]) -> Vec<Neighbor> 
         told.push(Neighbor { pid: None, name: None, kernel: false, observer: false, taken_ns: nameless_ns });
     }
     told
+}
+
+/// User processes among those that woke somebody of the run or were woken; `wakes` holds processes or threads of them.
+pub fn partners(root: &Path, wakes: &[(u32, u64)], takers: &[(u32, u64)]) -> Vec<Partner> {
+    let mut most: Vec<(u32, u64)> = wakes.to_vec();
+    most.sort_by_key(|(id, n)| (std::cmp::Reverse(*n), *id));
+    let mut list: Vec<Partner> = Vec::new();
+    for (id, n_wakes) in most.into_iter().take(MAX_ASKED) {
+        let Some(pid) = process_of(root, id) else { continue };
+        if let Some(partner) = list.iter_mut().find(|partner| partner.pid == pid) {
+            partner.n_wakes += n_wakes;
+        } else if let Some((name, _)) = ask(root, pid).filter(|(_, kernel)| !kernel) {
+            let taken_ns = takers.iter().find(|(taker, _)| *taker == pid).map_or(0, |(_, ns)| *ns);
+            list.push(Partner { pid, name, n_wakes, taken_ns });
+        }
+    }
+    list.sort_by_key(|partner| (std::cmp::Reverse(partner.n_wakes), partner.pid));
+    list.truncate(MAX_TOLD);
+    list
+}
+
+/// The process that a thread is of.
+fn process_of(root: &Path, tid: u32) -> Option<u32> {
+    let status = fs::read_to_string(root.join(format!("proc/{tid}/status"))).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
 pub fn name_of(pid: u32) -> Option<String> {

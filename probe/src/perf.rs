@@ -5,6 +5,8 @@
 
 use crate::record::Stamped;
 use crate::sys;
+use crate::tracepoints::{Tracepoint, Tracepoints};
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,6 +51,28 @@ const CONTEXT_SWITCH: u64 = 1 << 26;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
+const IOC_SET_FILTER: libc::c_ulong = 0x4008_2406;
+
+const TID_TIME_CPU: u64 = 1 << 1 | 1 << 2 | 1 << 7;
+
+/// An event that counts nothing, and carries records.
+fn dummy(records: u64) -> Attr {
+    const SOFTWARE: u32 = 1;
+    const DUMMY: u64 = 9;
+    attr(SOFTWARE, DUMMY, TID_TIME_CPU, records | EXCLUDE_KERNEL | EXCLUDE_HV)
+}
+
+fn attr(kind: u32, config: u64, sample_type: u64, flags: u64) -> Attr {
+    Attr {
+        kind,
+        size: size_of::<Attr>() as u32,
+        config,
+        sample_type,
+        flags: flags | DISABLED | SAMPLE_ID_ALL | USE_CLOCKID,
+        clockid: libc::CLOCK_MONOTONIC,
+        ..Attr::default()
+    }
+}
 
 /// Births, images, names and ends.
 pub const LIFE: u64 = MMAP | COMM | TASK | COMM_EXEC;
@@ -62,28 +86,26 @@ pub struct Event {
 impl Event {
     /// Of the probe's children, which inherit it.
     pub fn open(records: u64, cpu: usize) -> io::Result<Event> {
-        Event::of(0, records | INHERIT, cpu)
+        Event::of(0, cpu, dummy(records | INHERIT))
     }
 
     /// Of all that runs on a CPU.
     pub fn open_wide(records: u64, cpu: usize) -> io::Result<Event> {
-        Event::of(-1, records, cpu)
+        Event::of(-1, cpu, dummy(records))
     }
 
-    fn of(pid: i32, records: u64, cpu: usize) -> io::Result<Event> {
-        const SOFTWARE: u32 = 1;
-        const DUMMY: u64 = 9;
-        const TID_TIME_CPU: u64 = 1 << 1 | 1 << 2 | 1 << 7;
+    /// A tracepoint that anybody hits on a CPU.
+    ///
+    /// An inherited one would tell who is woken by the probe's children, and of Linux 6.13 on no more who wakes them.
+    pub fn open_point(point: Tracepoint, cpu: usize) -> io::Result<Event> {
+        const TRACEPOINT: u32 = 2;
+        const RAW: u64 = 1 << 10;
+        let attr = Attr { sample_period: 1, ..attr(TRACEPOINT, point.id.into(), TID_TIME_CPU | RAW, 0) };
+        Event::of(-1, cpu, attr)
+    }
+
+    fn of(pid: i32, cpu: usize, attr: Attr) -> io::Result<Event> {
         const CLOSE_ON_EXEC: libc::c_ulong = 8;
-        let attr = Attr {
-            kind: SOFTWARE,
-            size: size_of::<Attr>() as u32,
-            config: DUMMY,
-            sample_type: TID_TIME_CPU,
-            flags: records | DISABLED | EXCLUDE_KERNEL | EXCLUDE_HV | SAMPLE_ID_ALL | USE_CLOCKID,
-            clockid: libc::CLOCK_MONOTONIC,
-            ..Attr::default()
-        };
         // SAFETY: `attr` carries its own size; the new descriptor is owned at once.
         unsafe {
             let fd = libc::syscall(libc::SYS_perf_event_open, &attr, pid, cpu as i32, -1, CLOSE_ON_EXEC);
@@ -108,6 +130,12 @@ impl Event {
         self.ioctl(IOC_SET_OUTPUT, ring.fd())
     }
 
+    /// Of a tracepoint: write only what meets a condition on its fields.
+    pub fn filter(&self, condition: &CStr) -> io::Result<()> {
+        // SAFETY: the kernel reads the text, which ends with a zero.
+        sys::check(unsafe { libc::ioctl(self.fd(), IOC_SET_FILTER as _, condition.as_ptr()) }.into()).map(drop)
+    }
+
     fn ioctl(&self, request: libc::c_ulong, argument: i32) -> io::Result<()> {
         // SAFETY: these requests take a plain number.
         sys::check(unsafe { libc::ioctl(self.fd(), request as _, argument) }.into()).map(drop)
@@ -122,10 +150,12 @@ pub struct Ring {
     /// At the last look that found something. What is dropped is told with the next record alone,
     /// and there may be none.
     pub was_full: bool,
+    /// What samples are of.
+    pub points: Tracepoints,
 }
 
 /// Bytes of the longest record that is written.
-const LONGEST: u64 = 80;
+const LONGEST: u64 = 96;
 const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 
@@ -139,7 +169,13 @@ impl Ring {
             if base == libc::MAP_FAILED {
                 Err(io::Error::last_os_error())
             } else {
-                Ok(Ring { base: base.cast(), page, size: pages * page, was_full: false })
+                Ok(Ring {
+                    base: base.cast(),
+                    page,
+                    size: pages * page,
+                    was_full: false,
+                    points: Tracepoints::default(),
+                })
             }
         }
     }
@@ -162,7 +198,8 @@ impl Ring {
             // What is longer than the longest record of interest is cut, and then not understood.
             let kept = length.min(scratch.len());
             self.copy_out(tail, &mut scratch[..kept]);
-            into.extend(Stamped::parse(&scratch[..kept]));
+            let bytes = &scratch[..kept];
+            into.extend(Stamped::parse(bytes).or_else(|| self.points.parse(bytes)));
             tail += length as u64;
         }
         self.counter(TAIL_AT).store(head, Ordering::Release);

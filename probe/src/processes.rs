@@ -95,7 +95,7 @@ fn recorded(event: &mut ProcessEvent, watch: &Watch, timeline: Option<&Timeline>
         return;
     }
     event.wait_ns = Some(share.wait_ns);
-    event.wait_scope = Some("preemption".into());
+    event.wait_scope = Some(records.wait_scope());
     event.n_switches = Some(share.n_switches);
     let row = |cpu: &usize| tree.cpus.iter().position(|c| c == cpu).map_or(0, |row| share.per_cpu_ns[row]);
     event.per_cpu_ns = Some(online.iter().map(row).collect());

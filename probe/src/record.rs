@@ -26,6 +26,17 @@ pub enum What {
     Next {
         pid: u32,
     },
+    /// Somebody wakes a task that was last on this CPU; `pid` and `tid` of the record are who does, if it is no interrupt.
+    Wake {
+        tid: u32,
+        cpu: usize,
+        interrupt: bool,
+    },
+    /// A task is put on the queue of this CPU: a new one, or one that is moved.
+    Placed {
+        tid: u32,
+        cpu: usize,
+    },
     Lost(u64),
 }
 
@@ -72,11 +83,15 @@ impl Stamped {
     }
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 

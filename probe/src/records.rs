@@ -5,10 +5,13 @@ use crate::events::{Degraded, Timeline};
 use crate::host;
 use crate::perf::{Event, Ring, LIFE, SWITCHES};
 use crate::record::{Stamped, What};
+use crate::replay::Total;
 use crate::shares::Shares;
 use crate::sys::{self, SECOND};
 use crate::timeline::Bins;
+use crate::tracepoints::{self, Tracepoints};
 use crate::tree::Tree;
+use std::ffi::CString;
 use std::io;
 
 /// Emptied no more often, or the probe would become the neighbor that it looks for.
@@ -25,15 +28,21 @@ const RECORD_NS: u64 = 500;
 const SETTLE_NS: u64 = 1_000_000;
 const COARSE_NS: u64 = SECOND / 10;
 
+/// What would help against a refusal of wake-up records.
+pub const WAKE_FIX: &str = "run as root, outside of containers; a kernel with tracepoints is needed";
+
 struct Channel {
     cpu: usize,
     life: Event,
     switches: Option<Event>,
     /// Who else runs on the CPU, where that is granted.
     wide: Option<Event>,
+    /// Who wakes whom, and who is put on the queue of the CPU.
+    wakes: Vec<Event>,
     ring: Ring,
     n_switch_records: u64,
     n_wide_records: u64,
+    n_wake_records: u64,
 }
 
 impl Channel {
@@ -43,7 +52,27 @@ impl Channel {
         let switches = with_switches.then(|| Event::open(SWITCHES, cpu)).transpose()?;
         let wide = (with_switches && with_others).then(|| Event::open_wide(SWITCHES, cpu).ok()).flatten();
         switches.iter().chain(&wide).try_for_each(|event| event.write_into(&life))?;
-        Ok(Channel { cpu, life, switches, wide, ring, n_switch_records: 0, n_wide_records: 0 })
+        let (wakes, n_switch_records, n_wide_records, n_wake_records) = (Vec::new(), 0, 0, 0);
+        Ok(Channel { cpu, life, switches, wide, wakes, ring, n_switch_records, n_wide_records, n_wake_records })
+    }
+
+    /// On a CPU that is not ours only a wake-up of somebody who was last on one of ours is written.
+    fn open_wakes(&mut self, points: &Tracepoints, ours: &[usize]) -> io::Result<()> {
+        let is_ours = ours.contains(&self.cpu);
+        let wanted = points.waking.iter().chain(points.placing.iter().filter(|_| is_ours));
+        self.wakes = wanted.map(|point| Event::open_point(*point, self.cpu)).collect::<io::Result<_>>()?;
+        if !is_ours {
+            let condition = CString::new(tracepoints::woken_on(ours))?;
+            self.wakes.iter().try_for_each(|event| event.filter(&condition))?;
+        }
+        self.wakes.iter().try_for_each(|event| event.write_into(&self.life))?;
+        self.ring.points = points.clone();
+        Ok(())
+    }
+
+    /// All that is switched off where switches are too many.
+    fn switching(&self) -> impl Iterator<Item = &Event> {
+        self.wide.iter().chain(&self.wakes).chain(&self.switches)
     }
 }
 
@@ -110,10 +139,13 @@ impl Records {
 
     /// With all copies at the gate, asleep: their first record is then their waking.
     pub fn enable(&mut self, mains: &[(i32, usize)]) -> io::Result<()> {
-        mains.iter().for_each(|(pid, command)| self.tree.add_main(*pid as u32, *command));
+        for (pid, command) in mains {
+            self.tree.add_main(*pid as u32, *command);
+            self.tree.replay.add_driver(*pid as u32);
+        }
         self.last_ns = sys::now_ns();
         self.tree.switches_from = self.last_ns;
-        let events = self.channels.iter().flat_map(|c| c.wide.iter().chain(&c.switches).chain([&c.life]));
+        let events = self.channels.iter().flat_map(|c| c.switching().chain([&c.life]));
         events.into_iter().try_for_each(Event::enable)
     }
 
@@ -169,7 +201,7 @@ impl Records {
             self.check_wide_rate(now - self.last_ns);
         }
         for channel in &mut self.channels {
-            (channel.n_switch_records, channel.n_wide_records) = (0, 0);
+            (channel.n_switch_records, channel.n_wide_records, channel.n_wake_records) = (0, 0, 0);
         }
         self.last_ns = now;
     }
@@ -182,6 +214,10 @@ impl Records {
             channel.n_switch_records += self.pending[from..].iter().filter(switch).count() as u64;
             let wide = |r: &&Stamped| matches!(r.what, What::Next { .. });
             channel.n_wide_records += self.pending[from..].iter().filter(wide).count() as u64;
+            let wake = |r: &&Stamped| matches!(r.what, What::Wake { .. } | What::Placed { .. });
+            let n_wakes = self.pending[from..].iter().filter(wake).count() as u64;
+            channel.n_wake_records += n_wakes;
+            self.n_switch_records += n_wakes;
             // Of a CPU-wide switch two records are written, and one is kept.
             self.n_switch_records += channel.n_switch_records + 2 * channel.n_wide_records - before;
         }
@@ -206,7 +242,7 @@ impl Records {
             channel.cpu
         );
         self.degraded.push(Degraded::new("switch records", &why, "none: recording each would disturb the run"));
-        self.channels.iter().flat_map(|c| c.switches.iter().chain(&c.wide)).for_each(|event| drop(event.disable()));
+        self.channels.iter().flat_map(Channel::switching).for_each(|event| drop(event.disable()));
         let (usage_ns, last_ns) = (std::mem::take(&mut self.at_gate_ns), self.tree.gate);
         let bins = Bins::new(usage_ns.len().max(1), self.max_bins);
         self.coarse = Some(Coarse { bins, last_ns, usage_ns });
@@ -216,10 +252,11 @@ impl Records {
     /// Neighbors that switch too often to be named are no reason to give up the run's own switches.
     fn check_wide_rate(&mut self, over_ns: u64) {
         let per_s = |n: u64| (n as u128 * SECOND as u128 / over_ns.max(1) as u128) as u64;
-        let limit = |c: &Channel| c.n_wide_records >= MIN_RECORDS && per_s(c.n_wide_records) > MAX_WIDE_PER_S;
+        let most = |c: &Channel| c.n_wide_records.max(c.n_wake_records);
+        let limit = |c: &Channel| most(c) >= MIN_RECORDS && per_s(most(c)) > MAX_WIDE_PER_S;
         if !self.unnamed && self.channels.iter().any(limit) {
-            self.channels.iter().flat_map(|c| &c.wide).for_each(|event| drop(event.disable()));
-            self.unnamed = true;
+            self.channels.iter().flat_map(|c| c.wide.iter().chain(&c.wakes)).for_each(|event| drop(event.disable()));
+            (self.unnamed, self.tree.sees_wakes) = (true, false);
             self.tree.forget_others();
         }
     }
@@ -251,7 +288,7 @@ impl Records {
 
     /// The window ends before the tree does: nothing that is written later counts.
     pub fn close(&mut self, end: u64, gate: u64, contain: &Containment) {
-        let events = self.channels.iter().flat_map(|c| c.wide.iter().chain(&c.switches).chain([&c.life]));
+        let events = self.channels.iter().flat_map(|c| c.switching().chain([&c.life]));
         events.for_each(|event| drop(event.disable()));
         self.collect();
         self.end(end, end, gate, contain);
@@ -273,6 +310,17 @@ impl Records {
         }
     }
 
+    /// Record wake-ups as well; without them a wait after a sleep is not seen.
+    pub fn open_wakes(&mut self) -> io::Result<()> {
+        let points = Tracepoints::read()?;
+        let opened = self.channels.iter_mut().try_for_each(|channel| channel.open_wakes(&points, &self.ours));
+        if opened.is_err() {
+            self.channels.iter_mut().for_each(|c| c.wakes.clear());
+        }
+        self.tree.sees_wakes = opened.is_ok();
+        opened
+    }
+
     /// CPU time that writing the switches has taken, in the kernel and from whoever ran; an estimate.
     pub fn cost_ns(&self) -> u64 {
         self.n_switch_records * RECORD_NS
@@ -281,6 +329,21 @@ impl Records {
     /// Whether the switches of the whole run are known.
     pub fn complete(&self) -> bool {
         self.with_switches && self.coarse.is_none()
+    }
+
+    /// Whether wake-ups of the whole run are known too.
+    pub fn sees_wakes(&self) -> bool {
+        self.complete() && self.tree.sees_wakes
+    }
+
+    /// Which waits are counted, as in protocol/probe.md.
+    pub fn wait_scope(&self) -> String {
+        if self.sees_wakes() { "preemption and wakeup" } else { "preemption" }.into()
+    }
+
+    /// What the run would have taken without those who had its CPUs.
+    pub fn total(&self) -> Option<Total> {
+        self.tree.replay.total(self.sees_wakes()).filter(|_| self.complete() && self.tree.sums.lost == 0)
     }
 
     /// CPU time of a command in the bins of the timeline.
@@ -323,4 +386,9 @@ pub fn refusal(error: &io::Error) -> (String, &'static str) {
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     let why = format!("perf_event_open: {} (kernel.perf_event_paranoid={})", sys::describe_error(error), level.trim());
     (why, "run as root, or set kernel.perf_event_paranoid to 2, and allow the call where seccomp filters it")
+}
+
+/// An entry for `degraded`: why there are no records of wake-ups.
+pub fn wake_refusal(error: &io::Error) -> Degraded {
+    Degraded::new("wake-up records", &format!("sched_waking: {}", sys::describe_error(error)), WAKE_FIX)
 }

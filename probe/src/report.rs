@@ -9,6 +9,7 @@ use crate::events::{
 use crate::in_force;
 use crate::processes;
 use crate::records::Records;
+use crate::replay::Replay;
 use crate::spec::Spec;
 use crate::summary;
 use crate::timeline::Bins;
@@ -19,8 +20,8 @@ use crate::workload::{Iteration, Phase, Speech};
 
 /// Bytes: escaping takes six for one at worst, which with the tail of stderr stays below 4 MiB.
 const STDOUT_PIECE: usize = 512 << 10;
-/// Iterations, each of at most 105 bytes.
-const ITERATIONS_PIECE: usize = 32768;
+/// Iterations, each of at most 147 bytes.
+const ITERATIONS_PIECE: usize = 24576;
 /// Cells of a timeline, at most 20 bytes for each.
 const MAX_CELLS: usize = 150_000;
 
@@ -69,7 +70,8 @@ fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>
     for part in parts.iter().skip(1) {
         list.push(Event::Output(Output { run: run.clone(), copy: index, stdout: part.to_string() }));
     }
-    speech_events(&copy.speech, &run, index, frame, list);
+    let replay = watch.records.as_ref().filter(|r| r.total().is_some()).map(|r| &r.tree.replay);
+    speech_events(&copy.speech, &run, index, (frame, replay), list);
 }
 
 fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) -> CopyEvent {
@@ -142,10 +144,13 @@ fn task_row(task: &Task, used: &[usize]) -> TaskRow {
     }
 }
 
-fn speech_events(speech: &Speech, run: &str, copy: usize, frame: &Frame, list: &mut Vec<Event>) {
+/// The gate, and what is known of the time without others.
+type Clocks<'a> = (&'a Frame, Option<&'a Replay>);
+
+fn speech_events(speech: &Speech, run: &str, copy: usize, (frame, replay): Clocks, list: &mut Vec<Event>) {
     let name = || run.to_string();
     for part in speech.iterations.chunks(ITERATIONS_PIECE) {
-        list.push(Event::Iterations(iterations(name(), copy, frame, part)));
+        list.push(Event::Iterations(iterations(name(), copy, (frame, replay), part)));
     }
     if !speech.values.is_empty() {
         list.push(Event::Values(Values { run: name(), copy, values: speech.values.clone() }));
@@ -162,7 +167,10 @@ fn speech_events(speech: &Speech, run: &str, copy: usize, frame: &Frame, list: &
     }
 }
 
-fn iterations(run: String, copy: usize, frame: &Frame, part: &[Iteration]) -> Iterations {
+fn iterations(run: String, copy: usize, (frame, replay): Clocks, part: &[Iteration]) -> Iterations {
+    let windows = |replay: &Replay| part.iter().map(|i| replay.window(i.start, i.end)).collect::<Option<Vec<_>>>();
+    let bounds = replay.and_then(windows);
+    let bound = |k: usize| bounds.as_ref().map(|list| list.iter().map(|window| window[k]).collect());
     Iterations {
         run,
         copy,
@@ -171,5 +179,7 @@ fn iterations(run: String, copy: usize, frame: &Frame, part: &[Iteration]) -> It
         end_ns: part.iter().map(|i| frame.since(i.end)).collect(),
         work: part.iter().map(|i| i.work).collect(),
         cpu_ns: part.iter().map(|i| i.cpu).collect(),
+        low_ns: bound(0),
+        high_ns: bound(1),
     }
 }

@@ -79,10 +79,14 @@ fn open_records(spec: &Spec, checked: &Checked, degraded: &mut Vec<Degraded>) ->
     };
     let wanted = spec.timeline;
     let (first, what) = (open(wanted), if wanted { "switch records" } else { "kernel records" });
-    first.inspect_err(|e| degraded.push(say(what, e))).ok().or_else(|| {
+    let mut records = first.inspect_err(|e| degraded.push(say(what, e))).ok().or_else(|| {
         let second = if wanted { open(false) } else { return None };
         second.inspect_err(|e| degraded.push(say("kernel records", e))).ok()
-    })
+    })?;
+    if records.with_switches {
+        degraded.extend(records.open_wakes().err().map(|e| records::wake_refusal(&e)));
+    }
+    Some(records)
 }
 
 /// Return the CPUs that the copies together may use.

@@ -1,7 +1,7 @@
 //! The `run` event: one value each for the whole run, null where it was not measured.
 
 use crate::copies::{peak, Copy, Usage};
-use crate::events::{Degraded, RunEvent};
+use crate::events::{Degraded, ReplayFigures, RunEvent};
 use crate::neighbors;
 use crate::processes;
 use crate::tree::Tree;
@@ -132,7 +132,14 @@ fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
     }
     event.wait_ns = Some(sums.wait_ns);
     event.neighbor_ns = Some(sums.neighbor_ns);
-    event.wait_scope = Some("preemption".into());
+    event.wait_scope = Some(records.wait_scope());
+    event.replay = event.wall_ns.filter(|_| event.wall_source.as_deref() == Some("kernel")).and_then(|wall_ns| {
+        let total = records.total()?;
+        let [low_ns, high_ns] = total.clock.map(|ns| ns.min(wall_ns));
+        let partners = neighbors::partners(Path::new("/"), &records.tree.replay.partners(), &records.tree.takers());
+        let (overlap_ns, sleep_ns, n_wakes) = (total.overlap_ns, total.sleep_ns, total.n_wakes);
+        Some(ReplayFigures { low_ns, high_ns, overlap_ns, sleep_ns, n_wakes, partners })
+    });
     event.n_switches = Some(sums.switches);
     event.n_preemptions = Some(sums.preemptions);
     event.n_migrations = Some(sums.migrations);

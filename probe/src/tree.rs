@@ -4,12 +4,13 @@
 //! then be too small, never too large, and `lost` says so.
 
 use crate::record::{Stamped, What};
+use crate::replay::{Ours, Replay, DYING, IDLE};
 use crate::shares::Shares;
 use crate::timeline::Bins;
 use std::collections::{HashMap, HashSet};
 
-/// Row and time.
-type Preempted = (usize, u64);
+/// On the queue of a row, and since when.
+type Wait = (usize, u64);
 
 #[derive(Clone, Debug, Default)]
 pub struct Task {
@@ -26,7 +27,7 @@ pub struct Task {
     born_ns: u64,
     last_row: Option<usize>,
     running: Option<(usize, u64)>,
-    preempted: Option<Preempted>,
+    waits: Option<Wait>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -36,7 +37,7 @@ struct Cpu {
     running: Option<(u32, u64)>,
     /// A switch of the tree's was seen here.
     seen: bool,
-    /// Tasks that were preempted here and have not run since.
+    /// Tasks that were preempted here, or woken, and have not run since.
     waiters: usize,
     taken_since: Option<u64>,
     /// Time that neighbors had this CPU, closed intervals only.
@@ -90,12 +91,11 @@ pub struct Tree {
     pub own: HashSet<u32>,
     /// Whether process 0 is the idle task alone. One that waits for an idle CPU is held back by a quota, not a neighbor.
     pub sees_idle: bool,
+    /// Whether wake-ups are recorded: else only who is preempted is known to wait.
+    pub sees_wakes: bool,
+    pub replay: Replay,
 }
 
-/// Instead of the process of a thread that has exited and is already forgotten, most likely one of hundreds of ours.
-const DYING: u32 = u32::MAX;
-/// The idle task, and in a PID namespace everybody outside it too.
-const IDLE: u32 = 0;
 /// What clearing up after a thread takes, at most; with hundreds of them it adds up.
 const EXIT_NS: u64 = 100_000;
 /// More than any timeline lists: enough to find the largest, cut back when twice as many.
@@ -122,11 +122,14 @@ impl Tree {
             takers: HashMap::new(),
             own: HashSet::new(),
             sees_idle: false,
+            sees_wakes: false,
+            replay: Replay::new(cpus),
         }
     }
 
     pub fn add_main(&mut self, pid: u32, command: usize) {
         self.own.insert(pid);
+        self.replay.add_task(pid);
         self.mains.insert(pid, Main::default());
         self.live.insert(pid, Task { tid: pid, pid, member: Some(command), ..Task::default() });
         self.shares.born(Some(command));
@@ -135,13 +138,18 @@ impl Tree {
     }
 
     pub fn feed(&mut self, record: &Stamped) {
+        let ours = Ours { pids: &self.own, probe: &self.others, sees_idle: self.sees_idle };
+        self.replay.feed(record, self.gate, &ours);
         if let What::Lost(n) = record.what {
             self.sums.lost += n;
             self.forget_waits();
             return;
         }
-        if let What::Next { pid } = record.what {
-            return self.given_to(record, pid);
+        match record.what {
+            What::Next { pid } => return self.given_to(record, pid),
+            What::Wake { tid, cpu, .. } => return self.woken(record.time, tid, cpu),
+            What::Placed { tid, cpu } => return self.placed(record.time, tid, cpu),
+            _ => {}
         }
         if self.others.contains(&record.pid) {
             return;
@@ -149,13 +157,11 @@ impl Tree {
         match record.what {
             What::In => self.switch_in(record),
             What::Out { preempted } => self.switch_out(record, preempted),
-            What::Fork { pid, tid, parent_pid, parent_tid } => {
-                self.born(record.time, (pid, tid), (parent_pid, parent_tid))
-            }
+            What::Fork { pid, tid, parent_pid, parent_tid } => self.born(record, (pid, tid), (parent_pid, parent_tid)),
             What::Exit { pid, tid } => self.exit(record, pid, tid),
             What::Name { exec, name } => self.named(record, exec, name),
             What::Image => self.on_main(record.pid, |main| main.image_ns = main.image_ns.or(Some(record.time))),
-            What::Next { .. } | What::Lost(_) => {}
+            What::Next { .. } | What::Wake { .. } | What::Placed { .. } | What::Lost(_) => {}
         }
     }
 
@@ -165,7 +171,7 @@ impl Tree {
         for cpu in &mut self.state {
             (cpu.waiters, cpu.taken_since) = (0, None);
         }
-        self.live.values_mut().for_each(|task| task.preempted = None);
+        self.live.values_mut().for_each(|task| task.waits = None);
     }
 
     /// Who has the CPUs is not known any more.
@@ -192,16 +198,47 @@ impl Tree {
         // Whoever was thought to run here left unseen: that interval is dropped.
         (self.state[row].running, self.state[row].seen) = (Some((r.tid, time)), true);
         let task = self.task(r.pid, r.tid);
-        let preempted = task.preempted.take();
+        let waits = task.waits.take();
         let migrated = task.last_row.is_some_and(|last| last != row) && time == r.time;
         task.migrations += migrated as u64;
         task.last_row = Some(row);
         task.running = Some((row, time));
         self.sums.migrations += migrated as u64;
-        if let Some(preempted) = preempted {
-            self.waited(r.tid, preempted, time);
+        if let Some(wait) = waits {
+            self.waited(r.tid, wait, time);
         }
         self.settle(row, time);
+    }
+
+    /// From its wake-up on a task waits, on the CPU where it was last; it may be on its way to sleep still.
+    fn woken(&mut self, time: u64, tid: u32, cpu: usize) {
+        let starts = self.starts(tid);
+        let (Some(task), Some(&row)) = (self.live.get_mut(&tid), self.rows.get(&cpu)) else { return };
+        if task.running.is_none() && task.waits.is_none() && !starts {
+            self.waits(tid, row, time.max(self.gate));
+        }
+    }
+
+    /// A task that waits is moved to the queue of another CPU.
+    fn placed(&mut self, time: u64, tid: u32, cpu: usize) {
+        let (Some(task), Some(&row)) = (self.live.get_mut(&tid), self.rows.get(&cpu)) else { return };
+        let Some((queue, _)) = &mut task.waits else { return };
+        let (before, time) = (std::mem::replace(queue, row), time.max(self.gate));
+        self.no_waiter(before, time);
+        self.state[row].waiters += 1;
+        self.settle(row, time);
+    }
+
+    fn waits(&mut self, tid: u32, row: usize, time: u64) {
+        let Some(task) = self.live.get_mut(&tid) else { return };
+        task.waits = Some((row, time));
+        self.state[row].waiters += 1;
+        self.settle(row, time);
+    }
+
+    /// What a copy waits for before its program's image is no part of any wall: no wait either.
+    fn starts(&self, tid: u32) -> bool {
+        self.mains.get(&tid).is_some_and(|main| main.image_ns.is_none())
     }
 
     /// Opens and closes the intervals that neighbors have on a CPU: somebody of the tree was preempted here
@@ -246,7 +283,7 @@ impl Tree {
     }
 
     /// A wait that has ended: the task runs, or the records end.
-    fn waited(&mut self, tid: u32, (row, since): Preempted, until: u64) {
+    fn waited(&mut self, tid: u32, (row, since): Wait, until: u64) {
         let wait = until.saturating_sub(since);
         self.no_waiter(row, until);
         self.sums.wait_ns += wait;
@@ -271,12 +308,11 @@ impl Tree {
         let time = r.time.max(self.gate);
         self.ran_before(r, row);
         self.leave_cpu(r.pid, r.tid, time);
-        // What a copy waits for before its program's image is no part of any wall: no wait either.
-        let preempted = preempted && self.mains.get(&r.tid).is_none_or(|main| main.image_ns.is_some());
+        let preempted = preempted && !self.starts(r.tid);
         let counts = r.time >= self.gate;
         let task = self.task(r.pid, r.tid);
         let member = task.member.filter(|_| counts);
-        let unseen = std::mem::replace(&mut task.preempted, preempted.then_some((row, time)));
+        let unseen = std::mem::replace(&mut task.waits, preempted.then_some((row, time)));
         self.shares.switched(member);
         self.state[row].waiters += preempted as usize;
         if let Some((before, _)) = unseen {
@@ -316,19 +352,23 @@ impl Tree {
         self.shares.ran(member, row, since - gate, time.saturating_sub(gate));
     }
 
-    fn born(&mut self, born_ns: u64, (pid, tid): (u32, u32), (parent_pid, parent_tid): (u32, u32)) {
+    fn born(&mut self, r: &Stamped, (pid, tid): (u32, u32), (parent_pid, parent_tid): (u32, u32)) {
         if self.mains.contains_key(&tid) && self.others.contains(&parent_pid) {
             return; // known since we started it
         }
         let (name, member) = self.live.get(&parent_tid).map_or(([0; 16], None), |parent| (parent.name, parent.member));
-        let reused = self.live.insert(tid, Task { tid, pid, name, member, born_ns, ..Task::default() });
+        let reused = self.live.insert(tid, Task { tid, pid, name, member, born_ns: r.time, ..Task::default() });
         self.shares.born(member);
-        if let Some((row, since)) = reused.and_then(|task| task.preempted) {
+        if let Some((row, since)) = reused.and_then(|task| task.waits) {
             self.no_waiter(row, since); // its end was lost: it waited for nobody knows how long
         }
         self.own.insert(pid);
         self.sums.tasks += 1;
         self.sums.processes += (pid != parent_pid) as u64;
+        let switches = self.switches_from > 0 && r.time >= self.switches_from;
+        if let Some(&row) = self.rows.get(&r.cpu).filter(|_| self.sees_wakes && switches) {
+            self.waits(tid, row, r.time.max(self.gate));
+        }
     }
 
     fn exit(&mut self, r: &Stamped, pid: u32, tid: u32) {
@@ -336,7 +376,7 @@ impl Tree {
         self.sums.last_exit_ns = self.sums.last_exit_ns.max(r.time);
         self.on_main(pid, |main| main.exit_ns = main.exit_ns.max(Some(r.time)));
         if let Some(task) = self.live.remove(&tid) {
-            if let Some((row, _)) = task.preempted {
+            if let Some((row, _)) = task.waits {
                 self.no_waiter(row, r.time.max(self.gate));
             }
             self.ended.push(task);
@@ -363,9 +403,9 @@ impl Tree {
         let open: Vec<(u32, u32)> = self.live.values().map(|t| (t.pid, t.tid)).collect();
         for (pid, tid) in open {
             self.leave_cpu(pid, tid, time);
-            let preempted = self.live.get_mut(&tid).and_then(|t| t.preempted.take());
-            if let Some(preempted) = preempted {
-                self.waited(tid, preempted, time);
+            let waits = self.live.get_mut(&tid).and_then(|t| t.waits.take());
+            if let Some(wait) = waits {
+                self.waited(tid, wait, time);
             }
         }
         self.ended.extend(self.live.drain().map(|(_, task)| task));

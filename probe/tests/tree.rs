@@ -229,3 +229,18 @@ fn what_a_copy_changed_itself_is_told() {
         assert_eq!(copies[2]["changed"], json!({}));
     }
 }
+
+#[test]
+fn wake_ups_of_a_pipe_are_counted_where_they_are_granted() {
+    let answer = probe(&spec(&[shell("seq 1000 | { read first; cat >/dev/null; }")], json!({})));
+    let run = answer.run();
+    let missing = run["degraded"].as_array().unwrap().iter().any(|d| d["what"] == "wake-up records");
+    if run["wait_ns"].is_null() || missing {
+        assert!(run["replay"].is_null(), "several tasks are not told without wake-ups: {run:#}");
+        return;
+    }
+    assert_eq!(run["wait_scope"], "preemption and wakeup");
+    assert!(ns(&run["replay"], "n_wakes") > 0, "{run:#}");
+    assert!(ns(&run["replay"], "low_ns") <= ns(&run["replay"], "high_ns"));
+    assert!(ns(&run["replay"], "high_ns") <= ns(run, "wall_ns"));
+}

@@ -17,54 +17,11 @@ WIDE = {"width": WIDTH, "height": 900}
 FIRST = ".family > .measures > figure:first-of-type"  # not the first of those that are folded
 WALL, SPEEDUP = "#figure-along-0-response-wall", "#figure-along-0-speedup"
 
-# The texts whose contrast to what lies behind them is too low.
-CONTRAST = """
-() => {
-  const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map((x) => x / 255)
-    .map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
-  const ground = (node) => {
-    for (; node; node = node.parentElement) {
-      const color = parse(getComputedStyle(node).backgroundColor);
-      if (color.length === 3 || color[3] > 0.99) return color;
-    }
-    return [255, 255, 255];
-  };
-  const texts = [...document.querySelectorAll("h1,h2,h3,h4,p,li,td,th,dt,dd,caption,summary,button,label,a,svg text")];
-  const low = [];
-  for (const node of texts) {
-    const style = getComputedStyle(node);
-    if (!node.textContent.trim() || !node.getClientRects().length) continue;
-    const ink = parse(node.namespaceURI.endsWith("svg") ? style.fill : style.color);
-    const [a, b] = [light(ink), light(ground(node))].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
-    if (ratio < 4.5) low.push(`${node.tagName} ${node.textContent.trim().slice(0, 30)} ${ratio.toFixed(2)}`);
-  }
-  return low;
-}
-"""
-# As if the whole page were in view, or what a selector names: most tests are about what is drawn, not when. A page of
-# which one figure is looked at draws one: each takes a tenth of a second of the CPU.
-IN_VIEW = """
-window.IntersectionObserver = class {
-  constructor(see) { this.see = see; }
-  observe(target) {
-    const named = () => [...document.querySelectorAll("%s")].some((one) => one.contains(target));
-    queueMicrotask(() => named() && this.see([{ target, isIntersecting: true }]));
-  }
-  unobserve() {}
-};
-"""
-# Whether every figure is as wide as its place, in the colors of now.
-AS_NOW = """
-() => {
-  const text = getComputedStyle(document.documentElement).getPropertyValue("--muted").trim();
-  const color = `rgb(${[1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16)).join()})`;
-  const isNow = (p) => p.layout?.width === p.clientWidth && p.layout.font.color === color;
-  return [...document.querySelectorAll(".plot")].every(isNow);
-}
-"""
+# Scripts for `Visit`: texts of too little contrast, the same page in view, whether its figures are those of now.
+CONTRAST, IN_VIEW, AS_NOW = (
+    Path(__file__).with_name("page").joinpath(f"{name}.js").read_text(encoding="utf-8")
+    for name in ("contrast", "in_view", "as_now")
+)
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 

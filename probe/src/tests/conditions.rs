@@ -100,6 +100,23 @@ fn neighbors_have_names_while_they_live() {
 }
 
 #[test]
+fn partners_are_user_processes_and_threads_count_for_theirs() {
+    let status = |tgid: u32| format!("Name:\tx\nTgid:\t{tgid}\nPid:\t9\n");
+    let stat = |name: &str, flags: u64| format!("5 ({name}) S 1 5 5 0 -1 {flags} 0 0\n");
+    let tree = Tree::new("partners")
+        .with("proc/5/stat", &stat("redis", 64))
+        .with("proc/5/status", &status(5))
+        .with("proc/55/status", &status(5))
+        .with("proc/6/stat", &stat("kworker/0:1", 0x0020_0040))
+        .with("proc/6/status", &status(6))
+        .with("proc/7/stat", &stat("bash", 64))
+        .with("proc/7/status", &status(7));
+    let list = neighbors::partners(&tree.0, &[(7, 4), (6, 90), (55, 3), (5, 2), (8, 50)], &[(5, 700)]);
+    let plain: Vec<_> = list.iter().map(|p| (p.pid, p.name.as_str(), p.n_wakes, p.taken_ns)).collect();
+    assert_eq!(plain, [(5, "redis", 5, 700), (7, "bash", 4, 0)]);
+}
+
+#[test]
 fn stops_of_several_copies_are_one_stretch() {
     let (stop, go_on, end) = (0x137f, 0xffff, 0);
     let mut stopped = Stopped::default();

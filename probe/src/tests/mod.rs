@@ -5,6 +5,7 @@ mod conditions;
 mod golden;
 mod host;
 mod record;
+mod replay;
 mod sentinel;
 mod services;
 mod speech;

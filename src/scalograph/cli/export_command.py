@@ -7,6 +7,7 @@ import typer
 
 from scalograph.cli.console import tell
 from scalograph.cli.options import Source
+from scalograph.protocol.results import write_text
 from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _export_runs(source: Path, form: str, to: Path) -> str:
     table = load_table(source)
     if form == "extra-p":
         text = export.extra_p(table)
-        export.write_text(text, to)
+        write_text(to, text)
         return f"{len(text.splitlines())} lines"
     columns = export.observations(table) if form == "observations" else export.runs(table)
     export.write(columns, to)
@@ -82,14 +83,13 @@ def _export_findings(source: Path, form: str, to: Path, figure: str) -> str:
         export.write(columns, to)
         return _size(columns)
     if form == "tables":
-        export.write_text((asciidoc if to.suffix == ".adoc" else markdown)(findings), to)
+        write_text(to, (asciidoc if to.suffix == ".adoc" else markdown)(findings))
         return f"{len(findings.tables)} tables"
     return _export_chart(findings, draw_charts(findings), figure, to)
 
 
 def _export_chart(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to: Path) -> str:
     from scalograph.errors import StudyError
-    from scalograph.exchange import export
     from scalograph.report.first_chart import has_ranges
     from scalograph.report.standalone_picture import standalone, still_pictures
 
@@ -100,7 +100,7 @@ def _export_chart(findings: "Findings", drawn: "list[Figure | Overlay]", name: s
     plot = every[name]() if every else None
     if plot is None or not has_ranges(plot):
         raise StudyError.one("--as figure", "a study without a figure that stands still", "one with a curve")
-    export.write_text(standalone(plot) + "\n", to)
+    write_text(to, standalone(plot) + "\n")
     others = ", ".join(other for other in every if other != name)
     return f"figure {name}" + (f"; --figure NAME writes one of {others}" if others else "")
 

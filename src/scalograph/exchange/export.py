@@ -15,7 +15,7 @@ from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Findings, Point, PointResponse
 from scalograph.protocol.plain import is_number
-from scalograph.protocol.written_file import replace_file
+from scalograph.protocol.results import write_bytes, write_text
 from scalograph.study.scalars import format_value
 
 if TYPE_CHECKING:
@@ -71,15 +71,10 @@ def write(columns: Columns, file: Path) -> None:
     if file.suffix not in (".csv", ".parquet"):
         raise StudyError.one(str(file), f'no format ends with "{file.suffix}"', "one of .csv, .parquet")
     if file.suffix == ".csv":
-        return write_text(csv_text(columns), file)
+        return write_text(file, csv_text(columns))
     buffer = io.BytesIO()
     polars_frame(columns).write_parquet(buffer)
-    _write(buffer.getvalue(), file)
-
-
-def write_text(text: str, file: Path) -> None:
-    """Write a text atomically. Raises HostError where the disk refuses."""
-    _write(text.encode(), file)
+    write_bytes(file, buffer.getvalue())
 
 
 def csv_text(columns: Columns) -> str:
@@ -95,15 +90,6 @@ def _field(value: Any) -> Any:
     if isinstance(value, bool):
         return format_value(value)
     return f"'{value}" if isinstance(value, str) and value.startswith(DANGEROUS) else value
-
-
-def _write(content: bytes, file: Path) -> None:
-    try:
-        with replace_file(file) as stream:
-            stream.write(content)
-    except OSError as error:
-        expected = "a writable disk with room" if file.parent.is_dir() else "a folder that exists"
-        raise HostError(str(file), f"cannot be written: {error.strerror or error}", expected) from error
 
 
 def _factors(table: Table, taken: Iterable[str]) -> dict[str, str]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scalograph.errors import HostError
-from scalograph.exchange.export import write_text
 from scalograph.protocol.figure import Plot
+from scalograph.protocol.results import write_text
 from scalograph.report.standalone_picture import standalone
 from scalograph.text.format import number
 from scalograph.text.plots import axis, axis_ticks, line, outside_ticks, round_numbers
@@ -33,7 +33,7 @@ class Picture:
         """
         if Path(path).suffix != ".svg":
             raise HostError(str(path), f'ending "{Path(path).suffix}"', ".svg", "name it FILE.svg")
-        write_text(self.svg + "\n", Path(path))
+        write_text(Path(path), self.svg + "\n")
 
     def _repr_svg_(self) -> str:
         return self.svg

@@ -111,7 +111,10 @@ class CopyEvent(RecordPart, frozen=True):
 
 
 class Iterations(RecordPart, frozen=True):
-    """Iterations of one copy, as arrays of equal length."""
+    """Iterations of one copy, as arrays of equal length.
+
+    `low_ns` and `high_ns` bound what each would have taken without others; None where that is unknown.
+    """
 
     copy_index: CopyIndex
     index: list[Work]
@@ -123,10 +126,9 @@ class Iterations(RecordPart, frozen=True):
     high_ns: list[Count] | None = None
 
     def __post_init__(self) -> None:
-        n = len(self.index)
-        if not len(self.start_ns) == len(self.end_ns) == len(self.work) == len(self.cpu_ns) == n:
-            raise ValueError("arrays of equal length")
-        if any(ends is not None and len(ends) != n for ends in (self.low_ns, self.high_ns)):
+        bounds = [len(bound) for bound in (self.low_ns, self.high_ns) if bound is not None]
+        lengths = {len(self.start_ns), len(self.end_ns), len(self.work), len(self.cpu_ns), *bounds}
+        if lengths != {len(self.index)}:
             raise ValueError("arrays of equal length")
         if max(self.work, default=0) > _LAST_WORK:
             raise ValueError(f"work of at most {_LAST_WORK}")

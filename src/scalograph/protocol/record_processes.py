@@ -59,6 +59,33 @@ class HistogramEvent(RecordPart, frozen=True):
             raise ValueError("arrays of equal length")
 
 
+class Partner(RecordPart, frozen=True, kw_only=True):
+    """A user process outside the run that woke a task of it, or was woken by one."""
+
+    pid: int
+    name: Annotated[str, Meta(max_length=64)]
+    n_wakes: Count
+    taken_ns: Count
+
+
+class Replay(RecordPart, frozen=True, kw_only=True):
+    """What the run would have taken had nobody else had its CPUs: between `low_ns` and `high_ns`.
+
+    `low_ns` also leaves out waits for CPUs that tasks of the run had.
+    """
+
+    low_ns: Count
+    high_ns: Count
+    overlap_ns: Count
+    sleep_ns: Count
+    n_wakes: Count
+    partners: Annotated[list[Partner], Meta(max_length=8)] = []
+
+    def __post_init__(self) -> None:
+        if self.low_ns > self.high_ns:
+            raise ValueError("low_ns of at most high_ns")
+
+
 class ProcessEvent(RecordPart, frozen=True, kw_only=True):
     """What the whole subtree of one command used in the window; None where that cannot be known."""
 
@@ -131,30 +158,6 @@ class InterferingProcess(RecordPart, frozen=True, kw_only=True):
     kernel: bool = False
     observer: bool = False
     taken_ns: Count
-
-
-class Partner(RecordPart, frozen=True, kw_only=True):
-    """A process outside the run that woke one of its tasks, or was woken by one: it works with the run."""
-
-    pid: int
-    name: Annotated[str, Meta(max_length=64)] | None = None
-    n_wakes: Count
-    taken_ns: Count = 0
-
-
-class Replay(RecordPart, frozen=True, kw_only=True):
-    """The time of a run had nobody else had its CPUs, replayed from its switches and wake-ups.
-
-    No wait counts in `low_ns`; in `high_ns` one does while another task of the run had that CPU. `overlap_ns` is the
-    time with two or more tasks running or ready, `sleep_ns` sleep that an interrupt ended.
-    """
-
-    low_ns: Count
-    high_ns: Count
-    overlap_ns: Count
-    sleep_ns: Count
-    n_wakes: Count = 0
-    partners: Annotated[list[Partner], Meta(max_length=8)] = []
 
 
 OptionalPerCpu = Annotated[list[Count | None], Meta(max_length=MAX_CPUS)]

@@ -178,9 +178,9 @@ def write_bytes(file: Path, content: bytes) -> None:
         with replace_file(file) as stream:
             stream.write(content)
     except OSError as error:
-        raise HostError(
-            str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and repeat"
-        ) from error
+        expected = "a writable disk with room" if file.parent.is_dir() else "a folder that exists"
+        state = f"cannot be written: {error.strerror or error}"
+        raise HostError(str(file), state, expected, "free some and repeat" * file.parent.is_dir()) from error
 
 
 def _link_latest(folder: Path) -> str | None:

@@ -1,8 +1,9 @@
 """findings.json as it lies on a disk: written by step 4, read by whoever shows or compares it."""
 
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from scalograph.errors import ProtocolError
 from scalograph.protocol.bounded import read_whole
@@ -10,6 +11,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.protocol.results import write_text
 
+Document = TypeVar("Document", bound=BaseModel)
 # What this version writes; an earlier one is read all the same.
 LATEST: int = Findings.model_fields["protocol"].default
 # A list of 30,000 runs takes about 10 MB.
@@ -27,15 +29,18 @@ def read_findings(file: Path) -> Findings:
     Raises ProtocolError: there is no such file, or it does not follow protocol/findings.md.
     """
     again = f"make it anew from its journal: scalograph analyze {file.parent}"
+    return _read(Findings, file, MAX_BYTES, "findings", "protocol/findings.md", again)
+
+
+def _read(kind: type[Document], file: Path, most: int, called: str, page: str, again: str) -> Document:
     try:
-        return Findings.model_validate_json(read_whole(file, MAX_BYTES))
+        return kind.model_validate_json(read_whole(file, most))
     except OSError as error:
-        raise ProtocolError(str(file), f"cannot be read: {error.strerror}", "findings", again) from error
+        raise ProtocolError(str(file), f"cannot be read: {error.strerror}", called, again) from error
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        observed = f"broken findings: {where}: {first['msg']}" if where else f"broken findings: {first['msg']}"
-        raise ProtocolError(str(file), observed, "protocol/findings.md", again) from error
+        where = ".".join(map(str, first["loc"])) or "the document"
+        raise ProtocolError(str(file), f"broken {called}: {where}: {first['msg']}", page, again) from error
 
 
 NAME, PAGE = "reproduction.json", "reproduce.html"
@@ -57,12 +62,5 @@ def read_reproduction(folder: Path) -> Reproduction:
 
     Raises ProtocolError: there is no such file, or it does not follow protocol/reproduction.md.
     """
-    file = folder / NAME
-    try:
-        return Reproduction.model_validate_json(read_whole(file, REPRODUCTION_FILE_MAX_BYTES))
-    except OSError as error:
-        raise ProtocolError(str(file), f"cannot be read: {error.strerror}", "a reproduction", AGAIN) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the document"
-        raise ProtocolError(str(file), f"{where}: {first['msg']}", "protocol/reproduction.md", AGAIN) from error
+    called, page = "reproduction", "protocol/reproduction.md"
+    return _read(Reproduction, folder / NAME, REPRODUCTION_FILE_MAX_BYTES, called, page, AGAIN)

@@ -93,7 +93,7 @@ def test_other_values_rest_on_clean_runs_and_cpu_times_on_all(tmp_path: Path) ->
 def test_the_doubt_of_threads_widens_every_interval(tmp_path: Path) -> None:
     def threads(s: float, doubt: float) -> dict[str, Any]:
         ends = {"low_ns": round(s * S * (1 - doubt)), "high_ns": round(s * S * (1 + doubt))}
-        replay = {**ends, "overlap_ns": round(s * S), "sleep_ns": 0}
+        replay = {**ends, "overlap_ns": round(s * S), "sleep_ns": 0, "n_wakes": 9}
         return run(s, 0.5 * s, n_tasks=4, cpus=(0, 1, 2, 3), replay=replay)
 
     widths = []

@@ -12,6 +12,7 @@ from tests.kit.records import read, recorded
 
 MS, S = 10**6, 10**9
 WALL = Requirements(1, True, "window.wall")
+DAEMON = {"pid": 9, "name": "daemon", "n_wakes": 4, "taken_ns": 0}
 HOG = [{"pid": 7, "name": "hog", "taken_ns": 400 * MS}]
 
 
@@ -27,7 +28,8 @@ def alone(wall_s: float = 1.0, wait_s: float = 0.4, *, asleep_s: float = 0.0, **
 
 def threads(wall_s: float, low_s: float, high_s: float, **figures: Any) -> dict[str, Any]:
     """A run of two threads on two CPUs, whose records were replayed."""
-    replay = {"low_ns": round(low_s * S), "high_ns": round(high_s * S), "overlap_ns": round(low_s * S), "sleep_ns": 0}
+    replay = {"low_ns": round(low_s * S), "high_ns": round(high_s * S), "overlap_ns": round(low_s * S),
+              "sleep_ns": 0, "n_wakes": 9}  # fmt: skip
     usual = {"neighbor_s": 0.9, "n_tasks": 2, "cpus": (0, 1), "neighbors": HOG, "wait_ns": S}
     return recorded(wall_s, 1.0, **{**usual, "replay": {**replay, **figures.pop("replay", {})}, **figures})
 
@@ -49,7 +51,7 @@ def threads(wall_s: float, low_s: float, high_s: float, **figures: Any) -> dict[
     (threads(1.0, 0.1, 0.3), 500, 500),  # two CPUs need half of the CPU time
     (threads(1.0, 0.5, 1.4), 500, 1000),
     (threads(1.0, 0.5, 0.54, replay={"sleep_ns": 30 * MS}), 500, 1000),
-    (threads(1.0, 0.5, 0.54, replay={"partners": [{"pid": 9, "n_wakes": 4}]}), None, None),  # it works with the run
+    (threads(1.0, 0.5, 0.54, replay={"partners": [DAEMON]}), None, None),  # it works with the run
     (threads(1.0, 0.6, 0.6, replay={"overlap_ns": 5 * MS}, steal_s=0.03, cpu_source="cgroup", per_cpu_s=(0.7, 0.33)),
      570, 570),  # one task at a time: all steal was on its path
     (threads(1.0, 0.6, 0.6, steal_s=0.03, cpu_source="cgroup", per_cpu_s=(0.7, 0.33)), 570, 600),

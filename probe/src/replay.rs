@@ -1,0 +1,425 @@
+//! The run once more without those who had its CPUs: how long it would have taken, between two bounds.
+//!
+//! Each task has a clock. It runs with the task, and while the task waits for an idle CPU: that is the kernel's own
+//! latency. It stands still while a ready task waits for a CPU that somebody else has. Whoever is woken by a task of the
+//! run takes the later of both clocks; a sleep that is ended from outside counts as long as it was. The low clock stands
+//! still whoever has the CPU; the high one counts the time for which another task of the run had it. Clocks keep the
+//! order of wake-ups that was seen: who came last because it was disturbed no longer waits for others.
+
+use crate::curve::Curves;
+use crate::record::{Stamped, What};
+use std::collections::{HashMap, HashSet};
+
+/// Low and high, in ns since the first start.
+pub type Clock = [u64; 2];
+
+/// Instead of the process of a thread that has exited and is already forgotten, most likely one of hundreds of ours.
+pub const DYING: u32 = u32::MAX;
+/// The idle task, and in a PID namespace everybody outside it too.
+pub const IDLE: u32 = 0;
+/// Far more than exit at a time.
+const MAX_DYING: usize = 4096;
+/// Processes outside that are told apart.
+const MAX_PARTNERS: usize = 4096;
+
+/// Whose records these are.
+pub struct Ours<'a> {
+    pub pids: &'a HashSet<u32>,
+    /// Processes of the probe's own.
+    pub probe: &'a [u32],
+    pub sees_idle: bool,
+}
+
+impl Ours<'_> {
+    fn occupant(&self, pid: u32) -> Occupant {
+        match pid {
+            IDLE if self.sees_idle => Occupant::Idle,
+            _ if pid == DYING || self.pids.contains(&pid) => Occupant::Run,
+            _ => Occupant::Other,
+        }
+    }
+
+    /// Whether it is a partner: somebody, and neither of the run nor the probe.
+    fn is_outside(&self, pid: u32) -> bool {
+        pid != IDLE && pid != DYING && !self.pids.contains(&pid) && !self.probe.contains(&pid)
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+enum Occupant {
+    Run,
+    Idle,
+    /// Also where nobody tells who has it.
+    #[default]
+    Other,
+}
+
+#[derive(Clone, Default)]
+struct Cpu {
+    running: Option<u32>,
+    next: Occupant,
+    since: u64,
+    idle_ns: u64,
+    run_ns: u64,
+    /// Who has exited here, and since when it cleans up; it wakes its parent then.
+    dying: Option<(u32, u64)>,
+}
+
+impl Cpu {
+    fn advance(&mut self, time: u64) {
+        let ns = time.saturating_sub(self.since);
+        match (self.running, self.next) {
+            (Some(_), _) | (_, Occupant::Run) => self.run_ns += ns,
+            (None, Occupant::Idle) => self.idle_ns += ns,
+            (None, Occupant::Other) => {}
+        }
+        self.since += ns;
+    }
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Running {
+        row: usize,
+        since: u64,
+    },
+    /// On the queue of a row, with what that CPU had been idle, and busy with the run, when the task came.
+    Ready {
+        row: usize,
+        idle_ns: u64,
+        run_ns: u64,
+    },
+    Blocked {
+        since: u64,
+    },
+}
+
+#[derive(Clone, Copy)]
+enum Waker {
+    Task(Clock),
+    /// An interrupt, or another process.
+    Outside,
+}
+
+struct Task {
+    clock: Clock,
+    state: State,
+    /// Whoever woke it while it still ran: it may have been on its way to sleep.
+    early: Option<Waker>,
+}
+
+impl Task {
+    fn new(clock: Clock, state: State) -> Task {
+        Task { clock, state, early: None }
+    }
+
+    fn clock_at(&self, time: u64) -> Clock {
+        match self.state {
+            State::Running { since, .. } => later(self.clock, time.saturating_sub(since)),
+            _ => self.clock,
+        }
+    }
+
+    /// Credit a wait for the CPU that ends, in the state in which `cpu` is now.
+    fn credit(&mut self, cpu: &Cpu) {
+        if let State::Ready { idle_ns, run_ns, .. } = self.state {
+            let (idle, run) = (cpu.idle_ns.saturating_sub(idle_ns), cpu.run_ns.saturating_sub(run_ns));
+            self.clock = [self.clock[0] + idle, self.clock[1] + idle + run];
+        }
+    }
+
+    /// End a sleep; return how much of it counts as sleep.
+    fn wake(&mut self, by: Waker, slept: u64) -> u64 {
+        self.early = None;
+        match by {
+            Waker::Task(clock) => {
+                self.clock = [0, 1].map(|k| self.clock[k].max(clock[k]));
+                0
+            }
+            Waker::Outside => {
+                self.clock = later(self.clock, slept);
+                slept
+            }
+        }
+    }
+}
+
+/// What is known when a driver ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Total {
+    pub clock: Clock,
+    /// Time in which two or more tasks were running or ready.
+    pub overlap_ns: u64,
+    pub sleep_ns: u64,
+    pub n_wakes: u64,
+    end: u64,
+}
+
+#[derive(Default)]
+pub struct Replay {
+    rows: HashMap<usize, usize>,
+    cpus: Vec<Cpu>,
+    tasks: HashMap<u32, Task>,
+    /// Clocks of those that have exited: one may be preempted before it wakes its parent.
+    dying: HashMap<u32, Clock>,
+    drivers: HashMap<u32, Option<Total>>,
+    /// The first start of a driver: everything counts from here.
+    started: bool,
+    curves: Curves,
+    sums: Total,
+    n_active: usize,
+    active_since: u64,
+    n_tasks: usize,
+    /// A sleep began or ended of which no wake-up tells.
+    slept: bool,
+    lost: bool,
+    partners: HashMap<u32, u64>,
+}
+
+impl Replay {
+    pub fn new(cpus: &[usize]) -> Replay {
+        Replay {
+            rows: cpus.iter().enumerate().map(|(row, cpu)| (*cpu, row)).collect(),
+            cpus: vec![Cpu::default(); cpus.len()],
+            curves: Curves::new(cpus.len()),
+            ..Replay::default()
+        }
+    }
+
+    /// A process that waits at the gate, or a service.
+    pub fn add_task(&mut self, tid: u32) {
+        self.n_tasks += 1;
+        self.tasks.insert(tid, Task::new([0; 2], State::Blocked { since: 0 }));
+    }
+
+    /// One whose start and end are those of the window.
+    pub fn add_driver(&mut self, pid: u32) {
+        self.drivers.insert(pid, None);
+    }
+
+    pub fn feed(&mut self, r: &Stamped, gate: u64, ours: &Ours) {
+        let time = r.time.max(gate);
+        match r.what {
+            What::Lost(_) => self.lost = true,
+            What::Next { pid } => {
+                if let Some(&row) = self.rows.get(&r.cpu) {
+                    self.cpus[row].advance(time);
+                    self.cpus[row].next = ours.occupant(pid);
+                    if let Some((tid, since)) = self.cpus[row].dying.take() {
+                        self.dying.entry(tid).and_modify(|clock| *clock = later(*clock, time.saturating_sub(since)));
+                    }
+                }
+            }
+            What::Wake { tid, cpu, interrupt } => self.woken(r, time, (tid, cpu), interrupt, ours),
+            What::Placed { tid, cpu } => self.placed(tid, cpu, time),
+            _ if ours.probe.contains(&r.pid) => {}
+            What::In => self.switch_in(r, time),
+            What::Out { preempted } => self.switch_out(r, time, preempted),
+            What::Fork { tid, parent_tid, .. } => self.born(r, time, tid, parent_tid),
+            What::Exit { pid, tid } => self.exit(r, time, pid, tid),
+            What::Image if !self.started && self.drivers.contains_key(&r.pid) => self.start(time),
+            What::Image | What::Name { .. } => {}
+        }
+    }
+
+    /// Forget what was before the first start: all clocks stand at zero.
+    fn start(&mut self, time: u64) {
+        self.started = true;
+        self.cpus.iter_mut().for_each(|cpu| cpu.advance(time));
+        self.curves = Curves::new(self.cpus.len());
+        for task in self.tasks.values_mut() {
+            task.clock = [0; 2];
+            task.state = match task.state {
+                State::Running { row, .. } => {
+                    self.curves.set(row, time, Some([-(time as i64); 2]));
+                    State::Running { row, since: time }
+                }
+                State::Ready { row, .. } => ready(row, &self.cpus[row]),
+                State::Blocked { since } => State::Blocked { since: since.max(time) },
+            };
+        }
+        self.sums = Total::default();
+        (self.active_since, self.slept) = (time, false);
+        self.partners.clear();
+    }
+
+    fn count_active(&mut self, time: u64, more: isize) {
+        if self.n_active > 1 {
+            self.sums.overlap_ns += time.saturating_sub(self.active_since);
+        }
+        self.active_since = time;
+        self.n_active = self.n_active.saturating_add_signed(more);
+    }
+
+    fn switch_in(&mut self, r: &Stamped, time: u64) {
+        let Some(&row) = self.rows.get(&r.cpu) else { return };
+        self.cpus[row].advance(time);
+        self.cpus[row].running = Some(r.tid);
+        let task = self.tasks.entry(r.tid).or_insert(Task::new([0; 2], State::Blocked { since: time }));
+        let is_new = match task.state {
+            State::Ready { row: queue, .. } => {
+                self.cpus[queue].advance(time);
+                task.credit(&self.cpus[queue]);
+                false
+            }
+            State::Blocked { since } => {
+                // No wake-up was seen since it slept: the one just before, or none at all.
+                let slept = time.saturating_sub(since);
+                self.slept |= task.early.is_none();
+                let (by, slept) = task.early.map_or((Waker::Outside, slept), |by| (by, 0));
+                self.sums.sleep_ns += task.wake(by, slept);
+                true
+            }
+            State::Running { .. } => false,
+        };
+        (task.state, task.early) = (State::Running { row, since: time }, None);
+        let ahead = task.clock.map(|ns| ns as i64 - time as i64);
+        self.curves.set(row, time, Some(ahead));
+        self.count_active(time, is_new.into());
+    }
+
+    fn switch_out(&mut self, r: &Stamped, time: u64, preempted: bool) {
+        let Some(&row) = self.rows.get(&r.cpu) else { return };
+        self.leave(r.tid, time);
+        let Some(task) = self.tasks.get_mut(&r.tid) else { return };
+        let more = preempted as isize - task.is_active() as isize;
+        task.state = if preempted { ready(row, &self.cpus[row]) } else { State::Blocked { since: time } };
+        self.count_active(time, more);
+    }
+
+    /// Close the interval that a task has open on a CPU, if any.
+    fn leave(&mut self, tid: u32, time: u64) {
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        let State::Running { row, .. } = task.state else { return };
+        task.clock = task.clock_at(time);
+        self.cpus[row].advance(time);
+        self.cpus[row].running = self.cpus[row].running.filter(|on| *on != tid);
+        self.curves.set(row, time, None);
+    }
+
+    fn woken(&mut self, r: &Stamped, time: u64, (tid, cpu): (u32, usize), interrupt: bool, ours: &Ours) {
+        let clock = self.clock_of(r, time).filter(|_| !interrupt);
+        let row = self.rows.get(&cpu).copied().unwrap_or(0);
+        let Some(task) = self.tasks.get_mut(&tid) else {
+            if clock.is_some() && ours.is_outside(tid) {
+                self.add_partner(tid);
+            }
+            return;
+        };
+        let by = clock.map_or(Waker::Outside, Waker::Task);
+        match task.state {
+            State::Ready { .. } => return,
+            State::Running { .. } => task.early = Some(by),
+            State::Blocked { since } => {
+                self.sums.sleep_ns += task.wake(by, time.saturating_sub(since));
+                self.sums.n_wakes += 1;
+                self.cpus[row].advance(time);
+                task.state = ready(row, &self.cpus[row]);
+                self.count_active(time, 1);
+            }
+        }
+        if clock.is_none() && !interrupt && ours.is_outside(r.pid) {
+            self.add_partner(r.pid);
+        }
+    }
+
+    /// The clock of whoever wrote a record, if it is of the run.
+    fn clock_of(&self, r: &Stamped, time: u64) -> Option<Clock> {
+        let living = self.tasks.get(&r.tid).map(|task| task.clock_at(time));
+        living.or_else(|| {
+            let clock = *self.dying.get(&r.tid)?;
+            let here = self.rows.get(&r.cpu).and_then(|row| self.cpus[*row].dying).filter(|(tid, _)| *tid == r.tid);
+            Some(here.map_or(clock, |(_, since)| later(clock, time.saturating_sub(since))))
+        })
+    }
+
+    fn add_partner(&mut self, id: u32) {
+        if self.partners.len() < MAX_PARTNERS || self.partners.contains_key(&id) {
+            *self.partners.entry(id).or_default() += 1;
+        }
+    }
+
+    /// A ready task is moved to another queue.
+    fn placed(&mut self, tid: u32, cpu: usize, time: u64) {
+        let (Some(task), Some(&row)) = (self.tasks.get_mut(&tid), self.rows.get(&cpu)) else { return };
+        if let State::Ready { row: before, .. } = task.state {
+            self.cpus[before].advance(time);
+            task.credit(&self.cpus[before]);
+            self.cpus[row].advance(time);
+            task.state = ready(row, &self.cpus[row]);
+        }
+    }
+
+    fn born(&mut self, r: &Stamped, time: u64, tid: u32, parent: u32) {
+        if self.drivers.contains_key(&tid) {
+            return; // known since the probe started it
+        }
+        self.n_tasks += 1;
+        let clock = self.tasks.get(&parent).map_or([0; 2], |task| task.clock_at(time));
+        // Before there are records of switches nobody knows whether it runs.
+        let row = self.rows.get(&r.cpu).filter(|_| !self.drivers.is_empty());
+        let state = match row {
+            Some(&row) => {
+                self.cpus[row].advance(time);
+                ready(row, &self.cpus[row])
+            }
+            None => State::Blocked { since: time },
+        };
+        let before = self.tasks.insert(tid, Task::new(clock, state));
+        let more = row.is_some() as isize - before.is_some_and(|task| task.is_active()) as isize;
+        self.count_active(time, more);
+    }
+
+    fn exit(&mut self, r: &Stamped, time: u64, pid: u32, tid: u32) {
+        self.leave(tid, time);
+        let Some(task) = self.tasks.remove(&tid) else { return };
+        if let Some(&row) = self.rows.get(&r.cpu) {
+            self.cpus[row].dying = Some((tid, time));
+        }
+        if self.dying.len() >= MAX_DYING {
+            self.dying.clear();
+        }
+        self.dying.insert(tid, task.clock);
+        self.count_active(time, -(task.is_active() as isize));
+        let sums = self.sums;
+        if let Some(end) = self.drivers.get_mut(&pid) {
+            // A process ends with its last thread.
+            let before = end.map_or([0; 2], |total| total.clock);
+            *end = Some(Total { clock: [0, 1].map(|k| before[k].max(task.clock[k])), end: time, ..sums });
+        }
+    }
+
+    /// The values of the window; None where records do not tell them. Without records of wake-ups they still do of
+    /// one task that never slept.
+    pub fn total(&self, with_wakes: bool) -> Option<Total> {
+        let tells = self.started && !self.lost && (with_wakes || (self.n_tasks == 1 && !self.slept));
+        let ends: Vec<Total> = self.drivers.values().copied().collect::<Option<_>>().filter(|_| tells)?;
+        let last = ends.iter().max_by_key(|total| total.end)?;
+        let clock = [0, 1].map(|k| ends.iter().map(|total| total.clock[k]).max().unwrap_or(0));
+        Some(Total { clock, ..*last })
+    }
+
+    /// The same of a part of the window, by the clock that is farthest; None where it has too many points.
+    pub fn window(&self, start: u64, end: u64) -> Option<Clock> {
+        self.curves.between(start, end)
+    }
+
+    /// Processes outside that woke tasks of the run, and threads that were woken by one, with how often.
+    pub fn partners(&self) -> Vec<(u32, u64)> {
+        self.partners.iter().map(|(id, n)| (*id, *n)).collect()
+    }
+}
+
+impl Task {
+    fn is_active(&self) -> bool {
+        !matches!(self.state, State::Blocked { .. })
+    }
+}
+
+fn later(clock: Clock, ns: u64) -> Clock {
+    clock.map(|before| before + ns)
+}
+
+fn ready(row: usize, cpu: &Cpu) -> State {
+    State::Ready { row, idle_ns: cpu.idle_ns, run_ns: cpu.run_ns }
+}
