@@ -44,7 +44,7 @@ impl Slot {
         let n = self.n.fetch_add(1, SeqCst);
         let at = if n < MAX_SAMPLES as u64 { n } else { scatter(n) % (n + 1) };
         if let Some(sample) = self.samples.get(at as usize) {
-            sample.store(ns.min(u32::MAX.into()) as u32, SeqCst);
+            sample.store(ns.clamp(1, u32::MAX.into()) as u32, SeqCst);
         }
     }
 
@@ -151,12 +151,18 @@ pub fn summarize(online: &[usize], cpus: &[usize], slots: &[Slot]) -> Speed {
         let kept = slot.map_or_else(Vec::new, Slot::sorted);
         let n = kept.len() as u64;
         let quantile = |percent: u64| kept.get((n.saturating_sub(1) * percent / 100) as usize).copied();
-        speed.mean_ns.push((n > 0).then(|| kept.iter().sum::<u64>() / n));
+        speed.mean_ns.push((n > 0).then(|| harmonic_mean(&kept)));
         speed.p10_ns.push(quantile(10));
         speed.p90_ns.push(quantile(90));
         speed.n.push(slot.filter(|_| n > 0).map_or(0, |slot| slot.n.load(SeqCst)));
     }
     speed
+}
+
+/// Return the time that the loop takes at the mean speed: a program of fixed work is as much slower.
+fn harmonic_mean(kept: &[u64]) -> u64 {
+    let inverse: f64 = kept.iter().map(|ns| 1.0 / *ns as f64).sum();
+    (kept.len() as f64 / inverse).round() as u64
 }
 
 pub fn missing(cpus: &[usize], slots: &[Slot], wall_ns: u64) -> Vec<Degraded> {

@@ -8,7 +8,7 @@ _KNOWN = 0.5  # share of the run's CPU time that must be on CPUs with samples
 
 
 def loop_time(record: Record) -> float | None:
-    """Return the mean time in ns of the sentinel's loop on the CPUs of a run, weighted by its CPU time on each.
+    """Return the time in ns of the sentinel's loop at the mean speed of the CPUs of a run, by its CPU time on each.
 
     Where that time is not recorded per CPU, all CPUs count alike. Of one study, runs that took longer on slower CPUs
     have a larger value; between machines, or numbers of tasks and CPUs, it is not comparable.
@@ -24,14 +24,12 @@ def loop_time(record: Record) -> float | None:
     if weights is None or len(weights) != len(speed.n):
         return None
     seen = [
-        (weight, mean, n)
-        for weight, mean, n in zip(weights, speed.mean_ns, speed.n, strict=True)
-        if weight and mean is not None
+        (weight, mean, n) for weight, mean, n in zip(weights, speed.mean_ns, speed.n, strict=True) if weight and mean
     ]
     total = sum(weight for weight, _, _ in seen)
     if sum(n for _, _, n in seen) < _FEWEST or total < _KNOWN * sum(weights):
         return None
-    return sum(weight * mean for weight, mean, _ in seen) / total
+    return total / sum(weight / mean for weight, mean, _ in seen)
 
 
 def probe_ns(run: RunFigures) -> int:
