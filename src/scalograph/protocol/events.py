@@ -174,8 +174,12 @@ class _Grouping:
         if earlier is None:
             self.iterations.append(part)
             return
-        for name in ("index", "start_ns", "end_ns", "work", "cpu_ns"):
-            getattr(earlier, name).extend(getattr(part, name))
+        for name in ("index", "start_ns", "end_ns", "work", "cpu_ns", "low_ns", "high_ns"):
+            numbers, more = getattr(earlier, name), getattr(part, name)
+            if (numbers is None) != (more is None):
+                raise ProtocolError(f"iterations.{name}", "in some pieces", "all pieces to have it, or none", FIX)
+            if more is not None:
+                numbers.extend(more)
 
     def record(self) -> Record:
         if self.header is None or self.run is None:

@@ -21,6 +21,9 @@ def events(**changes: dict[str, Any]) -> list[str]:
     return [json.dumps({**event, **changes.get(event["event"], {})}) for event in GOLDEN]
 
 
+REPLAY = {"low_ns": 5, "high_ns": 5, "overlap_ns": 0, "sleep_ns": 0, "n_wakes": 0, "partners": []}
+
+
 def refused(lines: list[str] | list[bytes], run: str | None = "r1") -> str:
     with pytest.raises(ProtocolError) as caught:
         parse_events(lines, run)
@@ -34,12 +37,16 @@ def refused(lines: list[str] | list[bytes], run: str | None = "r1") -> str:
     ("copy", {"copy": 1}, "copy"), ("copy", {"copy": "0"}, "copy.copy"), ("copy", {"start_ns": 1.5}, "copy.start_ns"),
     ("copy", {"in_force": {"cpus": [0]}}, "copy.in_force.policy"),
     ("iterations", {"work": [1, 2]}, "iterations"), ("iterations", {"cpu_ns": [1, 2, -3]}, "iterations.cpu_ns[2]"),
-    ("iterations", {"copy": 1}, "copy"),
+    ("iterations", {"copy": 1}, "copy"), ("iterations", {"low_ns": [1, 2]}, "iterations"),
+    ("iterations", {"high_ns": [1, 2, -3]}, "iterations.high_ns[2]"),
     ("values", {"values": {"Upper": [1]}}, "values.values"), ("values", {"values": {"a": ["1"]}}, "values.values"),
     ("timeline", {"bin_ns": 0}, "timeline.bin_ns"), ("timeline", {"busy_ns": [[1]]}, "timeline"),
     ("timeline", {"waiting_ns": [0] * 513}, "timeline.waiting_ns"),
     ("run", {"status": "splendid"}, "run.status"), ("run", {"wall_ns": -1}, "run.wall_ns"),
     ("run", {"wall_ns": True}, "run.wall_ns"), ("run", {"wall_ns": 10**30}, "run.wall_ns"),
+    ("run", {"replay": REPLAY | {"high_ns": 4}}, "run.replay"),
+    ("run", {"replay": REPLAY | {"sleep_ns": None}}, "run.replay.sleep_ns"),
+    ("run", {"replay": REPLAY | {"partners": [{"pid": 7, "n_wakes": 1}]}}, "run.replay.partners[0].name"),
     ("run", {"run": "r2"}, "run"), ("run", {"run": None}, "run"), ("run", {"run": 1}, "run.run"),
 ])  # fmt: skip
 def test_a_broken_field_is_named(event: str, fields: dict[str, Any], where: str) -> None:
@@ -101,6 +108,9 @@ def test_continued_iterations_are_one_list_of_their_copy_and_continued_output_on
     (whole,) = record.iterations
     assert whole.index == [0, 1, 2, 3, 4, 5]
     assert len(whole.start_ns) == len(whole.end_ns) == len(whole.work) == len(whole.cpu_ns) == 6
+    assert whole.low_ns is not None and len(whole.low_ns) == 6
+    without = {name: field for name, field in GOLDEN[2].items() if name != "low_ns"}
+    assert "iterations.low_ns" in refused([*lines[:3], json.dumps(without), *lines[3:]])
     assert record.copies[0].stdout == "abc"
 
 

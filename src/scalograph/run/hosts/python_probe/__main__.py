@@ -9,7 +9,8 @@ from scalograph.run.hosts.python_probe import FIX, HEADER, VERSIONS, spec
 from scalograph.run.hosts.python_probe.spec import CopyLostError, RefusalError, Spec
 
 _USAGE = "python -m scalograph.run.hosts.python_probe [--capabilities] < SPEC"
-_UNUSED = ("kernel records", "switch records", "names of interfering programs", "cgroup leaf", "namespace")
+_RECORDS = ("kernel records", "switch records", "wake-up records", "names of interfering programs")
+_UNUSED = (*_RECORDS, "cgroup leaf", "namespace")
 
 
 # Each run starts this program, so each way imports what it needs itself.
