@@ -72,7 +72,7 @@ class Stopping:
         Narrow enough is half of the margin of a comparison, or the precision where that is wider.
 
         >>> rule = Stopping(0.01, 10)
-        >>> rule.n_further([1.0, 1.01] * 5), rule.n_further([1.0, 1.03] * 5), rule.n_further([1.0, 1.3] * 5)
+        >>> rule.n_further([1.0, 1.01] * 5), rule.n_further([1.0, 1.028] * 5), rule.n_further([1.0, 1.3] * 5)
         (0, 4, 5)
         """
         values, _ = finite_scores(ratios)
