@@ -98,9 +98,10 @@ def lock_machine(
         first = not _lock_counts.get(path)
         if first:
             lease = LockLease(wait_s, tell, lambda: check() if folder.read(CHANGES) is None else None)
+            locks.callback(lease.close)
+            lease.join(store.shared)
             locks.callback(os.close, take_user_lock(folder, lease))
-            if (shared := take_shared_lock(store.shared, lease)) is not None:
-                locks.callback(os.close, shared)
+            take_shared_lock(store.shared, lease)
         _lock_counts[path] = _lock_counts.get(path, 0) + 1
         try:
             yield _recover(store, folder) if first else []

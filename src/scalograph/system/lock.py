@@ -1,4 +1,8 @@
-"""Locks: one session of a user at a time, the machine's lock as advice for all users, and a limited wait for either."""
+"""Locks: one session of a user at a time, the machine's lock as advice for all users, and a limited wait for either.
+
+Who waits locks a byte of the machine's lock file, at the time of its arrival: /proc/locks is the queue. The kernel
+removes whoever dies. Nobody takes a lock while an earlier session waits, until its own time is up.
+"""
 
 import errno
 import fcntl
@@ -13,6 +17,7 @@ from typing import NamedTuple
 
 from scalograph.errors import HostError
 from scalograph.system.private_dir import PrivateDir, describe_irregular
+from scalograph.text.short_names import join_first
 
 NAME = "scalograph.lock"
 # Folders where every user may make a file and none may remove another's: the same choice for all users.
@@ -50,33 +55,40 @@ def shared_lock_file(folders: Sequence[Path] = FOLDERS) -> Path | None:
     return next((folder / NAME for folder in folders if _is_open_to_all(folder)), None)
 
 
-def try_shared_lock(file: Path) -> int | None:
-    """Lock the file and return its descriptor; None if another process has it.
-
-    Raises SpoiledLockError for a link, no plain file or one that is not readable, which is neither followed nor waited
-    for; OSError if it cannot be made or locked.
-    """
-    fd = _open_lock(file)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock needs only reading, not writing
-    except BlockingIOError:
-        os.close(fd)
-        return None
-    except OSError:
-        os.close(fd)
-        raise
-    return fd
-
-
 def find_holder(file: Path) -> Holder | None:
     """Find who has locked the file; None if the kernel does not report it, as in another container."""
+    held = (fields[4] for fields in _read_locks(file) if fields[1] == "FLOCK")
+    return next(filter(None, map(_find_process, held)), None)
+
+
+def find_waiters(file: Path, before: int) -> list[Holder]:
+    """List who waits for the file, the first one first: arrivals before a time, and whoever blocks in the kernel."""
+    locks = _read_locks(file)
+    tickets = [(int(f[6]), f[4]) for f in locks if f[1] == "POSIX" and f[6].isdecimal()]
+    blocked = [(0, f[5]) for f in locks if f[1:3] == ["->", "FLOCK"]]
+    waiting = sorted((*blocked, *((at, pid) for at, pid in tickets if at < before)))
+    return [each for pid in dict.fromkeys(pid for _, pid in waiting) if (each := _find_process(pid))]
+
+
+def _read_locks(file: Path) -> list[list[str]]:
+    """Return the lines of /proc/locks on a file, as fields.
+
+    1: FLOCK  ADVISORY  WRITE 4711 00:1a:1234 0 EOF
+    1: -> FLOCK  ADVISORY  WRITE 4712 00:1a:1234 0 EOF
+    2: POSIX  ADVISORY  READ 4713 00:1a:1234 170551093 170551093
+    """
     try:
         status, lines = file.stat(), _PROC_LOCKS.read_text(encoding="ascii").splitlines()
-        inode = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
-        # 1: FLOCK  ADVISORY  WRITE 4711 00:1a:1234 0 EOF
-        fields = next(f for f in map(str.split, lines) if f[1:2] == ["FLOCK"] and f[5:6] == [inode])
-        return Holder(int(fields[4]), Path(f"/proc/{fields[4]}").stat().st_uid)
-    except (OSError, StopIteration):
+    except OSError:
+        return []
+    inode = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    return [fields for fields in map(str.split, lines) if inode in fields[5:7] and len(fields) >= 8]
+
+
+def _find_process(pid: str) -> Holder | None:
+    try:
+        return Holder(int(pid), Path(f"/proc/{pid}").stat().st_uid)
+    except (OSError, ValueError):
         return None
 
 
@@ -112,13 +124,13 @@ def _open_existing(file: Path, flags: int) -> int:
 
 
 LOCK = "lock"
-_POLL_S = 0.1
+_POLL_S, MOST_NAMED = 0.1, 3
 _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 _ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another disk"
 
 
 class LockLease:
-    """A limited wait for other sessions to end, in seconds; `tell` gets messages for people.
+    """A limited wait for other sessions to end, in seconds, and a place in their queue; `tell` gets messages.
 
     `check` is called before the first wait: what it raises need not be waited for.
     """
@@ -127,55 +139,116 @@ class LockLease:
         self, wait_s: float, tell: Callable[[str], object], check: Callable[[], object] = lambda: None
     ) -> None:
         self._check: Callable[[], object] | None = check
-        self._until = time.monotonic() + wait_s
-        self._wait_s, self._told, self.tell = wait_s, False, tell
+        self._arrived, self._until = time.monotonic_ns(), time.monotonic() + wait_s
+        self._wait_s, self._last_text, self.tell = wait_s, "", tell
+        self._file: Path | None = None
+        self._fd: int | None = None
 
-    def wait(self, who: str) -> bool:
+    def join(self, file: Path | None) -> int | None:
+        """Join the queue at the machine's lock file, and return it open; None, perhaps with a message, without one.
+
+        Whoever closes it, or any other descriptor of that file, leaves the queue.
+        """
+        if file is None or self._file is not None:
+            return self._fd
+        self._file = file
+        try:
+            self._fd = _open_lock(file)
+            fcntl.lockf(self._fd, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, self._arrived)
+        except SpoiledLockError as error:
+            self.tell(str(error))
+        except OSError:
+            pass  # no such file can be made, or its file system has no queue
+        return self._fd
+
+    def leave(self) -> None:
+        """Leave the queue; the lock of the machine, if it was taken, stays."""
+        if self._fd is not None:
+            with suppress(OSError):
+                fcntl.lockf(self._fd, fcntl.LOCK_UN, 1, self._arrived)
+
+    def close(self) -> None:
+        """Leave the queue and give the lock of the machine back."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def take(
+        self, attempt: Callable[[], int | None], holder: Callable[[], Holder | str], passes: int | None = None
+    ) -> tuple[int | None, str]:
+        """Attempt to lock when nobody is before us, until time is up; then once more in any case.
+
+        Sessions of the user `passes` do not count. Returns the lock, or None and who has it.
+        """
+        while True:
+            waiting = find_waiters(self._file, self._arrived) if self._file else []
+            before = [each for each in waiting if each.uid != passes]
+            if not before and (lock := attempt()) is not None:
+                return lock, ""
+            who = str(holder())
+            if not self.wait(who, before):
+                return attempt(), who
+
+    def wait(self, who: str, before: Sequence[Holder] = ()) -> bool:
         """Wait a moment for `who` to end, and return whether there is time left for it."""
         if check := self._check:
             self._check = None
             check()
         if (left := self._until - time.monotonic()) <= 0:
             return False
+        others = [str(each) for each in before if str(each) != who]
+        text = f"waiting for {who}, which measures on this machine"
+        text += f", then for {join_first(others, MOST_NAMED)}" if others else ""
         # A wait below a second needs no message.
-        if not self._told and left < self._wait_s - 1:
-            self._told = True
-            self.tell(f"waiting for {who}, which measures on this machine, at most {left:.0f} s")
+        if text != self._last_text and left < self._wait_s - 1:
+            self._last_text = text
+            self.tell(f"{text}, at most {left:.0f} s")
         time.sleep(_POLL_S)
         return True
 
 
 def take_user_lock(folder: PrivateDir, lease: LockLease) -> int:
     """Take the lock of this user. Raises HostError if another process keeps it beyond the time limit."""
-    while (lock := try_lock(folder)) is None:
+
+    def holder() -> Holder | str:
         number = (folder.read(LOCK) or b"").decode(errors="replace").strip()
-        who = f"process {number}" if number.isdecimal() else "another process"
-        if not lease.wait(who):
-            raise _busy_error(folder.path, who)
+        return find_holder(folder.path / LOCK) or (f"process {number}" if number.isdecimal() else "another process")
+
+    lock, who = lease.take(lambda: try_lock(folder), holder)
+    if lock is None:
+        raise _busy_error(folder.path, who)
     return lock
 
 
-def take_shared_lock(file: Path | None, lease: LockLease) -> int | None:
-    """Take the lock of the machine; None, with a message, if there is none or another user keeps it.
+def take_shared_lock(file: Path | None, lease: LockLease) -> bool:
+    """Take the lock of the machine for the lease; False, with a message, if there is none or another user keeps it.
 
     Raises HostError if this user's own process keeps it beyond the time limit, from another folder of changes.
     """
+    fd = lease.join(file)
+    if file is None or fd is None:
+        return False
     try:
-        while file and (lock := try_shared_lock(file)) is None:
-            other = find_holder(file)
-            who = str(other) if other else "another process"
-            if lease.wait(who):
-                continue
-            if other and other.uid == os.geteuid():
-                raise _busy_error(file, who)
-            lease.tell(f"{who} still measures on this machine: both measurements are disturbed")
-            return None
-    except SpoiledLockError as error:
-        lease.tell(str(error))
-        return None
+        # Earlier sessions of this user wait for the lock of the user, which we have.
+        lock, who = lease.take(lambda: _try_flock(fd), lambda: find_holder(file) or "another process", os.geteuid())
     except OSError:
+        return False
+    finally:
+        lease.leave()
+    if lock is None:
+        other = find_holder(file)
+        if other and other.uid == os.geteuid():
+            raise _busy_error(file, who)
+        lease.tell(f"{who} still measures on this machine: both measurements are disturbed")
+    return lock is not None
+
+
+def _try_flock(fd: int) -> int | None:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock needs only reading, not writing
+    except BlockingIOError:
         return None
-    return lock if file else None
+    return fd
 
 
 def try_lock(folder: PrivateDir) -> int | None:
