@@ -1,9 +1,11 @@
-"""The arithmetic behind the figures of gate benchmarks, on answers made up here: no command is run."""
+"""The arithmetic behind the figures of gate benchmarks and of kept runs, all made up here: no command is run."""
 
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from scalograph.protocol.record import RunFigures
 from tests.kit.scripts import Benchmarks
 
 
@@ -110,3 +112,26 @@ def test_a_gate_depends_on_what_its_commands_import(b: Benchmarks) -> None:
     found = b.gate_tools.imported_sources()
     assert {source / "verdict" / "judge.py", source / "exchange" / "compare" / "paired_versions.py"} <= found
     assert not {source / "cli" / "fit_command.py", source / "questions" / "break_even" / "model.py"} & found
+
+
+def test_what_records_have_beyond_cpu_time_is_compared_with_ticks_and_times_with_clean_runs(b: Benchmarks) -> None:
+    kept, ms = b.kept_steal, 1_000_000
+    quiet = [kept.KeptRun("x", (100 + i) * ms, 0, (100 + i) * ms, (100 + i) * ms, 0, is_clean=True) for i in range(4)]
+    stolen = kept.KeptRun("x", 130 * ms, 10 * ms, 102 * ms, 120 * ms, 2, is_clean=False)
+    alone = kept.KeptRun("y", 130 * ms, 10 * ms, 102 * ms, 120 * ms, 2, is_clean=False)
+    assert (stolen.beyond, stolen.undisturbed, stolen.is_quiet) == (18 * ms, 102 * ms, False)
+    figures = {figure.name: figure for figure in kept.comparisons([*quiet, stolen, alone])}
+    assert figures["records less CPU time, ticks of steal: 2 to 4"].value == 18.0
+    assert figures["  most by which it exceeds its ticks and one more"].verdict == "reached"
+    level = figures["stolen 10 to 20% of the time: undisturbed / clean"]
+    assert level.value == pytest.approx(102 / 101.5) and level.note.endswith("; 1 runs")
+    beyond = [*quiet, kept.KeptRun("x", 130 * ms, 0, 90 * ms, 130 * ms, 0, is_clean=False)]
+    assert {figure.verdict for figure in kept.comparisons(beyond)} == {"contrast", "MISSED"}
+
+
+def test_only_one_task_at_work_with_records_is_read(b: Benchmarks) -> None:
+    figures = {"wall_ns": 9, "wait_ns": 1, "cpu_ns": 8, "per_cpu_ns": [8, 0], "n_switches": 5, "n_preemptions": 3}
+    one = RunFigures(status="ok", n_tasks=1, wait_scope="preemption", cpu_source="cgroup", **figures)
+    assert b.kept_steal.is_single(one)
+    other = ({"n_tasks": 2}, {"n_preemptions": 2}, {"wait_ns": None}, {"cpu_source": "rusage"}, {"n_lost_records": 1})
+    assert not any(b.kept_steal.is_single(replace(one, **change)) for change in other)
