@@ -70,11 +70,13 @@ def _of_tool(found: Round, program: str, name: str) -> Iterator[Figure]:
         yield share(
             f"{shown}: {CASES['same']}, slower or faster", same, ("slower", "faster"), FALSE if is_ours else None
         )
-        yield share(f"{shown}: {CASES['same']}, inconclusive", same, ("refused",))
+        if not by:
+            yield share(f"{shown}: {CASES['same']}, inconclusive", same, ("inconclusive",))
         yield share(f"{shown}: {CASES['more']}, faster or passed", more, ("faster", "passed"), WRONG if is_ab else None)
         enough = (">=", 100 * FOUND[program] / ROUNDS) if is_ab else None
         yield share(f"{shown}: {CASES['more']}, found", more, ("slower",), enough)
-        yield share(f"{shown}: {CASES['more']}, inconclusive", more, ("refused",))
+        if not by:
+            yield share(f"{shown}: {CASES['more']}, inconclusive", more, ("inconclusive",))
     yield Figure(
         f"{name}, {SHOWN[program]}: a gate", median(took), "s", ("<=", SECONDS) if is_ab else None, "", len(took)
     )
@@ -84,12 +86,12 @@ def _of_tool(found: Round, program: str, name: str) -> Iterator[Figure]:
 
 def _names_ab(found: Round, key: str, shown: str) -> Figure:
     """Return how many of its inconclusive answers name `ab`, which can tell."""
-    refused = float(WORDS.index("refused"))
+    inconclusive = float(WORDS.index("inconclusive"))
     pairs = [
         named
         for case in CASES
         for said, named in zip(found[f"{key} {case} said"], found[f"{key} {case} names ab"], strict=True)
-        if said == refused
+        if said == inconclusive
     ]
     value = 100 * sum(pairs) / len(pairs) if pairs else None
     return Figure(f"{shown}: inconclusive, names `ab`", value, "%", (">=", 100.0), "", len(pairs))

@@ -20,17 +20,20 @@ def answers(b: Benchmarks, name: str, said: dict[str, list[str]], **more: list[f
 
 
 def test_what_a_gate_said_is_counted(b: Benchmarks) -> None:
-    said = {"same": ["passed", "slower", "refused", "faster"], "more": ["slower", "slower", "refused", "passed"]}
+    said = {
+        "same": ["passed", "slower", "inconclusive", "faster"],
+        "more": ["slower", "slower", "inconclusive", "passed"],
+    }
     figures = {figure.name: figure for figure in b.gate_peers.figures(answers(b, "loop ab", said))}
     assert [figure.value for figure in figures.values()] == [50.0, 25.0, 25.0, 50.0, 25.0, 2.0]
     false = figures["ab, loop: same build, slower or faster"]
-    assert (false.verdict, false.n) == ("MISSED", 4) and "1 passed, 1 faster, 1 slower, 1 refused" in false.note
+    assert (false.verdict, false.n) == ("MISSED", 4) and "1 passed, 1 faster, 1 slower, 1 inconclusive" in false.note
     assert figures["ab, loop: 5% more work, found"].target == (">=", pytest.approx(100 * 55 / 60))
 
 
 def test_programs_are_counted_apart_and_a_gate_has_to_name_what_can_tell(b: Benchmarks) -> None:
-    refused = {"same": ["refused", "passed"], "more": ["refused", "refused"]}
-    found = answers(b, "mix ab", refused) | answers(b, "mix gate", refused, same=[1.0, 0.0], more=[1.0, 0.0])
+    unsure = {"same": ["inconclusive", "passed"], "more": ["inconclusive", "inconclusive"]}
+    found = answers(b, "mix ab", unsure) | answers(b, "mix gate", unsure, same=[1.0, 0.0], more=[1.0, 0.0])
     figures = {figure.name: figure for figure in b.gate_peers.figures(found)}
     assert figures["ab, sort and hash: 5% more work, found"].target == (">=", 70.0)
     assert figures["gate, sort and hash: 5% more work, found"].target is None
@@ -49,12 +52,13 @@ def test_a_tool_that_gives_a_ratio_is_judged_by_each_threshold(b: Benchmarks) ->
     assert figures["hyperfine 5%, loop: 5% more work, faster or passed"].value == pytest.approx(100 / 3)
     assert figures["hyperfine 2%, loop: 5% more work, found"].value == 100.0
     assert not figures["hyperfine 5%, loop: same build, slower or faster"].verdict
+    assert not any("inconclusive" in name for name in figures)
 
 
 def test_answers_are_read_as_the_commands_print_them(b: Benchmarks) -> None:
     tools = b.gate_tools
     one = '{"answer": "inconclusive", "configurations": [{"ratio": {"value": 1.02}}], "next": "scalograph ab --a x"}'
-    assert tools._told(["", one]) == tools.GateAnswer("refused", 1.02, names_ab=True)
+    assert tools._told(["", one]) == tools.GateAnswer("inconclusive", 1.02, names_ab=True)
     assert tools._told(['{"answer": "slower", "results": [{"configurations": []}]}']) == tools.GateAnswer(
         "slower", None
     )
@@ -65,7 +69,7 @@ def test_answers_are_read_as_the_commands_print_them(b: Benchmarks) -> None:
 
 def test_a_trap_is_fallen_into_by_any_answer_that_hides_it(b: Benchmarks) -> None:
     words = b.gate_tools.WORDS
-    found = {"lock said": [float(words.index(word)) for word in ("slower", "refused", "passed", "faster")]}
+    found = {"lock said": [float(words.index(word)) for word in ("slower", "inconclusive", "passed", "faster")]}
     found |= {"lock ratio": [1.6, b.gate_peers.NOT_SAID, 1.0, 0.9], "lock took": [4.0] * 4}
     fallen, seen = b.gate_traps.figures(found)
     assert (fallen.value, fallen.verdict, seen.value) == (50.0, "MISSED", 25.0)
