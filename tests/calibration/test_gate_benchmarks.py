@@ -57,14 +57,30 @@ def test_a_tool_that_gives_a_ratio_is_judged_by_each_threshold(b: Benchmarks) ->
 
 def test_answers_are_read_as_the_commands_print_them(b: Benchmarks) -> None:
     tools = b.gate_tools
-    one = '{"answer": "inconclusive", "configurations": [{"ratio": {"value": 1.02}}], "next": "scalograph ab --a x"}'
-    assert tools._told(["", one]) == tools.GateAnswer("inconclusive", 1.02, names_ab=True)
+    ratio = '[{"ratio": {"value": 1.02, "low": 0.9, "high": 1.2}}]'
+    one = f'{{"answer": "inconclusive", "configurations": {ratio}, "next": "scalograph ab --a x"}}'
+    assert tools._told(["", one]) == tools.GateAnswer("inconclusive", 1.02, names_ab=True, ends=(0.9, 1.2))
     assert tools._told(['{"answer": "slower", "results": [{"configurations": []}]}']) == tools.GateAnswer(
         "slower", None
     )
     line = "Mean +- std dev: [base] 101 ms +- 1 ms -> [more] 106 ms +- 1 ms: 1.05x {}"
     assert [tools.pyperf_said(line.format(word)) for word in ("slower", "faster")] == ["slower", "faster"]
     assert tools.pyperf_said("Benchmark hidden because not significant (1): command") == "passed"
+
+
+def test_intervals_of_all_programs_are_held_against_the_truth(b: Benchmarks) -> None:
+    ends = {
+        "loop ab same": (0.9, 1.1),
+        "loop ab more": (0.9, 1.04),
+        "mix ab same": (1.01, 1.1),
+        "mix ab more": (-1.0,) * 2,
+    }
+    found = {
+        f"{key} {end}": [value] for key, both in ends.items() for end, value in zip(("low", "high"), both, strict=True)
+    }
+    covers = b.gate_peers.coverage(found, "ab")
+    assert (covers.n, covers.value, covers.verdict) == (3, pytest.approx(b.verdict_common.wilson(1, 3)[1]), "MISSED")
+    assert covers.note.startswith("1 of 3") and b.gate_peers.coverage({}, "gate").value is None
 
 
 def test_a_trap_is_fallen_into_by_any_answer_that_hides_it(b: Benchmarks) -> None:
