@@ -19,9 +19,11 @@ from probe_rounds import Round
 from verdict_common import SEED, Work, coming_and_going, neighbors, wilson
 
 ROUNDS = 60
+OURS = ("ab", "gate")
 PRESENT = (0.25, 0.5, 0.75)
 # Above which ratio of means a build is called slower, where a tool leaves that to its user.
 THRESHOLDS = (0.05, 0.02)
+TRUTH = {"same": 1.0, "more": 1 + MORE}
 CASES = {"same": "same build", "more": f"{100 * MORE:g}% more work"}
 SHOWN = {"loop": "loop", "mix": "sort and hash"}
 NOT_SAID = -1.0  # in a journal of numbers
@@ -52,17 +54,20 @@ def numbers(told: GateAnswer, took_s: float) -> dict[str, float]:
     """Return an answer as a journal of numbers holds it."""
     said = NOT_SAID if told.said is None else float(WORDS.index(told.said))
     ratio = NOT_SAID if told.ratio is None else told.ratio
-    return {"said": said, "ratio": ratio, "took": took_s, "names ab": float(told.names_ab)}
+    low, high = told.ends or (NOT_SAID, NOT_SAID)
+    named = float(told.names_ab)
+    return {"said": said, "ratio": ratio, "low": low, "high": high, "took": took_s, "names ab": named}
 
 
 def figures(found: Round) -> list[Figure]:
-    """Of each tool and program: what was said of the same build, and of one with more work."""
+    """Of each tool and program: what was said of the same build, and of one with more work; then our intervals."""
     asked = [(program, name) for program in PROGRAMS for name in TOOLS if f"{program} {name} same said" in found]
-    return [figure for program, name in asked for figure in _of_tool(found, program, name)]
+    ours = [coverage(found, name) for name in TOOLS if f"loop {name} same low" in found and name in OURS]
+    return [figure for program, name in asked for figure in _of_tool(found, program, name)] + ours
 
 
 def _of_tool(found: Round, program: str, name: str) -> Iterator[Figure]:
-    key, is_ab, is_ours = f"{program} {name}", name == "ab", name in ("ab", "gate")
+    key, is_ab, is_ours = f"{program} {name}", name == "ab", name in OURS
     took = [value for case in CASES for value in found[f"{key} {case} took"]]
     judged = {case: list(_judged(found, f"{key} {case}")) for case in CASES}
     for (by, same), (_, more) in zip(*judged.values(), strict=True):
@@ -70,11 +75,13 @@ def _of_tool(found: Round, program: str, name: str) -> Iterator[Figure]:
         yield share(
             f"{shown}: {CASES['same']}, slower or faster", same, ("slower", "faster"), FALSE if is_ours else None
         )
-        yield share(f"{shown}: {CASES['same']}, inconclusive", same, ("refused",))
+        if not by:
+            yield share(f"{shown}: {CASES['same']}, inconclusive", same, ("inconclusive",))
         yield share(f"{shown}: {CASES['more']}, faster or passed", more, ("faster", "passed"), WRONG if is_ab else None)
         enough = (">=", 100 * FOUND[program] / ROUNDS) if is_ab else None
         yield share(f"{shown}: {CASES['more']}, found", more, ("slower",), enough)
-        yield share(f"{shown}: {CASES['more']}, inconclusive", more, ("refused",))
+        if not by:
+            yield share(f"{shown}: {CASES['more']}, inconclusive", more, ("inconclusive",))
     yield Figure(
         f"{name}, {SHOWN[program]}: a gate", median(took), "s", ("<=", SECONDS) if is_ab else None, "", len(took)
     )
@@ -82,14 +89,33 @@ def _of_tool(found: Round, program: str, name: str) -> Iterator[Figure]:
         yield _names_ab(found, key, f"{name}, {SHOWN[program]}")
 
 
+def coverage(found: Round, name: str) -> Figure:
+    """Return how many intervals of all programs hold the true ratio; its own interval has to reach 95% for `ab`."""
+    keys = [(f"{program} {name} {case}", TRUTH[case]) for program in PROGRAMS for case in CASES]
+    ends = [
+        (low <= true <= high)
+        for key, true in keys
+        for low, high in zip(found.get(f"{key} low", ()), found.get(f"{key} high", ()), strict=True)
+        if low != NOT_SAID
+    ]
+    if not ends:
+        return Figure(f"{name}: intervals that hold the truth, upper end", None, "%", None, "no interval", 0)
+    low, high = wilson(sum(ends), len(ends))
+    note = f"{sum(ends)} of {len(ends)}: {low:.0f} to {high:.0f}%"
+    return Figure(
+        f"{name}: intervals that hold the truth, upper end", high, "%",
+        (">=", 95.0) if name == "ab" else None, note, len(ends),
+    )  # fmt: skip
+
+
 def _names_ab(found: Round, key: str, shown: str) -> Figure:
     """Return how many of its inconclusive answers name `ab`, which can tell."""
-    refused = float(WORDS.index("refused"))
+    inconclusive = float(WORDS.index("inconclusive"))
     pairs = [
         named
         for case in CASES
         for said, named in zip(found[f"{key} {case} said"], found[f"{key} {case} names ab"], strict=True)
-        if said == refused
+        if said == inconclusive
     ]
     value = 100 * sum(pairs) / len(pairs) if pairs else None
     return Figure(f"{shown}: inconclusive, names `ab`", value, "%", (">=", 100.0), "", len(pairs))

@@ -20,8 +20,7 @@ from verdict_tools import INSTALL, pyperf_mean
 RUNS = 10
 SECONDS = 0.1
 MORE = 0.05
-WORDS = ("passed", "faster", "slower", "refused")
-SAYS = {"equivalent": "passed", "faster": "faster", "slower": "slower", "inconclusive": "refused"}
+WORDS = ("passed", "faster", "slower", "inconclusive")
 LOCK = ("--wait-lock", "10min")
 # Answered; more than half of the runs disturbed; slower; inconclusive.
 OUR_CODES = (0, 5, 7, 8)
@@ -41,11 +40,13 @@ class GateAnswer:
         said: one of `WORDS`; none where the tool gives a ratio and leaves the threshold to its user.
         ratio: of the second over the first, as it tells it; None where it tells none.
         names_ab: whether it names `scalograph ab`, with which two builds are compared beside others.
+        ends: of the 95% interval of the ratio; None where it tells none.
     """
 
     said: str | None
     ratio: float | None
     names_ab: bool = False
+    ends: tuple[float, float] | None = None
 
 
 # Its folder, and the names of the two builds there.
@@ -161,9 +162,10 @@ def _told(printed: list[str]) -> GateAnswer:
     document: dict[str, Any] = json.loads(printed[-1])
     # `ab` has one comparison, `gate` a list of them.
     made = document if "configurations" in document else document["results"][0]
-    ratios = [one["ratio"]["value"] for one in made["configurations"]]
+    ratio = made["configurations"][0]["ratio"] if made["configurations"] else {"value": None, "low": None}
     names_ab = re.search(r"scalograph ab\b", printed[-1]) is not None
-    return GateAnswer(SAYS[document["answer"]], ratios[0] if ratios else None, names_ab)
+    said = "passed" if document["answer"] == "equivalent" else document["answer"]
+    return GateAnswer(said, ratio["value"], names_ab, None if ratio["low"] is None else (ratio["low"], ratio["high"]))
 
 
 def run_command(argv: list[str], folder: Path, codes: tuple[int, ...]) -> str:
