@@ -190,14 +190,10 @@ def test_after_ctrl_c_the_runs_so_far_are_answered(runs: dict[str, int], capsys:
     assert "interrupted: answer from 5 runs, Ctrl-C again leaves at once. Resume with: scalograph run s.toml" in said
 
 
-@pytest.mark.parametrize(
-    ("ended", "code"),
-    [
-        (session(), Exit.INTERRUPTED),
-        (session(n_made=5, is_hurried=True), Exit.INTERRUPTED),
-        (session(n_made=5, number=signal.SIGTERM), Exit.TERMINATED),
-    ],
-)
+@pytest.mark.parametrize(("ended", "code"), [
+    (session(), Exit.INTERRUPTED), (session(n_made=5, is_hurried=True), Exit.INTERRUPTED),
+    (session(n_made=5, number=signal.SIGTERM), Exit.TERMINATED),
+])  # fmt: skip
 def test_nobody_waits_without_runs_or_in_a_hurry(
     ended: Session, code: Exit, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -199,16 +199,10 @@ def test_without_timelines_the_rest_is_told(tmp_path: Path) -> None:
     assert claim_of(found).answered
 
 
-@pytest.mark.parametrize(
-    ("factor", "command", "work", "jobs"),
-    [
-        ("jobs", "make -j{jobs}", "total", "jobs"),
-        ("n", "./prog -j{n}", "total", "n"),
-        ("n", "./prog -t{n}", "total", None),
-        ("jobs", "make -j{jobs}", "per-worker", None),
-    ],
-    ids=["make", "its option alone", "threads", "jobs that each build something"],
-)
+@pytest.mark.parametrize(("factor", "command", "work", "jobs"), [
+    ("jobs", "make -j{jobs}", "total", "jobs"), ("n", "./prog -j{n}", "total", "n"),
+    ("n", "./prog -t{n}", "total", None), ("jobs", "make -j{jobs}", "per-worker", None),
+], ids=["make", "its option alone", "threads", "jobs that each build something"])  # fmt: skip
 def test_other_studies_are_left_alone(tmp_path: Path, factor: str, command: str, work: str, jobs: str | None) -> None:
     factors = {factor: {"title": "-j", "levels": [1, 2, 4]}, "policy": POLICY}
     text = a_study(factors, command=command, baseline={factor: 1}, responses=RESPONSES, work=work)

@@ -45,17 +45,13 @@ def test_its_configurations_are_the_ends(text: str, expected: set[tuple[int, str
     assert len(expected) > 1 or ends(planned(text)[1]) == configurations
 
 
-@pytest.mark.parametrize(
-    ("protocol", "iterated", "expected"),
-    [
-        ("runs = 3", True, {"runs": 3, "budget_s": 60}),
-        ("runs = 40\niterations = 4\nwarmup = 2", True, {"iterations": 7}),
-        ("runs = 40\niterations = 4\nwarmup = 2", False, {"iterations": 4}),
-        ("iterations = 50", True, {"iterations": 50}),
-        ('budget = "20min"', True, {"budget_s": 120}),
-        ('budget = "2min"', True, {"budget_s": 60}),
-    ],
-)
+@pytest.mark.parametrize(("protocol", "iterated", "expected"), [
+    ("runs = 3", True, {"runs": 3, "budget_s": 60}),
+    ("runs = 40\niterations = 4\nwarmup = 2", True, {"iterations": 7}),
+    ("runs = 40\niterations = 4\nwarmup = 2", False, {"iterations": 4}),
+    ("iterations = 50", True, {"iterations": 50}), ('budget = "20min"', True, {"budget_s": 120}),
+    ('budget = "2min"', True, {"budget_s": 60}),
+])  # fmt: skip
 def test_its_protocol_has_five_iterations_and_a_minute_or_a_tenth_of_the_budget(
     protocol: str, iterated: bool, expected: dict[str, int]
 ) -> None:

@@ -44,19 +44,13 @@ def test_a_driver_tells_rates_and_times_and_without_a_rate_nothing() -> None:
 
 
 # Wrong answers are in flight too, but right ones are not more than were. Those of an open loop may wait before.
-@pytest.mark.parametrize(
-    ("values", "is_lawful"),
-    [
-        ({"in_flight": [4.4]}, False),
-        ({"in_flight": [3.6]}, False),
-        ({"clients": [9.0]}, False),
-        ({"cycle_ns": [45e6]}, False),
-        ({"errors": [100], "rate": [90.0]}, True),
-        ({"errors": [100], "rate": [110.0]}, False),
-        ({"offered_rate": [100.0], "in_flight": [2.0], "cycle_ns": []}, True),
-        ({"offered_rate": [100.0], "in_flight": [6.0], "cycle_ns": []}, False),
-    ],
-)
+@pytest.mark.parametrize(("values", "is_lawful"), [
+    ({"in_flight": [4.4]}, False), ({"in_flight": [3.6]}, False), ({"clients": [9.0]}, False),
+    ({"cycle_ns": [45e6]}, False), ({"errors": [100], "rate": [90.0]}, True),
+    ({"errors": [100], "rate": [110.0]}, False),
+    ({"offered_rate": [100.0], "in_flight": [2.0], "cycle_ns": []}, True),
+    ({"offered_rate": [100.0], "in_flight": [6.0], "cycle_ns": []}, False),
+])  # fmt: skip
 def test_what_breaks_littles_law_is_not_lawful(values: dict[str, list[float]], is_lawful: bool) -> None:
     found = driven(**values)
     assert found.is_lawful == is_lawful and (found.deviation > 0.05 or is_lawful)
