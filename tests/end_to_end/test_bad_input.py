@@ -50,9 +50,7 @@ def test_plan_for_a_host_that_is_not_looked_at(tmp_path: Path) -> None:
     ([(2, 'confidence = "90%"\n'), (2, 'confidence = "99%"\n')], lambda low, high: low < high),
     ([(200, ""), (200, 'precision = "10%"\n'), (101, "")], lambda most, left, half: most < left == half),
 ], ids=["confidence", "precision"])  # fmt: skip
-def test_plan_says_what_effects_can_be_detected(
-    tmp_path: Path, protocols: list[tuple[int, str]], is_right: Callable[..., bool]
-) -> None:
+def test_detectable_effects(tmp_path: Path, protocols: list[tuple[int, str]], is_right: Callable[..., bool]) -> None:
     effects = []
     for runs, more in protocols:
         file = study(tmp_path, '["true", "{n}"]', runs=runs, more=more)

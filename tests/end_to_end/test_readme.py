@@ -125,9 +125,7 @@ def prerequisites(folder: Path, java: str | None, javac: str | None) -> subproce
     (None, None, ["java: found none", "javac: found none"]),
     ("no JVM is configured", "javac 17.0.15", ["java: found {}/java, release none"]),
 ])  # fmt: skip
-def test_a_missing_or_too_old_jdk_is_named(
-    tmp_path: Path, java: str | None, javac: str | None, named: list[str]
-) -> None:
+def test_a_missing_or_old_jdk_is_named(tmp_path: Path, java: str | None, javac: str | None, named: list[str]) -> None:
     done = prerequisites(tmp_path, java, javac)
     assert done.returncode == (3 if named else 0) and (named or done.stderr == "")
     lines = [line for line in done.stderr.splitlines() if line.startswith("missing: ")]

@@ -72,9 +72,7 @@ FAILING = [
 
 
 @pytest.mark.parametrize(("mode", "reason", "last"), FAILING)
-def test_a_failing_server_fails_the_run_and_says_its_last_words(
-    tmp_path: Path, mode: str, reason: str, last: str
-) -> None:
+def test_a_failing_server_fails_the_run_with_its_last_words(tmp_path: Path, mode: str, reason: str, last: str) -> None:
     record = one_run(write_served(tmp_path, mode)).record
     assert record.run.status == "failed" and (record.run.reason or "").startswith(reason)
     assert last in record.copies[0].stderr_tail

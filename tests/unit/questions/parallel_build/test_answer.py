@@ -129,9 +129,7 @@ def test_the_best_is_a_set_and_user_time_grows_where_the_test_says_so(usual: Ans
     assert [(row[0], row[3]) for row in policy.rows] == [(n, "the same within 2%") for n in (1, 2, 4)]
 
 
-def test_the_claim_names_what_is_fastest_and_its_cost(
-    usual: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_claim_names_the_fastest_and_its_cost(usual: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = claim_of(usual)
     first, cost = said.cases
     assert said.answered and (first.case, first.values["best"], first.values["where"]) == ("several", [2, 4], "")

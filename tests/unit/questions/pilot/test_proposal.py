@@ -87,9 +87,7 @@ ONE = ITERATED.replace("iterations = 6\nwarmup = 1", "iterations = 1")
      "inconclusive: no configuration has 2 undisturbed runs with values above 0 (runs: 4)"),
     (proposed(seen(LOW), n_excluded=3), {4}, set(), "3 of 15 runs are excluded: disturbed or failed"),
 ], ids=["no noise between runs", "one observation", "no iterations", "too few", "excluded"])  # fmt: skip
-def test_what_is_not_known_is_not_invented(
-    found: Proposal, iterations: set[int], unknown: set[str], warning: str
-) -> None:
+def test_the_unknown_is_not_invented(found: Proposal, iterations: set[int], unknown: set[str], warning: str) -> None:
     (told,) = found.warnings
     assert told.startswith(warning) if warning.endswith(" ") else told == warning
     assert iterations_of(found) == iterations and (found.choose_plan(None) is None) == (iterations == set())

@@ -41,9 +41,7 @@ def said(given: Table) -> Claim:
     # The fewest threads that gain as much stand for all that gain as much.
     (["noisy"], "gain", {"level": "4 threads"}, []),
 ])  # fmt: skip
-def test_a_claim_and_its_exception(
-    shapes: Sequence[str], case: str, values: dict[str, object], lower: list[str]
-) -> None:
+def test_claim_and_its_exception(shapes: Sequence[str], case: str, values: dict[str, object], lower: list[str]) -> None:
     found = said(table("linear", noise=Noise(0.02, 0.03)) if shapes == ["noisy"] else table(*shapes))
     first = found.cases[0]
     assert found.answered and first.case == case and first.values.items() >= values.items()

@@ -84,9 +84,7 @@ def test_several_copies_of_a_driver_are_taken_together() -> None:
      ({"late_share": [0.05], "own_late_share": [0.02]}, 0.05, 0.02)],
     ids=["late", "had no CPU in time", "its own fault"],
 )  # fmt: skip
-def test_a_driver_is_late_by_itself_or_for_want_of_a_cpu(
-    values: dict[str, list[float]], late: float, by_driver: float
-) -> None:
+def test_a_driver_is_late_alone_or_without_a_cpu(values: dict[str, list[float]], late: float, by_driver: float) -> None:
     found = driven(**values)
     assert (found.late, found.late_by_driver) == (late, by_driver)
 
