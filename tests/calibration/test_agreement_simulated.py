@@ -34,25 +34,22 @@ def answer(sentence: str, *estimates: Estimate, doubt: str = "", **values: objec
 SAID = "Speedup reaches 1.94× (95% CI 1.81–2.07)."
 
 
-@pytest.mark.parametrize(
-    ("claim", "wrong"),
-    [
-        (answer(SAID, GAIN), None), (answer(SAID, GAIN, gain=[GAIN], who=["lock 0"], level="2 threads"), None),
-        (answer(SAID, OTHER, gain=[GAIN]), "number"), (answer(SAID, OTHER), "number"),
-        (answer(SAID, GAIN, gain=[GAIN], who=["lock 1"]), "row"),
-        (answer(SAID, GAIN, gain=[GAIN], level="64 threads"), "column"),
-        (answer("Speedup reaches 1.9× (95% CI 1.8–2.1).", GAIN), "digits"),
-        (answer("Speedup reaches 1.9× (95% CI 1.8–2.1).", GAIN, gain=[GAIN]), "digits"),
-        (answer("It takes 0.52× the time [0.48, 0.55].", GAIN), "direction"),
-        (answer("It takes 48% less time [44, 51].", GAIN), "direction"),
-        (answer("It takes 1,940 ms [1,810, 2,070].", GAIN), "unit"),
-        (answer(SAID, GAIN, doubt="disturbed"), "verdict"),
-        (answer(SAID, GAIN, doubt="disturbed", gain=[GAIN]), "verdict"),
-        (answer("It is 1.03× (95% CI 1.02–1.04).", OTHER), "effect"),
-        (answer("It is 1.03× (95% CI 1.02–1.04).", OTHER, gain=OTHER), "effect"),
-        (answer("No speedup on 1 CPU.", GAIN), "verb"), (answer("It is so..", GAIN), "period"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("claim", "wrong"), [
+    (answer(SAID, GAIN), None), (answer(SAID, GAIN, gain=[GAIN], who=["lock 0"], level="2 threads"), None),
+    (answer(SAID, OTHER, gain=[GAIN]), "number"), (answer(SAID, OTHER), "number"),
+    (answer(SAID, GAIN, gain=[GAIN], who=["lock 1"]), "row"),
+    (answer(SAID, GAIN, gain=[GAIN], level="64 threads"), "column"),
+    (answer("Speedup reaches 1.9× (95% CI 1.8–2.1).", GAIN), "digits"),
+    (answer("Speedup reaches 1.9× (95% CI 1.8–2.1).", GAIN, gain=[GAIN]), "digits"),
+    (answer("It takes 0.52× the time [0.48, 0.55].", GAIN), "direction"),
+    (answer("It takes 48% less time [44, 51].", GAIN), "direction"),
+    (answer("It takes 1,940 ms [1,810, 2,070].", GAIN), "unit"),
+    (answer(SAID, GAIN, doubt="disturbed"), "verdict"),
+    (answer(SAID, GAIN, doubt="disturbed", gain=[GAIN]), "verdict"),
+    (answer("It is 1.03× (95% CI 1.02–1.04).", OTHER), "effect"),
+    (answer("It is 1.03× (95% CI 1.02–1.04).", OTHER, gain=OTHER), "effect"),
+    (answer("No speedup on 1 CPU.", GAIN), "verb"), (answer("It is so..", GAIN), "period"),
+])  # fmt: skip
 def test_each_kind_of_contradiction_is_seen(agreeing: Findings, claim: Claim, wrong: str | None) -> None:
     trust = Trust(level="reliable", sentence="Ten runs are used.", error_percent=5)
     checked = agreeing.model_copy(update={"claim": claim, "trust": trust})

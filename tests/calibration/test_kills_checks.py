@@ -37,30 +37,23 @@ def kinds(found: Iterator[tuple[str, str]]) -> list[str]:
     return [kind for kind, _ in found]
 
 
-@pytest.mark.parametrize(
-    ("start", "journaled", "found"),
-    [
-        (ended(0), made("b1"), []),
-        (ended(5), made("b1"), []),
-        (ended(143, "go on with --resume"), made("b1", reason="interrupted"), []),
-        (ended(143, "bye"), made("b1", reason="interrupted"), ["exit code"]),
-        (ended(-15), "", []),
-        (ended(-15), made("b1"), ["exit code"]),
-        (ended(0), lines({"event": "run", "run": "b1"}), ["exit code"]),
-        (ended(0), made("b1", reason="interrupted"), ["exit code"]),
-        (ended(1), "", ["exit code"]),
-        (ended(-9), "", ["exit code"]),
-        (ended(143, TRACE), "", ["traceback"]),
-        (ended(1, f"{TRACE} runpy\nKeyboardInterrupt"), "", []),
-        (
-            ended(1, "Traceback (most recent call last): scalograph/cli\nKeyboardInterrupt"),
-            "",
-            ["exit code", "traceback"],
-        ),
-        (ended(0, over_s=10.1), made("b1"), ["above 10 s"]),
-        (ended(0, peak_bytes=10**9 + 1), made("b1"), ["above 1 GB"]),
-    ],
-)
+@pytest.mark.parametrize(("start", "journaled", "found"), [
+    (ended(0), made("b1"), []), (ended(5), made("b1"), []),
+    (ended(143, "go on with --resume"), made("b1", reason="interrupted"), []),
+    (ended(143, "bye"), made("b1", reason="interrupted"), ["exit code"]),
+    (ended(-15), "", []), (ended(-15), made("b1"), ["exit code"]),
+    (ended(0), lines({"event": "run", "run": "b1"}), ["exit code"]),
+    (ended(0), made("b1", reason="interrupted"), ["exit code"]),
+    (ended(1), "", ["exit code"]), (ended(-9), "", ["exit code"]), (ended(143, TRACE), "", ["traceback"]),
+    (ended(1, f"{TRACE} runpy\nKeyboardInterrupt"), "", []),
+    (
+        ended(1, "Traceback (most recent call last): scalograph/cli\nKeyboardInterrupt"),
+        "",
+        ["exit code", "traceback"],
+    ),
+    (ended(0, over_s=10.1), made("b1"), ["above 10 s"]),
+    (ended(0, peak_bytes=10**9 + 1), made("b1"), ["above 1 GB"]),
+])  # fmt: skip
 def test_ends_not_of_the_contract(checks: ModuleType, start: SimpleNamespace, journaled: str, found: list[str]) -> None:
     assert kinds(checks.of_end(start, {143, -15}, journaled.encode())) == found
 
@@ -75,20 +68,13 @@ def test_what_was_there_and_is_not(checks: ModuleType, tmp_path: Path, after: st
     assert kinds(checks.of_journal(before, tmp_path / "journal.jsonl")) == found
 
 
-@pytest.mark.parametrize(
-    ("planner", "names", "reason", "found"),
-    [
-        ("grid", "abc", "complete", []),
-        ("grid", "ab", "complete", ["not as planned"]),
-        ("grid", "acb", "complete", ["not as planned"]),
-        ("grid", "abc", "budget", ["not as planned"]),
-        ("precision", "ac", "complete", []),
-        ("precision", "ca", "complete", ["not as planned"]),
-        ("cliff", "abcd", "budget", []),
-        ("cliff", "abd", "complete", ["not as planned"]),
-        ("cliff", "abcdefghijklmnopq", "budget", ["not as planned"]),
-    ],
-)
+@pytest.mark.parametrize(("planner", "names", "reason", "found"), [
+    ("grid", "abc", "complete", []), ("grid", "ab", "complete", ["not as planned"]),
+    ("grid", "acb", "complete", ["not as planned"]), ("grid", "abc", "budget", ["not as planned"]),
+    ("precision", "ac", "complete", []), ("precision", "ca", "complete", ["not as planned"]),
+    ("cliff", "abcd", "budget", []), ("cliff", "abd", "complete", ["not as planned"]),
+    ("cliff", "abcdefghijklmnopq", "budget", ["not as planned"]),
+])  # fmt: skip
 def test_other_runs(
     checks: ModuleType, tmp_path: Path, planner: str, names: str, reason: str, found: list[str]
 ) -> None:

@@ -45,18 +45,12 @@ def test_plan_for_a_host_that_is_not_looked_at(tmp_path: Path) -> None:
     assert not (tmp_path / "started").exists()
 
 
-@pytest.mark.parametrize(
-    ("protocols", "is_right"),
-    [
-        # More confidence is worth fewer effects; no more runs are promised than a precision may leave.
-        ([(2, 'confidence = "90%"\n'), (2, 'confidence = "99%"\n')], lambda low, high: low < high),
-        ([(200, ""), (200, 'precision = "10%"\n'), (101, "")], lambda most, left, half: most < left == half),
-    ],
-    ids=["confidence", "precision"],
-)
-def test_plan_says_what_effects_can_be_detected(
-    tmp_path: Path, protocols: list[tuple[int, str]], is_right: Callable[..., bool]
-) -> None:
+@pytest.mark.parametrize(("protocols", "is_right"), [
+    # More confidence is worth fewer effects; no more runs are promised than a precision may leave.
+    ([(2, 'confidence = "90%"\n'), (2, 'confidence = "99%"\n')], lambda low, high: low < high),
+    ([(200, ""), (200, 'precision = "10%"\n'), (101, "")], lambda most, left, half: most < left == half),
+], ids=["confidence", "precision"])  # fmt: skip
+def test_detectable_effects(tmp_path: Path, protocols: list[tuple[int, str]], is_right: Callable[..., bool]) -> None:
     effects = []
     for runs, more in protocols:
         file = study(tmp_path, '["true", "{n}"]', runs=runs, more=more)
@@ -149,13 +143,10 @@ def test_a_truncated_journal_is_read_and_said_so(finished: Path, tmp_path: Path)
 BOMB = gzip.compress(json.dumps({"event": "study", "protocol": 1}).encode() + b"\n" + b"x" * (64 << 20))
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        *(("journal.jsonl", text) for text in (b"", b"hello\n", b'{"event":"study","protocol":9}\n', b"\x00" * 100)),
-        pytest.param("journal.jsonl.gz", BOMB, id="a bomb is bounded"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content"), [
+    *(("journal.jsonl", text) for text in (b"", b"hello\n", b'{"event":"study","protocol":9}\n', b"\x00" * 100)),
+    pytest.param("journal.jsonl.gz", BOMB, id="a bomb is bounded"),
+])  # fmt: skip
 def test_an_unreadable_journal(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     for command in (["analyze", "."], ["report", "."], ["export", ".", "--to", "x.csv"]):

@@ -37,7 +37,7 @@ def visit(browser: Browser, file: Path) -> Iterator[Visit]:
 
 class TestJumps:
     @pytest.mark.parametrize(("width", "target"), [(1600, "noise"), (1000, "tables"), (400, "machine")])
-    def test_a_link_from_outside_lands_on_its_heading(
+    def test_links_land_on_headings(
         self, browser: Browser, file: Path, tmp_path: Path, width: int, target: str
     ) -> None:
         with Visit(browser, file, in_view=None, viewport={"width": width, "height": 900}) as opened:
@@ -107,7 +107,7 @@ class TestCharts:
         assert page.locator("details.secondary[open]").count() == 1
         assert visit.is_quiet()
 
-    def test_an_inconclusive_point_is_hollow_and_unjoined_and_its_interval_goes_on_by_arrows(
+    def test_an_inconclusive_point_is_hollow_and_its_interval_has_arrows(
         self, browser: Browser, tmp_path: Path
     ) -> None:
         findings = samples.small()

@@ -93,19 +93,15 @@ def test_a_command_alone_and_copies_of_it_at_once(folder: Path) -> None:
     assert n == sum(step["level"] * len(step["responses"]["wall"]["scores"]) for step in found["curves"][0]["steps"])
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--shell", "--threads", "1,2,3", "--", "test {threads} != 2"), "exited with 1"),
-        (("--response", r"ops:higher: ops (\d+)", "--", "echo", "nothing"),
-         "response ops: found no match in 'nothing\\n'"),
-        (("--response", r"ops:higher: ops (\d+)", "--", "echo", "ops 1 ops 2"),
-         "response ops: found two matches, '1' and '2', expected one"),
-        (("--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
-          "./prog {threads}"), "prepare failed: sh: exit code 1; it said 'full'"),
-    ],
-    ids=["a configuration", "no match", "two matches", "prepare"],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "told"), [
+    (("--shell", "--threads", "1,2,3", "--", "test {threads} != 2"), "exited with 1"),
+    (("--response", r"ops:higher: ops (\d+)", "--", "echo", "nothing"),
+     "response ops: found no match in 'nothing\\n'"),
+    (("--response", r"ops:higher: ops (\d+)", "--", "echo", "ops 1 ops 2"),
+     "response ops: found two matches, '1' and '2', expected one"),
+    (("--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
+      "./prog {threads}"), "prepare failed: sh: exit code 1; it said 'full'"),
+], ids=["a configuration", "no match", "two matches", "prepare"])  # fmt: skip
 def test_what_fails_is_named_and_the_others_are_measured(folder: Path, words: tuple[str, ...], told: str) -> None:
     assert told in " ".join(measure(folder, *words, expect=(4,)).stdout.split())
 

@@ -117,20 +117,15 @@ def prerequisites(folder: Path, java: str | None, javac: str | None) -> subproce
 
 
 # What a JDK says, and what is named, with the command that installs one: nothing of one of 11 or later.
-@pytest.mark.parametrize(
-    ("java", "javac", "named"),
-    [
-        ('openjdk version "11.0.2" 2019-01-15', "javac 11.0.2", []),
-        ('java version "25-ea" 2025-09-16', "javac 25-ea", []),
-        ('openjdk version "1.8.0_402"', "javac 1.8.0_402", ["java: found {}/java, release 8", "javac: found {}/javac"]),
-        ('openjdk version "17.0.15" 2025-04-15', None, ["javac: found none"]),
-        (None, None, ["java: found none", "javac: found none"]),
-        ("no JVM is configured", "javac 17.0.15", ["java: found {}/java, release none"]),
-    ],
-)
-def test_a_missing_or_too_old_jdk_is_named(
-    tmp_path: Path, java: str | None, javac: str | None, named: list[str]
-) -> None:
+@pytest.mark.parametrize(("java", "javac", "named"), [
+    ('openjdk version "11.0.2" 2019-01-15', "javac 11.0.2", []),
+    ('java version "25-ea" 2025-09-16', "javac 25-ea", []),
+    ('openjdk version "1.8.0_402"', "javac 1.8.0_402", ["java: found {}/java, release 8", "javac: found {}/javac"]),
+    ('openjdk version "17.0.15" 2025-04-15', None, ["javac: found none"]),
+    (None, None, ["java: found none", "javac: found none"]),
+    ("no JVM is configured", "javac 17.0.15", ["java: found {}/java, release none"]),
+])  # fmt: skip
+def test_a_missing_or_old_jdk_is_named(tmp_path: Path, java: str | None, javac: str | None, named: list[str]) -> None:
     done = prerequisites(tmp_path, java, javac)
     assert done.returncode == (3 if named else 0) and (named or done.stderr == "")
     lines = [line for line in done.stderr.splitlines() if line.startswith("missing: ")]

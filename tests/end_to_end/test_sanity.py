@@ -234,17 +234,11 @@ for event in map(json.loads, done.stdout.splitlines()):
 """
 
 
-@pytest.mark.parametrize(
-    ("lie", "promise", "found"),
-    [
-        ("mask", "pinning", "the program saw the mask"),
-        ("leftover", "containment: daemon", "processes left"),
-        ("no children", "CPU time: children", "ms of CPU time"),
-        ("all is well", "crash", "status ok"),
-        ("silent", "garbage", "no run event"),
-        ("our settings", "settings restored", "our CPUs: "),
-    ],
-)
+@pytest.mark.parametrize(("lie", "promise", "found"), [
+    ("mask", "pinning", "the program saw the mask"), ("leftover", "containment: daemon", "processes left"),
+    ("no children", "CPU time: children", "ms of CPU time"), ("all is well", "crash", "status ok"),
+    ("silent", "garbage", "no run event"), ("our settings", "settings restored", "our CPUs: "),
+])  # fmt: skip
 def test_a_liar_is_found(lie: str, promise: str, found: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if lie in ("mask", "our settings") and len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs 2 CPUs")

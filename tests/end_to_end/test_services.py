@@ -72,9 +72,7 @@ FAILING = [
 
 
 @pytest.mark.parametrize(("mode", "reason", "last"), FAILING)
-def test_a_failing_server_fails_the_run_and_says_its_last_words(
-    tmp_path: Path, mode: str, reason: str, last: str
-) -> None:
+def test_a_failing_server_fails_the_run_with_its_last_words(tmp_path: Path, mode: str, reason: str, last: str) -> None:
     record = one_run(write_served(tmp_path, mode)).record
     assert record.run.status == "failed" and (record.run.reason or "").startswith(reason)
     assert last in record.copies[0].stderr_tail
@@ -138,15 +136,12 @@ def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: P
 
 
 @needs_driver
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ("exec LOAD targets=$0 mix=/no/such/mix.toml", "mix=/no/such/mix.toml"),
-        ("ulimit -n 64; exec LOAD targets=$0 clients=100", "100 connections need 133 file descriptors, 64 are allowed"),
-        ("exec LOAD targets=$0 contains=x warmup=20",
-         "of 10 requests failed in the warm-up; first: GET http://127.0.0.1:"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("how", "said"), [
+    ("exec LOAD targets=$0 mix=/no/such/mix.toml", "mix=/no/such/mix.toml"),
+    ("ulimit -n 64; exec LOAD targets=$0 clients=100", "100 connections need 133 file descriptors, 64 are allowed"),
+    ("exec LOAD targets=$0 contains=x warmup=20",
+     "of 10 requests failed in the warm-up; first: GET http://127.0.0.1:"),
+])  # fmt: skip
 def test_a_driver_that_cannot_work_fails_the_run_and_says_why(tmp_path: Path, how: str, said: str) -> None:
     driven = ["sh", "-c", how.replace("LOAD", str(LOAD)), "{web_targets}"]
     record = one_run(write_served(tmp_path, "plain", driven=driven)).record
@@ -190,13 +185,10 @@ def test_load_starts_a_server_of_ones_own_for_each_run(tmp_path: Path, load: Any
     complete("check", tmp_path / "results" / "study.toml", cwd=tmp_path, codes=(0,))
 
 
-@pytest.mark.parametrize(
-    ("mode", "options", "told"),
-    [
-        ("", [], ["service server ended before it was ready (exit code 1)"]),
-        ("only up", ["--ready", f"{PAGE}up"], ["1 \N{MULTIPLICATION SIGN} the driver exited with", "no right answer"]),
-    ],
-)
+@pytest.mark.parametrize(("mode", "options", "told"), [
+    ("", [], ["service server ended before it was ready (exit code 1)"]),
+    ("only up", ["--ready", f"{PAGE}up"], ["1 \N{MULTIPLICATION SIGN} the driver exited with", "no right answer"]),
+])  # fmt: skip
 def test_load_says_why_a_server_cannot_be_used(load: Any, mode: str, options: tuple[str, ...], told: list[str]) -> None:
     done = load(*options, mode=mode, warmup=0 if mode else 1, codes=(4,))
     assert [words for words in told if words not in " ".join(done.stdout.split())] == []

@@ -82,14 +82,11 @@ def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path, 
     assert events_in(tmp_path / "out")[0]["uses"]["prepared"] == {"own": "a tree of one's own"}
 
 
-@pytest.mark.parametrize(
-    ("target", "n_failed", "n_empty", "told"),
-    [
-        ("broken", 4, 2, ["make ended with exit code 2", "none.c"]),
-        # With one -j it fails, and is measured with the others.
-        ("alone", 2, 1, ["b.h is not there yet"]),
-    ],
-)
+@pytest.mark.parametrize(("target", "n_failed", "n_empty", "told"), [
+    ("broken", 4, 2, ["make ended with exit code 2", "none.c"]),
+    # With one -j it fails, and is measured with the others.
+    ("alone", 2, 1, ["b.h is not there yet"]),
+])  # fmt: skip
 def test_a_tree_that_will_not_build_is_counted_and_says_why(
     tmp_path: Path, build: Any, target: str, n_failed: int, n_empty: int, told: list[str]
 ) -> None:

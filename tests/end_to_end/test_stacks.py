@@ -85,9 +85,7 @@ DATABASE = {"database": "postgres", "rows": "pgbench", "port": "{port}", "state"
 @pytest.mark.skipif(
     not HAS_POSTGRES or not shutil.which("pgbench"), reason="needs PostgreSQL: apt-get install postgresql"
 )
-def test_rows_are_read_by_parts_accounted_apart_and_the_server_ends_as_it_was_told_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_read_by_separate_parts_and_the_server_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     at = {"parameters": DATABASE, "ports": 1, "stop": {"signal": "INT"}}
     processes = [
@@ -141,9 +139,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @in_java
 @pytest.mark.parametrize("product", HERE)
-def test_two_jvms_share_one_database(
-    product: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_jvms_share_a_database(product: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not HERE[product]:
         pytest.skip(f"needs {product}: apt-get install {PACKAGES[product]}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
@@ -172,9 +168,7 @@ def killed_once(folder: Path, begun: Path, over: threading.Event) -> None:
 
 
 @in_java
-def test_a_database_that_is_killed_in_the_window_fails_its_run_and_no_other(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_database_fails_its_run_alone(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "state").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))

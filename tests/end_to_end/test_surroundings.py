@@ -39,9 +39,7 @@ def test_a_user_without_name_and_home_can_measure_and_is_told_what_to_set_for_a_
     assert short_path(tmp_path) == str(tmp_path)
 
 
-def test_a_folder_that_was_removed_under_us(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_removed_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

@@ -50,15 +50,11 @@ def test_waits_for_the_gate(builds: Path, name: str, values: dict[str, object]) 
     assert late.startswith(b"iteration 0 ") and b"\niteration 1 " in late and late.endswith(b"\n")
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("java-threads", SMALL),
-        ("openmp-sum", {"version": "parallel", "prerun": 1}),
-        ("process-pool", {"version": "parallel", "prerun": 1}),
-        ("fork-join", {"version": "stream", "n": 100, "q": 3, "prerun": 20, "iterations": 3}),
-    ],
-)
+@pytest.mark.parametrize(("name", "values"), [
+    ("java-threads", SMALL), ("openmp-sum", {"version": "parallel", "prerun": 1}),
+    ("process-pool", {"version": "parallel", "prerun": 1}),
+    ("fork-join", {"version": "stream", "n": 100, "q": 3, "prerun": 20, "iterations": 3}),
+])  # fmt: skip
 def test_think_time_lies_between_iterations(builds: Path, name: str, values: dict[str, object]) -> None:
     iterations = said(name, builds, think_ns=20_000_000, **values).iterations
     assert len(iterations) > 1
@@ -114,13 +110,10 @@ def test_wrong_arguments_are_named_in_one_line(builds: Path, name: str, values: 
     assert re.match(told, done.stderr)
 
 
-@pytest.mark.parametrize(
-    ("name", "word"),
-    [
-        *(("affinity", word) for word in ("who=me", "threads=0", "units=-1", "units=1×", "units=", "nonsense")),
-        *(("ceiling", word) for word in ("kind=none", "threads=x", "units=-1", "threads=5000", "iterations=0", "x")),
-    ],
-)
+@pytest.mark.parametrize(("name", "word"), [
+    *(("affinity", word) for word in ("who=me", "threads=0", "units=-1", "units=1×", "units=", "nonsense")),
+    *(("ceiling", word) for word in ("kind=none", "threads=x", "units=-1", "threads=5000", "iterations=0", "x")),
+])  # fmt: skip
 def test_a_word_that_is_no_argument_is_refused_in_one_line(builds: Path, name: str, word: str) -> None:
     done = start([f"{built(name, builds)}/main", word])
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (64, "", 1)
@@ -137,20 +130,17 @@ def expected_sum(units: int, quantum: int) -> int:
     return total & (1 << 48) - 1
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        *({"lock": lock, "threads": n} for n, lock in product((1, 3, 64), LOCKS)),
-        # The last of the 112 quanta is one unit: shorter than what is held of the others.
-        *({"lock": lock, "threads": 7, "units": 1000, "quantum": 9, "held": held} for held in (5, 9) for lock in LOCKS),
-        # More threads than quanta.
-        *({"lock": "object", "threads": 13, "units": units, "quantum": quantum}
-          for units, quantum in ((1, 1), (1, 100), (100, 100), (101, 100), (5, 1))),
-        *({"lock": "cas", "threads": 5, "start": start, "prerun": prerun}
-          for prerun, start in product((0, 1, 5000), ("free", "together"))),
-        *({"kind": "virtual", "lock": lock, "threads": 33} for lock in ("none", "method")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("values", [
+    *({"lock": lock, "threads": n} for n, lock in product((1, 3, 64), LOCKS)),
+    # The last of the 112 quanta is one unit: shorter than what is held of the others.
+    *({"lock": lock, "threads": 7, "units": 1000, "quantum": 9, "held": held} for held in (5, 9) for lock in LOCKS),
+    # More threads than quanta.
+    *({"lock": "object", "threads": 13, "units": units, "quantum": quantum}
+      for units, quantum in ((1, 1), (1, 100), (100, 100), (101, 100), (5, 1))),
+    *({"lock": "cas", "threads": 5, "start": start, "prerun": prerun}
+      for prerun, start in product((0, 1, 5000), ("free", "together"))),
+    *({"kind": "virtual", "lock": lock, "threads": 33} for lock in ("none", "method")),
+])  # fmt: skip
 def test_work_is_counted_exactly(builds: Path, values: dict[str, int | str]) -> None:
     given = {**SMALL, **values}
     java = jvm(range(21, 1000)) if "kind" in values else jvm()

@@ -32,17 +32,14 @@ def pool_total(size: int, cost: int) -> int:
 
 
 @pytest.mark.parametrize("size", [1, 2, 997])
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("openmp-sum", {"version": "sequential"}),
-        *(("openmp-sum", {"version": "parallel", "threads": n, "wait": "passive"}) for n in (1, 2, 5)),
-        ("openmp-sum", {"version": "parallel", "threads": 2, "wait": "active"}),
-        ("process-pool", {"version": "sequential"}),
-        *(("process-pool", {"version": "parallel", "workers": n, "pool": "once"}) for n in (1, 2, 5)),
-        ("process-pool", {"version": "parallel", "workers": 3, "pool": "each"}),
-    ],
-)
+@pytest.mark.parametrize(("name", "values"), [
+    ("openmp-sum", {"version": "sequential"}),
+    *(("openmp-sum", {"version": "parallel", "threads": n, "wait": "passive"}) for n in (1, 2, 5)),
+    ("openmp-sum", {"version": "parallel", "threads": 2, "wait": "active"}),
+    ("process-pool", {"version": "sequential"}),
+    *(("process-pool", {"version": "parallel", "workers": n, "pool": "once"}) for n in (1, 2, 5)),
+    ("process-pool", {"version": "parallel", "workers": 3, "pool": "each"}),
+])  # fmt: skip
 def test_both_versions_do_the_same_work(builds: Path, name: str, values: dict[str, object], size: int) -> None:
     found = said(name, builds, size=size, cost=4, prerun=1, **values)
     assert found.work == [size, size] and all(cpu > 0 for *_, cpu in found.iterations)

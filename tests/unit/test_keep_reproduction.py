@@ -93,9 +93,7 @@ def test_the_kept_page_names_the_command_of_a_part_s_report(keep: ModuleType, re
     assert saved_documents.read_reproduction(tmp_path / "studies" / "reproduced").parts[0].page == ""
 
 
-def test_an_example_stays_unless_named_and_nothing_unfinished_is_kept(
-    keep: ModuleType, results: Path, tmp_path: Path
-) -> None:
+def test_examples_stay_unless_named_and_only_finished_are_kept(keep: ModuleType, results: Path, tmp_path: Path) -> None:
     studies = tmp_path / "studies"
     own = studies / "cpu-surface" / "example" / "journal.jsonl.gz"
     own.parent.mkdir(parents=True)

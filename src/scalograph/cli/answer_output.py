@@ -20,12 +20,9 @@ if TYPE_CHECKING:
 
 
 def answer(
-    screen: "Screen",
-    places: Sequence[tuple[str, str]] = (),
-    tables: bool = False,
-    table: str | None = None,
+    screen: "Screen", places: Sequence[tuple[str, str]] = (), tables: bool = False, table: str | None = None,
     document: dict[str, Any] | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Print the answer as the last thing of a command, or one JSON `document`, to which claim and trust are added.
 
     `places` are lines below it: ("report", its path), ("tables", the command), ("again", the command). `tables` prints

@@ -22,14 +22,9 @@ LONGEST = 32
 
 
 def compare_sources(
-    sources: Sequence[str],
-    margin: str | None = None,
-    response: str | None = None,
-    per: str | None = None,
-    mhz: str | None = None,
-    where: Sequence[str] = (),
-    allow_missing: Sequence[str] = (),
-) -> "ResultComparisons":
+    sources: Sequence[str], margin: str | None = None, response: str | None = None, per: str | None = None,
+    mhz: str | None = None, where: Sequence[str] = (), allow_missing: Sequence[str] = (),
+) -> "ResultComparisons":  # fmt: skip
     """Compare sources with the first of them, given the texts of the options of `compare`.
 
     `margin` is such as "5%", None 2%; `response` None is the primary one; `per` is clock (with `mhz`, such as

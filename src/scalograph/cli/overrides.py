@@ -16,13 +16,9 @@ from scalograph.text.units import parse_duration
 
 
 def override_protocol(
-    declared: Declared,
-    budget: str | None = None,
-    max_runs: int | None = None,
-    wait_quiet: str | None = None,
-    when_busy: str | None = None,
-    runs: int | None = None,
-) -> Declared:
+    declared: Declared, budget: str | None = None, max_runs: int | None = None, wait_quiet: str | None = None,
+    when_busy: str | None = None, runs: int | None = None,
+) -> Declared:  # fmt: skip
     """Override protocol keys of a study; None leaves a key as declared."""
     if runs is not None:
         _refuse_uncounted(declared.study)
@@ -74,13 +70,9 @@ def warn_no_quick_form(declared: Declared, quick: bool) -> None:
 
 
 def option_words(
-    budget: str | None,
-    max_runs: int | None,
-    wait_quiet: str | None,
-    when_busy: str | None,
-    host: str = LOCAL,
+    budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None, host: str = LOCAL,
     runs: int | None = None,
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """Return options as words of a resuming command: no file of the results holds them."""
     options = {"--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy}
     options |= {"--host": None if host == LOCAL else host, "--runs": runs}

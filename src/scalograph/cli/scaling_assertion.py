@@ -18,14 +18,9 @@ _MEASURED = (Exit.DONE, Exit.NO_ANSWER, Exit.CONFIGURATION_FAILED)
 
 
 def assert_scales(
-    command: Sequence[str],
-    threads: Sequence[int] = (1, 2, 4),
-    at_least: float = 1.5,
-    *,
-    runs: int = 10,
-    budget: str = "5min",
-    per_worker: bool = False,
-) -> Estimate:
+    command: Sequence[str], threads: Sequence[int] = (1, 2, 4), at_least: float = 1.5, *, runs: int = 10,
+    budget: str = "5min", per_worker: bool = False,
+) -> Estimate:  # fmt: skip
     """Assert the speedup of a command with the most threads over the fewest.
 
     The whole interval of the speedup has to lie at `at_least` or above; the test fails if it lies below. It is skipped

@@ -62,13 +62,9 @@ def curve_speedups(
 
 
 def _speedups(
-    table: Table,
-    how: SpeedupRule,
-    factor: str,
-    members: Sequence[Sample],
-    n_cpus: int | None,
+    table: Table, how: SpeedupRule, factor: str, members: Sequence[Sample], n_cpus: int | None,
     step: float | None = None,
-) -> list[SpeedupPoint]:
+) -> list[SpeedupPoint]:  # fmt: skip
     return speedup(
         {int(s.configuration[factor]): s.values(how.response) for s in members},
         baseline=int(table.study.baseline[factor]), work="per-worker" if how.per_worker else "total",

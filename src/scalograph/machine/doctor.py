@@ -171,14 +171,10 @@ _PROGRAMS = {
 
 
 def examine(
-    facts: HostFacts,
-    probe_capabilities: Mapping[str, Any],
-    root: Path = Path("/"),
-    environ: Mapping[str, str] = os.environ,
-    folder: Path = Path(),
-    slices: Slices | None = None,
+    facts: HostFacts, probe_capabilities: Mapping[str, Any], root: Path = Path("/"),
+    environ: Mapping[str, str] = os.environ, folder: Path = Path(), slices: Slices | None = None,
     has_probe: bool = True,
-) -> Report:
+) -> Report:  # fmt: skip
     """Examine a machine, or a recorded tree of one below `root`.
 
     `probe_capabilities` are the output of `scalograph-probe --capabilities` (protocol/probe.md); `folder` is where

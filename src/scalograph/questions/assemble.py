@@ -125,13 +125,9 @@ def _label_tables(name: str, answer: Answer) -> Answer:
 
 
 def _tables(
-    table: Table,
-    taken: SampleMap,
-    drawn: Sequence[Curve],
-    own: Sequence[Answer],
-    readings: Sequence[Answer],
+    table: Table, taken: SampleMap, drawn: Sequence[Curve], own: Sequence[Answer], readings: Sequence[Answer],
     below: Sequence[TableDoc],
-) -> list[TableDoc]:
+) -> list[TableDoc]:  # fmt: skip
     """List tables of the question, those that the study declares, those of readings, those of every study."""
     visible, every = EffectNotes(table), list(taken.values())
     shown = [*_concatenate(own, lambda answer: answer.tables), *pivot_tables(table, taken, drawn, visible)]

@@ -39,12 +39,9 @@ class Line(NamedTuple):
 
 
 def rows(
-    table: Table,
-    along: str,
-    columns: Sequence[Level],
-    cells: Iterable[tuple[Sample, MatrixCell]],
+    table: Table, along: str, columns: Sequence[Level], cells: Iterable[tuple[Sample, MatrixCell]],
     apart: Callable[[Mapping[str, Level]], Hashable] = lambda levels: None,
-) -> list[Line]:
+) -> list[Line]:  # fmt: skip
     """Make the rows, joining those that are alike.
 
     `apart`: what tells configurations apart that an answer names: those of two kinds never share a row.

@@ -46,13 +46,9 @@ class _Step:
 
 
 def build(
-    folder: Path,
-    workload: Workload,
-    jvms: Sequence[Jvm] = (),
-    where: Path | None = None,
-    fetched: Mapping[str, Path] | None = None,
-    tell: Callable[[str], object] = str,
-) -> Path | None:
+    folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Path | None = None,
+    fetched: Mapping[str, Path] | None = None, tell: Callable[[str], object] = str,
+) -> Path | None:  # fmt: skip
     """Return the folder with the compiled workload, `{build}` of its template; None if nothing is compiled.
 
     The first of `jvms` with a compiler compiles. `fetched` holds the file of each artifact, `where` is a cache other

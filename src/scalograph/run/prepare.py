@@ -23,13 +23,9 @@ PASSED_ON = ("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")
 
 
 def prepare(
-    folder: Path,
-    workload: Workload,
-    values: Mapping[str, Any],
-    configurations: Sequence[Mapping[str, Any]],
-    tell: Callable[[str], None],
-    where: Path | None = None,
-) -> Path | None:
+    folder: Path, workload: Workload, values: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]],
+    tell: Callable[[str], None], where: Path | None = None,
+) -> Path | None:  # fmt: skip
     """Return the folder `{prepared}`, with one folder for each value of `prepare.folder`; None if none is declared.
 
     Its key is the content of `prepare.sources`; another release of what it used prepares anew. Levels of

@@ -19,9 +19,7 @@ from tests.unit.cli.test_compare import journal
     (["gate", "b", "--against", "a"], ["--format", "json"]),
     (["history", "."], ["--json"]),
 ])  # fmt: skip
-def test_the_file_holds_what_json_prints_and_the_answer_is_printed_as_ever(
-    tmp_path: Path, words: list[str], as_json: list[str]
-) -> None:
+def test_the_file_holds_the_json_beside_the_usual_answer(tmp_path: Path, words: list[str], as_json: list[str]) -> None:
     for name, slower in (("a", 1.0), ("b", 1.2)):
         journal(tmp_path, name, slower)
     plain = scalograph(words, tmp_path)
@@ -42,9 +40,7 @@ def test_a_measurement_writes_its_document_with_the_place_of_its_results(tmp_pat
     ("nowhere/out.json", Exit.HOST, "nowhere/out.json: cannot be written"), (".", Exit.STUDY, "use a plain file"),
     ("/dev/null", Exit.STUDY, "--export-json /dev/null is not valid"),
 ])  # fmt: skip
-def test_a_place_that_is_none_is_refused_before_anything_runs(
-    tmp_path: Path, file: str, code: Exit, message: str
-) -> None:
+def test_an_impossible_place_is_refused_before_any_run(tmp_path: Path, file: str, code: Exit, message: str) -> None:
     done = in_process("measure", "--export-json", file, "--", "touch", "ran", cwd=tmp_path)
     assert done.returncode == code and message in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -29,22 +29,19 @@ def busy(tmp_path: Path) -> Iterator[Store]:
         os.close(lock)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (("measure", "--", "./no-such"), "error: command: ./no-such is not an executable file\n"),
-        (("measure", "--", "no-such-program"), 'error: command: no program "no-such-program" on PATH\n'),
-        (("measure", "--prepare", "no-such", "--", "true"), 'error: --prepare: no program "no-such" on PATH\n'),
-        (("measure", "--cpus", "1:4096", "--", "true"), "error: --cpus 1:4096 needs 4096 CPUs; this host has "),
-        (
-            ("ab", "--a", "./old", "--b", "./new", "--", "{version}"),
-            "error: command: ./old is not an executable file\n",
-        ),
-        (SEARCH, "error: command: ./no-such is not an executable file\n"),
-        (LOAD, "error: --serve: ./no-such is not an executable file\n"),
-        (("run", "study.toml"), 'error: workload: no program "no-such" on PATH\n'),
-    ],
-)
+@pytest.mark.parametrize(("line", "message"), [
+    (("measure", "--", "./no-such"), "error: command: ./no-such is not an executable file\n"),
+    (("measure", "--", "no-such-program"), 'error: command: no program "no-such-program" on PATH\n'),
+    (("measure", "--prepare", "no-such", "--", "true"), 'error: --prepare: no program "no-such" on PATH\n'),
+    (("measure", "--cpus", "1:4096", "--", "true"), "error: --cpus 1:4096 needs 4096 CPUs; this host has "),
+    (
+        ("ab", "--a", "./old", "--b", "./new", "--", "{version}"),
+        "error: command: ./old is not an executable file\n",
+    ),
+    (SEARCH, "error: command: ./no-such is not an executable file\n"),
+    (LOAD, "error: --serve: ./no-such is not an executable file\n"),
+    (("run", "study.toml"), 'error: workload: no program "no-such" on PATH\n'),
+])  # fmt: skip
 def test_a_mistake_is_not_waited_for(tmp_path: Path, busy: Store, line: tuple[str, ...], message: str) -> None:
     study(tmp_path, '["no-such", "{n}"]')
     n = 2 if line[0] == "find" else 1
@@ -61,15 +58,12 @@ def test_without_a_mistake_or_where_it_was_changed_the_machine_is_waited_for(tmp
     assert done.returncode == 3 and "measures on this machine" in done.stderr and "4096" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        ("measure", "--runs", "1", "--", "sh", "-c", "echo first >&2; echo boom >&2; exit 1"),
-        ("measure", "--runs", "1", "--threads", "1,2", "--", "sh", "-c", "echo boom {threads} >&2; exit 1"),
-        ("ab", "--a", "x", "--b", "y", "--pairs", "9", "--", "sh", "-c", "echo boom {version} >&2; exit 1"),
-        ("find", "effective-cpus", "--max-runs", "6", "--", "sh", "-c", "echo boom >&2; exit 1"),
-    ],
-)
+@pytest.mark.parametrize("line", [
+    ("measure", "--runs", "1", "--", "sh", "-c", "echo first >&2; echo boom >&2; exit 1"),
+    ("measure", "--runs", "1", "--threads", "1,2", "--", "sh", "-c", "echo boom {threads} >&2; exit 1"),
+    ("ab", "--a", "x", "--b", "y", "--pairs", "9", "--", "sh", "-c", "echo boom {version} >&2; exit 1"),
+    ("find", "effective-cpus", "--max-runs", "6", "--", "sh", "-c", "echo boom >&2; exit 1"),
+])  # fmt: skip
 def test_a_command_that_fails_is_quoted(tmp_path: Path, line: tuple[str, ...]) -> None:
     done = in_process(*line, cwd=tmp_path, env=degraded(tmp_path))
     assert done.returncode == 4, done.stderr

@@ -78,14 +78,9 @@ def hyperfine(file: Path, command: str, times: dict[int, float], scores: Sequenc
     exported(file.parent, *every, name=file.name)
 
 
-@pytest.mark.parametrize(
-    ("factor", "code", "word"),
-    [
-        (1.2, Exit.SLOWER, "new.json is slower"),
-        (0.8, Exit.DONE, "new.json is faster"),
-        (1.0, Exit.DONE, "equivalent to"),
-    ],
-)
+@pytest.mark.parametrize(("factor", "code", "word"), [
+    (1.2, Exit.SLOWER, "new.json is slower"), (0.8, Exit.DONE, "new.json is faster"), (1.0, Exit.DONE, "equivalent to"),
+])  # fmt: skip
 def test_two_files_of_hyperfine_are_answered_with_care(tmp_path: Path, factor: float, code: Exit, word: str) -> None:
     """Their commands differ; the levels of the parameter match them."""
     hyperfine(tmp_path / "old.json", "./old", {1: 4.0, 2: 2.1, 4: 1.2})

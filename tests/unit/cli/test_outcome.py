@@ -63,9 +63,7 @@ def test_the_next_command_can_be_pasted(concluded: Concluded) -> None:
     (0, 0, True, True, Exit.DONE), (0, 2, True, False, Exit.DONE), (0, 2, True, True, Exit.NO_ANSWER),
     (0, 0, False, False, Exit.NO_ANSWER), (1, 2, False, True, Exit.CONFIGURATION_FAILED),
 ])  # fmt: skip
-def test_an_answer_ends_in_0_and_missing_runs_in_5_where_that_is_strict(
-    n_empty: int, n_short: int, answered: bool, strict: bool, code: Exit
-) -> None:
+def test_answer_ends_in_0_few_runs_in_5(n_empty: int, n_short: int, answered: bool, strict: bool, code: Exit) -> None:
     runs = samples.bare().runs.model_copy(update={"n_empty": n_empty, "n_short": n_short})
     study = samples.bare().model_copy(update={"runs": runs, "claim": Claim(sentences=["s"], answered=answered)})
     assert analyze_steps.exit_code(study, strict) == code
@@ -74,9 +72,7 @@ def test_an_answer_ends_in_0_and_missing_runs_in_5_where_that_is_strict(
     assert analyze_steps.exit_code(other, strict, answered) == code
 
 
-def test_a_folder_nobody_may_enter_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_nobody_may_enter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def refused(*_: object, **__: object) -> int:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/root/s/study.toml")
 
@@ -190,17 +186,11 @@ def test_after_ctrl_c_the_runs_so_far_are_answered(runs: dict[str, int], capsys:
     assert "interrupted: answer from 5 runs, Ctrl-C again leaves at once. Resume with: scalograph run s.toml" in said
 
 
-@pytest.mark.parametrize(
-    ("ended", "code"),
-    [
-        (session(), Exit.INTERRUPTED),
-        (session(n_made=5, is_hurried=True), Exit.INTERRUPTED),
-        (session(n_made=5, number=signal.SIGTERM), Exit.TERMINATED),
-    ],
-)
-def test_nobody_waits_without_runs_or_in_a_hurry(
-    ended: Session, code: Exit, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("ended", "code"), [
+    (session(), Exit.INTERRUPTED), (session(n_made=5, is_hurried=True), Exit.INTERRUPTED),
+    (session(n_made=5, number=signal.SIGTERM), Exit.TERMINATED),
+])  # fmt: skip
+def test_nobody_waits_without_runs_or_in_haste(ended: Session, code: Exit, capsys: pytest.CaptureFixture[str]) -> None:
     answers: list[int] = []
     assert end_early(ended, RESUME, lambda: answers.append(0) or 0) == code and not answers
     said = capsys.readouterr().err.replace("\n", " ")

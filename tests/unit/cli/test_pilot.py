@@ -105,9 +105,7 @@ def test_it_runs_a_few_apart_and_proposes(piloted: Piloted, study: Path, capsys:
     assert all(f"+-{percent}%" in out for percent in (1, 2, 5)) and "[protocol]\nruns = " in out
 
 
-def test_plan_proposes_the_same_in_the_budget(
-    study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_plan_proposes_the_same_in_budget(study: Path, piloted: Piloted, capsys: pytest.CaptureFixture[str]) -> None:
     plan_command.command(study, json=True)
     assert "proposal" not in json.loads(capsys.readouterr().out)
     _, document = piloted()

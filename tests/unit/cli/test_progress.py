@@ -134,13 +134,10 @@ def test_a_resumed_study_counts_the_runs_before(lines: Lines, slow: Slow) -> Non
     assert lines()[0].startswith("[2/9] 22%  ETA 3 min 30 s")
 
 
-@pytest.mark.parametrize(
-    ("limit_s", "left"),
-    [
-        (70.0, ["limit 1 min 10 s, over by 20 s", "limit 1 min 10 s, over by 50 s"]),
-        (None, ["ETA 1 s", "ETA late by 30 s"]),
-    ],
-)
+@pytest.mark.parametrize(("limit_s", "left"), [
+    (70.0, ["limit 1 min 10 s, over by 20 s", "limit 1 min 10 s, over by 50 s"]),
+    (None, ["ETA 1 s", "ETA late by 30 s"]),
+])  # fmt: skip
 def test_past_its_time_a_study_says_how_far(slow: Slow, limit_s: float | None, left: list[str]) -> None:
     takes = slow(30)
     shown, planner = grid(study_of(1), limit_s=limit_s)

@@ -68,9 +68,7 @@ def test_what_ends_or_is_resolved_stays_as_it_is(folder: Path, monkeypatch: pyte
     ({"runs": 3, "budget_s": 90.0}, 3, 90.0),
     ({"runs": 3, "budget_s": 30.0}, 3, 60.0),
 ])  # fmt: skip
-def test_an_interrupted_one_has_the_runs_and_the_time_of_its_latest_start(
-    tmp_path: Path, begun: dict[str, Any], runs: int, budget_s: float
-) -> None:
+def test_interrupted_ones_have_latest_runs(tmp_path: Path, begun: dict[str, Any], runs: int, budget_s: float) -> None:
     events = [{"event": "study", "protocol": 1, "study": dump_study(declared(budget_s=60.0).study)}]
     events += [{"event": "resume", "study": dump_study(declared(**begun).study)}, {"event": "resume"}]
     (tmp_path / "journal.jsonl").write_text("".join(json.dumps({"at": "", **event}) + "\n" for event in events))

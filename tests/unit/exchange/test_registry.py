@@ -138,9 +138,7 @@ def test_what_is_too_large_is_refused_unparsed(tmp_path: Path, monkeypatch: pyte
 
 
 @every_reader
-def test_many_files_hold_no_more_benchmarks_than_one_may(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_many_files_hold_as_many_benchmarks_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     source = file_of(name, tmp_path)
     monkeypatch.setattr("scalograph.exchange.readers.registry.MOST_BENCHMARKS", len(read(name, source)))
     assert "with the files before it more than" in refusal(name, source, source).found

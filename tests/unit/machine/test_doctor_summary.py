@@ -44,18 +44,15 @@ def test_a_machine_without_faults_has_five_good_lines_and_nothing_to_do() -> Non
     assert line(summary, "load")[0] == "quiet"
 
 
-@pytest.mark.parametrize(
-    ("check", "name", "state", "text"),
-    [
-        (wrong("CPU quota"), "CPUs", "limited", "quota of found CPU quota"),
-        (wrong("probe"), "probe", "limited", "found probe"),
-        (wrong("probe: switch records"), "interference", "no", "every run is unverified"),
-        (wrong("probe: names of interfering programs"), "interference", "ok", "other programs are not named"),
-        (wrong("load now"), "load", "busy", "found load now"),
-        (wrong("CPU speed"), "load", "unsteady", "found CPU speed"),
-        (wrong("steal"), "load", "unsteady", "CPU steal: found steal"),
-    ],
-)
+@pytest.mark.parametrize(("check", "name", "state", "text"), [
+    (wrong("CPU quota"), "CPUs", "limited", "quota of found CPU quota"),
+    (wrong("probe"), "probe", "limited", "found probe"),
+    (wrong("probe: switch records"), "interference", "no", "every run is unverified"),
+    (wrong("probe: names of interfering programs"), "interference", "ok", "other programs are not named"),
+    (wrong("load now"), "load", "busy", "found load now"),
+    (wrong("CPU speed"), "load", "unsteady", "found CPU speed"),
+    (wrong("steal"), "load", "unsteady", "CPU steal: found steal"),
+])  # fmt: skip
 def test_each_fault_shows_in_its_line(check: Check, name: str, state: str, text: str) -> None:
     found = line(of(check), name)
     assert found[0] == state and text in found[1]

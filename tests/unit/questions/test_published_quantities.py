@@ -39,15 +39,10 @@ holds = [1, 1]
 """
 
 
-@pytest.mark.parametrize(
-    ("jumps", "decisions"),
-    [
-        ({220: 2.0}, ["holds", "holds"]),
-        ({40: 2.0}, ["does not hold", "holds"]),
-        ({10_000: 2.0}, ["does not hold", "does not hold"]),
-    ],
-    ids=["there", "elsewhere", "nowhere"],
-)
+@pytest.mark.parametrize(("jumps", "decisions"), [
+    ({220: 2.0}, ["holds", "holds"]), ({40: 2.0}, ["does not hold", "holds"]),
+    ({10_000: 2.0}, ["does not hold", "does not hold"]),
+], ids=["there", "elsewhere", "nowhere"])  # fmt: skip
 def test_a_place_is_where_it_was_published(tmp_path: Path, jumps: dict[int, float], decisions: list[str]) -> None:
     _, found = run(tmp_path, Machine(jumps), CLIFF + CLAIM)
     place, _ = found.published_claims

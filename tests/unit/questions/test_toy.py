@@ -189,9 +189,7 @@ def test_find_asks_it_of_a_command(folder: Path) -> None:
     assert findings_in(folder / "found")["runs"]["n_done"] == 6
 
 
-def test_its_mistakes_are_told_with_the_others_and_without_its_row_it_is_no_question(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_mistakes_are_told_and_without_its_row_there_is_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "study.toml").write_text(STUDY + "[protocol]\nruns = 3\n")
     said = scalograph(["check", "study.toml"], folder)
     assert said.code == 2 and "in a search" in said.printed

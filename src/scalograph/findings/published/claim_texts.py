@@ -181,12 +181,9 @@ def collect_reproduced_studies(
 
 
 def _study(
-    study: PublishedStudy,
-    catalogue: OpenedCatalogue,
-    findings: Mapping[str, Findings],
-    reasons: Mapping[str, str],
+    study: PublishedStudy, catalogue: OpenedCatalogue, findings: Mapping[str, Findings], reasons: Mapping[str, str],
     machine: Mapping[str, Any],
-) -> ReproducedStudy:
+) -> ReproducedStudy:  # fmt: skip
     order = list(study.claims)
     claims = [
         _copy_decision(claim, part, findings[part])

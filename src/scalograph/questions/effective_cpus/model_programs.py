@@ -127,14 +127,9 @@ def answers(times: FloatArray) -> IntArray:
 
 
 def _make_programs(
-    levels: tuple[int, ...],
-    caps: IntArray,
-    serials: FloatArray,
-    widths: FloatArray,
-    costs: FloatArray,
-    in_rounds: NDArray[np.bool_],
-    log_prior: FloatArray,
-) -> Programs:
+    levels: tuple[int, ...], caps: IntArray, serials: FloatArray, widths: FloatArray, costs: FloatArray,
+    in_rounds: NDArray[np.bool_], log_prior: FloatArray,
+) -> Programs:  # fmt: skip
     k, m, serial = np.array(levels)[None, :], caps[:, None], serials[:, None]
     parallel = np.where(in_rounds[:, None], np.ceil(k / m) / k, 1.0 / np.minimum(k, m))
     times = serial + (1 - serial) * parallel + costs[:, None] * (k - 1) / levels[-1]

@@ -42,14 +42,9 @@ class Parallelism:
 
 
 def parallelism(
-    busy_ns: Sequence[Sequence[float]],
-    bin_ns: int,
-    asked: float,
-    n_cpus: int,
-    begin_ns: float,
-    end_ns: float,
+    busy_ns: Sequence[Sequence[float]], bin_ns: int, asked: float, n_cpus: int, begin_ns: float, end_ns: float,
     last_ns: float = math.inf,
-) -> Parallelism | None:
+) -> Parallelism | None:  # fmt: skip
     """Measure parallelism from a timeline (protocol/probe.md).
 
     `busy_ns`: on-CPU time of the run in each bin, one row for each CPU, or one for all of them; `asked`: tasks that

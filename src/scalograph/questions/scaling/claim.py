@@ -95,13 +95,9 @@ class _Cases:
     """The cases of a claim; every number is that of a row, which is shown."""
 
     def __init__(
-        self,
-        table: Table,
-        taken: SampleMap,
-        points: Sequence[ComparedPoint],
-        best: BestGain | None,
+        self, table: Table, taken: SampleMap, points: Sequence[ComparedPoint], best: BestGain | None,
         past: Decline | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._table, self._taken, self._points, self._best, self._past = table, taken, points, best, past
         self._factor = points[0].curve.factor
         self._cpus = cpus_factor(table, self._factor)

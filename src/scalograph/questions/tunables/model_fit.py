@@ -93,14 +93,9 @@ class SettingFit:
 
 
 def fit(
-    rows: Sequence[Settings],
-    logs: FloatArray,
-    blocks: Sequence[int],
-    n_levels: Sequence[int],
-    matter: Sequence[int],
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> SettingFit | None:
+    rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int], matter: Sequence[int],
+    confidence: float = 0.95, seed: int = 0,
+) -> SettingFit | None:  # fmt: skip
     """Fit the effects of all settings at once; None where there are too few runs.
 
     `rows`: the level of each factor, run by run; `logs`: log performance of each, shape (runs,); `matter`: factors

@@ -258,17 +258,12 @@ def test_pairs_show_what_blocks_would_hide() -> None:
     assert found.answer == "inconclusive" and "9 of 16" in found.results[0].why
 
 
-@pytest.mark.parametrize(
-    ("half", "n", "margin", "precision", "options"),
-    [
-        (0.03, 40, 0.02, 0.01, "Add pairs: --pairs 348"),  # three times as wide as it may be: nine times as many
-        (0.02, 40, 0.01, 0.01, "Add pairs: --pairs 610 --precision 0.5%"),  # at 1% the pairs would end too early
-        (0.02, 9, 0.02, 0.01, "Add pairs: --pairs 29"),
-    ],
-)
-def test_an_open_answer_names_deciding_pairs(
-    half: float, n: int, margin: float, precision: float, options: str
-) -> None:
+@pytest.mark.parametrize(("half", "n", "margin", "precision", "options"), [
+    (0.03, 40, 0.02, 0.01, "Add pairs: --pairs 348"),  # three times as wide as it may be: nine times as many
+    (0.02, 40, 0.01, 0.01, "Add pairs: --pairs 610 --precision 0.5%"),  # at 1% the pairs would end too early
+    (0.02, 9, 0.02, 0.01, "Add pairs: --pairs 29"),
+])  # fmt: skip
+def test_open_answers_name_deciding_pairs(half: float, n: int, margin: float, precision: float, options: str) -> None:
     """Made-up intervals; with as many pairs their ends are no farther apart than the margin."""
     (result,) = said(1.0).results
     ratio = Estimate(1.0, math.exp(-half), math.exp(half), 0.95, n)

@@ -49,9 +49,7 @@ def test_a_new_level_begins_with_a_result_and_else_there_is_one() -> None:
     [(12, None, None, "equivalent"), (12, None, 0.05, "equivalent"), (12, None, 0.005, "open"), (4, None, None, "few"),
      (12, 7, 0.15, "small step")],
 )  # fmt: skip
-def test_what_is_said_of_results_without_a_change_beyond_the_margin(
-    n: int, step_at: int | None, margin: float | None, case: str
-) -> None:
+def test_results_with_no_change_beyond_the_margin(n: int, step_at: int | None, margin: float | None, case: str) -> None:
     claim = series_claim(series(results(n, step_at), margin=margin))
     assert [*cases_of(claim)] == [case, "changes"][: 1 if step_at is None else 2]
     assert claim.answered == (case not in ("open", "few"))

@@ -142,9 +142,7 @@ def test_kept_and_measured_anew_on_another_or_if_wanted(environ: dict[str, str],
     assert len({saved_ceiling.ceiling_key(facts, (probe,)) for facts, probe in others}) == 3
 
 
-def test_one_that_is_disturbed_or_cannot_be_written_is_told_and_not_kept(
-    tmp_path: Path, environ: dict[str, str], measuring: list[Ceiling]
-) -> None:
+def test_disturbed_or_unwritable_is_not_kept(tmp_path: Path, environ: dict[str, str], measuring: list[Ceiling]) -> None:
     measuring.insert(0, Ceiling(kinds={"fork": (timed(1, 0.2, falls_back=True),)}))
     found = machine_ceiling(KNOWN, environ=environ)
     assert "not saved" in found.warnings[0] and read_ceiling(environ) is None

@@ -126,7 +126,7 @@ def test_a_disturbed_run_is_made_again_and_its_pair_counts_once(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("workers", "failing_from"), [((1, 2, 4, 8), 32768), ((4,), 8192)], ids=["some", "at first"])
-def test_points_that_fail_are_left_out_and_start_points_stood_in_for(
+def test_failed_points_go_start_points_are_replaced(
     tmp_path: Path, workers: tuple[int, ...], failing_from: int
 ) -> None:
     fails = Machine(forked, lambda levels: levels["version"] == "parallel" and int(levels["size"]) >= failing_from)

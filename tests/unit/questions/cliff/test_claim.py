@@ -34,19 +34,13 @@ def claim_of(
     return cliff_claim(read, Cliffs.model_validate(usual | (result or {})))
 
 
-@pytest.mark.parametrize(
-    ("response", "above", "factor", "case", "size"),
-    [
-        (TIME, 2.0, (1.9, 2.0, 2.1), "rise", 2.0),
-        (RATE, 0.5, (1.9, 2.0, 2.1), "fall", 0.5),
-        (RATE, 2.0, (0.45, 0.5, 0.55), "rise", 2.0),
-        (TIME, 0.75, (0.7, 0.75, 0.8), "fall", 0.75),
-        (TIME, 2.0, (1.2, 2.0, 3.0), "rise of uncertain size", None),
-        (TIME, 2.0, (2.5, 2.7, 2.9), "rise of uncertain size", None),
-        (RATE, 2.0, (1.9, 2.0, 2.1), "fall of uncertain size", None),
-    ],
-    ids=["slower", "fewer", "more", "faster", "wide", "refuted", "rate refuted"],
-)
+@pytest.mark.parametrize(("response", "above", "factor", "case", "size"), [
+    (TIME, 2.0, (1.9, 2.0, 2.1), "rise", 2.0), (RATE, 0.5, (1.9, 2.0, 2.1), "fall", 0.5),
+    (RATE, 2.0, (0.45, 0.5, 0.55), "rise", 2.0), (TIME, 0.75, (0.7, 0.75, 0.8), "fall", 0.75),
+    (TIME, 2.0, (1.2, 2.0, 3.0), "rise of uncertain size", None),
+    (TIME, 2.0, (2.5, 2.7, 2.9), "rise of uncertain size", None),
+    (RATE, 2.0, (1.9, 2.0, 2.1), "fall of uncertain size", None),
+], ids=["slower", "fewer", "more", "faster", "wide", "refuted", "rate refuted"])  # fmt: skip
 def test_a_time_and_a_rate_go_opposite_ways(
     response: dict[str, str], above: float, factor: tuple[float, ...], case: str, size: float | None
 ) -> None:

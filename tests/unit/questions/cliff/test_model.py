@@ -47,17 +47,10 @@ def test_beyond_a_trend_the_jump_alone_is_told() -> None:
     assert found.factor[1] == pytest.approx(1.5, rel=0.08)
 
 
-@pytest.mark.parametrize(
-    "time",
-    [
-        lambda n: 1.0,
-        lambda n: n**0.2,
-        lambda n: 1 / min(n, 16),
-        lambda n: (1 + 0.05 * (n - 1) + 0.0004 * n * (n - 1)) / n,
-        lambda n: 1.0 + n / 100,
-    ],
-    ids=["flat", "trend", "bend", "coherency", "line"],
-)
+@pytest.mark.parametrize("time", [
+    lambda n: 1.0, lambda n: n**0.2, lambda n: 1 / min(n, 16),
+    lambda n: (1 + 0.05 * (n - 1) + 0.0004 * n * (n - 1)) / n, lambda n: 1.0 + n / 100,
+], ids=["flat", "trend", "bend", "coherency", "line"])  # fmt: skip
 def test_what_is_smooth_is_no_cliff(time: Time) -> None:
     state = searched(time)
     assert state.sure == [] and state.is_decided
@@ -127,15 +120,11 @@ def test_first_levels_cover_the_range_and_follow_the_seed() -> None:
         assert max(b / a for a, b in pairwise(levels)) < 4
 
 
-@pytest.mark.parametrize(
-    ("n", "times", "levels", "told"),
-    [
-        ([1], [1.0], [1, 2], "expected as many of each, at least two"),
-        ([1, 2], [1.0, -1.0], [1, 2], "a time of 0 or less"),
-        ([1, 3], [1.0, 1.0], [1, 2], "runs at level 3"),
-        ([1, 2], [1.0, 1.0], [2, 1], "expected at least two, growing, from 1 on"),
-    ],
-)
+@pytest.mark.parametrize(("n", "times", "levels", "told"), [
+    ([1], [1.0], [1, 2], "expected as many of each, at least two"),
+    ([1, 2], [1.0, -1.0], [1, 2], "a time of 0 or less"), ([1, 3], [1.0, 1.0], [1, 2], "runs at level 3"),
+    ([1, 2], [1.0, 1.0], [2, 1], "expected at least two, growing, from 1 on"),
+])  # fmt: skip
 def test_refusals(n: list[int], times: list[float], levels: list[int], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         cliff(n, times, levels)
@@ -159,17 +148,13 @@ AT, FEW, MANY = [200] * 3 + [240] * 3, [200] * 4 + [240] * 4, [200] * 20 + [240]
 
 # A single fast run above does not decide either: it may be the one that is wrong. And where one run in ten is slowed,
 # three of thirty tell nothing, which of few do.
-@pytest.mark.parametrize(
-    ("n", "times", "expected"),
-    [
-        (AT, [1, 1, 1, 2, 2, 2], None),
-        (AT, [1, 2, 2, 2, 2, 2], {"n": 2, "is_sure": False}),
-        (AT, [1, 1, 1, 1, 2, 2], {"n": 2, "is_sure": False}),
-        (AT, [1, 2, 2, 1, 2, 2], {"n": 4, "n_without_one": 2, "low": 200, "high": 240, "is_sure": True}),
-        (FEW, [1, 1, 2, 2, 1, 1, 2, 2], {"is_sure": True}),
-        ([200] * 30 + [201] * 2, [2, 2, 2, *[1] * 27, 1, 1], {"n": 3, "is_sure": False}),
-    ],
-)
+@pytest.mark.parametrize(("n", "times", "expected"), [
+    (AT, [1, 1, 1, 2, 2, 2], None), (AT, [1, 2, 2, 2, 2, 2], {"n": 2, "is_sure": False}),
+    (AT, [1, 1, 1, 1, 2, 2], {"n": 2, "is_sure": False}),
+    (AT, [1, 2, 2, 1, 2, 2], {"n": 4, "n_without_one": 2, "low": 200, "high": 240, "is_sure": True}),
+    (FEW, [1, 1, 2, 2, 1, 1, 2, 2], {"is_sure": True}),
+    ([200] * 30 + [201] * 2, [2, 2, 2, *[1] * 27, 1, 1], {"n": 3, "is_sure": False}),
+])  # fmt: skip
 def test_slowed_runs_are_no_place_that_moves(n: list[int], times: list[float], expected: dict[str, int] | None) -> None:
     found = contradiction(n, times, 2.0)
     assert (found and expected and {name: getattr(found, name) for name in expected}) == expected

@@ -25,17 +25,12 @@ def times(k: Sequence[int], cap: int, serial: float = 0.0) -> list[float]:
     return [float(t) for t in np.array(curve) * jitter(len(k))]
 
 
-@pytest.mark.parametrize(
-    ("curve", "answer"),
-    [
-        ([1.0, 1.0, 1.0, 1.0], 1),
-        ([1.0, 0.5, 0.5, 0.5], 2),
-        ([1.0, 0.5, 0.333, 0.25], 4),
-        ([1.0, 0.5, 0.495, 0.491], 2),  # two more gain less than 2% together
-        ([1.0, 0.5, 0.495, 0.489], 3),  # and here more than 2%
-        ([1.0, 0.5, 0.4, 0.8], 3),  # more make it slower
-    ],
-)
+@pytest.mark.parametrize(("curve", "answer"), [
+    ([1.0, 1.0, 1.0, 1.0], 1), ([1.0, 0.5, 0.5, 0.5], 2), ([1.0, 0.5, 0.333, 0.25], 4),
+    ([1.0, 0.5, 0.495, 0.491], 2),  # two more gain less than 2% together
+    ([1.0, 0.5, 0.495, 0.489], 3),  # and here more than 2%
+    ([1.0, 0.5, 0.4, 0.8], 3),  # more make it slower
+])  # fmt: skip
 def test_what_the_answer_is(curve: list[float], answer: int) -> None:
     assert int(answers(np.array(curve))) + 1 == answer
 
@@ -144,17 +139,12 @@ def test_levels_need_not_be_every_count() -> None:
     assert found.k_eff == 8 and found.sure  # the least level that is enough for six
 
 
-@pytest.mark.parametrize(
-    ("k", "values", "levels", "words"),
-    [
-        ([1], [], LEVELS, "as many of each"),
-        ([], [], LEVELS, "at least one"),
-        ([1, 2], [1.0, 0.0], LEVELS, "times above 0"),
-        ([1, 2], [1.0, math.nan], LEVELS, "times above 0"),
-        ([1, 13], [1.0, 1.0], LEVELS, "13 CPUs, expected one of"),
-        *(([], [], levels, "expected at least two, growing, from 1 on") for levels in [(1,), (2, 1), (0, 1), (1, 1)]),
-    ],
-)
+@pytest.mark.parametrize(("k", "values", "levels", "words"), [
+    ([1], [], LEVELS, "as many of each"), ([], [], LEVELS, "at least one"),
+    ([1, 2], [1.0, 0.0], LEVELS, "times above 0"), ([1, 2], [1.0, math.nan], LEVELS, "times above 0"),
+    ([1, 13], [1.0, 1.0], LEVELS, "13 CPUs, expected one of"),
+    *(([], [], levels, "expected at least two, growing, from 1 on") for levels in [(1,), (2, 1), (0, 1), (1, 1)]),
+])  # fmt: skip
 def test_refusals(k: list[int], values: list[float], levels: Sequence[int], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         effective_cpus(k, values, levels) if levels is LEVELS else programs((*levels,))

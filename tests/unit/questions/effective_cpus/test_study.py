@@ -98,19 +98,15 @@ FIVE = {"k_eff": 5, "workers": 5, "limit": "more CPUs than work", "group": {"thr
 TWO = {"factor": "threads", "k_eff": 2, "decided": True, "mask": 12, "limit": "pool of fixed size"}
 
 
-@pytest.mark.parametrize(
-    ("machine", "text", "quota", "expected"),
-    [
-        (Machine(cap=4, believed=4), STUDY, None,
-         {"k_eff": 4, "limit": "believes in another number", "sentence": BELIEVES}),
-        (Machine(cap=3), STUDY, 3.0, {"k_eff": 3, "quota": 3.0, "limit": "quota"}),
-        (Machine(cap=3), a_study({**CPUS, "share": {"control": "quota", "levels": [3]}}, **SEARCH), None,
-         {"k_eff": 3, "quota": 3.0, "limit": "quota"}),
-        (Machine(cap=5), a_study({**CPUS, "threads": [5]}, **SEARCH), None, FIVE),
-        (Machine(cap=2, workers=True), a_study({"threads": "1:12"}, work="per-worker", **SEARCH), None, TWO),
-    ],
-    ids=["belief", "quota of the machine", "quota of the study", "workers", "as published on twelve CPUs"],
-)  # fmt: skip
+@pytest.mark.parametrize(("machine", "text", "quota", "expected"), [
+    (Machine(cap=4, believed=4), STUDY, None,
+     {"k_eff": 4, "limit": "believes in another number", "sentence": BELIEVES}),
+    (Machine(cap=3), STUDY, 3.0, {"k_eff": 3, "quota": 3.0, "limit": "quota"}),
+    (Machine(cap=3), a_study({**CPUS, "share": {"control": "quota", "levels": [3]}}, **SEARCH), None,
+     {"k_eff": 3, "quota": 3.0, "limit": "quota"}),
+    (Machine(cap=5), a_study({**CPUS, "threads": [5]}, **SEARCH), None, FIVE),
+    (Machine(cap=2, workers=True), a_study({"threads": "1:12"}, work="per-worker", **SEARCH), None, TWO),
+], ids=["belief", "quota of the machine", "quota of the study", "workers", "as published on twelve CPUs"])  # fmt: skip
 def test_limits_are_named(
     tmp_path: Path, machine: Machine, text: str, quota: float | None, expected: dict[str, Any]
 ) -> None:

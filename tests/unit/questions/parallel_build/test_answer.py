@@ -129,9 +129,7 @@ def test_the_best_is_a_set_and_user_time_grows_where_the_test_says_so(usual: Ans
     assert [(row[0], row[3]) for row in policy.rows] == [(n, "the same within 2%") for n in (1, 2, 4)]
 
 
-def test_the_claim_names_what_is_fastest_and_its_cost(
-    usual: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_claim_names_the_fastest_and_its_cost(usual: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = claim_of(usual)
     first, cost = said.cases
     assert said.answered and (first.case, first.values["best"], first.values["where"]) == ("several", [2, 4], "")
@@ -199,16 +197,10 @@ def test_without_timelines_the_rest_is_told(tmp_path: Path) -> None:
     assert claim_of(found).answered
 
 
-@pytest.mark.parametrize(
-    ("factor", "command", "work", "jobs"),
-    [
-        ("jobs", "make -j{jobs}", "total", "jobs"),
-        ("n", "./prog -j{n}", "total", "n"),
-        ("n", "./prog -t{n}", "total", None),
-        ("jobs", "make -j{jobs}", "per-worker", None),
-    ],
-    ids=["make", "its option alone", "threads", "jobs that each build something"],
-)
+@pytest.mark.parametrize(("factor", "command", "work", "jobs"), [
+    ("jobs", "make -j{jobs}", "total", "jobs"), ("n", "./prog -j{n}", "total", "n"),
+    ("n", "./prog -t{n}", "total", None), ("jobs", "make -j{jobs}", "per-worker", None),
+], ids=["make", "its option alone", "threads", "jobs that each build something"])  # fmt: skip
 def test_other_studies_are_left_alone(tmp_path: Path, factor: str, command: str, work: str, jobs: str | None) -> None:
     factors = {factor: {"title": "-j", "levels": [1, 2, 4]}, "policy": POLICY}
     text = a_study(factors, command=command, baseline={factor: 1}, responses=RESPONSES, work=work)

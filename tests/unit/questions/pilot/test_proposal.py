@@ -76,24 +76,18 @@ def test_iterations_are_those_of_kalibera_and_jones_after_warmup_far_from_a_time
 ONE = ITERATED.replace("iterations = 6\nwarmup = 1", "iterations = 1")
 
 
-@pytest.mark.parametrize(
-    ("found", "iterations", "unknown", "warning"),
-    [
-        (proposed(seen(Noise(within=0.03, between=0.0))), {6}, {"sd_between"},
-         "noise between runs is not significant; iterations: 6. Repeat the pilot with "),
-        (proposed(seen(LOW, counted=1), ONE), {1}, {"sd_within", "sd_between"},
-         "runs of one iteration cannot separate noise within runs from noise between them; iterations: 1"),
-        (proposed(seen(LOW), takes_iterations=False), {6}, set(),
-         "the workload takes no number of iterations; iterations: 6"),
-        (proposed(seen(LOW, n_runs=1)), set(), {"sd_score"},
-         "inconclusive: no configuration has 2 undisturbed runs with values above 0 (runs: 4)"),
-        (proposed(seen(LOW), n_excluded=3), {4}, set(), "3 of 15 runs are excluded: disturbed or failed"),
-    ],
-    ids=["no noise between runs", "one observation", "no iterations", "too few", "excluded"],
-)  # fmt: skip
-def test_what_is_not_known_is_not_invented(
-    found: Proposal, iterations: set[int], unknown: set[str], warning: str
-) -> None:
+@pytest.mark.parametrize(("found", "iterations", "unknown", "warning"), [
+    (proposed(seen(Noise(within=0.03, between=0.0))), {6}, {"sd_between"},
+     "noise between runs is not significant; iterations: 6. Repeat the pilot with "),
+    (proposed(seen(LOW, counted=1), ONE), {1}, {"sd_within", "sd_between"},
+     "runs of one iteration cannot separate noise within runs from noise between them; iterations: 1"),
+    (proposed(seen(LOW), takes_iterations=False), {6}, set(),
+     "the workload takes no number of iterations; iterations: 6"),
+    (proposed(seen(LOW, n_runs=1)), set(), {"sd_score"},
+     "inconclusive: no configuration has 2 undisturbed runs with values above 0 (runs: 4)"),
+    (proposed(seen(LOW), n_excluded=3), {4}, set(), "3 of 15 runs are excluded: disturbed or failed"),
+], ids=["no noise between runs", "one observation", "no iterations", "too few", "excluded"])  # fmt: skip
+def test_the_unknown_is_not_invented(found: Proposal, iterations: set[int], unknown: set[str], warning: str) -> None:
     (told,) = found.warnings
     assert told.startswith(warning) if warning.endswith(" ") else told == warning
     assert iterations_of(found) == iterations and (found.choose_plan(None) is None) == (iterations == set())

@@ -32,22 +32,16 @@ def said(given: Table) -> Claim:
     return found
 
 
-@pytest.mark.parametrize(
-    ("shapes", "case", "values", "lower"),
-    [
-        (["linear"], "gain", {"level": "4 threads", "who": []}, []),
-        ([*["linear"] * 3, "slower"], "gain", {"level": "4 threads", "who": ["lock 0, 1 or 2"]}, ["lock 3"]),
-        (["cap", "cap", "cap", "flat"], "gain", {"level": "2 threads", "who": ["lock 0, 1 or 2"]}, ["lock 3"]),
-        (["cliff", "flat", "flat", "flat"], "gain", {"level": "4 threads", "who": ["lock 0"]}, ["lock 1, 2 or 3"]),
-        (["flat", "flat"], "equivalent", {}, []),
-        (["slower", "flat"], "no gain", {"who": ["lock 0"]}, []),
-        # The fewest threads that gain as much stand for all that gain as much.
-        (["noisy"], "gain", {"level": "4 threads"}, []),
-    ],
-)
-def test_a_claim_and_its_exception(
-    shapes: Sequence[str], case: str, values: dict[str, object], lower: list[str]
-) -> None:
+@pytest.mark.parametrize(("shapes", "case", "values", "lower"), [
+    (["linear"], "gain", {"level": "4 threads", "who": []}, []),
+    ([*["linear"] * 3, "slower"], "gain", {"level": "4 threads", "who": ["lock 0, 1 or 2"]}, ["lock 3"]),
+    (["cap", "cap", "cap", "flat"], "gain", {"level": "2 threads", "who": ["lock 0, 1 or 2"]}, ["lock 3"]),
+    (["cliff", "flat", "flat", "flat"], "gain", {"level": "4 threads", "who": ["lock 0"]}, ["lock 1, 2 or 3"]),
+    (["flat", "flat"], "equivalent", {}, []), (["slower", "flat"], "no gain", {"who": ["lock 0"]}, []),
+    # The fewest threads that gain as much stand for all that gain as much.
+    (["noisy"], "gain", {"level": "4 threads"}, []),
+])  # fmt: skip
+def test_claim_and_its_exception(shapes: Sequence[str], case: str, values: dict[str, object], lower: list[str]) -> None:
     found = said(table("linear", noise=Noise(0.02, 0.03)) if shapes == ["noisy"] else table(*shapes))
     first = found.cases[0]
     assert found.answered and first.case == case and first.values.items() >= values.items()
@@ -91,21 +85,17 @@ def test_a_decline_tells_what_makes_the_difference() -> None:
 Change = Callable[[Row], Row | None]
 
 
-@pytest.mark.parametrize(
-    ("shapes", "noise", "change", "expected"),
-    [
-        (["flat", "flat"], Noise(0.5, 0.6), None, "too noisy"),
-        (["flat"], Noise(0.02, 0.06), None,
-         "Inconclusive: no difference from 1 thread is significant among all comparisons; up to 18% is possible."),
-        (["linear", "linear"], QUIET, lambda row: structs.replace(row, verdict="disturbed"),
-         "No answer: 50 of 50 runs were disturbed."),
-        (["linear"], QUIET, lambda row: None if row.configuration["threads"] == 1 else row,
-         "No answer: no run with 1 thread succeeded."),
-        (["linear"], QUIET, lambda row: structs.replace(row, scores={**row.scores, "wall": 0.0}),
-         "No answer: wall time of 0 or less has no speedup."),
-    ],
-    ids=["too wide", "no difference", "disturbed", "no baseline", "no time"],
-)  # fmt: skip
+@pytest.mark.parametrize(("shapes", "noise", "change", "expected"), [
+    (["flat", "flat"], Noise(0.5, 0.6), None, "too noisy"),
+    (["flat"], Noise(0.02, 0.06), None,
+     "Inconclusive: no difference from 1 thread is significant among all comparisons; up to 18% is possible."),
+    (["linear", "linear"], QUIET, lambda row: structs.replace(row, verdict="disturbed"),
+     "No answer: 50 of 50 runs were disturbed."),
+    (["linear"], QUIET, lambda row: None if row.configuration["threads"] == 1 else row,
+     "No answer: no run with 1 thread succeeded."),
+    (["linear"], QUIET, lambda row: structs.replace(row, scores={**row.scores, "wall": 0.0}),
+     "No answer: wall time of 0 or less has no speedup."),
+], ids=["too wide", "no difference", "disturbed", "no baseline", "no time"])  # fmt: skip
 def test_what_is_not_said_has_its_reason(shapes: list[str], noise: Noise, change: Change | None, expected: str) -> None:
     given = table(*shapes, noise=noise)
     given.rows[:] = [new for row in given.rows if (new := change(row) if change else row) is not None]

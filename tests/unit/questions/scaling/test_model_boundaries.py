@@ -27,17 +27,14 @@ def along_cpus(table: Table, place: str = "compact") -> list[Boundary]:
     return list(boundaries(table, "cpus", {"threads": 8, "place": place}, None))
 
 
-@pytest.mark.parametrize(
-    ("machine", "place", "expected"),
-    [
-        ("two sockets", "compact", [(1, SIBLINGS), (16, f"{SOCKET} begins"), (32, f"{SOCKET} would begin")]),
-        ("two sockets", "scatter", [(1, f"{SOCKET} begins"), (16, SIBLINGS), (32, f"{SOCKET} would begin")]),
-        ("chiplets", "compact", [(4, f"{L3} begins"), (8, f"{L3} begins"), (10, f"{L3} would begin")]),
-        ("hybrid", "compact", [(1, SIBLINGS), (4, f"{L2} begins")]),
-        ("four nodes", "compact", [(2, f"{NODE} begins"), (4, f"{SOCKET} begins"), (6, f"{NODE} begins"),
-                                   (8, f"{SOCKET} would begin")]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("machine", "place", "expected"), [
+    ("two sockets", "compact", [(1, SIBLINGS), (16, f"{SOCKET} begins"), (32, f"{SOCKET} would begin")]),
+    ("two sockets", "scatter", [(1, f"{SOCKET} begins"), (16, SIBLINGS), (32, f"{SOCKET} would begin")]),
+    ("chiplets", "compact", [(4, f"{L3} begins"), (8, f"{L3} begins"), (10, f"{L3} would begin")]),
+    ("hybrid", "compact", [(1, SIBLINGS), (4, f"{L2} begins")]),
+    ("four nodes", "compact", [(2, f"{NODE} begins"), (4, f"{SOCKET} begins"), (6, f"{NODE} begins"),
+                               (8, f"{SOCKET} would begin")]),
+])  # fmt: skip
 def test_along_cpus(machine: str, place: str, expected: list[tuple[int, str]], tmp_path: Path) -> None:
     assert along_cpus(on(grown(tmp_path, MACHINES[machine]())), place) == expected
 
@@ -54,14 +51,10 @@ def test_a_topology_that_cannot_be_read_is_not_known(topology: Any, tmp_path: Pa
     assert boundaries(table, "threads", {"cpus": 2, "place": "compact"}, 2) == (Boundary(2, NO_CPU),)
 
 
-@pytest.mark.parametrize(
-    ("cpus", "place", "expected"),
-    [
-        (32, "compact", [(16, SIBLINGS), (16, f"{SOCKET} begins"), (32, NO_CPU)]),
-        (16, "compact", [(8, SIBLINGS), (16, NO_CPU)]),
-        (4, "scatter", [(2, f"{SOCKET} begins"), (4, NO_CPU)]),
-    ],
-)
+@pytest.mark.parametrize(("cpus", "place", "expected"), [
+    (32, "compact", [(16, SIBLINGS), (16, f"{SOCKET} begins"), (32, NO_CPU)]),
+    (16, "compact", [(8, SIBLINGS), (16, NO_CPU)]), (4, "scatter", [(2, f"{SOCKET} begins"), (4, NO_CPU)]),
+])  # fmt: skip
 def test_more_workers_than_fit_share(cpus: int, place: str, expected: list[tuple[int, str]], tmp_path: Path) -> None:
     table = on(grown(tmp_path, MACHINES["two sockets"]()))
     found = boundaries(table, "threads", {"cpus": cpus, "place": place}, cpus)

@@ -65,16 +65,10 @@ def test_fairness_stays_between_zero_and_one_and_holds_the_index_of_equal_runs()
     assert fairness([[1.0], []]).value is None and deviation([9.0], [1.0], 2, 2)[1] == ""
 
 
-@pytest.mark.parametrize(
-    ("factor", "workers", "cpus", "flag"),
-    [
-        (1.0, 2, 2, ""),
-        (1.5, 3, 2, ""),
-        (2.0, 3, 2, "as if each worker stayed on one CPU"),
-        (1.3, 2, 2, "longer than the CPUs need"),
-        (1.2, 3, 2, "shorter than the CPUs allow"),
-    ],
-)
+@pytest.mark.parametrize(("factor", "workers", "cpus", "flag"), [
+    (1.0, 2, 2, ""), (1.5, 3, 2, ""), (2.0, 3, 2, "as if each worker stayed on one CPU"),
+    (1.3, 2, 2, "longer than the CPUs need"), (1.2, 3, 2, "shorter than the CPUs allow"),
+])  # fmt: skip
 def test_a_deviation_is_flagged_by_its_whole_interval(factor: float, workers: int, cpus: int, flag: str) -> None:
     one = [0.1 * math.exp(x) for x in (-0.004, 0.0, 0.004)]
     found, said = deviation([factor * x for x in one], one, workers, cpus)

@@ -120,17 +120,12 @@ def test_every_setting_is_told_drawn_and_offered_to_papers_the_largest_first(tmp
     assert [one.group for one in quantities(part)["corner_over_best"]] == [{"cap": 0}, {"cap": 1}]
 
 
-@pytest.mark.parametrize(
-    ("slower", "elsewhere"),
-    [
-        ({1: 20.0, 2: 40.0, 4: 79.0, 8: 80.0}, ("1 server", "4 clients")),
-        ({1: 10.0, 2: 20.0, 4: 40.0, 8: 79.0}, ("1 server", "8 clients")),
-        ({1: 60.0, 2: 60.0, 4: 60.0, 8: 60.0}, None),
-    ],
-)
-def test_a_configuration_that_gains_from_more_load_is_named(
-    tmp_path: Path, slower: dict[int, float], elsewhere: tuple[str, str] | None
-) -> None:
+@pytest.mark.parametrize(("slower", "elsewhere"), [
+    ({1: 20.0, 2: 40.0, 4: 79.0, 8: 80.0}, ("1 server", "4 clients")),
+    ({1: 10.0, 2: 20.0, 4: 40.0, 8: 79.0}, ("1 server", "8 clients")),
+    ({1: 60.0, 2: 60.0, 4: 60.0, 8: 60.0}, None),
+])  # fmt: skip
+def test_gains_from_load_are_named(tmp_path: Path, slower: dict[int, float], elsewhere: tuple[str, str] | None) -> None:
     other = [({**levels, "servers": 2}, record) for levels, record in made({n: 2 * r for n, r in CARRIED.items()})]
     cases = cases_of(findings_of(tmp_path, [*made(slower), *other], STUDY))
     assert (cases["plateau"]["level"], cases["plateau"]["who"]) == ("2 clients", "2 servers")

@@ -44,19 +44,13 @@ def test_a_driver_tells_rates_and_times_and_without_a_rate_nothing() -> None:
 
 
 # Wrong answers are in flight too, but right ones are not more than were. Those of an open loop may wait before.
-@pytest.mark.parametrize(
-    ("values", "is_lawful"),
-    [
-        ({"in_flight": [4.4]}, False),
-        ({"in_flight": [3.6]}, False),
-        ({"clients": [9.0]}, False),
-        ({"cycle_ns": [45e6]}, False),
-        ({"errors": [100], "rate": [90.0]}, True),
-        ({"errors": [100], "rate": [110.0]}, False),
-        ({"offered_rate": [100.0], "in_flight": [2.0], "cycle_ns": []}, True),
-        ({"offered_rate": [100.0], "in_flight": [6.0], "cycle_ns": []}, False),
-    ],
-)
+@pytest.mark.parametrize(("values", "is_lawful"), [
+    ({"in_flight": [4.4]}, False), ({"in_flight": [3.6]}, False), ({"clients": [9.0]}, False),
+    ({"cycle_ns": [45e6]}, False), ({"errors": [100], "rate": [90.0]}, True),
+    ({"errors": [100], "rate": [110.0]}, False),
+    ({"offered_rate": [100.0], "in_flight": [2.0], "cycle_ns": []}, True),
+    ({"offered_rate": [100.0], "in_flight": [6.0], "cycle_ns": []}, False),
+])  # fmt: skip
 def test_what_breaks_littles_law_is_not_lawful(values: dict[str, list[float]], is_lawful: bool) -> None:
     found = driven(**values)
     assert found.is_lawful == is_lawful and (found.deviation > 0.05 or is_lawful)
@@ -90,9 +84,7 @@ def test_several_copies_of_a_driver_are_taken_together() -> None:
      ({"late_share": [0.05], "own_late_share": [0.02]}, 0.05, 0.02)],
     ids=["late", "had no CPU in time", "its own fault"],
 )  # fmt: skip
-def test_a_driver_is_late_by_itself_or_for_want_of_a_cpu(
-    values: dict[str, list[float]], late: float, by_driver: float
-) -> None:
+def test_a_driver_is_late_alone_or_without_a_cpu(values: dict[str, list[float]], late: float, by_driver: float) -> None:
     found = driven(**values)
     assert (found.late, found.late_by_driver) == (late, by_driver)
 

@@ -34,32 +34,29 @@ def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
     return replace(RUN, processes=processes, **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("found", "kind", "names"),
-    [
-        (run(service("web", 1.97, 0, 1), service("db", 0.3, 2)), "cpu", ("web",)),
-        (run(service("web", 0.97, 0, 1), service("db", 0.98, 2)), "cpu", ("db",)),
-        (run(service("web", 0.99, 0), service("db", 0.97, 1)), "inconclusive", ("web",)),
-        (run(service("web", 0.6, 0), service("db", 0.38, 0)), "cpu", ("web", "db")),
-        (run(service("web", 0.99, 0, 1, 2, 3, n_tasks=1)), "tasks", ("web",)),
-        (run(service("web", 0.5, 0), driver=0.97), "driver", ("driver",)),
-        (run(service("web", 0.5, 0), late=0.03), "driver", ("driver",)),
-        (run(service("web", 0.49, 0), quota=0.5, throttled=0.3), "quota", ("web",)),
-        (run(service("web", 0.9, 0, 1), limited("db", 0.49, 0, 1)), "quota", ("db",)),
-        (run(service("web", 0.5, 0), limited("db", 0.3, 0)), "inside", ()),
-        (run(service("web", 1.1, 0, 1, 2, 3)), "inside", ()),
-        (run(service("web", 1.1, 0, 1, 2, 3, waited=0.6)), "inconclusive", ()),
-        (run(service("web", 0.3, 0), driver=None, late=None), "inside", ()),
-        (RUN, "not known", ()),
-        (run(service("web", 0.3, 0), n_errors=30), "wrong", ("answer",)),
-        (replace(RUN, n_errors=30, wrong={"connect": 20, "status": 10}), "wrong", ("connect",)),
-        (replace(RUN, n_errors=30, wrong={"waiting": 30}), "not known", ()),
-        (run(service("web", 0.3, 0), n_errors=30, dropped=20), "backlog", ("connections",)),
-        (run(service("web", 0.3, 0), dropped=9), "inside", ()),
-        (run(service("web", 0.99, 0), n_errors=30, dropped=20), "cpu", ("web",)),
-        (run(service("web", 0.3, 0), n_errors=9), "inside", ()),
-    ],
-)
+@pytest.mark.parametrize(("found", "kind", "names"), [
+    (run(service("web", 1.97, 0, 1), service("db", 0.3, 2)), "cpu", ("web",)),
+    (run(service("web", 0.97, 0, 1), service("db", 0.98, 2)), "cpu", ("db",)),
+    (run(service("web", 0.99, 0), service("db", 0.97, 1)), "inconclusive", ("web",)),
+    (run(service("web", 0.6, 0), service("db", 0.38, 0)), "cpu", ("web", "db")),
+    (run(service("web", 0.99, 0, 1, 2, 3, n_tasks=1)), "tasks", ("web",)),
+    (run(service("web", 0.5, 0), driver=0.97), "driver", ("driver",)),
+    (run(service("web", 0.5, 0), late=0.03), "driver", ("driver",)),
+    (run(service("web", 0.49, 0), quota=0.5, throttled=0.3), "quota", ("web",)),
+    (run(service("web", 0.9, 0, 1), limited("db", 0.49, 0, 1)), "quota", ("db",)),
+    (run(service("web", 0.5, 0), limited("db", 0.3, 0)), "inside", ()),
+    (run(service("web", 1.1, 0, 1, 2, 3)), "inside", ()),
+    (run(service("web", 1.1, 0, 1, 2, 3, waited=0.6)), "inconclusive", ()),
+    (run(service("web", 0.3, 0), driver=None, late=None), "inside", ()),
+    (RUN, "not known", ()),
+    (run(service("web", 0.3, 0), n_errors=30), "wrong", ("answer",)),
+    (replace(RUN, n_errors=30, wrong={"connect": 20, "status": 10}), "wrong", ("connect",)),
+    (replace(RUN, n_errors=30, wrong={"waiting": 30}), "not known", ()),
+    (run(service("web", 0.3, 0), n_errors=30, dropped=20), "backlog", ("connections",)),
+    (run(service("web", 0.3, 0), dropped=9), "inside", ()),
+    (run(service("web", 0.99, 0), n_errors=30, dropped=20), "cpu", ("web",)),
+    (run(service("web", 0.3, 0), n_errors=9), "inside", ()),
+])  # fmt: skip
 def test_the_fullest_part_ends_it_unless_two_are_full(found: DrivenRun, kind: str, names: tuple[str, ...]) -> None:
     ended = find_bottleneck([found] * 3, alone_s=0.01)
     assert (ended.kind, ended.parts[0].names if ended.parts else ()) == (kind, names)

@@ -19,18 +19,14 @@ def found(rates: Mapping[int, float], noise: float = 0.005, n_runs: int = 5, see
     return told
 
 
-@pytest.mark.parametrize(
-    ("rates", "noise", "n_runs", "state", "low", "high"),
-    [
-        ({1: 100, 2: 200, 4: 300, 8: 300, 16: 300}, 0.005, 5, "found", 4, 4),
-        ({1: 100, 2: 100, 4: 100}, 0.005, 5, "found", 1, 1),
-        ({1: 100, 2: 190, 4: 350, 8: 600}, 0.005, 5, "rising", 8, None),
-        ({1: 100, 2: 300, 4: 320, 8: 200}, 0.005, 5, "found", 4, 4),
-        ({1: 100, 2: 200, 4: 210, 8: 210}, 0.01, 5, "between", 2, 4),
-        ({1: 100, 2: 105, 4: 103}, 0.2, 3, "inconclusive", None, None),
-    ],
-    ids=["found", "at once", "rising", "falling", "a gain of as much as counts", "noise"],
-)
+@pytest.mark.parametrize(("rates", "noise", "n_runs", "state", "low", "high"), [
+    ({1: 100, 2: 200, 4: 300, 8: 300, 16: 300}, 0.005, 5, "found", 4, 4),
+    ({1: 100, 2: 100, 4: 100}, 0.005, 5, "found", 1, 1),
+    ({1: 100, 2: 190, 4: 350, 8: 600}, 0.005, 5, "rising", 8, None),
+    ({1: 100, 2: 300, 4: 320, 8: 200}, 0.005, 5, "found", 4, 4),
+    ({1: 100, 2: 200, 4: 210, 8: 210}, 0.01, 5, "between", 2, 4),
+    ({1: 100, 2: 105, 4: 103}, 0.2, 3, "inconclusive", None, None),
+], ids=["found", "at once", "rising", "falling", "a gain of as much as counts", "noise"])  # fmt: skip
 def test_the_least_level_is_told_where_the_runs_show_it(
     rates: Mapping[int, float], noise: float, n_runs: int, state: str, low: int | None, high: int | None
 ) -> None:

@@ -30,19 +30,15 @@ def test_each_option_becomes_a_factor_with_what_sets_it() -> None:
     assert (alone.fills, alone.plan, alone.runs) == (None, "one-at-a-time", 3)
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (TunablesOptions(), "tunables: no setting to vary"),
-        (TunablesOptions(env=["LANG=C"]), "no setting to vary"),
-        (TunablesOptions(factor=["a=1,2", "a=3,4"]), "a is given twice; give all its levels together"),
-        (TunablesOptions(factor=["1,2"]), "--factor: '1,2', expected NAME=LEVELS"),
-        (TunablesOptions(sysctl=["vm.swappiness"]), "--sysctl: 'vm.swappiness', expected NAME=LEVELS"),
-        (TunablesOptions(factor=["a=1,,2"]), "--factor: found an empty item"),
-        (TunablesOptions(factor=["a=1,2"], same="ten"), "--same: "),
-        (TunablesOptions(factor=["a=1,2"], same="200%"), "--same: '200%', expected a share between 0 and 100%"),
-    ],
-)
+@pytest.mark.parametrize(("options", "told"), [
+    (TunablesOptions(), "tunables: no setting to vary"), (TunablesOptions(env=["LANG=C"]), "no setting to vary"),
+    (TunablesOptions(factor=["a=1,2", "a=3,4"]), "a is given twice; give all its levels together"),
+    (TunablesOptions(factor=["1,2"]), "--factor: '1,2', expected NAME=LEVELS"),
+    (TunablesOptions(sysctl=["vm.swappiness"]), "--sysctl: 'vm.swappiness', expected NAME=LEVELS"),
+    (TunablesOptions(factor=["a=1,,2"]), "--factor: found an empty item"),
+    (TunablesOptions(factor=["a=1,2"], same="ten"), "--same: "),
+    (TunablesOptions(factor=["a=1,2"], same="200%"), "--same: '200%', expected a share between 0 and 100%"),
+])  # fmt: skip
 def test_what_is_no_setting_is_one_message(options: TunablesOptions, told: str) -> None:
     with pytest.raises(StudyError) as error:
         options.factors()

@@ -55,13 +55,10 @@ class StudySteps:
     """
 
     def __init__(
-        self,
-        templates: Mapping[str, Sequence[str]],
-        timeout_s: float,
-        probe: Callable[[bool], ProbeProcess],
+        self, templates: Mapping[str, Sequence[str]], timeout_s: float, probe: Callable[[bool], ProbeProcess],
         is_there: Callable[[str, str | None], bool] = is_on_path,
         marks: Callable[[], Mapping[str, str]] = owner_variables,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Prepare steps, each limited to `timeout_s` around a run.
 
         `probe` makes the process of one (a fresh one ignores earlier signals), `is_there` looks for a program in a

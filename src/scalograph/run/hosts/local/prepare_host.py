@@ -198,11 +198,9 @@ def _add_earlier(error: MissingError, earlier: Sequence[str]) -> MissingError:
 
 
 def build_program(
-    program: Program,
-    facts: HostFacts,
-    configurations: Sequence[Mapping[str, Any]] = (),
+    program: Program, facts: HostFacts, configurations: Sequence[Mapping[str, Any]] = (),
     tell: Callable[[str], None] = lambda text: None,
-) -> Program:
+) -> Program:  # fmt: skip
     """Return the program with `{build}`, `{classpath}`, `{prepared}` and the like filled, and for Java its launcher.
 
     Levels of `configurations` may say what is fetched, built and prepared.
@@ -224,12 +222,9 @@ def build_program(
 
 
 def _make_ready(
-    used: Used,
-    values: Mapping[str, Any],
-    facts: HostFacts,
-    configurations: Sequence[Mapping[str, Any]],
+    used: Used, values: Mapping[str, Any], facts: HostFacts, configurations: Sequence[Mapping[str, Any]],
     tell: Callable[[str], None],
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Fetch, prepare and build what configurations need of one workload; return the folders and files."""
     plans = select_builds(used.workload.build, values, configurations)
     artifacts = [artifact for plan in plans for artifact in plan.fetch]
