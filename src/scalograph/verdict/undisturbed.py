@@ -18,8 +18,8 @@ from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_r
 CORRECTABLE = ("neighbor", "steal", "observer")
 # A second task for less than this share of the time widens the ends; sleep above it may have absorbed a wait.
 BRIEF = 0.01
-# The share of a run's time up to which kept journals verify that steal can be subtracted.
-MOST_STOLEN = 0.10
+# The share of a run's time up to which kept journals do not contradict that steal can be subtracted.
+MOST_STOLEN = 0.05
 # Ends farther apart than this, as a log, are no correction.
 MOST_OPEN = 0.10
 _STEAL_TICKS = 3
@@ -106,7 +106,8 @@ def _correctable_steal(record: Record) -> float | None:
         return 0.0
     if run.cpu_source != "cgroup":
         return 0.0 if run.steal_ns < _STEAL_TICKS * TICK_NS else None
-    stolen = float(max(0, sum(run.per_cpu_ns or ()) - run.cpu_ns))
+    # Ticks are counted from above: never was more stolen than one more of them.
+    stolen = float(max(0, min(sum(run.per_cpu_ns or ()) - run.cpu_ns, run.steal_ns + TICK_NS)))
     return stolen if stolen <= MOST_STOLEN * run.wall_ns else None
 
 
