@@ -18,6 +18,7 @@ mod events;
 mod families;
 mod fields;
 mod gate;
+mod hold;
 mod host;
 mod http;
 mod in_force;
@@ -66,6 +67,8 @@ Reads one specification line (JSON) from standard input and writes event lines
 (JSON) to standard output. The contract is protocol/probe.md.
 
   --capabilities  print one line: what this host grants, and why not the rest
+  --hold          leave a process behind, until standard input ends, that makes
+                  wake-up records cheap to give up after each run
   --version       print the version
   --help          print this
 
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         ["--help" | "-h"] => print(HELP),
         ["--version" | "-V"] => print(concat!("scalograph-probe ", env!("CARGO_PKG_VERSION"))),
         ["--capabilities"] => capabilities::print(),
+        ["--hold"] => hold::start(),
         _ => {
             eprintln!("scalograph-probe: found {}, expected no argument; see --help", arguments.join(" "));
             ExitCode::from(Kind::Spec as u8)

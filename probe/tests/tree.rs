@@ -244,3 +244,14 @@ fn wake_ups_of_a_pipe_are_counted_where_they_are_granted() {
     assert!(ns(&run["replay"], "low_ns") <= ns(&run["replay"], "high_ns"));
     assert!(ns(&run["replay"], "high_ns") <= ns(run, "wall_ns"));
 }
+
+#[test]
+fn what_holds_wake_up_records_returns_at_once_and_ends_with_its_input() {
+    use std::process::{Command, Stdio};
+    let mut first = Command::new(PROBE).arg("--hold").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (input, mut output) = (first.stdin.take(), first.stdout.take().unwrap());
+    assert!(first.wait().unwrap().success());
+    drop(input);
+    // Whoever it left behind has this pipe open.
+    assert_eq!(std::io::read_to_string(&mut output).unwrap(), "");
+}

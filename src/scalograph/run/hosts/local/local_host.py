@@ -18,8 +18,8 @@ from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
 from scalograph.run.hosts.local.prepare_host import build_planned
-from scalograph.run.hosts.local.probe import CpuGoneError, find_probe, interrupted_record, lost_record, measure
-from scalograph.run.hosts.local.probe_process import NotStartedError, ProbeProcess
+from scalograph.run.hosts.local.probe import PROGRAM, CpuGoneError, find_probe, interrupted_record, lost_record, measure
+from scalograph.run.hosts.local.probe_process import NotStartedError, ProbeProcess, hold_wakeup_records
 from scalograph.run.hosts.services.held_services import HeldServices
 from scalograph.run.interrupts import Interrupts, make_interrupt, pending_signal, record_signal
 from scalograph.run.launches import (
@@ -278,7 +278,10 @@ class LocalHost:
     def _run_probe(self, spec: Specification, folder: Path) -> Record:
         process = self._process()
         process.echo = spec.echo
-        return measure(spec.line(folder), process, record_signal)
+        record = measure(spec.line(folder), process, record_signal)
+        if record.run.wait_scope == "preemption and wakeup" and self.probe.name == PROGRAM:
+            hold_wakeup_records(self.probe.argv[0])
+        return record
 
     def collect_service_ends(self, is_last: bool) -> list[ServicesEnded]:
         """Return how kept services ended; after the last run those that are up are ended first."""

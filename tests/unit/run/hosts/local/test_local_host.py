@@ -66,6 +66,16 @@ def test_a_probe_that_starts_again_is_forgiven_and_a_cpu_that_has_gone_fails_its
     refuses(HostError, "policy", here.measure, run)
 
 
+def test_wake_up_records_are_held_once_and_by_a_native_probe_only(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    text = f'echo "run $1" >> {asked}\n[ -n "$1" ] && exit\ncat >/dev/null\nhead -6 {ANSWER}'
+    for name in ("another", "scalograph-probe"):
+        here, run = host(tmp_path, write_program(tmp_path / name, text))
+        for _ in range(2):
+            assert here.measure(run).run.wait_scope == "preemption and wakeup"
+    assert asked.read_text().split("\n") == ["run "] * 3 + ["run --hold", "run ", ""]
+
+
 def specified(tmp_path: Path, more: str) -> dict[str, Any]:
     """What the probe is asked for one run of the valid study with these keys of its workload, or a response."""
     study = parse(VALID.replace("[factors.threads]", more + "[factors.threads]", 1))
