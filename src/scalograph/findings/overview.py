@@ -9,6 +9,7 @@ from statistics import median
 from msgspec import to_builtins
 
 from scalograph.findings.answer import SampleMap
+from scalograph.findings.corrected_study import UNDISTURBED
 from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.run_notes import find_trace, iteration_window
 from scalograph.findings.sample import OtherLevels, Sample, count_repeats, other_levels
@@ -42,6 +43,7 @@ def describe_study(table: Table) -> StudyDoc:
     return StudyDoc(
         name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
         seed=study.seed, baseline=baseline, primary=view.primary, varied=[*study.protocol.vary],
+        corrects=table.correction.response if table.correction and UNDISTURBED in study.responses else "",
         factors=[
             FactorDoc(
                 name=name, title=view.title(name), unit=f.unit, kind=f.kind, control=f.control, levels=[*f.levels]

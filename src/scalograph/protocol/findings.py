@@ -109,6 +109,9 @@ class StudyDoc(Model):
     baseline: BaselineDoc | None = None
     primary: str = Field(default="", description="the response that the study is about")
     varied: list[str] = Field(default=[], exclude_if=lambda names: not names, description="of `protocol.vary`")
+    corrects: str = Field(
+        default="", exclude_if=lambda name: not name, description="response that undisturbed replaces"
+    )
 
 
 class RunsDoc(Model):

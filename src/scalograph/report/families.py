@@ -17,6 +17,7 @@ from scalograph.report.underlays import (
     reach,
     share_chart,
     speedup_underlays,
+    wall_marks,
 )
 from scalograph.report.underlays import paper_legend as published_legend
 from scalograph.text.axes import Factors, Levels, axis_position, level_key
@@ -154,6 +155,9 @@ def _family(
         if any(measure["id"] == "speedup" for measure in measures):
             ideal = [(axis["at"][point["level"]], point["ideal"]) for point in row["points"]]
             row["under"] += speedup_underlays(law_line(curve, factors[factor]), ideal)
+        for measure in measures if findings.study.corrects else ():
+            if measure["id"] == f"response {findings.study.primary}":
+                row["under"].append(wall_marks(curve, findings.study.corrects, measure, axis, factors[factor]))
     over = [overlay for overlay in overlays if overlay.factor == factor]
     shown = [measure for measure in measures if measure["id"] not in constant]
     for curve, row in zip(curves, drawn, strict=True):

@@ -6,12 +6,13 @@ for the other.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import Any
 
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
-from scalograph.protocol.findings import Curve, Findings
+from scalograph.protocol.findings import Curve, Findings, Point
 from scalograph.protocol.published_claim import PublishedCurve
-from scalograph.text.axes import Factors, level_key
+from scalograph.text.axes import Factors, Levels, level_key
 from scalograph.text.escape import one_line
 from scalograph.text.format import significant
 from scalograph.text.plots import area, axis, axis_ticks, escape_markup, fade_color, hover, line
@@ -24,6 +25,7 @@ LAWS = {
     "fitted": ("fitted law", "none", True),
     "amdahl": ("Amdahl\N{RIGHT SINGLE QUOTATION MARK}s law", "6 2 1 2", False),
     "ideal": ("ideal", "3 3", True),
+    "wall": ("wall time, as measured", "0 40", True),
 }
 
 
@@ -32,6 +34,7 @@ def legend(drawn: Sequence[dict[str, Any]], n_lines: int, papers: Sequence[dict[
     kinds = {layer["of"] for curve in drawn for layer in curve["under"]}
     laws = [
         {"of": of, "name": name, "dash": dash, "shown": is_shown and (of != "fitted" or n_lines <= MANY_LAWS)}
+        | ({"symbol": PAPER_MARKS[0]} if of == "wall" else {})
         for of, (name, dash, is_shown) in LAWS.items()
         if of in kinds
     ]
@@ -57,6 +60,24 @@ def speedup_underlays(law: dict[str, Any] | None, ideal: Iterable[tuple[float, f
         drawn = line([x for x, _ in points], ys, "muted", 1.2, style={"dash": "3px,3px"})
         layers.append({"of": "ideal", "traces": [drawn], "reach": reach(ys)})
     return [layer | {"measure": "speedup"} for layer in layers]
+
+
+def wall_marks(
+    curve: Curve, wall: str, measure: dict[str, Any], axis: dict[str, Any], levels: Levels
+) -> dict[str, Any]:
+    """Mark the median wall time of each point, gray and small, under its undisturbed time."""
+    factor = measure["scale"].factor
+    medians = {levels.index(p.level): median(scores) for p in curve.points if (scores := _scores(p, wall))}
+    xs, ys = [axis["at"][i] for i in medians], [factor * y for y in medians.values()]
+    texts = [NAME + hover([f"wall time, as measured: {significant(y)} {measure['unit']}"]) for y in ys]
+    marker = {"color": "muted", "size": 8, "symbol": PAPER_MARKS[0], "line": {"color": "muted", "width": 1.5}}
+    drawn = line(xs, ys, "muted", 0, mode="markers", marker=marker, hoverinfo="text", hovertext=texts)
+    return {"of": "wall", "traces": [drawn], "reach": reach(ys) if ys else [], "measure": measure["id"]}
+
+
+def _scores(point: Point, name: str) -> list[float]:
+    response = point.responses.get(name)
+    return response.scores if response else []
 
 
 def reach(core: Iterable[float | None], whole: Iterable[float | None] = ()) -> list[float]:
