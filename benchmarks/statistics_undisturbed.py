@@ -16,6 +16,7 @@ from simulate.two_studies import SPREAD, TYPICAL, Kind, session
 from simulate.undisturbed import Program, TakenRuns, TimedPairs, TwoSpeeds, quiet_time, run_program, time_pairs
 from statistics_common import Case, Measure, main, share
 
+from scalograph.analysis.center import center
 from scalograph.analysis.contrast import Contrast, paired_contrast, speed_adjusted_contrast
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.stopping import Stopping, level_of_look
@@ -33,12 +34,15 @@ Estimator = Callable[[TimedPairs, int], Ends]
 
 
 @lru_cache(maxsize=1)
-def draw(phases: str, loop: str, size: str, felt: float, n_cases: int) -> tuple[TimedPairs, TimedPairs]:
-    """The same machines for all estimators, without an effect and with one."""
+def draw(phases: str, loop: str, size: str, felt: float, slowed: float, n_cases: int) -> tuple[TimedPairs, TimedPairs]:
+    """The same machines for all estimators, without an effect and with one; a share of the runs takes three times."""
     rng = np.random.default_rng(zlib.crc32(f"{phases}{loop}{size}{felt}".encode()))
     period_s, noise = LOOPS[loop]
     machine = TwoSpeeds(*PHASES[phases], program=felt, period_s=period_s, noise=noise)
-    return time_pairs(rng, machine, n_cases, *SIZES[size], 0.0), time_pairs(rng, machine, n_cases, *SIZES[size], EFFECT)
+    same, more = (time_pairs(rng, machine, n_cases, *SIZES[size], effect) for effect in (0.0, EFFECT))
+    for pairs in (same, more):
+        pairs.times[rng.random(pairs.times.shape) < slowed] += log(3)
+    return same, more
 
 
 def cpu_time(pairs: TimedPairs, i: int) -> Ends:
@@ -46,7 +50,7 @@ def cpu_time(pairs: TimedPairs, i: int) -> Ends:
     return _contrast_ends(paired_contrast(*pairs.times[i]))
 
 
-def covariate(pairs: TimedPairs, i: int, trim: float = 0.0) -> Ends:
+def covariate(pairs: TimedPairs, i: int, trim: float = 0.1) -> Ends:
     """With the loop time of the CPU, as the inverse of its mean speed, as covariate."""
     return _contrast_ends(speed_adjusted_contrast(*pairs.times[i], *pairs.speeds[i], trim).contrast)
 
@@ -54,6 +58,19 @@ def covariate(pairs: TimedPairs, i: int, trim: float = 0.0) -> Ends:
 def mean_loop(pairs: TimedPairs, i: int) -> Ends:
     """The same with the mean time of the loop."""
     return _contrast_ends(speed_adjusted_contrast(*pairs.times[i], *pairs.means[i]).contrast)
+
+
+def least_squares(pairs: TimedPairs, i: int) -> Ends:
+    """Least squares of the differences in place of the median of slopes, trimmed alike."""
+    y, x = (values[i][0] - values[i][1] for values in (pairs.times, pairs.speeds))
+    x_off = x - x.mean()
+    squares = float(x_off @ x_off)
+    slope = max(0.0, float(x_off @ y) / squares)
+    rest = y - y.mean() - slope * x_off
+    left = center(y - slope * x, 0.1)
+    se_slope = (float(rest @ rest) / (y.size - 2) / squares) ** 0.5
+    se = np.hypot(left.se * (left.df / (left.df - 1)) ** 0.5, float(x.mean()) * se_slope)
+    return _contrast_ends(Contrast(left.value, float(se), left.df - 1, y.size, ""))
 
 
 def over_loop(pairs: TimedPairs, i: int) -> Ends:
@@ -92,16 +109,22 @@ def _ends(estimate: Estimate) -> Ends:
 
 
 OTHERS: dict[str, Estimator] = {
-    "10% trimmed": partial(covariate, trim=0.1), "mean time of the loop": mean_loop, "no block effects": no_blocks,
+    "not trimmed": partial(covariate, trim=0.0), "mean time of the loop": mean_loop, "no block effects": no_blocks,
     "CPU time": cpu_time, "over the loop": over_loop, "minimum": minimum,
 }  # fmt: skip
 
 
-def two_speeds(estimator: Estimator, figure: str, *cell: str, felt: float = FELT) -> Measure:
+SLOWED: dict[str, Estimator] = {
+    "covariate": covariate, "not trimmed": OTHERS["not trimmed"], "least squares": least_squares,
+    "CPU time, trimmed": lambda pairs, i: _contrast_ends(paired_contrast(*pairs.times[i], 0.1)),
+}  # fmt: skip
+
+
+def two_speeds(estimator: Estimator, figure: str, *cell: str, felt: float = FELT, slowed: float = 0.0) -> Measure:
     """Share of intervals that hold the truth, share of effects that are found, or median half-width in percent."""
 
     def measure(_: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        both = draw(*cell, felt, n_cases // 2)
+        both = draw(*cell, felt, slowed, n_cases // 2)
         same, more = (np.array([estimator(pairs, i) for i in range(n_cases // 2)]) for pairs in both)
         half, found = half_width(same, more), int(np.sum(more[:, 0] > 0))
         if figure == "half-width":
@@ -205,6 +228,10 @@ def cases() -> Iterator[Case]:
     for size in SIZES:
         measure = two_speeds(covariate, "holds", "30-300 ms", PROBE, size, felt=1.0)
         yield Case(f"{size}, 30-300 ms, feels nothing: covariate", COVERS, measure)
+        for other, estimator in SLOWED.items():
+            measure = two_speeds(estimator, "holds", "30-300 ms", PROBE, size, slowed=0.05)
+            target = COVERS if estimator is covariate else None
+            yield Case(f"{size}, 30-300 ms, one run in 20 at 3x: {other}", target, measure)
     for taken in (0.0, 0.05, 0.3, 0.6, 0.9):
         percent = f"{100 * taken:.0f}% taken"
         yield Case(f"worker, {percent}: without waits", COVERS, taken_from("worker", taken, "without_waits"))

@@ -20,6 +20,8 @@ NO_PAIR_SPREAD = "the ratio is identical in all pairs: the interval has no width
 SPEED = "the speed of the CPU is taken out"
 OWN_EFFECT = 0.01  # p value below which the two configurations themselves differ in the speed of their CPUs
 FEWEST_SPEEDS = 8  # pairs that a slope rests on, and at least half of all
+ROUNDED = 1e-9  # logs of loop times that differ by less are equal
+MOST_SLOPES = 500  # pairs of which all slopes are looked at
 STEADY = 0.01  # standard deviation of the differences in log loop time: below it, they are the noise of the loop
 _FEW_DF = 2  # of two or three runs
 
@@ -106,7 +108,7 @@ class SpeedContrast:
 
 
 def speed_adjusted_contrast(
-    a: FloatArray, b: FloatArray, speed_a: FloatArray, speed_b: FloatArray, trim: float = 0.0
+    a: FloatArray, b: FloatArray, speed_a: FloatArray, speed_b: FloatArray, trim: float = 0.1
 ) -> SpeedContrast:
     """Return the contrast log(a / b) of one or more pairs of logs, with the log loop time of the CPU as covariate.
 
@@ -114,14 +116,18 @@ def speed_adjusted_contrast(
     the configuration itself changes the speed of its CPUs, and the covariate would take out the effect.
 
     The pairs estimate the slope, by regression of the differences of logs on those of the loop. With two runs in a
-    block this is least squares over all runs with an effect for each block; without block effects slow phases and
-    drift widen the interval (benchmarks/statistics_undisturbed.py). It is never a ratio to the loop: programs feel a
-    slow CPU by different amounts. Errors of the loop pull the slope to 0, which is the plain contrast. That is also
-    the result where the slope would be negative, the speed hardly varies or differs between the configurations, or
-    fewer than 8 pairs or half of them have both speeds. A loop time that is the harmonic mean over a run, the inverse
-    of its mean speed, explains most.
+    block this is the same as regression over all runs with an effect for each block; without block effects slow phases
+    and drift widen the interval (benchmarks/statistics_undisturbed.py). The slope is a weighted median of those
+    between any two pairs: least squares follow one slow run in twenty, and the interval is then five times as wide.
+    It is never a ratio to the loop, for programs feel a slow CPU by different amounts. Errors of the loop pull it to
+    0, which is the plain contrast. That is also the result where the slope would be negative, the speed hardly varies
+    or differs between the configurations, or fewer than 8 pairs or half of them have both speeds. A loop time that is
+    the harmonic mean over a run, the inverse of its mean speed, explains most.
 
-    `speed_a` and `speed_b` are logs of loop times, NaN where unknown; a[i] and b[i] share block i.
+    `speed_a` and `speed_b` are logs of loop times, NaN where unknown; a[i] and b[i] share block i. Trimmed as in
+    `versus`, a run that something slowed moves neither slope nor interval.
+
+    Source: G. L. Sievers, Weighted rank statistics for simple linear regression, J. Am. Statist. Assoc. 73 (1978).
     """
     plain = paired_contrast(a, b, trim)
     both = np.isfinite(speed_a) & np.isfinite(speed_b)
@@ -131,21 +137,31 @@ def speed_adjusted_contrast(
     y, x = (a - b)[both], (speed_a - speed_b)[both]
     every = np.concatenate([speed_a[both], speed_b[both]])
     slowdown = math.exp(float(np.ptp(every)))
-    x_off = x - x.mean()
-    squares = float(x_off @ x_off)
+    squares = float(np.square(x - x.mean()).sum())
     own = paired_contrast(speed_a[both], speed_b[both]).p_value()
     is_steady = squares <= STEADY**2 * (n - 1) or (own is not None and own < OWN_EFFECT)
-    slope = 0.0 if is_steady else float(x_off @ y) / squares
+    slope = 0.0 if is_steady else _slope(x, y)
     if slope <= 0:
         return SpeedContrast(plain, 0.0, slowdown)
-    rest = y - y.mean() - slope * x_off
-    se_slope = math.sqrt(float(rest @ rest) / (n - 2) / squares)
     left = center(y - slope * x, trim)
     df = left.df - 1
-    se = math.hypot(left.se * math.sqrt(left.df / df), float(x.mean()) * se_slope)
+    se = left.se * math.sqrt(left.df / df * (1 + n * float(x.mean()) ** 2 / squares))
     lost = (f"{a.size - n} of {a.size} pairs miss the speed of the CPU",) if n < a.size else ()
     notes = (*lost, *((NO_PAIR_SPREAD,) if se == 0 else ()))
     return SpeedContrast(Contrast(left.value, se, df, n, f"{PAIRED}; {SPEED}", notes), slope, slowdown)
+
+
+def _slope(x: FloatArray, y: FloatArray) -> float:
+    """Return the median of the slopes between two points each, weighted by their distance along `x`."""
+    step = math.ceil(x.size / MOST_SLOPES)
+    x, y = x[::step], y[::step]
+    i, j = np.triu_indices(x.size, 1)
+    x_apart, y_apart = x[i] - x[j], y[i] - y[j]
+    differs = np.abs(x_apart) > ROUNDED
+    slopes, weights = y_apart[differs] / x_apart[differs], np.abs(x_apart[differs])
+    order = np.argsort(slopes)
+    summed = np.cumsum(weights[order])
+    return float(slopes[order[np.searchsorted(summed, summed[-1] / 2)]]) if slopes.size else 0.0
 
 
 def _df(x: Center, y: Center) -> float:

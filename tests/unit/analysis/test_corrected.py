@@ -27,18 +27,37 @@ def draw(
     return both[0] + 0.05, both[1], speeds[0], speeds[1]
 
 
-def test_it_is_least_squares_over_all_runs_with_an_effect_of_each_block() -> None:
-    a, b, speed_a, speed_b = draw(1, 0.4)
-    e = speed_adjusted_contrast(a, b, speed_a, speed_b)
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_near_least_squares_over_all_runs_with_an_effect_of_each_block(seed: int) -> None:
+    a, b, speed_a, speed_b = draw(seed, 0.4)
+    e = speed_adjusted_contrast(a, b, speed_a, speed_b, trim=0.0)
     block, is_a = np.tile(np.eye(N), (2, 1)), np.repeat([1.0, 0.0], N)
     x = np.column_stack([is_a, np.concatenate([speed_a, speed_b]), block])
     y = np.concatenate([a, b])
     fit, squares, *_ = np.linalg.lstsq(x, y)
     df = y.size - x.shape[1]
-    se = math.sqrt(squares[0] / df * np.linalg.inv(x.T @ x)[0, 0])
-    assert (e.contrast.delta, e.slope, e.contrast.se) == pytest.approx((fit[0], fit[1], se))
+    errors = np.sqrt(squares[0] / df * np.diag(np.linalg.inv(x.T @ x)))
+    assert e.contrast.delta == pytest.approx(fit[0], abs=errors[0]) and e.slope == pytest.approx(fit[1], abs=errors[1])
+    assert errors[0] * (1 - 1e-9) <= e.contrast.se <= 1.1 * errors[0]
     assert (e.contrast.df, e.contrast.n, e.contrast.method) == (df, N, f"{PAIRED}; {SPEED}")
     assert e.slowdown == pytest.approx(math.exp(np.ptp(x[:, 1])))
+
+
+def test_a_slope_without_noise_is_exact_and_one_slow_run_moves_neither_slope_nor_interval() -> None:
+    _, _, speed_a, speed_b = draw(5, 0.4, 20)
+    e = speed_adjusted_contrast(0.05 + 0.4 * speed_a, 0.4 * speed_b, speed_a, speed_b)
+    assert (e.slope, e.contrast.delta) == pytest.approx((0.4, 0.05)) and e.contrast.se == pytest.approx(0.0, abs=1e-12)
+    a, b, speed_a, speed_b = draw(5, 0.4, 20)
+    slow = a + np.log(3) * (np.arange(20) == 7)
+    clean, other = (speed_adjusted_contrast(x, b, speed_a, speed_b) for x in (a, slow))
+    assert other.slope == pytest.approx(clean.slope, abs=0.03)
+    assert other.contrast.delta == pytest.approx(clean.contrast.delta, abs=0.003)
+    assert other.contrast.se < 1.5 * clean.contrast.se
+
+
+def test_of_very_many_pairs_some_tell_the_slope() -> None:
+    a, b, *speeds = draw(6, 0.4, 5000)
+    assert speed_adjusted_contrast(a, b, *speeds).slope == pytest.approx(0.4, abs=0.02)
 
 
 @pytest.mark.parametrize("slope", [0.1, 0.4, 1.8])
@@ -58,17 +77,19 @@ def width(e: Estimate) -> float:
 
 def test_the_plain_contrast_stays_where_the_speed_tells_nothing() -> None:
     a, b, speed_a, speed_b = draw(3, 0.4)
-    plain = paired_contrast(a, b)
+    plain = paired_contrast(a, b, 0.1)
     steady = np.full(N, 3.0)
     wanting = np.where(np.arange(N) < N - 7, np.nan, speed_a)
     for speeds in ((steady, steady), (-speed_a, -speed_b), (steady + 0.001 * speed_a, steady), (wanting, speed_b)):
         e = speed_adjusted_contrast(a, b, *speeds)
         assert (e.contrast, e.slope) == (plain, 0.0)
     assert math.isnan(speed_adjusted_contrast(a, b, wanting, speed_b).slowdown)
-    assert speed_adjusted_contrast(a[:7], b[:7], speed_a[:7], speed_b[:7]).contrast == paired_contrast(a[:7], b[:7])
+    assert speed_adjusted_contrast(a[:7], b[:7], speed_a[:7], speed_b[:7]).contrast == paired_contrast(
+        a[:7], b[:7], 0.1
+    )
     long = np.tile(a, 2), np.tile(b, 2)
     few = np.concatenate([speed_a[:11], np.full(2 * N - 11, np.nan)])
-    assert speed_adjusted_contrast(*long, few, np.tile(speed_b, 2)).contrast == paired_contrast(*long)
+    assert speed_adjusted_contrast(*long, few, np.tile(speed_b, 2)).contrast == paired_contrast(*long, 0.1)
 
 
 def test_pairs_without_the_speed_are_left_out_with_a_warning_and_pairs_can_be_trimmed() -> None:
@@ -81,8 +102,8 @@ def test_pairs_without_the_speed_are_left_out_with_a_warning_and_pairs_can_be_tr
     )
     assert e.contrast.warnings == ("1 of 12 pairs miss the speed of the CPU",)
     assert (e.contrast.delta, e.contrast.se, e.slope) == (expected.contrast.delta, expected.contrast.se, expected.slope)
-    trimmed = speed_adjusted_contrast(a, b, speed_a, speed_b, trim=0.1).contrast
-    assert trimmed.df == N - 4 and trimmed.delta == pytest.approx(e.contrast.delta, abs=0.01)
+    every = speed_adjusted_contrast(a, b, speed_a, speed_b, trim=0.0).contrast
+    assert every.df == N - 2 and e.contrast.df == N - 5 and every.delta == pytest.approx(e.contrast.delta, abs=0.01)
 
 
 @given(logs, logs, logs, logs)

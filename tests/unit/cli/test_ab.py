@@ -103,6 +103,18 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
     assert load_findings(tmp_path).runs.n_short == short
 
 
+def test_pairs_beyond_the_plan_are_no_repeats_and_none_is_short(tmp_path: Path) -> None:
+    pairs = [(recorded(1.0 + 0.3 * (i % 4)), recorded(1.1 + 0.2 * (i % 3))) for i in range(60)]
+    file = write_pairs(tmp_path, pairs, n_asked=40)
+    head, *lines = map(json.loads, file.read_text().splitlines())
+    for i, line in enumerate(lines):
+        line |= {"run": f"b{i // 2:04d}-{i % 2:04d}", "block": i // 2, "replicate": i // 2 + 40 * (i >= 80)}
+    lines[90] |= {"run": "b0040-0000r1", "replicate": 120}
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in (head, *lines)))
+    runs = load_findings(tmp_path).runs
+    assert (runs.n_done, runs.n_asked, runs.n_repeated, runs.n_short) == (119, 119, 1, 0)
+
+
 @pytest.mark.parametrize(
     ("pair", "words"),
     [((recorded(), FAILED), "new.sh has no run"), ((FAILED, FAILED), "old.sh and new.sh have no run")],

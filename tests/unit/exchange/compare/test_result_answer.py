@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scalograph.analysis.estimate import Estimate, Flag
+from scalograph.analysis.versus import versus
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim, differences
 from scalograph.exchange.compare.measured_source import MeasuredSource, divide_scores, select_levels
@@ -256,6 +257,19 @@ def test_pairs_show_what_blocks_would_hide() -> None:
     assert said(1.01).answer == said(1.03, margin=0.05).answer == "equivalent"
     found = said(2.0, refused="9 of 16 runs were disturbed")
     assert found.answer == "inconclusive" and "9 of 16" in found.results[0].why
+
+
+def test_pairs_beyond_the_plan_hold_with_more_confidence() -> None:
+    def ends(planned: int | None) -> tuple[float, float]:
+        compared = paired_versions(study(1.01), "version", PAIRED, planned=planned)
+        ratio = compared.results[0].configurations[0].ratio
+        assert ratio.low and ratio.high and ratio.confidence == 0.95
+        return ratio.low, ratio.high
+
+    assert ends(None) == ends(len(BLOCKS)) and ends(5)[0] < ends(None)[0] < ends(None)[1] < ends(5)[1]
+    before, after = ([c * x for x in BLOCKS] for c in (1.0, 1.01))
+    after = [score * (1 + 0.001 * (i % 3)) for i, score in enumerate(after)]
+    assert ends(5) == pytest.approx([*versus(after, before, 0.965)][::2])
 
 
 @pytest.mark.parametrize(("half", "n", "margin", "precision", "options"), [
