@@ -125,6 +125,8 @@ pub struct Iterations {
     pub low_ns: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_ns: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleep_ns: Option<Vec<u64>>,
 }
 
 #[derive(Serialize)]

@@ -9,12 +9,9 @@
 //! others.
 
 use crate::crowd::{Cpu, Crowd, Occupant};
-use crate::curve::Curves;
+use crate::path::{Clock, Paths};
 use crate::record::{Stamped, What};
 use std::collections::{HashMap, HashSet};
-
-/// Low and high, in ns since the first start.
-pub type Clock = [u64; 2];
 
 /// Instead of the process of a thread that has exited and is already forgotten, most likely one of hundreds of ours.
 pub const DYING: u32 = u32::MAX;
@@ -86,7 +83,7 @@ impl Task {
 
     fn clock_at(&self, time: u64) -> Clock {
         match self.state {
-            State::Running { since, .. } => later(self.clock, time.saturating_sub(since)),
+            State::Running { since, .. } => self.clock.later(time.saturating_sub(since)),
             _ => self.clock,
         }
     }
@@ -95,35 +92,36 @@ impl Task {
     fn credit(&mut self, cpu: &Cpu) {
         if let State::Ready { idle_ns, run_ns, .. } = self.state {
             let (idle, run) = (cpu.idle_ns.saturating_sub(idle_ns), cpu.run_ns.saturating_sub(run_ns));
-            self.clock = [self.clock[0] + idle, self.clock[1] + idle + run];
+            self.clock = Clock { high: self.clock.high + run, ..self.clock }.later(idle);
         }
     }
 
-    /// End a sleep; return how much of it counts as sleep.
-    fn wake(&mut self, by: Waker, slept: u64) -> u64 {
+    /// End a sleep.
+    fn wake(&mut self, by: Waker, slept: u64) {
         self.early = None;
-        match by {
-            Waker::Task(clock) => {
-                self.clock = [0, 1].map(|k| self.clock[k].max(clock[k]));
-                0
-            }
-            Waker::Outside => {
-                self.clock = later(self.clock, slept);
-                slept
-            }
-        }
+        self.clock = match by {
+            Waker::Task(clock) => self.clock.max(clock),
+            Waker::Outside => self.clock.sleep(slept),
+        };
     }
 }
 
 /// What is known when a driver ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Total {
-    pub clock: Clock,
+    pub clock: [u64; 2],
     /// Time in which two or more tasks were running or ready.
     pub overlap_ns: u64,
+    /// On the path to the end: whose sleep nobody waited for is not in it.
     pub sleep_ns: u64,
     pub n_wakes: u64,
     end: u64,
+}
+
+impl Total {
+    fn path(&self) -> Clock {
+        Clock { low: self.clock[0], high: self.clock[1], slept: self.sleep_ns }
+    }
 }
 
 #[derive(Default)]
@@ -136,7 +134,7 @@ pub struct Replay {
     drivers: HashMap<u32, Option<Total>>,
     /// The first start of a driver: everything counts from here.
     started: bool,
-    curves: Curves,
+    paths: Paths,
     sums: Total,
     active_since: u64,
     n_tasks: usize,
@@ -151,7 +149,7 @@ impl Replay {
         Replay {
             rows: cpus.iter().enumerate().map(|(row, cpu)| (*cpu, row)).collect(),
             crowd: Crowd::new(cpus.len()),
-            curves: Curves::new(cpus.len()),
+            paths: Paths::new(cpus.len()),
             ..Replay::default()
         }
     }
@@ -165,7 +163,7 @@ impl Replay {
     /// A process that waits at the gate, or a service.
     pub fn add_task(&mut self, tid: u32) {
         self.n_tasks += 1;
-        self.tasks.insert(tid, Task::new([0; 2], State::Blocked { since: 0 }));
+        self.tasks.insert(tid, Task::new(Clock::default(), State::Blocked { since: 0 }));
     }
 
     /// One whose start and end are those of the window.
@@ -181,7 +179,7 @@ impl Replay {
                 if let Some(&row) = self.rows.get(&r.cpu) {
                     let occupant = ours.occupant(pid);
                     if let Some((tid, since)) = self.crowd.change(row, time, |cpu| cpu.give(occupant)) {
-                        self.dying.entry(tid).and_modify(|clock| *clock = later(*clock, time.saturating_sub(since)));
+                        self.dying.entry(tid).and_modify(|clock| *clock = clock.later(time.saturating_sub(since)));
                     }
                 }
             }
@@ -201,12 +199,12 @@ impl Replay {
     fn start(&mut self, time: u64) {
         self.started = true;
         self.crowd.advance_all(time);
-        self.curves = Curves::new(self.rows.len());
-        for task in self.tasks.values_mut() {
-            task.clock = [0; 2];
+        self.paths = Paths::new(self.rows.len());
+        for (tid, task) in &mut self.tasks {
+            task.clock = Clock::default();
             task.state = match task.state {
                 State::Running { row, .. } => {
-                    self.curves.set(row, time, Some([-(time as i64); 2]));
+                    self.paths.begin(row, *tid, time, task.clock);
                     State::Running { row, since: time }
                 }
                 State::Ready { row, .. } => ready(row, &self.crowd.cpus[row]),
@@ -229,7 +227,7 @@ impl Replay {
     fn switch_in(&mut self, r: &Stamped, time: u64) {
         let Some(&row) = self.rows.get(&r.cpu) else { return };
         self.crowd.change(row, time, |cpu| cpu.running = Some(r.tid));
-        let task = self.tasks.entry(r.tid).or_insert(Task::new([0; 2], State::Blocked { since: time }));
+        let task = self.tasks.entry(r.tid).or_insert(Task::new(Clock::default(), State::Blocked { since: time }));
         let is_new = match task.state {
             State::Ready { row: queue, .. } => {
                 task.credit(self.crowd.advance(queue, time));
@@ -240,14 +238,13 @@ impl Replay {
                 let slept = time.saturating_sub(since);
                 self.slept |= task.early.is_none();
                 let (by, slept) = task.early.map_or((Waker::Outside, slept), |by| (by, 0));
-                self.sums.sleep_ns += task.wake(by, slept);
+                task.wake(by, slept);
                 true
             }
             State::Running { .. } => false,
         };
         (task.state, task.early) = (State::Running { row, since: time }, None);
-        let ahead = task.clock.map(|ns| ns as i64 - time as i64);
-        self.curves.set(row, time, Some(ahead));
+        self.paths.begin(row, r.tid, time, task.clock);
         self.count_active(time, is_new.into());
     }
 
@@ -266,7 +263,7 @@ impl Replay {
         let State::Running { row, .. } = task.state else { return };
         task.clock = task.clock_at(time);
         self.crowd.change(row, time, |cpu| cpu.running = cpu.running.filter(|on| *on != tid));
-        self.curves.set(row, time, None);
+        self.paths.end(row, time);
     }
 
     fn woken(&mut self, r: &Stamped, time: u64, (tid, cpu): (u32, usize), interrupt: bool, ours: &Ours) {
@@ -283,7 +280,7 @@ impl Replay {
             State::Ready { .. } => return,
             State::Running { .. } => task.early = Some(by),
             State::Blocked { since } => {
-                self.sums.sleep_ns += task.wake(by, time.saturating_sub(since));
+                task.wake(by, time.saturating_sub(since));
                 self.sums.n_wakes += 1;
                 task.state = ready(row, self.crowd.advance(row, time));
                 self.count_active(time, 1);
@@ -301,7 +298,7 @@ impl Replay {
             let clock = *self.dying.get(&r.tid)?;
             let here =
                 self.rows.get(&r.cpu).and_then(|row| self.crowd.cpus[*row].dying).filter(|(tid, _)| *tid == r.tid);
-            Some(here.map_or(clock, |(_, since)| later(clock, time.saturating_sub(since))))
+            Some(here.map_or(clock, |(_, since)| clock.later(time.saturating_sub(since))))
         })
     }
 
@@ -325,7 +322,7 @@ impl Replay {
             return; // known since the probe started it
         }
         self.n_tasks += 1;
-        let clock = self.tasks.get(&parent).map_or([0; 2], |task| task.clock_at(time));
+        let clock = self.tasks.get(&parent).map_or(Clock::default(), |task| task.clock_at(time));
         // Before there are records of switches nobody knows whether it runs.
         let row = self.rows.get(&r.cpu).filter(|_| !self.drivers.is_empty());
         let state = match row {
@@ -351,8 +348,8 @@ impl Replay {
         let sums = self.sums;
         if let Some(end) = self.drivers.get_mut(&pid) {
             // A process ends with its last thread.
-            let before = end.map_or([0; 2], |total| total.clock);
-            *end = Some(Total { clock: [0, 1].map(|k| before[k].max(task.clock[k])), end: time, ..sums });
+            let last = end.map_or(task.clock, |total| total.path().max(task.clock));
+            *end = Some(Total { clock: [last.low, last.high], sleep_ns: last.slept, end: time, ..sums });
         }
     }
 
@@ -362,13 +359,15 @@ impl Replay {
         let tells = self.started && !self.lost && (with_wakes || (self.n_tasks == 1 && !self.slept));
         let ends: Vec<Total> = self.drivers.values().copied().collect::<Option<_>>().filter(|_| tells)?;
         let last = ends.iter().max_by_key(|total| total.end)?;
-        let clock = [0, 1].map(|k| ends.iter().map(|total| total.clock[k]).max().unwrap_or(0));
-        Some(Total { clock, ..*last })
+        let path = ends.iter().map(Total::path).reduce(Clock::max)?;
+        Some(Total { clock: [path.low, path.high], sleep_ns: path.slept, ..*last })
     }
 
-    /// The same of a part of the window, by the clock that is farthest; None where it has too many points.
+    /// The same of a part of the window, by the clock of whoever ran at both of its ends; None where nobody did.
     pub fn window(&self, start: u64, end: u64) -> Option<Clock> {
-        self.curves.between(start, end)
+        let wall = end.saturating_sub(start);
+        // A task that was behind others catches up with them as it is woken.
+        self.paths.between(start, end).map(|clock| clock.within(wall))
     }
 
     /// Processes outside that woke tasks of the run, and threads that were woken by one, with how often.
@@ -381,10 +380,6 @@ impl Task {
     fn is_active(&self) -> bool {
         !matches!(self.state, State::Blocked { .. })
     }
-}
-
-fn later(clock: Clock, ns: u64) -> Clock {
-    clock.map(|before| before + ns)
 }
 
 fn ready(row: usize, cpu: &Cpu) -> State {

@@ -7,6 +7,7 @@ use crate::events::{
     Values,
 };
 use crate::in_force;
+use crate::path::Clock;
 use crate::processes;
 use crate::records::Records;
 use crate::replay::Replay;
@@ -170,7 +171,7 @@ fn speech_events(speech: &Speech, run: &str, copy: usize, (frame, replay): Clock
 fn iterations(run: String, copy: usize, (frame, replay): Clocks, part: &[Iteration]) -> Iterations {
     let windows = |replay: &Replay| part.iter().map(|i| replay.window(i.start, i.end)).collect::<Option<Vec<_>>>();
     let bounds = replay.and_then(windows);
-    let bound = |k: usize| bounds.as_ref().map(|list| list.iter().map(|window| window[k]).collect());
+    let bound = |value: fn(&Clock) -> u64| bounds.as_ref().map(|list| list.iter().map(value).collect());
     Iterations {
         run,
         copy,
@@ -179,7 +180,8 @@ fn iterations(run: String, copy: usize, (frame, replay): Clocks, part: &[Iterati
         end_ns: part.iter().map(|i| frame.since(i.end)).collect(),
         work: part.iter().map(|i| i.work).collect(),
         cpu_ns: part.iter().map(|i| i.cpu).collect(),
-        low_ns: bound(0),
-        high_ns: bound(1),
+        low_ns: bound(|clock| clock.low),
+        high_ns: bound(|clock| clock.high),
+        sleep_ns: bound(|clock| clock.slept),
     }
 }

@@ -1,5 +1,6 @@
 //! Runs without their neighbors, from records whose right answer is known.
 
+use crate::path::Clock;
 use crate::record::{Stamped, What};
 use crate::tree::Tree;
 
@@ -361,14 +362,14 @@ fn windows_grow_with_the_clock_that_is_farthest() {
         (1700, MAIN, 0, IN),
         (1800, MAIN, 0, exit(MAIN, MAIN)),
     ]);
-    let low = |start, end| tree.replay.window(start, end).unwrap()[0];
-    assert_eq!((low(1000, 1800), low(1000, 1100), low(1100, 1550)), (500, 100, 150));
-    assert_eq!((low(1200, 1500), low(1550, 1750), low(1600, 1700)), (0, 200, 100));
+    let low = |start, end| tree.replay.window(start, end).map(|clock| (clock.low, clock.slept));
+    assert_eq!([low(1000, 1800), low(1000, 1100), low(1100, 1550)], [Some((500, 100)), Some((100, 0)), Some((150, 0))]);
+    assert_eq!([low(1200, 1500), low(1550, 1750)], [Some((0, 0)), Some((200, 100))]);
+    assert_eq!(low(1000, 1300), None); // nobody reports while it waits
     let threads = fed(&barrier(300));
-    assert_eq!(threads.replay.window(1000, 1502), Some([202, 202]));
-    // Until the barrier the one that was not disturbed leads.
-    assert_eq!(threads.replay.window(1000, 1100), Some([100, 100]));
-    assert_eq!(threads.replay.window(1100, 1401), Some([1, 1]));
+    let [low, high] =
+        [|clock: Clock| clock.low, |clock: Clock| clock.high].map(|of| threads.replay.window(1000, 1502).map(of));
+    assert_eq!((low, high), (Some(202), Some(202)));
 }
 
 /// Made-up schedules of a main and three threads on two CPUs beside a neighbor, from one number each.
@@ -454,9 +455,11 @@ fn bounds_lie_between_the_cpu_time_of_the_main_and_the_wall() {
         assert!(cpu_ns <= low && low <= high && high <= wall_ns, "{seed}: {cpu_ns} {low} {high} {wall_ns}");
         let third = wall_ns / 3;
         for (from, to) in [(0, third), (third, 2 * third), (third, wall_ns), (0, wall_ns)] {
-            let [low, high] = tree.replay.window(START + from, START + to).unwrap();
-            assert!(low <= high && high <= to - from, "{seed}: {low} {high} {from} {to}");
+            if let Some(Clock { low, high, slept }) = tree.replay.window(START + from, START + to) {
+                assert!(low <= high && high <= to - from && slept <= low, "{seed}: {low} {high} {from} {to}");
+            }
         }
-        assert!(tree.replay.window(START, START + wall_ns).unwrap()[0] >= cpu_ns);
+        let whole = tree.replay.window(START, START + wall_ns);
+        assert!(whole.is_none_or(|clock| cpu_ns <= clock.low && clock.low <= low), "{seed}");
     }
 }

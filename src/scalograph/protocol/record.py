@@ -124,9 +124,10 @@ class Iterations(RecordPart, frozen=True):
     cpu_ns: list[Work | None]
     low_ns: list[Count] | None = None
     high_ns: list[Count] | None = None
+    sleep_ns: list[Count] | None = None
 
     def __post_init__(self) -> None:
-        bounds = [len(bound) for bound in (self.low_ns, self.high_ns) if bound is not None]
+        bounds = [len(bound) for bound in (self.low_ns, self.high_ns, self.sleep_ns) if bound is not None]
         lengths = {len(self.start_ns), len(self.end_ns), len(self.work), len(self.cpu_ns), *bounds}
         if lengths != {len(self.index)}:
             raise ValueError("arrays of equal length")

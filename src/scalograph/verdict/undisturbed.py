@@ -72,13 +72,14 @@ def undisturbed_windows(record: Record) -> list[Ends] | None:
     share = stolen / run.wall_ns
     by_index: dict[int, list[tuple[float, float, float]]] = {}
     for part in parts:
-        if part.low_ns is None or part.high_ns is None:
+        if part.low_ns is None or part.high_ns is None or part.sleep_ns is None:
             return None
-        times = zip(part.index, part.low_ns, part.high_ns, part.start_ns, part.end_ns, strict=True)
-        for index, low, high, start, end in times:
-            by_index.setdefault(index, []).append((low - share * (end - start), high, end - start))
-    is_absorbed = run.replay is None or run.replay.sleep_ns > BRIEF * run.wall_ns
-    every = [_slowest(by_index[index], is_absorbed) for index in sorted(by_index)]
+        times = zip(part.index, part.low_ns, part.high_ns, part.sleep_ns, part.start_ns, part.end_ns, strict=True)
+        for index, low, high, asleep, start, end in times:
+            wall = end - start
+            most = wall if asleep > BRIEF * wall else high
+            by_index.setdefault(index, []).append((low - share * wall, most, wall))
+    every = [_slowest(by_index[index]) for index in sorted(by_index)]
     ends = [ends for ends in every if ends is not None]
     return ends if len(ends) == len(every) else None
 
@@ -126,9 +127,9 @@ def _replay_ends(run: RunFigures, replay: Replay, stolen: float, cpus: int) -> E
     return _ends(max(low, (run.cpu_ns or 0) / cpus), high, wall)
 
 
-def _slowest(copies: Sequence[tuple[float, float, float]], is_absorbed: bool) -> Ends | None:
+def _slowest(copies: Sequence[tuple[float, float, float]]) -> Ends | None:
     lows, highs, walls = zip(*copies, strict=True)
-    return _ends(max(lows), max(walls) if is_absorbed else max(highs), max(walls))
+    return _ends(max(lows), max(highs), max(walls))
 
 
 def _ends(low: float, high: float, wall: float) -> Ends | None:

@@ -86,7 +86,8 @@ def test_iterations_are_corrected_where_the_probe_replayed_each() -> None:
     run = threads(1.0, 0.5, 0.52, iterations=[(0.4, 0.4, 1), (0.6, 0.6, 1)])
     assert undisturbed_windows(read(run)) is None
     assert judge(read(run), Requirements(2, True, "window.wall")).verdict == "disturbed"
-    run["iterations"][0] |= {"low_ns": [200 * MS, 300 * MS], "high_ns": [200 * MS, 312 * MS]}
+    run["iterations"][0] |= {"low_ns": [200 * MS, 300 * MS], "high_ns": [200 * MS, 312 * MS],
+                             "sleep_ns": [0, 0]}  # fmt: skip
     assert undisturbed_windows(read(run)) == [Ends(200 * MS, 200 * MS), Ends(300 * MS, 312 * MS)]
     assert judge(read(run), Requirements(2, True, "window.wall")).verdict == "corrected"
     assert corrected_times(read(run), "window.wall", 1) == [pytest.approx(0.306, abs=1e-3)]
