@@ -222,6 +222,11 @@ impl Replay {
         }
     }
 
+    /// Who has the CPUs is not known any more: all of a wait counts as taken.
+    pub fn forget_others(&mut self) {
+        self.cpus.iter_mut().for_each(|cpu| cpu.next = Occupant::Other);
+    }
+
     /// Forget what was before the first start: all clocks stand at zero.
     fn start(&mut self, time: u64) {
         self.started = true;

@@ -336,6 +336,35 @@ fn without_wake_ups_one_task_that_never_slept_is_told_all_the_same() {
 }
 
 #[test]
+fn where_others_are_seen_no_longer_all_of_a_wait_counts_as_taken() {
+    let mut tree = fed(&[(1200, MAIN, 0, PREEMPTED), (1200, MAIN, 0, next(0))]);
+    tree.forget_others();
+    for (time, what) in [(1300, IN), (1400, exit(MAIN, MAIN))] {
+        tree.feed(&Stamped { time, pid: MAIN, tid: MAIN, cpu: 0, what });
+    }
+    assert_eq!(bounds(&tree), [300, 300]);
+}
+
+#[test]
+fn windows_of_a_run_that_starts_and_stops_too_often_are_not_told() {
+    let turns = 120_000;
+    let rows = (1..turns).flat_map(|turn| {
+        let time = START + turn * 10;
+        [
+            (time, MAIN, 0, PREEMPTED),
+            (time, MAIN, 0, next(NEIGHBOR)),
+            (time + 5, MAIN, 0, next(MAIN)),
+            (time + 5, MAIN, 0, IN),
+        ]
+    });
+    let mut rows: Vec<Row> = rows.collect();
+    rows.push((START + turns * 10, MAIN, 0, exit(MAIN, MAIN)));
+    let tree = fed(&rows);
+    assert_eq!(bounds(&tree), [10 + 5 * (turns - 1); 2]);
+    assert_eq!(tree.replay.window(START, START + 100), None);
+}
+
+#[test]
 fn windows_grow_with_the_clock_that_is_farthest() {
     let tree = fed(&[
         (1200, MAIN, 0, PREEMPTED),
