@@ -218,6 +218,7 @@ impl Replay {
             What::Fork { tid, parent_tid, .. } => self.born(r, time, tid, parent_tid),
             What::Exit { pid, tid } => self.exit(r, time, pid, tid),
             What::Image if !self.started && self.drivers.contains_key(&r.pid) => self.start(time),
+            What::Name { exec: true, .. } => self.took_over(r),
             What::Image | What::Name { .. } => {}
         }
     }
@@ -373,6 +374,15 @@ impl Replay {
         let before = self.tasks.insert(tid, Task::new(clock, state));
         let more = row.is_some() as isize - before.is_some_and(|task| task.is_active()) as isize;
         self.count_active(time, more);
+    }
+
+    /// A thread that executes a program goes on under the number of the process, whose first thread has ended.
+    fn took_over(&mut self, r: &Stamped) {
+        let Some(&row) = self.rows.get(&r.cpu).filter(|_| !self.tasks.contains_key(&r.tid)) else { return };
+        if let Some(task) = self.cpus[row].running.and_then(|tid| self.tasks.remove(&tid)) {
+            self.tasks.insert(r.tid, task);
+            self.cpus[row].running = Some(r.tid);
+        }
     }
 
     fn exit(&mut self, r: &Stamped, time: u64, pid: u32, tid: u32) {

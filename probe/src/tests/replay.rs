@@ -313,6 +313,56 @@ fn a_waiter_is_where_it_was_moved_to() {
 }
 
 #[test]
+fn a_thread_that_executes_a_program_keeps_its_clock() {
+    let name = What::Name { exec: true, name: [0; 16] };
+    let tree = fed(&[
+        (1000, MAIN, 0, thread(11)),
+        (1000, MAIN, 0, What::Placed { tid: 11, cpu: 1 }),
+        (1000, 0, 1, next(MAIN)),
+        (1000, 11, 1, IN),
+        (1100, MAIN, 0, OUT),
+        (1300, MAIN, 0, IN), // killed
+        (1310, MAIN, 0, exit(MAIN, MAIN)),
+        (1320, MAIN, 1, name),
+        (1330, MAIN, 1, What::Image),
+        (1400, MAIN, 1, PREEMPTED),
+        (1400, MAIN, 1, next(NEIGHBOR)),
+        (1500, NEIGHBOR, 1, next(MAIN)),
+        (1500, MAIN, 1, IN),
+        (1600, MAIN, 1, exit(MAIN, MAIN)),
+    ]);
+    assert_eq!(bounds(&tree), [500, 500]);
+}
+
+#[test]
+fn of_several_drivers_the_latest_clock_counts() {
+    let mut tree = Tree::new(&[0, 1], 512, vec![1]);
+    (tree.gate, tree.switches_from, tree.sees_idle, tree.sees_wakes) = (900, 800, true, true);
+    let rows = [
+        (900, 10, 0, IN),
+        (950, 20, 1, IN),
+        (1000, 10, 0, What::Image),
+        (1050, 20, 1, What::Image),
+        (1100, 20, 1, PREEMPTED),
+        (1100, 20, 1, next(NEIGHBOR)),
+        (1300, 10, 0, exit(10, 10)),
+        (1400, NEIGHBOR, 1, next(20)),
+        (1400, 20, 1, IN),
+        (1500, 20, 1, exit(20, 20)),
+    ];
+    for pid in [10, 20] {
+        tree.add_main(pid, 0);
+        tree.replay.add_driver(pid);
+    }
+    for (time, tid, cpu, what) in rows {
+        tree.feed(&Stamped { time, pid: tid, tid, cpu, what });
+    }
+    // The first worked for 300; the second for 200, while it was ready from 1000 to 1300 beside the first.
+    let total = tree.replay.total(true).unwrap();
+    assert_eq!((total.clock, total.overlap_ns), ([300, 300], 300));
+}
+
+#[test]
 fn what_is_lost_leaves_no_answer() {
     let mut rows = shell();
     assert!(fed(&rows).replay.total(true).is_some());
