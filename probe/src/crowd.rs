@@ -1,4 +1,4 @@
-//! Who has each CPU, and while when a task of the run could have had another one: it waits for its own kind only in a crowd.
+//! Who has each CPU: while when a task of the run could have had another one, and how fast its work flows.
 
 /// Who is on a CPU where no task of the run is.
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -36,6 +36,10 @@ impl Cpu {
         self.allowed && self.running.is_none() && matches!(self.next, Occupant::Idle | Occupant::Unknown)
     }
 
+    fn runs(&self) -> bool {
+        self.allowed && self.running.is_some()
+    }
+
     fn advance(&mut self, time: u64, crowded_ns: u64) {
         let ns = time.saturating_sub(self.since);
         match (self.running, self.next) {
@@ -54,8 +58,10 @@ pub struct Crowd {
     pub n_active: usize,
     n_allowed: usize,
     n_free: usize,
+    n_running: usize,
     total_ns: u64,
     since: u64,
+    flow: Flow,
 }
 
 impl Crowd {
@@ -71,16 +77,45 @@ impl Crowd {
         (self.n_allowed, self.n_free) = (rows.len(), self.cpus.iter().filter(|cpu| cpu.is_free()).count());
     }
 
+    /// Who has the CPUs is not known any more.
+    pub fn forget_others(&mut self) {
+        self.cpus.iter_mut().for_each(|cpu| cpu.next = Occupant::Other);
+        self.n_free = 0;
+    }
+
     fn is_crowded(&self) -> bool {
         self.n_active > self.n_allowed || self.n_free > 0
     }
 
     fn crowded_ns(&mut self, time: u64) -> u64 {
+        let ns = time.saturating_sub(self.since);
         if self.is_crowded() {
-            self.total_ns += time.saturating_sub(self.since);
+            self.total_ns += ns;
         }
-        self.since = self.since.max(time);
+        self.flow.advance(self.since, ns, self.speed());
+        self.since += ns;
         self.total_ns
+    }
+
+    /// The share of the CPUs that its active tasks could use which they have, or could have had at once.
+    fn speed(&self) -> f64 {
+        let usable = self.n_active.min(self.n_allowed);
+        if usable == 0 {
+            return 1.0;
+        }
+        (self.n_running + self.n_free).min(usable) as f64 / usable as f64
+    }
+
+    /// What the work up to a time would have taken had the run had all the CPUs that it could use; None where it is
+    /// not held any more.
+    pub fn flow_at(&self, time: u64) -> Option<f64> {
+        self.flow.at(time)
+    }
+
+    /// Everything counts from here.
+    pub fn restart(&mut self, time: u64) {
+        self.advance_all(time);
+        self.flow = Flow::default();
     }
 
     /// So many tasks more are running or ready.
@@ -103,9 +138,55 @@ impl Crowd {
     /// Somebody comes to a CPU, or leaves it.
     pub fn change<T>(&mut self, row: usize, time: u64, to: impl FnOnce(&mut Cpu) -> T) -> T {
         self.advance(row, time);
-        let was_free = self.cpus[row].is_free();
+        let (was_free, ran) = (self.cpus[row].is_free(), self.cpus[row].runs());
         let result = to(&mut self.cpus[row]);
         self.n_free = self.n_free + self.cpus[row].is_free() as usize - was_free as usize;
+        self.n_running = self.n_running + self.cpus[row].runs() as usize - ran as usize;
         result
+    }
+}
+
+/// Beyond them nothing is told of windows.
+const MAX_POINTS: usize = 400_000;
+
+/// Work done, in ns of a run that has all the CPUs that it can use: points between which it rises evenly.
+#[derive(Default)]
+struct Flow {
+    points: Vec<(u64, f64)>,
+    done: f64,
+    speed: f64,
+    dropped: bool,
+}
+
+impl Flow {
+    fn advance(&mut self, since: u64, ns: u64, speed: f64) {
+        if ns == 0 {
+            return;
+        }
+        let is_same = !self.points.is_empty() && speed == self.speed;
+        if self.points.is_empty() {
+            self.points.push((since, self.done));
+        }
+        self.done += ns as f64 * speed;
+        let point = (since + ns, self.done);
+        let n = self.points.len();
+        match self.points.last_mut() {
+            Some(last) if is_same && n > 1 => *last = point,
+            _ if n > MAX_POINTS => self.dropped = true,
+            _ => self.points.push(point),
+        }
+        self.speed = speed;
+    }
+
+    fn at(&self, time: u64) -> Option<f64> {
+        if self.dropped {
+            return None;
+        }
+        let next = self.points.partition_point(|point| point.0 < time);
+        let (Some(before), Some(after)) = (next.checked_sub(1).map(|i| self.points[i]), self.points.get(next)) else {
+            return self.points.get(next.min(self.points.len().checked_sub(1)?)).map(|point| point.1);
+        };
+        let share = (time - before.0) as f64 / (after.0 - before.0) as f64;
+        Some(before.1 + share * (after.1 - before.1))
     }
 }

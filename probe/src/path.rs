@@ -1,7 +1,7 @@
 //! The clocks of tasks as functions of time, in bounded memory: whoever reports a part of the run does so while it runs.
 
 /// Beyond them nothing is told of windows.
-const MAX_STRETCHES: usize = 200_000;
+const MAX_STRETCHES: usize = 100_000;
 
 /// Of one task, in ns since the first start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,7 +27,8 @@ impl Clock {
     }
 
     pub fn within(self, ns: u64) -> Clock {
-        Clock { low: self.low.min(ns), high: self.high.min(ns), slept: self.slept.min(ns) }
+        let low = self.low.min(ns);
+        Clock { low, high: self.high.min(ns), slept: self.slept.min(low) }
     }
 
     fn since(self, start: Clock) -> Clock {

@@ -22,6 +22,8 @@ const MAX_SWITCHES_PER_S: u64 = 1000;
 const MAX_WIDE_PER_S: u64 = 10_000;
 /// A burst of fewer records says nothing about a rate.
 const MIN_RECORDS: u64 = 4000;
+/// The same where rings are twice as large and hold wake-ups too: runs that were recorded without them still are.
+const MIN_RECORDS_BESIDE_WAKES: u64 = 6500;
 /// What the kernel needs to write one switch record, half of a microsecond for each off and on; an estimate.
 const RECORD_NS: u64 = 500;
 /// A record is written with its time first, and becomes visible a little later.
@@ -235,7 +237,8 @@ impl Records {
 
     fn check_rate(&mut self, over_ns: u64, contain: &Containment) {
         let per_s = |n: u64| (n as u128 * SECOND as u128 / 2 / over_ns.max(1) as u128) as u64;
-        let busy = |c: &&Channel| c.n_switch_records >= MIN_RECORDS && per_s(c.n_switch_records) > MAX_SWITCHES_PER_S;
+        let least = if self.tree.sees_wakes { MIN_RECORDS_BESIDE_WAKES } else { MIN_RECORDS };
+        let busy = |c: &&Channel| c.n_switch_records >= least && per_s(c.n_switch_records) > MAX_SWITCHES_PER_S;
         let Some(channel) = self.channels.iter().find(busy) else { return };
         let why = format!(
             "{} switches/s on CPU {}, above {MAX_SWITCHES_PER_S}",
@@ -370,7 +373,7 @@ impl Records {
 
 /// The memory that a user may lock for rings is limited: smaller ones are better than none.
 fn open_channels(cpus: &[usize], ours: &[usize], with_switches: bool) -> io::Result<Vec<Channel>> {
-    let largest = if cpus.len() > 16 { 32 } else { 128 };
+    let largest = if cpus.len() > 16 { 64 } else { 256 };
     let mut pages = largest;
     loop {
         let opened: io::Result<Vec<Channel>> =

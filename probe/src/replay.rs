@@ -5,8 +5,8 @@
 //! run takes the later of both clocks; a sleep that is ended from outside counts as long as it was. The low clock stands
 //! still whoever has the CPU; the high one counts the time for which another task of the run had it, while the run was
 //! crowded: more of its tasks were active than it has CPUs, or one of those was free. Else the task would have had a CPU of
-//! its own. Clocks keep the order of wake-ups that was seen: who came last because it was disturbed no longer waits for
-//! others.
+//! its own. If it is less, the high clock is the work of the run at the speed of all CPUs that it could use. Clocks
+//! keep the order of wake-ups that was seen: who came last because it was disturbed no longer waits for others.
 
 use crate::crowd::{Cpu, Crowd, Occupant};
 use crate::path::{Clock, Paths};
@@ -191,14 +191,20 @@ impl Replay {
             What::Fork { tid, parent_tid, .. } => self.born(r, time, tid, parent_tid),
             What::Exit { pid, tid } => self.exit(r, time, pid, tid),
             What::Image if !self.started && self.drivers.contains_key(&r.pid) => self.start(time),
+            What::Name { exec: true, .. } => self.took_over(r),
             What::Image | What::Name { .. } => {}
         }
+    }
+
+    /// Who has the CPUs is not known any more: all of a wait counts as taken.
+    pub fn forget_others(&mut self) {
+        self.crowd.forget_others();
     }
 
     /// Forget what was before the first start: all clocks stand at zero.
     fn start(&mut self, time: u64) {
         self.started = true;
-        self.crowd.advance_all(time);
+        self.crowd.restart(time);
         self.paths = Paths::new(self.rows.len());
         for (tid, task) in &mut self.tasks {
             task.clock = Clock::default();
@@ -334,6 +340,15 @@ impl Replay {
         self.count_active(time, more);
     }
 
+    /// A thread that executes a program goes on under the number of the process, whose first thread has ended.
+    fn took_over(&mut self, r: &Stamped) {
+        let Some(&row) = self.rows.get(&r.cpu).filter(|_| !self.tasks.contains_key(&r.tid)) else { return };
+        if let Some(task) = self.crowd.cpus[row].running.and_then(|tid| self.tasks.remove(&tid)) {
+            self.tasks.insert(r.tid, task);
+            self.crowd.cpus[row].running = Some(r.tid);
+        }
+    }
+
     fn exit(&mut self, r: &Stamped, time: u64, pid: u32, tid: u32) {
         self.leave(tid, time);
         let Some(task) = self.tasks.remove(&tid) else { return };
@@ -349,7 +364,9 @@ impl Replay {
         if let Some(end) = self.drivers.get_mut(&pid) {
             // A process ends with its last thread.
             let last = end.map_or(task.clock, |total| total.path().max(task.clock));
-            *end = Some(Total { clock: [last.low, last.high], sleep_ns: last.slept, end: time, ..sums });
+            let flow = self.crowd.flow_at(time).map_or(u64::MAX, |ns| ns as u64);
+            let high = last.high.min(flow.max(last.low));
+            *end = Some(Total { clock: [last.low, high], sleep_ns: last.slept, end: time, ..sums });
         }
     }
 
@@ -367,7 +384,9 @@ impl Replay {
     pub fn window(&self, start: u64, end: u64) -> Option<Clock> {
         let wall = end.saturating_sub(start);
         // A task that was behind others catches up with them as it is woken.
-        self.paths.between(start, end).map(|clock| clock.within(wall))
+        let clock = self.paths.between(start, end)?.within(wall);
+        let flow = self.crowd.flow_at(end).zip(self.crowd.flow_at(start)).map_or(u64::MAX, |(b, a)| (b - a) as u64);
+        Some(Clock { high: clock.high.min(flow.max(clock.low)), ..clock })
     }
 
     /// Processes outside that woke tasks of the run, and threads that were woken by one, with how often.

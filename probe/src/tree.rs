@@ -177,6 +177,7 @@ impl Tree {
     /// Who has the CPUs is not known any more.
     pub fn forget_others(&mut self) {
         self.state.iter_mut().for_each(|cpu| cpu.next = None);
+        self.replay.forget_others();
     }
 
     fn on_main(&mut self, pid: u32, change: impl FnOnce(&mut Main)) {

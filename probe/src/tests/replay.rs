@@ -217,6 +217,21 @@ fn who_waits_beside_a_free_cpu_or_in_a_crowd_waits_for_its_own_kind() {
     }
 }
 
+/// The main and three threads on CPU 0, one after the other, while a neighbor has the other CPU.
+#[test]
+fn more_tasks_than_cpus_take_no_longer_than_their_work_at_full_speed() {
+    let mut rows = vec![(1000, MAIN, 1, next(NEIGHBOR))];
+    rows.extend((11..14).map(|tid| (1000, MAIN, 0, thread(tid))));
+    rows.extend([(1000, MAIN, 0, PREEMPTED), (1000, 11, 0, next(11))]);
+    for tid in 11..14 {
+        let time = 1000 + (tid as u64 - 11) * 100;
+        rows.extend([(time, tid, 0, IN), (time + 100, tid, 0, exit(MAIN, tid)), (time + 100, tid, 0, next(MAIN))]);
+    }
+    rows.extend([(1300, MAIN, 0, IN), (1400, MAIN, 0, exit(MAIN, MAIN))]);
+    // It waits for two of them, as four and three share two CPUs; at full speed these would have taken 150 in all.
+    assert_eq!(bounds(&fed(&rows)), [100, 250]);
+}
+
 #[test]
 fn a_timers_sleep_counts_and_the_wait_after_it_does_not() {
     let mut rows = Vec::new();
@@ -326,6 +341,56 @@ fn a_waiter_is_where_it_was_moved_to() {
 }
 
 #[test]
+fn a_thread_that_executes_a_program_keeps_its_clock() {
+    let name = What::Name { exec: true, name: [0; 16] };
+    let tree = fed(&[
+        (1000, MAIN, 0, thread(11)),
+        (1000, MAIN, 0, What::Placed { tid: 11, cpu: 1 }),
+        (1000, 0, 1, next(MAIN)),
+        (1000, 11, 1, IN),
+        (1100, MAIN, 0, OUT),
+        (1300, MAIN, 0, IN), // killed
+        (1310, MAIN, 0, exit(MAIN, MAIN)),
+        (1320, MAIN, 1, name),
+        (1330, MAIN, 1, What::Image),
+        (1400, MAIN, 1, PREEMPTED),
+        (1400, MAIN, 1, next(NEIGHBOR)),
+        (1500, NEIGHBOR, 1, next(MAIN)),
+        (1500, MAIN, 1, IN),
+        (1600, MAIN, 1, exit(MAIN, MAIN)),
+    ]);
+    assert_eq!(bounds(&tree), [500, 500]);
+}
+
+#[test]
+fn of_several_drivers_the_latest_clock_counts() {
+    let mut tree = Tree::new(&[0, 1], 512, vec![1]);
+    (tree.gate, tree.switches_from, tree.sees_idle, tree.sees_wakes) = (900, 800, true, true);
+    let rows = [
+        (900, 10, 0, IN),
+        (950, 20, 1, IN),
+        (1000, 10, 0, What::Image),
+        (1050, 20, 1, What::Image),
+        (1100, 20, 1, PREEMPTED),
+        (1100, 20, 1, next(NEIGHBOR)),
+        (1300, 10, 0, exit(10, 10)),
+        (1400, NEIGHBOR, 1, next(20)),
+        (1400, 20, 1, IN),
+        (1500, 20, 1, exit(20, 20)),
+    ];
+    for pid in [10, 20] {
+        tree.add_main(pid, 0);
+        tree.replay.add_driver(pid);
+    }
+    for (time, tid, cpu, what) in rows {
+        tree.feed(&Stamped { time, pid: tid, tid, cpu, what });
+    }
+    // The first worked for 300; the second for 200, while it was ready from 1000 to 1300 beside the first.
+    let total = tree.replay.total(true).unwrap();
+    assert_eq!((total.clock, total.overlap_ns), ([300, 300], 300));
+}
+
+#[test]
 fn what_is_lost_leaves_no_answer() {
     let mut rows = shell();
     assert!(fed(&rows).replay.total(true).is_some());
@@ -346,6 +411,35 @@ fn without_wake_ups_one_task_that_never_slept_is_told_all_the_same() {
     let asleep = [(1200, MAIN, 0, OUT), (1500, MAIN, 0, IN), (1600, MAIN, 0, exit(MAIN, MAIN))];
     assert_eq!(fed(&asleep).replay.total(false), None);
     assert_eq!(fed(&shell()).replay.total(false), None);
+}
+
+#[test]
+fn where_others_are_seen_no_longer_all_of_a_wait_counts_as_taken() {
+    let mut tree = fed(&[(1200, MAIN, 0, PREEMPTED), (1200, MAIN, 0, next(0))]);
+    tree.forget_others();
+    for (time, what) in [(1300, IN), (1400, exit(MAIN, MAIN))] {
+        tree.feed(&Stamped { time, pid: MAIN, tid: MAIN, cpu: 0, what });
+    }
+    assert_eq!(bounds(&tree), [300, 300]);
+}
+
+#[test]
+fn windows_of_a_run_that_starts_and_stops_too_often_are_not_told() {
+    let turns = 120_000;
+    let rows = (1..turns).flat_map(|turn| {
+        let time = START + turn * 10;
+        [
+            (time, MAIN, 0, PREEMPTED),
+            (time, MAIN, 0, next(NEIGHBOR)),
+            (time + 5, MAIN, 0, next(MAIN)),
+            (time + 5, MAIN, 0, IN),
+        ]
+    });
+    let mut rows: Vec<Row> = rows.collect();
+    rows.push((START + turns * 10, MAIN, 0, exit(MAIN, MAIN)));
+    let tree = fed(&rows);
+    assert_eq!(bounds(&tree), [10 + 5 * (turns - 1); 2]);
+    assert_eq!(tree.replay.window(START, START + 100), None);
 }
 
 #[test]

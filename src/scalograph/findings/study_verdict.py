@@ -141,12 +141,12 @@ def judge_study(
     causes = [*caveats, *_summarize_causes("excluded", lost), *_summarize_causes("included", included)]
     causes += [Caveat("short", {"n": short, "of": len(samples)})] * bool(short)
     causes += _summarize_causes("not checked", unchecked)
-    n_failed = sum(not row.warmup for row in table.rows) - len(ok)
-    if reason := why_unusable(table, ok, n_failed, bool(table.view.cpu_responses)):
+    n_failed, by_cpu = sum(not row.warmup for row in table.rows) - len(ok), bool(table.view.cpu_responses)
+    if reason := why_unusable(table, ok, n_failed, by_cpu):
         reason = reason._replace(values={**reason.values, "cause": _main_culprit(ok)})
         return _make_trust("unusable", [reason], causes)
     # Interference takes CPU from a run and leaves its CPU time nearly as it was: caches are shared.
-    busy = [Caveat("busy", {"n": count_disturbed(ok), "of": len(ok)})] if _is_busy(ok) else []
+    busy = [Caveat("busy", {"n": count_disturbed(ok), "of": len(ok)})] if by_cpu and _is_busy(ok) else []
     against = [*busy, *(caveat for caveat in caveats if caveat.whole)]
     more = [caveat for caveat in flags.grave if caveat not in against]
     lead, early = against[:1] or flags.grave or flags.reasons[:1], [*_early_end(table)]
@@ -190,8 +190,14 @@ def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -
         return Caveat("mostly failed", {"n": n_failed, "of": n_made})
     if (n := sum(row.verdict == "invalid" for row in ok)) > REJECT * len(ok):
         return Caveat("mostly invalid", {"n": n, "of": len(ok)})
-    is_too_busy = _is_busy(ok) and not by_cpu
+    is_too_busy = _is_busy(ok) and not by_cpu and not _answers_in_part(table, ok)
     return Caveat("mostly disturbed", {"n": count_disturbed(ok), "of": len(ok)}) if is_too_busy else None
+
+
+def _answers_in_part(table: Table, ok: Sequence[Row]) -> bool:
+    """Return whether a corrected study has two configurations to compare: disturbed runs are in none of its values."""
+    counted = Counter(row.key for row in ok if row.verdict in COUNTED)
+    return bool(table.view.raw_responses) and sum(n >= 2 for n in counted.values()) >= min(2, len(table.configurations))
 
 
 def _is_busy(ok: Sequence[Row]) -> bool:

@@ -74,11 +74,12 @@ def undisturbed_windows(record: Record) -> list[Ends] | None:
     for part in parts:
         if part.low_ns is None or part.high_ns is None or part.sleep_ns is None:
             return None
-        times = zip(part.index, part.low_ns, part.high_ns, part.sleep_ns, part.start_ns, part.end_ns, strict=True)
-        for index, low, high, asleep, start, end in times:
+        bounds = zip(part.low_ns, part.high_ns, part.sleep_ns, strict=True)
+        times = zip(part.index, part.start_ns, part.end_ns, part.cpu_ns, bounds, strict=True)
+        for index, start, end, cpu, (low, high, asleep) in times:
             wall = end - start
-            most = wall if asleep > BRIEF * wall else high
-            by_index.setdefault(index, []).append((low - share * wall, most, wall))
+            least = max(low, (cpu or 0) / n_cpus(record)) - share * wall
+            by_index.setdefault(index, []).append((least, wall if asleep > BRIEF * wall else high, wall))
     every = [_slowest(by_index[index]) for index in sorted(by_index)]
     ends = [ends for ends in every if ends is not None]
     return ends if len(ends) == len(every) else None
@@ -124,7 +125,7 @@ def _replay_ends(run: RunFigures, replay: Replay, stolen: float, cpus: int) -> E
         high -= stolen
     if replay.sleep_ns > BRIEF * wall:  # a sleep that ends by a timer may have absorbed the wait before it
         high = wall
-    return _ends(max(low, (run.cpu_ns or 0) / cpus), high, wall)
+    return _ends(max(low, (run.cpu_ns or 0) / cpus), high, wall)  # so many CPUs need that long for its work
 
 
 def _slowest(copies: Sequence[tuple[float, float, float]]) -> Ends | None:
