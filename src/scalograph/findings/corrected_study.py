@@ -15,7 +15,7 @@ from scalograph.findings.row import Key, Row
 from scalograph.protocol.record import Record
 from scalograph.study.model import Response, Study
 from scalograph.study.responses import CPU_USAGE, ELAPSED, primary_response
-from scalograph.verdict.cause import REPEATED
+from scalograph.verdict.cause import REPEATED, SHARE
 from scalograph.verdict.speed import loop_time
 from scalograph.verdict.undisturbed import MOST_OPEN, has_one_task, undisturbed_observations
 
@@ -35,15 +35,16 @@ class UndisturbedTime(NamedTuple):
     open_log: float = 0.0
 
 
-def undisturbed_time(record: Record, elapsed: str, warmup: int) -> UndisturbedTime:
+def undisturbed_time(record: Record, elapsed: str, warmup: int, is_clean: bool) -> UndisturbedTime:
     """Read the undisturbed times of a run.
 
     Args:
         record: of the run.
         elapsed: source of the primary response, of those that can be corrected.
         warmup: iterations that do not count.
+        is_clean: whether less than 2% was taken from it.
     """
-    every = undisturbed_observations(record, elapsed, warmup)
+    every = undisturbed_observations(record, elapsed, warmup, SHARE if is_clean else 1.0)
     open_log = median(ends.open_log for ends in every) if every else 0.0
     # Ends far apart say less than wall time does of a run that lost less than 2%.
     is_usable = every and open_log <= MOST_OPEN / 2

@@ -256,7 +256,8 @@ class _JournalReader:
         took_s = (run.wall_outer_ns or run.wall_ns or 0) / 1e9  # its event was written at its end
         start_s = round(_timestamp(event["at"]) - self._began - took_s, 3)
         course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
-        corrected = undisturbed_time(record, self._asked.elapsed, self._warmup) if ok and self._asked.elapsed else _RAW
+        is_clean, elapsed = judgment.verdict == "clean", self._asked.elapsed
+        corrected = undisturbed_time(record, elapsed, self._warmup, is_clean) if ok and elapsed else _RAW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
             configuration=configuration, is_planned=self._is_planned(event, configuration),

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.protocol.record_processes import Replay
+from scalograph.study.responses import windows
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_records, n_cpus
 
@@ -154,9 +155,22 @@ def corrected_times(record: Record, elapsed: str, warmup: int) -> list[float]:
     return [ends.middle_ns / 1e9 for ends in undisturbed_observations(record, elapsed, warmup)]
 
 
-def undisturbed_observations(record: Record, elapsed: str, warmup: int) -> list[Ends]:
-    """Return the undisturbed time of each observation of an elapsed time; empty where the record cannot tell."""
+def undisturbed_observations(record: Record, elapsed: str, warmup: int, most_taken: float = 1.0) -> list[Ends]:
+    """Return the undisturbed time of each observation of an elapsed time; empty where the record cannot tell.
+
+    Args:
+        record: of the run.
+        elapsed: source of a response in `ELAPSED`.
+        warmup: iterations that do not count.
+        most_taken: share of its time that others took at most.
+    """
+    taken_ns = most_taken * (record.run.wall_ns or 0)
     if elapsed.startswith("window.") and record.iterations:
-        return (undisturbed_windows(record) or [])[warmup:]
-    whole = undisturbed_run(record)
-    return [whole] if whole else []
+        every, walls = (undisturbed_windows(record) or [])[warmup:], [1e9 * s for s in windows(record).wall_s[warmup:]]
+    else:
+        whole = undisturbed_run(record)
+        every, walls = [whole] if whole else [], [float(record.run.wall_ns or 0)]
+    bounded = (
+        _ends(max(ends.low_ns, wall - taken_ns), ends.high_ns, wall) for ends, wall in zip(every, walls, strict=False)
+    )
+    return [ends for ends in bounded if ends is not None]
