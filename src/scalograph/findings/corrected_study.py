@@ -98,7 +98,8 @@ def _correct_row(row: Row, name: str, usages: Iterable[str], keep: bool) -> Row:
     observations: Mapping[str, tuple[float, ...]] = row.observations
     if keep:
         observations = {UNDISTURBED: values or row.observations[name], **observations}
-    taken = 2 * row.open_log if values else row.taken
+    # The distance of the ends is in the intervals.
+    taken = 0.0 if values else row.taken
     return structs.replace(row, scores=scores, observations=observations, taken=taken)
 
 
