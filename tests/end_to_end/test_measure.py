@@ -87,10 +87,10 @@ def test_a_command_alone_and_copies_of_it_at_once(folder: Path) -> None:
     alone = measure(folder, "--", "./prog", "1")
     assert "median" in alone.stdout and "most" in alone.stdout
     (folder / "log").unlink()
-    found = json.loads(measure(folder, "--copies", "1,2", "--json", "--", "./prog", "1").stdout)
-    assert found["curves"][0]["factor"] == "copies"
-    n = (folder / "log").read_text().count("ran 1")
-    assert n == sum(step["level"] * len(step["responses"]["wall"]["scores"]) for step in found["curves"][0]["steps"])
+    options = ("--copies", "1,2", "--runs", 2, "--max-reruns", 0, "--json")
+    (curve,) = json.loads(measure(folder, *options, "--", "./prog", "1").stdout)["curves"]
+    assert (curve["factor"], [step["level"] for step in curve["steps"]]) == ("copies", [1, 2])
+    assert (folder / "log").read_text().count("ran 1") == 2 * (1 + 2)
 
 
 @pytest.mark.parametrize(("words", "told"), [

@@ -84,10 +84,10 @@ here = Path.cwd()
 Store.locate = classmethod(lambda _: Store(here / "state", None, shared=here / "lock"))
 main()
 """
-FEW_FILES = "error: open files: at most {}, expected room for 20 at least\nhint: raise the limit: ulimit -n 1024\n"
+FEW_FILES = "error: open files: at most {}, expected room for 26 at least\nhint: raise the limit: ulimit -n 1024\n"
 
 
-@pytest.mark.parametrize(("limit", "code"), [(20, {0, 5}), (19, {3}), (7, {3})])
+@pytest.mark.parametrize(("limit", "code"), [(26, {0, 5}), (25, {3}), (7, {3})])
 def test_few_descriptors_are_enough_or_told_in_one_message(tmp_path: Path, limit: int, code: set[int]) -> None:
     file = study(tmp_path, **ONCE)
     done = shell(f'ulimit -n {limit}; exec "$@"', sys.executable, "-c", ALONE, "run", file, cwd=tmp_path)

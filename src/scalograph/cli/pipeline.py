@@ -35,7 +35,7 @@ from scalograph.text.units import format_duration
 # How long a start waits for another one to end before it gives up.
 WAIT_S = 10.0
 # Open files with which a run of one copy was seen to succeed; with fewer, the lock or the probe would be blamed.
-LEAST_FILES = 20
+LEAST_FILES = 26
 
 
 @contextmanager

@@ -299,14 +299,14 @@ def _observe(view: StudyView, point: Point, sample: Sample) -> ObservedLevel:
     believed = _read_estimate(view, point, "value.believed_cpus")
     return ObservedLevel(
         n=int(point.level), n_cpus=point.n_cpus or 1,
-        wall=_read_estimate(view, point, _elapsed(view)), cpu=_read_estimate(view, point, "window.cpu"),
+        wall=_read_estimate(view, point, _elapsed_source(view)), cpu=_read_estimate(view, point, "window.cpu"),
         speedup=point.simultaneous,  # of many levels one will err: the interval that holds for all of them at once
         work=works.pop() if len(works) == 1 else None,
         believed_cpus=round(believed.value) if believed and believed.value is not None else None,
     )  # fmt: skip
 
 
-def _elapsed(view: StudyView) -> str:
+def _elapsed_source(view: StudyView) -> str:
     """Return the source of the elapsed time by which the study goes."""
     return view.response.source if view.response.source in CORRECTED else "window.wall"
 

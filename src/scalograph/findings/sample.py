@@ -267,9 +267,9 @@ def replay_events(search: Search[Any], table: Table) -> Iterator[Row]:
     """
     steps, names = SearchSteps(search), {row.run for row in table.rows}
     for row in table.rows:
-        first, _, times = row.run.partition("r")
+        stem, _, times = row.run[1:].partition("r")
         # An earlier release repeated runs that are corrected now.
-        is_last = f"{first}r{int(times or 0) + 1}" not in names
+        is_last = f"{row.run[:1]}{stem}r{int(times or 0) + 1}" not in names
         counts = not row.warmup and row.verdict not in REPEATED and is_last
         if counts and steps.level_of(row.configuration) is not None:
             steps.begin(row.block)

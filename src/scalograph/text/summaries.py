@@ -44,8 +44,8 @@ def variation_text(names: Sequence[str], each: str = "block") -> str:
     >>> variation_text(["env", "hash-seed"], "pair"), variation_text(["layout"])
     ('Drawn anew for each pair: environment size and hash seed.', 'Drawn anew for each run: address layout.')
     """
-    drawn = join_names([words for name, words in _DRAWN.items() if name in names])
-    parts = [f"for each {each}: {drawn}"] if drawn else []
+    drawn = [words for name, words in _DRAWN.items() if name in names]
+    parts = [f"for each {each}: {join_names(drawn)}"] if drawn else []
     parts += ["for each run: address layout"] if "layout" in names else []
     return f"Drawn anew {', '.join(parts)}."
 

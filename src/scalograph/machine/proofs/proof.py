@@ -162,7 +162,7 @@ def expect(holds: bool, observed: object, expected: object) -> None:
 
 
 # Whether a run was disturbed is the machine's affair: no proof depends on it.
-USABLE = ("clean", "disturbed", "unverified")
+USABLE = ("clean", "corrected", "disturbed", "unverified")
 
 
 def expect_success(ran: ProofRun) -> None:
