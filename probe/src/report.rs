@@ -150,8 +150,11 @@ type Clocks<'a> = (&'a Frame, Option<&'a Replay>);
 
 fn speech_events(speech: &Speech, run: &str, copy: usize, (frame, replay): Clocks, list: &mut Vec<Event>) {
     let name = || run.to_string();
-    for part in speech.iterations.chunks(ITERATIONS_PIECE) {
-        list.push(Event::Iterations(iterations(name(), copy, (frame, replay), part)));
+    let windows = |replay: &Replay| speech.iterations.iter().map(|i| replay.window(i.start, i.end)).collect();
+    let bounds: Option<Vec<Clock>> = replay.and_then(windows);
+    for (piece, part) in speech.iterations.chunks(ITERATIONS_PIECE).enumerate() {
+        let bounds = bounds.as_ref().map(|list| &list[piece * ITERATIONS_PIECE..][..part.len()]);
+        list.push(Event::Iterations(iterations(name(), copy, frame, part, bounds)));
     }
     if !speech.values.is_empty() {
         list.push(Event::Values(Values { run: name(), copy, values: speech.values.clone() }));
@@ -168,10 +171,8 @@ fn speech_events(speech: &Speech, run: &str, copy: usize, (frame, replay): Clock
     }
 }
 
-fn iterations(run: String, copy: usize, (frame, replay): Clocks, part: &[Iteration]) -> Iterations {
-    let windows = |replay: &Replay| part.iter().map(|i| replay.window(i.start, i.end)).collect::<Option<Vec<_>>>();
-    let bounds = replay.and_then(windows);
-    let bound = |value: fn(&Clock) -> u64| bounds.as_ref().map(|list| list.iter().map(value).collect());
+fn iterations(run: String, copy: usize, frame: &Frame, part: &[Iteration], bounds: Option<&[Clock]>) -> Iterations {
+    let bound = |value: fn(&Clock) -> u64| bounds.map(|list| list.iter().map(value).collect());
     Iterations {
         run,
         copy,

@@ -442,7 +442,7 @@ def test_how_a_workload_ends_is_named(
     name: str, chosen: dict[str, Any], status: str, reason: str | None, told: dict[str, Any], lab: Lab
 ) -> None:
     record = lab.measure(lab.command(name, **chosen), events=name in ("garbage", "many-iterations"))
-    assert record.run.status == status
+    assert record.run.status == status, record.run.reason
     if reason is None:
         assert record.run.reason is None
     else:
