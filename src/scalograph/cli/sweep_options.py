@@ -80,7 +80,7 @@ class LoadOptions:
     rate: Annotated[str | None, typer.Option(help="Requests per second, independent of answers: levels")] = None
     cpus: Annotated[str | None, typer.Option(help="CPUs of the server: levels")] = None
     copies: Annotated[str | None, typer.Option(help="Identical servers that share the load: levels")] = None
-    runs: Annotated[int, typer.Option(min=1, help="Runs per configuration")] = 5
+    runs: Annotated[int, typer.Option(min=1, help="Runs per configuration")] = 6
     ramp: Annotated[str, typer.Option(help="Load before the measured window")] = "1s"
     steady: Annotated[str, typer.Option(help="Measured window of each run")] = "5s"
     down: Annotated[str, typer.Option(help="Load after the measured window")] = "0s"

@@ -35,8 +35,8 @@ FORMS = {
     "open": "Inconclusive: {other} vs. {reference} may differ by up to {most:at_most}[[ with {left:list}]]"
     "[[ in {n_left} of {all} configurations]]; the margin is {margin:exact}.[[ {remedy}.]]",
     "few runs": "Inconclusive: {reason}. Add runs.",
-    "disturbed": "Inconclusive: {reason}. Rerun with --wait-quiet 10m.",
-    "refused": "Inconclusive: {reason}.",
+    "disturbed": "Inconclusive: {reason}. Rerun with --wait-quiet 10m[[, or compare both {pairs}]].",
+    "refused": "Inconclusive: {reason}.[[ Compare both {pairs}.]]",
     "lost": "Inconclusive: {reason}.",
     "values": "Without intervals, {noun} of {other} is {values:times} that of {reference}.",
     "missing": "[[{lost}]][[; as allowed, {allowed} failed or is missing]].",
@@ -54,8 +54,15 @@ _MEAN = "mean"
 _SEVERITY: tuple[ComparisonAnswer, ...] = ("slower", "inconclusive", "faster", "equivalent")
 
 
-def compare_claim(comparisons: ResultComparisons, remedy: str = "Add runs") -> Claim:
-    """State which result is faster and by how much, as far as the intervals show; `remedy` ends what is too wide."""
+_IN_PAIRS = "in pairs (scalograph ab)"
+_REMEDY = f"Add runs, or compare both {_IN_PAIRS}"
+
+
+def compare_claim(comparisons: ResultComparisons, remedy: str | None = None) -> Claim:
+    """State which result is faster and by how much, as far as the intervals show.
+
+    `remedy` ends what is too wide, where the runs were paired; None: of results of different times, which pairs help.
+    """
     results = sorted(comparisons.results, key=lambda result: _SEVERITY.index(result.answer))
     answers = [_ResultCases(result, remedy, len(results) > 1) for result in results]
     cases = [*answers[0].all()] if len(results) == 1 else [answer.first() for answer in answers[:MOST_SENTENCES]]
@@ -66,8 +73,10 @@ def compare_claim(comparisons: ResultComparisons, remedy: str = "Add runs") -> C
 class _ResultCases:
     """The cases of one result; what they name is shown."""
 
-    def __init__(self, result: ResultComparison, remedy: str, is_one_of_several: bool) -> None:
-        self._result, self._remedy, self._has_mean = result, remedy, not is_one_of_several
+    def __init__(self, result: ResultComparison, remedy: str | None, is_one_of_several: bool) -> None:
+        self._result, self._has_mean = result, not is_one_of_several
+        self._remedy = _REMEDY if remedy is None else remedy
+        self._pairs = _IN_PAIRS if remedy is None else None
         self._rows = result.configurations
         self._varied = [n for n in (self._rows[0].levels if self._rows else ()) if len(_levels_of(self._rows, n)) > 1]
         self.shown: list[ConfigurationRatio] = []
@@ -104,7 +113,7 @@ class _ResultCases:
             most = farthest([row.ratio for row in left]) or 0.0
             return self._case("open", most=most, all=n, remedy=self._remedy, **self._names("left", left, n))
         if result.answer == "inconclusive":
-            return self._case(result.case or "refused", reason=result.why)
+            return self._case(result.case or "refused", reason=result.why, pairs=self._pairs)
         if result.answer == "equivalent":
             n_seen = n - result.n_inconclusive
             return self._case("equivalent", most=result.reach or 0.0, n=n_seen if n_seen < n else None, all=n)

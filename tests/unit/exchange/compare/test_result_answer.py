@@ -231,7 +231,8 @@ def test_windows_against_os_x_and_nothing_from_disturbed_runs_alone() -> None:
     lost = [ratio.model_copy(update={"doubt": "includes disturbed runs"}) for ratio in one.configurations]
     busy = one.model_copy(update={"configurations": lost, "why": "a: 9 of 9 runs were disturbed"})
     busy_claim = compare_claim(found.model_copy(update={"results": [busy]}))
-    assert busy_claim.sentences == ["Inconclusive: a: 9 of 9 runs were disturbed."]
+    (sentence,) = busy_claim.sentences
+    assert sentence == "Inconclusive: a: 9 of 9 runs were disturbed. Compare both in pairs (scalograph ab)."
 
 
 # Blocks that differ by half, which single runs could not see through.
