@@ -31,6 +31,7 @@ from scalograph.analysis.versus import SAME
 TRIM = 0.05
 FIRST_LOOK = 8
 SHARE_OF_PLAN = 2
+BRIEF_S, FURTHER_BRIEF = 0.02, 4
 SECOND_LOOK = 0.7  # times the error that the first look may have
 SEQUENTIAL = "sequentially stopped: runs were added until the interval was narrow enough"
 
@@ -63,24 +64,26 @@ class Stopping:
 
     @property
     def most_further(self) -> int:
-        """Pairs that an extension may add: half of the plan."""
+        """Pairs that an extension may add, of runs that are not brief: half of the plan."""
         return self.planned // 2
 
-    def n_further(self, ratios: Scores) -> int:
+    def n_further(self, ratios: Scores, run_s: float = math.inf) -> int:
         """Return how many pairs to add to the ratios of the planned ones; 0 where their interval is narrow enough.
 
-        Narrow enough is half of the margin of a comparison, or the precision where that is wider.
+        Narrow enough is half of the margin of a comparison, or the precision where that is wider. Half of the plan is
+        added at most; four times the plan where a run takes `run_s`, less than 20 ms: a start takes as long.
 
         >>> rule = Stopping(0.01, 10)
-        >>> rule.n_further([1.0, 1.01] * 5), rule.n_further([1.0, 1.028] * 5), rule.n_further([1.0, 1.3] * 5)
-        (0, 4, 5)
+        >>> [rule.n_further([1.0, x] * 5) for x in (1.01, 1.028, 1.3)], rule.n_further([1.0, 1.3] * 5, 0.01)
+        ([0, 4, 5], 40)
         """
         values, _ = finite_scores(ratios)
         goal, half = max(self.precision, SAME / 2), half_width(values, self.confidence)
         if half is None or half <= goal:
             return 0
         half = half_width(values, level_of_look(self.confidence, [self.planned], self.planned)) or half
-        return min(self.most_further, math.ceil(runs_to(half, values.size, goal)))
+        most = FURTHER_BRIEF * self.planned if run_s < BRIEF_S else self.most_further
+        return min(most, math.ceil(runs_to(half, values.size, goal)))
 
     def estimate(self, scores: Scores) -> Estimate:
         """Return the estimate of a configuration, trimmed as in the rule; a warning says what ended its runs."""

@@ -141,13 +141,14 @@ def _print_answer(session: "Session", versions: AbOptions, margin: float | None,
 def _make_answer(
     findings: "Findings", versions: AbOptions, margin: float | None
 ) -> tuple[str, "Claim", dict[str, Any], int]:
+    from scalograph.analysis.contrast import SPEED
     from scalograph.cli.compare_command import exit_code
     from scalograph.cli.comparing import labels, share_of
     from scalograph.exchange.compare.compare_claim import compare_claim
     from scalograph.exchange.compare.measured_source import counts_disturbed, findings_source
     from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions, pairs_remedy
     from scalograph.protocol.plain import AnswerCase
-    from scalograph.questions.claims import add_varied, state
+    from scalograph.questions.claims import add_sentence, add_varied, state
     from scalograph.study.levels import parse_levels
 
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
@@ -167,6 +168,8 @@ def _make_answer(
     claim = compare_claim(comparisons, remedy)
     if refused:
         comparisons, claim = _limit_to_cpu_time(comparisons, claim, refused)
+    if any(SPEED in row.ratio.method for row in comparisons.results[0].configurations):
+        claim = add_sentence(claim, "The speed of the CPUs varied, which the ratio allows for.")
     claim = add_varied(claim, findings.study.varied, "pair")
     return title, claim, comparisons.results[0].model_dump(mode="json"), exit_code(comparisons)
 

@@ -1,7 +1,9 @@
 """Planner of a grid that drops configurations once their requested precision is reached."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from statistics import fmean
 
 from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
@@ -9,6 +11,7 @@ from scalograph.design.planner import Design
 from scalograph.design.stopping_rule import block_ratios, reference_key
 from scalograph.protocol.record import Record
 from scalograph.study.levels import Configuration, Run
+from scalograph.study.responses import ELAPSED, primary_response
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import COUNTED
 
@@ -47,6 +50,7 @@ class SequentialPlanner:
         self._configurations: dict[Key, Configuration] = {tuple(t.values()): t for t in design.configurations}
         self._baselines = {tuple(design.configurations[index].values()) for index in design.repeats}
         study = design.study
+        self._are_times = study.responses[primary_response(study)].source in ELAPSED
         bases = {key: reference_key(study, t) if study.reference else key for key, t in self._configurations.items()}
         # Version -> its reference, where that is planned.
         self._bases = {key: base for key, base in bases.items() if base != key and base in self._configurations}
@@ -106,9 +110,13 @@ class SequentialPlanner:
     def _extend(self) -> None:
         """Plan the further blocks of versions and their references, by the width of their intervals alone."""
         self._is_extended = True
-        further = {key: n for key in self._bases if (n := self._rule.n_further(self._series(key)))}
+        further = {key: n for key in self._bases if (n := self._rule.n_further(self._series(key), self._run_s(key)))}
         keys = further.keys() | {self._bases[key] for key in further}
         self._grid.add_blocks(max(further.values(), default=0), [self._configurations[key] for key in keys])
+
+    def _run_s(self, key: Key) -> float:
+        """Return the mean time of a run; infinite where scores are no times."""
+        return fmean(score for _, score in self._scores[key]) if self._are_times else math.inf
 
     def _series(self, key: Key) -> list[float]:
         """Return the scores of a configuration, or its ratios over the reference."""
