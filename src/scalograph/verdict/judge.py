@@ -263,11 +263,10 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     if is_untouched(run):
         return _CLEAN
     if causes := _find_disturbances(record):
+        if asked and asked.elapsed and is_corrected(record, causes, asked.elapsed.startswith("window.")):
+            return Judgment("corrected", causes)
         if asked and asked.windows and is_sparse(record) and are_small(causes):
             return Judgment("unverified", bound_causes(record, causes))
-        with_windows = asked is not None and asked.elapsed.startswith("window.")
-        if asked and asked.elapsed and is_corrected(record, causes, with_windows):
-            return Judgment("corrected", causes)
         return Judgment("disturbed", causes)
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("unverified", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
