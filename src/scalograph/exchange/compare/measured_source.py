@@ -66,6 +66,7 @@ class MeasuredSource:
         trust: the verdict on the study; None of a published table.
         curves: whose laws are compared: those of the primary response that are compared over all points.
         laws_left_out: whether other curves have laws.
+        is_shared: whether its times are corrected for other processes.
         varied: what was drawn anew for each block.
     """
 
@@ -83,6 +84,7 @@ class MeasuredSource:
     trust: Trust | None = None
     curves: tuple[Curve, ...] = ()
     laws_left_out: bool = False
+    is_shared: bool = False
     varied: tuple[str, ...] = ()
 
     @property
@@ -217,6 +219,7 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
         failed=failed, machine=findings.machine, facts=_facts(findings), varied=tuple(findings.study.varied),
         refused=_refusal(findings, response.name), trust=findings.trust,
         curves=tuple(findings.curves) if is_primary else (),
+        is_shared=bool(findings.study.corrects),
         laws_left_out=not is_primary and any(curve.law is not None for curve in findings.curves),
     )  # fmt: skip
 
