@@ -20,7 +20,7 @@ NO_PAIR_SPREAD = "the ratio is identical in all pairs: the interval has no width
 SPEED = "adjusted for the speed of the CPU"
 OWN_EFFECT = 0.001  # p value below which the two configurations themselves differ in the speed of their CPUs
 FEWEST_SPEEDS = 8  # pairs with both speeds that a slope needs, and at least half of all
-ROUNDED = 1e-9  # logs of loop times that differ by less are equal
+ROUNDED = 1e-9  # logs of loop times that differ by less are equal; a slope below it is 0
 MOST_SLOPES = 500  # pairs of which all slopes are computed
 STEADY = 0.01  # standard deviation of the differences in log loop time: below it, they are the noise of the loop
 _FEW_DF = 2  # of two or three runs
@@ -142,7 +142,7 @@ def speed_adjusted_contrast(
     own = paired_contrast(speed_a[both], speed_b[both]).p_value()
     is_steady = squares <= STEADY**2 * (n - 1) or (own is not None and own < OWN_EFFECT)
     slope = 0.0 if is_steady else _slope(x, y)
-    if slope <= 0:
+    if slope <= ROUNDED:
         return SpeedContrast(plain, 0.0, slowdown)
     left = center(y - slope * x, trim)
     df = left.df - 1
