@@ -1,12 +1,12 @@
-//! Who has each CPU: while when a task of the run could have had another one, and how fast its work flows.
+//! What has each CPU, when a waiting task could have had another CPU, and the speed of the run's work.
 
-/// Who is on a CPU where no task of the run is.
+/// What is on a CPU.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub enum Occupant {
     Run,
     Idle,
     Other,
-    /// Nobody has told yet: to a clock it is somebody else, to the crowd a CPU that may be free.
+    /// No record yet. A clock takes it as another process, and a crowd as a free CPU.
     #[default]
     Unknown,
 }
@@ -14,19 +14,19 @@ pub enum Occupant {
 #[derive(Clone, Default)]
 pub struct Cpu {
     pub running: Option<u32>,
-    /// Who has exited here, and since when it cleans up; it wakes its parent then.
+    /// The task that has exited here, and since when. It cleans up now, and then wakes its parent.
     pub dying: Option<(u32, u64)>,
     next: Occupant,
     since: u64,
     crowded_at: u64,
     pub idle_ns: u64,
-    /// Time in which the run had it, in a crowd.
+    /// Time in which the run had it while it was crowded.
     pub run_ns: u64,
     allowed: bool,
 }
 
 impl Cpu {
-    /// It goes to somebody; return who was dying on it.
+    /// Give it to an occupant; return the task that was exiting on it.
     pub fn give(&mut self, occupant: Occupant) -> Option<(u32, u64)> {
         self.next = occupant;
         self.dying.take()
@@ -51,7 +51,7 @@ impl Cpu {
     }
 }
 
-/// All CPUs, and for how long the run was crowded: more of its tasks were active than it has CPUs, or one was free.
+/// All CPUs, and how long the run was crowded: it had more active tasks than CPUs, or one of these was free.
 #[derive(Default)]
 pub struct Crowd {
     pub cpus: Vec<Cpu>,
@@ -77,7 +77,7 @@ impl Crowd {
         (self.n_allowed, self.n_free) = (rows.len(), self.cpus.iter().filter(|cpu| cpu.is_free()).count());
     }
 
-    /// Who has the CPUs is not known any more.
+    /// From now on it is unknown what has the CPUs.
     pub fn forget_others(&mut self) {
         self.cpus.iter_mut().for_each(|cpu| cpu.next = Occupant::Other);
         self.n_free = 0;
@@ -97,7 +97,7 @@ impl Crowd {
         self.total_ns
     }
 
-    /// The share of the CPUs that its active tasks could use which they have, or could have had at once.
+    /// The CPUs that its active tasks have or could have at once, over those that they could use.
     fn speed(&self) -> f64 {
         let usable = self.n_active.min(self.n_allowed);
         if usable == 0 {
@@ -106,19 +106,18 @@ impl Crowd {
         (self.n_running + self.n_free).min(usable) as f64 / usable as f64
     }
 
-    /// What the work up to a time would have taken had the run had all the CPUs that it could use; None where it is
-    /// not held any more.
+    /// The time that the work up to a time takes with all CPUs that the run could use; None if it is no longer kept.
     pub fn flow_at(&self, time: u64) -> Option<f64> {
         self.flow.at(time)
     }
 
-    /// Everything counts from here.
+    /// Start all counts anew.
     pub fn restart(&mut self, time: u64) {
         self.advance_all(time);
         self.flow = Flow::default();
     }
 
-    /// So many tasks more are running or ready.
+    /// Count `more` tasks as running or ready.
     pub fn count(&mut self, time: u64, more: isize) {
         self.crowded_ns(time);
         self.n_active = self.n_active.saturating_add_signed(more);
@@ -135,7 +134,7 @@ impl Crowd {
         self.cpus.iter_mut().for_each(|cpu| cpu.advance(time, crowded_ns));
     }
 
-    /// Somebody comes to a CPU, or leaves it.
+    /// Change what is on a CPU.
     pub fn change<T>(&mut self, row: usize, time: u64, to: impl FnOnce(&mut Cpu) -> T) -> T {
         self.advance(row, time);
         let (was_free, ran) = (self.cpus[row].is_free(), self.cpus[row].runs());
@@ -146,10 +145,10 @@ impl Crowd {
     }
 }
 
-/// Beyond them nothing is told of windows.
+/// With more points, windows get no values.
 const MAX_POINTS: usize = 400_000;
 
-/// Work done, in ns of a run that has all the CPUs that it can use: points between which it rises evenly.
+/// Work done, in ns of a run with all CPUs that it can use: points between which it rises linearly.
 #[derive(Default)]
 struct Flow {
     points: Vec<(u64, f64)>,

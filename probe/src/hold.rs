@@ -1,7 +1,7 @@
 //! `--hold`: keep the kernel's wake-up records set up between runs.
 //!
-//! When the last user of a tracepoint closes it, the kernel waits until no CPU can be in it any more: 30 ms for each on
-//! a guest, after each run. A process that has them open, and is never given a record, spares runs that wait.
+//! When the last user of a tracepoint closes it, the kernel waits until no CPU can be in it any more. On a guest this
+//! takes 30 ms for each one after each run. A process that keeps them open without a record avoids this wait.
 
 use crate::perf::Event;
 use crate::tracepoints::Tracepoints;
@@ -9,7 +9,7 @@ use crate::{birth, host};
 use std::io::{self, Read};
 use std::process::ExitCode;
 
-/// Return at once, and leave a process behind that ends when our standard input does; none where nothing is granted.
+/// Start a process that ends with our standard input, and return; start none if wake-up records are not granted.
 pub fn start() -> ExitCode {
     let Ok(_events) = open() else { return ExitCode::SUCCESS };
     if birth::fork(None).is_ok_and(|pid| pid == 0) {

@@ -67,8 +67,8 @@ Reads one specification line (JSON) from standard input and writes event lines
 (JSON) to standard output. The contract is protocol/probe.md.
 
   --capabilities  print one line: what this host grants, and why not the rest
-  --hold          leave a process behind, until standard input ends, that makes
-                  wake-up records cheap to give up after each run
+  --hold          start a process that keeps wake-up records set up between
+                  runs, until standard input ends
   --version       print the version
   --help          print this
 

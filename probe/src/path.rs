@@ -1,9 +1,9 @@
-//! The clocks of tasks as functions of time, in bounded memory: whoever reports a part of the run does so while it runs.
+//! The clocks of tasks as functions of time, in bounded memory. A task that reports an iteration runs at that time.
 
-/// Beyond them nothing is told of windows.
+/// With more stretches, windows get no values.
 const MAX_STRETCHES: usize = 100_000;
 
-/// Of one task, in ns since the first start.
+/// The clock of one task, in ns since the first start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Clock {
     pub low: u64,
@@ -71,7 +71,7 @@ impl Paths {
         }
     }
 
-    /// Who ran at a time, with its clock then.
+    /// The tasks that ran at a time, each with its clock then.
     fn at(&self, time: u64) -> impl Iterator<Item = (u32, Clock)> + '_ {
         self.rows.iter().filter_map(move |row| {
             let last = row.partition_point(|stretch| stretch.from <= time).checked_sub(1)?;
@@ -80,7 +80,7 @@ impl Paths {
         })
     }
 
-    /// Between two times that a task read while it ran; where several ran at both, from the least to the most.
+    /// The clock between two times at which a task ran; if several ran at both, from the least to the most.
     pub fn between(&self, start: u64, end: u64) -> Option<Clock> {
         let begins: Vec<(u32, Clock)> = self.at(start).collect();
         let lasted = self.at(end).filter_map(|(tid, clock)| {

@@ -96,7 +96,7 @@ impl Event {
 
     /// A tracepoint that anybody hits on a CPU.
     ///
-    /// An inherited one would tell who is woken by the probe's children, and of Linux 6.13 on no more who wakes them.
+    /// An inherited one would record wake-ups by the probe's children, but since Linux 6.13 not wake-ups of them.
     pub fn open_point(point: Tracepoint, cpu: usize) -> io::Result<Event> {
         const TRACEPOINT: u32 = 2;
         const RAW: u64 = 1 << 10;
@@ -130,7 +130,7 @@ impl Event {
         self.ioctl(IOC_SET_OUTPUT, ring.fd())
     }
 
-    /// Of a tracepoint: write only what meets a condition on its fields.
+    /// Write only the records of a tracepoint that meet a condition on its fields.
     pub fn filter(&self, condition: &CStr) -> io::Result<()> {
         // SAFETY: the kernel reads the text, which ends with a zero.
         sys::check(unsafe { libc::ioctl(self.fd(), IOC_SET_FILTER as _, condition.as_ptr()) }.into()).map(drop)

@@ -22,7 +22,7 @@ const MAX_SWITCHES_PER_S: u64 = 1000;
 const MAX_WIDE_PER_S: u64 = 10_000;
 /// A burst of fewer records says nothing about a rate.
 const MIN_RECORDS: u64 = 4000;
-/// The same where rings are twice as large and hold wake-ups too: runs that were recorded without them still are.
+/// The same for rings twice as large that also hold wake-ups, so that no run loses its records by them.
 const MIN_RECORDS_BESIDE_WAKES: u64 = 6500;
 /// What the kernel needs to write one switch record, half of a microsecond for each off and on; an estimate.
 const RECORD_NS: u64 = 500;
@@ -39,7 +39,7 @@ struct Channel {
     switches: Option<Event>,
     /// Who else runs on the CPU, where that is granted.
     wide: Option<Event>,
-    /// Who wakes whom, and who is put on the queue of the CPU.
+    /// Wake-ups, and tasks that are put on the queue of the CPU.
     wakes: Vec<Event>,
     ring: Ring,
     n_switch_records: u64,
@@ -58,7 +58,7 @@ impl Channel {
         Ok(Channel { cpu, life, switches, wide, wakes, ring, n_switch_records, n_wide_records, n_wake_records })
     }
 
-    /// On a CPU that is not ours only a wake-up of somebody who was last on one of ours is written.
+    /// On a CPU of no use to the run, record only wake-ups of tasks that were last on one of its CPUs.
     fn open_wakes(&mut self, points: &Tracepoints, ours: &[usize]) -> io::Result<()> {
         let is_ours = ours.contains(&self.cpu);
         let wanted = points.waking.iter().chain(points.placing.iter().filter(|_| is_ours));
@@ -345,7 +345,7 @@ impl Records {
         if self.sees_wakes() { "preemption and wakeup" } else { "preemption" }.into()
     }
 
-    /// What the run would have taken without those who had its CPUs.
+    /// The time of the run without other processes.
     pub fn total(&self) -> Option<Total> {
         self.tree.replay.total(self.sees_wakes()).filter(|_| self.complete() && self.tree.sums.lost == 0)
     }

@@ -1,12 +1,12 @@
-//! The run once more without those who had its CPUs: how long it would have taken, between two bounds.
+//! Replay the run without other processes: how long it would have taken, between two ends.
 //!
-//! Each task has a clock. It runs with the task, and while the task waits for an idle CPU: that is the kernel's own
-//! latency. It stands still while a ready task waits for a CPU that somebody else has. Whoever is woken by a task of the
-//! run takes the later of both clocks; a sleep that is ended from outside counts as long as it was. The low clock stands
-//! still whoever has the CPU; the high one counts the time for which another task of the run had it, while the run was
-//! crowded: more of its tasks were active than it has CPUs, or one of those was free. Else the task would have had a CPU of
-//! its own. If it is less, the high clock is the work of the run at the speed of all CPUs that it could use. Clocks
-//! keep the order of wake-ups that was seen: who came last because it was disturbed no longer waits for others.
+//! Each task has a clock. It runs with the task, and while the task waits for an idle CPU, which is the kernel's own
+//! latency. It stands still while a ready task waits for a CPU that something else has. A task that is woken by a task
+//! of the run takes the later of both clocks. A sleep that something outside ends counts in full. The low clock stands
+//! still whatever has the CPU. The high clock includes the time for which another task of the run had it while the run
+//! was crowded: it had more active tasks than CPUs, or one of these was free. Otherwise the task would have had a CPU
+//! of its own. The high clock is at most the time of the work on all CPUs that the run could use. Clocks keep the
+//! recorded order of wake-ups: a task that came last because it was disturbed waits for no other one.
 
 use crate::crowd::{Cpu, Crowd, Occupant};
 use crate::path::{Clock, Paths};
@@ -15,14 +15,14 @@ use std::collections::{HashMap, HashSet};
 
 /// Instead of the process of a thread that has exited and is already forgotten, most likely one of hundreds of ours.
 pub const DYING: u32 = u32::MAX;
-/// The idle task, and in a PID namespace everybody outside it too.
+/// The idle task; in a PID namespace also all processes outside it.
 pub const IDLE: u32 = 0;
 /// Far more than exit at a time.
 const MAX_DYING: usize = 4096;
-/// Processes outside that are told apart.
+/// Most processes outside that are counted apart.
 const MAX_PARTNERS: usize = 4096;
 
-/// Whose records these are.
+/// The processes of the run and of the probe.
 pub struct Ours<'a> {
     pub pids: &'a HashSet<u32>,
     /// Processes of the probe's own.
@@ -39,7 +39,7 @@ impl Ours<'_> {
         }
     }
 
-    /// Whether it is a partner: somebody, and neither of the run nor the probe.
+    /// Whether it is a partner: a process outside the run and the probe.
     fn is_outside(&self, pid: u32) -> bool {
         pid != IDLE && pid != DYING && !self.pids.contains(&pid) && !self.probe.contains(&pid)
     }
@@ -51,7 +51,7 @@ enum State {
         row: usize,
         since: u64,
     },
-    /// On the queue of a row, with what that CPU had been idle, and busy with the run, when the task came.
+    /// On the queue of a row, with the idle and run time of that CPU when the task came.
     Ready {
         row: usize,
         idle_ns: u64,
@@ -72,7 +72,7 @@ enum Waker {
 struct Task {
     clock: Clock,
     state: State,
-    /// Whoever woke it while it still ran: it may have been on its way to sleep.
+    /// What woke it while it still ran: it may have been about to sleep.
     early: Option<Waker>,
 }
 
@@ -88,7 +88,7 @@ impl Task {
         }
     }
 
-    /// Credit a wait for the CPU that ends, in the state in which `cpu` is now.
+    /// Add a wait that ends now to the clock, as far as it counts.
     fn credit(&mut self, cpu: &Cpu) {
         if let State::Ready { idle_ns, run_ns, .. } = self.state {
             let (idle, run) = (cpu.idle_ns.saturating_sub(idle_ns), cpu.run_ns.saturating_sub(run_ns));
@@ -106,13 +106,13 @@ impl Task {
     }
 }
 
-/// What is known when a driver ends.
+/// The values when a driver ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Total {
     pub clock: [u64; 2],
     /// Time in which two or more tasks were running or ready.
     pub overlap_ns: u64,
-    /// On the path to the end: whose sleep nobody waited for is not in it.
+    /// On the path to the end, without sleep for which no task waited.
     pub sleep_ns: u64,
     pub n_wakes: u64,
     end: u64,
@@ -129,16 +129,16 @@ pub struct Replay {
     rows: HashMap<usize, usize>,
     crowd: Crowd,
     tasks: HashMap<u32, Task>,
-    /// Clocks of those that have exited: one may be preempted before it wakes its parent.
+    /// Clocks of exited tasks: one may be preempted before it wakes its parent.
     dying: HashMap<u32, Clock>,
     drivers: HashMap<u32, Option<Total>>,
-    /// The first start of a driver: everything counts from here.
+    /// Whether a driver has started: all counts begin there.
     started: bool,
     paths: Paths,
     sums: Total,
     active_since: u64,
     n_tasks: usize,
-    /// A sleep began or ended of which no wake-up tells.
+    /// Whether a sleep had no record of its wake-up.
     slept: bool,
     lost: bool,
     partners: HashMap<u32, u64>,
@@ -166,7 +166,7 @@ impl Replay {
         self.tasks.insert(tid, Task::new(Clock::default(), State::Blocked { since: 0 }));
     }
 
-    /// One whose start and end are those of the window.
+    /// A process whose start and end are those of the window.
     pub fn add_driver(&mut self, pid: u32) {
         self.drivers.insert(pid, None);
     }
@@ -196,7 +196,7 @@ impl Replay {
         }
     }
 
-    /// Who has the CPUs is not known any more: all of a wait counts as taken.
+    /// From now on it is unknown what has the CPUs: all of a wait counts as taken.
     pub fn forget_others(&mut self) {
         self.crowd.forget_others();
     }
@@ -297,7 +297,7 @@ impl Replay {
         }
     }
 
-    /// The clock of whoever wrote a record, if it is of the run.
+    /// The clock of the task that wrote a record, if it is of the run.
     fn clock_of(&self, r: &Stamped, time: u64) -> Option<Clock> {
         let living = self.tasks.get(&r.tid).map(|task| task.clock_at(time));
         living.or_else(|| {
@@ -329,7 +329,7 @@ impl Replay {
         }
         self.n_tasks += 1;
         let clock = self.tasks.get(&parent).map_or(Clock::default(), |task| task.clock_at(time));
-        // Before there are records of switches nobody knows whether it runs.
+        // Before switch records begin, it is unknown whether it runs.
         let row = self.rows.get(&r.cpu).filter(|_| !self.drivers.is_empty());
         let state = match row {
             Some(&row) => ready(row, self.crowd.advance(row, time)),
@@ -370,8 +370,7 @@ impl Replay {
         }
     }
 
-    /// The values of the window; None where records do not tell them. Without records of wake-ups they still do of
-    /// one task that never slept.
+    /// The values of the window; None if records are missing. One task that never slept needs no wake-up records.
     pub fn total(&self, with_wakes: bool) -> Option<Total> {
         let tells = self.started && !self.lost && (with_wakes || (self.n_tasks == 1 && !self.slept));
         let ends: Vec<Total> = self.drivers.values().copied().collect::<Option<_>>().filter(|_| tells)?;
@@ -380,7 +379,7 @@ impl Replay {
         Some(Total { clock: [path.low, path.high], sleep_ns: path.slept, ..*last })
     }
 
-    /// The same of a part of the window, by the clock of whoever ran at both of its ends; None where nobody did.
+    /// The same of a part of the window, by the clock of a task that ran at both its ends; None without one.
     pub fn window(&self, start: u64, end: u64) -> Option<Clock> {
         let wall = end.saturating_sub(start);
         // A task that was behind others catches up with them as it is woken.
@@ -389,7 +388,7 @@ impl Replay {
         Some(Clock { high: clock.high.min(flow.max(clock.low)), ..clock })
     }
 
-    /// Processes outside that woke tasks of the run, and threads that were woken by one, with how often.
+    /// Processes outside that woke tasks of the run, and threads that were woken by one, with counts.
     pub fn partners(&self) -> Vec<(u32, u64)> {
         self.partners.iter().map(|(id, n)| (*id, *n)).collect()
     }

@@ -1,8 +1,7 @@
-//! How fast the CPUs were during a run: on each a short loop at regular times, in its own CPU time.
+//! Measure the speed of the CPUs during a run: a short loop on each at regular times, in its own CPU time.
 //!
-//! A process of the probe's own has one thread for each CPU. It is born before anything else, so that kernel records,
-//! the run's cgroup and its namespace do not hold it, and it is killed when the window closes: what it has written by
-//! then stands in memory that both share.
+//! A process of the probe has one thread for each CPU. It starts before anything else, so that kernel records, the run's
+//! cgroup, and its namespace do not include it. It is killed when the window closes. Its samples are in shared memory.
 
 use crate::events::{Degraded, Speed};
 use crate::{gate, host, sys};
@@ -12,14 +11,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 const PERIOD_NS: u64 = 8_000_000;
-/// Of more CPUs it would wake up more often than it is worth.
+/// On more CPUs its wake-ups would cost too much.
 const MAX_CPUS: usize = 64;
-/// Of half a minute; of longer runs so many are drawn.
+/// Samples of half a minute; of longer runs as many are drawn.
 pub const MAX_SAMPLES: usize = 4096;
 /// About 15 us on a fast CPU; without optimization each step takes ten times as long.
 const STEPS: u64 = if cfg!(debug_assertions) { 2_500 } else { 25_000 };
 const PARTS: usize = 3;
-/// A CPU that gave no sample for so long gave no time.
+/// A CPU without a sample for this long gave no time.
 const STARVED_NS: u64 = 10 * PERIOD_NS;
 const FIX: &str = "none: its speed is not known, and nothing is corrected by it";
 const STACK: usize = 64 << 10;
@@ -130,7 +129,7 @@ impl Sentinel {
         speed
     }
 
-    /// Return why CPUs have no speed after so long a run, or one measured at times that others chose.
+    /// Return why CPUs have no speed, or samples that may be late.
     pub fn missing(&self, wall_ns: u64) -> Vec<Degraded> {
         missing(&self.cpus, self.slots, wall_ns)
     }
@@ -159,7 +158,7 @@ pub fn summarize(online: &[usize], cpus: &[usize], slots: &[Slot]) -> Speed {
     speed
 }
 
-/// Return the time that the loop takes at the mean speed: a program of fixed work is as much slower.
+/// Return the time of the loop at the mean speed, which a program of fixed work also meets.
 fn harmonic_mean(kept: &[u64]) -> u64 {
     let inverse: f64 = kept.iter().map(|ns| 1.0 / *ns as f64).sum();
     (kept.len() as f64 / inverse).round() as u64
@@ -189,9 +188,9 @@ pub fn missing(cpus: &[usize], slots: &[Slot], wall_ns: u64) -> Vec<Degraded> {
     list
 }
 
-/// Fork it, with no exit signal: a wait for the tree overlooks it.
+/// Fork it without an exit signal, so that a wait for the tree ignores it.
 fn spawn(cpus: &[usize], slots: &'static [Slot]) -> io::Result<Sentinel> {
-    // Siblings of a core would measure each other; all others at once hold up a gang of threads least.
+    // Siblings of a core would slow each other. All others work at once, which delays threads with barriers least.
     let turns: Vec<u64> =
         cpus.iter().map(|cpu| (1 + host::rank_in_core(Path::new("/"), *cpu) as u64 % 2) * PERIOD_NS / 2).collect();
     let parent = std::process::id();
@@ -258,7 +257,7 @@ fn measure(slot: &Slot, cpu: usize, turn: u64) {
     }
 }
 
-/// Time the loop in CPU time of this thread. An interrupt hits one part of it, so the middle one stands for all.
+/// Time the loop in CPU time of this thread. An interrupt hits one part, so the median part is used.
 fn sample() -> u64 {
     let now = || sys::clock_ns(libc::CLOCK_THREAD_CPUTIME_ID);
     let part = |_| {
@@ -273,7 +272,7 @@ fn sample() -> u64 {
     parts[PARTS / 2] * PARTS as u64
 }
 
-/// Six chains that do not wait for each other: as many instructions at once as the core can do.
+/// Six independent chains: the core can execute as many instructions at once as it has units for.
 #[inline(never)]
 fn work(steps: u64) -> u64 {
     let (mut a, mut b, mut c, mut d, mut e, mut f) = (1u64, 2u64, 3u64, 4u64, 5u64, 6u64);

@@ -1,6 +1,6 @@
-//! The scheduler's tracepoints: what the kernel numbers them, and where their fields lie.
+//! The scheduler's tracepoints: their numbers, and the offsets of their fields.
 //!
-//! Where tracefs is not mounted it is read through a mount that is attached nowhere: nothing on the machine changes.
+//! If tracefs is not mounted, it is read through a mount that is attached nowhere. Nothing on the machine changes.
 
 use crate::record::{u16_at, u32_at, u64_at, Stamped, What};
 use crate::{host, sys};
@@ -22,7 +22,7 @@ pub struct Tracepoint {
     cpu_at: usize,
 }
 
-/// Who wakes whom, and the CPU on whose queue a task is put by birth or by a move.
+/// Wake-ups, and the CPU on whose queue a birth or a move puts a task.
 #[derive(Clone, Debug, Default)]
 pub struct Tracepoints {
     pub waking: Option<Tracepoint>,

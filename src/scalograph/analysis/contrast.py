@@ -1,6 +1,6 @@
 """Contrasts: differences of mean logs of two configurations, unpaired (Welch) or paired within blocks.
 
-Pairs may be corrected for the speed of the CPU, which a guest sees in the time of a short loop alone.
+Pairs may be adjusted for the speed of the CPU. A guest can measure it only by the time of a short loop.
 """
 
 import math
@@ -17,11 +17,11 @@ WELCH = "ratio of typical runs, Welch t on log scores"
 PAIRED = "ratio of typical runs, paired t on log scores"
 NO_SPREAD = "the runs of each configuration are identical: the interval has no width; the clock may be too coarse"
 NO_PAIR_SPREAD = "the ratio is identical in all pairs: the interval has no width; the clock may be too coarse"
-SPEED = "the speed of the CPU is taken out"
+SPEED = "adjusted for the speed of the CPU"
 OWN_EFFECT = 0.001  # p value below which the two configurations themselves differ in the speed of their CPUs
-FEWEST_SPEEDS = 8  # pairs that a slope rests on, and at least half of all
-ROUNDED = 1e-9  # logs of loop times that differ by less are equal
-MOST_SLOPES = 500  # pairs of which all slopes are looked at
+FEWEST_SPEEDS = 8  # pairs with both speeds that a slope needs, and at least half of all
+ROUNDED = 1e-9  # logs of loop times that differ by less are equal; a slope below it is 0
+MOST_SLOPES = 500  # pairs of which all slopes are computed
 STEADY = 0.01  # standard deviation of the differences in log loop time: below it, they are the noise of the loop
 _FEW_DF = 2  # of two or three runs
 
@@ -94,11 +94,11 @@ def paired_contrast(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast
 
 @dataclass(frozen=True, slots=True)
 class SpeedContrast:
-    """A paired contrast without what the speed of the CPU explains.
+    """A paired contrast, adjusted for the speed of the CPU.
 
     Attributes:
-        contrast: of all pairs as they are, where `slope` is 0.
-        slope: relative change of a run's time for a relative change of the loop's, 0 where nothing was taken out.
+        contrast: adjusted; of all pairs without adjustment if `slope` is 0.
+        slope: relative change of a run's time per relative change of the loop's time; 0 without adjustment.
         slowdown: loop time of the slowest run over that of the fastest one; NaN if unknown.
     """
 
@@ -112,20 +112,21 @@ def speed_adjusted_contrast(
 ) -> SpeedContrast:
     """Return the contrast log(a / b) of one or more pairs of logs, with the log loop time of the CPU as covariate.
 
-    Only for two configurations of the same number of tasks, CPUs and placement, which the caller ascertains: elsewhere
-    the configuration itself changes the speed of its CPUs, and the covariate would take out the effect.
+    The caller ensures that both configurations have the same number of tasks, CPUs, and placement. Otherwise the
+    configuration itself changes the speed of its CPUs, and the adjustment would remove the effect.
 
-    The pairs estimate the slope, by regression of the differences of logs on those of the loop. With two runs in a
-    block this is the same as regression over all runs with an effect for each block; without block effects slow phases
-    and drift widen the interval (benchmarks/statistics_undisturbed.py). The slope is a weighted median of those
-    between any two pairs: least squares follow one slow run in twenty, and the interval is then five times as wide.
-    It is never a ratio to the loop, for programs feel a slow CPU by different amounts. Errors of the loop pull it to
-    0, which is the plain contrast. That is also the result where the slope would be negative, the speed hardly varies
-    or differs between the configurations, or fewer than 8 pairs or half of them have both speeds. A loop time that is
-    the harmonic mean over a run, the inverse of its mean speed, explains most.
+    The slope comes from a regression of the differences of logs on those of the loop. With two runs in a block this
+    equals a regression over all runs with an effect for each block. Without block effects, slow phases and drift widen
+    the interval (benchmarks/statistics_undisturbed.py). The slope is a weighted median of the slopes between any two
+    pairs. Least squares follow one slow run in twenty, and the interval is then five times as wide. A ratio to the loop
+    is wrong, because programs slow down by different amounts on a slow CPU. Errors of the loop time lower the slope.
 
-    `speed_a` and `speed_b` are logs of loop times, NaN where unknown; a[i] and b[i] share block i. Trimmed as in
-    `versus`, a run that something slowed moves neither slope nor interval.
+    The result is the plain contrast if the slope would be negative, or if the speed hardly varies. The same holds if
+    the speed differs between the configurations, or if fewer than 8 pairs, or less than half, have both speeds. The
+    best loop time is the harmonic mean over a run, which is the inverse of its mean speed.
+
+    `speed_a` and `speed_b` are logs of loop times, NaN where unknown; a[i] and b[i] share block i. As in `versus`,
+    trimming removes the effect of slowed runs on slope and interval.
 
     Source: G. L. Sievers, Weighted rank statistics for simple linear regression, J. Am. Statist. Assoc. 73 (1978).
     """
@@ -141,7 +142,7 @@ def speed_adjusted_contrast(
     own = paired_contrast(speed_a[both], speed_b[both]).p_value()
     is_steady = squares <= STEADY**2 * (n - 1) or (own is not None and own < OWN_EFFECT)
     slope = 0.0 if is_steady else _slope(x, y)
-    if slope <= 0:
+    if slope <= ROUNDED:
         return SpeedContrast(plain, 0.0, slowdown)
     left = center(y - slope * x, trim)
     df = left.df - 1

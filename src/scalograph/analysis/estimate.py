@@ -124,7 +124,7 @@ class Estimate:
         return replace(self, value=value, low=low, high=high)
 
     def widen(self, half_log: float) -> Self:
-        """Return the estimate with ends that lie farther out by a factor, given as a log of at least 0.
+        """Return the estimate with both ends moved outward by a factor, given as a log of at least 0.
 
         >>> Estimate(2.0, 1.0, 4.0).widen(math.log(2)).high
         8.0
@@ -155,9 +155,9 @@ HULL = "hull of two intervals, between which the value lies"
 
 
 def hull(low: Estimate, high: Estimate) -> Estimate:
-    """Return the estimate of what lies between two: from the lower end of one to the upper end of the other.
+    """Return the estimate of a value between two others: from the lower end of one to the upper end of the other.
 
-    The value is the geometric mean of both; it is missing, or an end is, where one of them has none.
+    The value is the geometric mean of both. The value or an end is missing if one of them has none.
 
     >>> f"{hull(Estimate(1.0, 0.96, 1.04), Estimate(1.21, 1.16, 1.26)):.2f}"
     '1.10 [0.96, 1.26]'

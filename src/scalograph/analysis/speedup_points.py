@@ -97,7 +97,7 @@ def speedup(
         blocks: level -> block of each of its runs, one for each score; a level may run several times in a block.
         confidence: nominal coverage, of each interval and of the simultaneous ones together.
         step: of which all scores are multiples; intervals are wider by what that may hide.
-        open_logs: level -> half of the distance of the ends between which its scores lie, as a log.
+        open_logs: level -> half of the distance between the ends of its undisturbed time, as a log.
 
     Raises ValueError if an argument is out of range (never for lack of data).
 

@@ -6,9 +6,10 @@ row (from a quarter on it covers 93.8% under the noise `low`, from half on 94.0%
 the runs is trimmed at each end; otherwise the 3% of runs that something slowed down would decide how many are needed:
 176 instead of 59 for +-1% under the noise `high` of benchmarks/simulate/noise.py.
 
-A ratio in pairs whose interval is still too wide after the planned pairs gets further ones, once: as many as its width
-asks for, never its place, and at most half of the plan. The second look has a level of its own: at 95% the ratio of
-equals would be called different in up to 6.7% of the studies with ten pairs, at 96.5% in no more than without it.
+If the interval of a ratio is still too wide after the planned pairs, pairs are added once. Their number depends on the
+width of the interval, never on its position. It is at most half of the plan, or four times the plan for brief runs.
+The second look has a confidence of its own. At 95%, equal versions would be called different in up to 6.7% of the
+studies with ten pairs; at 96.5%, no more often than without a second look.
 
 Source: Y. S. Chow and H. Robbins, On the asymptotic theory of fixed-width sequential confidence intervals for the mean,
 Ann. Math. Statist. 36 (1965), with a late first look; C. Stein, A two-sample test for a linear hypothesis whose power
@@ -32,7 +33,7 @@ TRIM = 0.05
 FIRST_LOOK = 8
 SHARE_OF_PLAN = 2
 BRIEF_S, FURTHER_BRIEF = 0.02, 4
-SECOND_LOOK = 0.7  # times the error that the first look may have
+SECOND_LOOK = 0.7  # error rate of the second look over that of the first
 SEQUENTIAL = "sequentially stopped: runs were added until the interval was narrow enough"
 
 
@@ -64,14 +65,14 @@ class Stopping:
 
     @property
     def most_further(self) -> int:
-        """Pairs that an extension may add, of runs that are not brief: half of the plan."""
+        """Most pairs that may be added if runs are not brief: half of the plan."""
         return self.planned // 2
 
     def n_further(self, ratios: Scores, run_s: float = math.inf) -> int:
-        """Return how many pairs to add to the ratios of the planned ones; 0 where their interval is narrow enough.
+        """Return how many pairs to add to the planned ones, given their ratios; 0 if the interval is narrow enough.
 
-        Narrow enough is half of the margin of a comparison, or the precision where that is wider. Half of the plan is
-        added at most; four times the plan where a run takes `run_s`, less than 20 ms: a start takes as long.
+        Narrow enough is half of the default margin of a comparison, or the precision if that is wider. At most half of
+        the plan is added, or four times the plan if a run takes `run_s` of less than 20 ms, about as long as its start.
 
         >>> rule = Stopping(0.01, 10)
         >>> [rule.n_further([1.0, x] * 5) for x in (1.01, 1.028, 1.3)], rule.n_further([1.0, 1.3] * 5, 0.01)
@@ -109,7 +110,7 @@ class Stopping:
 
 
 def level_of_look(confidence: float, blocks: Iterable[int], planned: int) -> float:
-    """Return the confidence of an interval of pairs from these blocks: higher at a second look.
+    """Return the confidence of an interval over pairs from these blocks: higher after pairs were added.
 
     >>> level_of_look(0.95, range(10), 10), round(level_of_look(0.95, range(14), 10), 9)
     (0.95, 0.965)

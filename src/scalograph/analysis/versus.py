@@ -1,6 +1,6 @@
 """Robust ratio of paired runs, some of them slowed, in two modes, or coarsely timed; and what it shows.
 
-Runs may be known as they would have been without interference: as one number, or between two (`hull_ratio`).
+The undisturbed time of a run may be one number, or lie between two (`hull_ratio`).
 """
 
 import math
@@ -31,7 +31,7 @@ def versus(
     """Return the typical score of `a` over that of `b`; a[i] and b[i] ran in block i.
 
     The interval is robust to slowed runs, widened for a coarse clock, and missing where too few runs stand against two
-    modes. What `speeds`, logs of the loop times of both, explain is taken out (`speed_adjusted_contrast`).
+    modes. It is adjusted for `speeds`, logs of the loop times of both (`speed_adjusted_contrast`).
     Where a machine `is_shared`, a quarter is trimmed at each end: beside others some runs are slower by a third, too
     few to show as a mode.
 
@@ -77,7 +77,7 @@ def classify_ratio(ratio: Estimate, margin: float = SAME) -> RatioClass:
 
 
 def hull_ratio(a_low: Scores, a_high: Scores, b_low: Scores, b_high: Scores, confidence: float = 0.95) -> Estimate:
-    """Return the typical score of `a` over that of `b`, each known between two scores; run i of both in block i.
+    """Return the typical score of `a` over that of `b`, each between a low and a high score; run i of both in block i.
 
     It reaches from the lower end of `a_low` over `b_high` to the upper end of `a_high` over `b_low`. Raises ValueError
     as `versus` does.
@@ -91,7 +91,7 @@ def hull_ratio(a_low: Scores, a_high: Scores, b_low: Scores, b_high: Scores, con
 
 
 class CorrectionCheck(NamedTuple):
-    """Corrected ratio over the clean one, and what that shows about the correction."""
+    """Ratio of corrected runs over that of clean runs, and what it shows about the correction."""
 
     ratio: Estimate
     word: CorrectionClass
@@ -101,10 +101,10 @@ CORRECTION = "corrected ratio over the ratio of clean runs, both independent"
 
 
 def check_correction(clean: Estimate, corrected: Estimate, margin: float = SAME) -> CorrectionCheck:
-    """Compare the ratio of corrected runs with that of clean runs of the same two configurations, other runs.
+    """Compare the ratio of corrected runs with that of clean runs of the same two configurations.
 
-    It is checked if their ratio lies within the margin, a share, with its interval, and withdrawn if the interval lies
-    beyond the margin. Both are independent, and hold with the same confidence.
+    The correction is checked if the interval of the quotient lies within the margin, a share. It is withdrawn if that
+    interval lies beyond the margin. The two ratios are independent and have the same confidence.
 
     Source: G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, Stat. Med. 27 (2008).
 

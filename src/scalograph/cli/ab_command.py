@@ -42,7 +42,8 @@ class AbOptions:
     summary: SummaryFile = None
     # The least that a precision can end (`scalograph.study.cross_checks.FEWEST`).
     pairs: Annotated[
-        int, typer.Option("--pairs", "--runs", "-r", min=9, help="Planned pairs; may stop after half or add half once")
+        int,
+        typer.Option("--pairs", "--runs", "-r", min=9, help="Planned pairs; may stop after half, or add pairs once"),
     ] = 40
     count: Annotated[
         bool, typer.Option("--count", help="Count instructions by valgrind instead of timing; exit with 9 if they grew")
@@ -169,7 +170,7 @@ def _make_answer(
     if refused:
         comparisons, claim = _limit_to_cpu_time(comparisons, claim, refused)
     if any(SPEED in row.ratio.method for row in comparisons.results[0].configurations):
-        claim = add_sentence(claim, "The speed of the CPUs varied, which the ratio allows for.")
+        claim = add_sentence(claim, "CPU speed varied between the runs; the ratio is adjusted for it.")
     claim = add_varied(claim, findings.study.varied, "pair")
     return title, claim, comparisons.results[0].model_dump(mode="json"), exit_code(comparisons)
 
@@ -177,7 +178,7 @@ def _make_answer(
 def _limit_to_cpu_time(
     comparisons: "ResultComparisons", claim: "Claim", refused: str
 ) -> "tuple[ResultComparisons, Claim]":
-    """Answer by CPU times, which leave the time open: a program that waits takes longer without more CPU time."""
+    """Answer by CPU times, and call wall time inconclusive: a wait takes time without CPU time."""
     from scalograph.protocol.plain import AnswerCase
     from scalograph.questions.claims import state
 

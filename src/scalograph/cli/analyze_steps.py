@@ -23,7 +23,7 @@ def analyze(
     """Analyze a journal, and the profile beside it, into findings.json, or the file `to`.
 
     `claims` of a paper replace those that the study had when it was run; these only show its results. `correct`:
-    whether the study goes by undisturbed time; None: where a run was corrected.
+    whether the study uses undisturbed time; None: only if a run was corrected.
     """
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduction_commands
@@ -51,7 +51,7 @@ def report(
     from scalograph.report.html import write
 
     folder = results.locate_results(source)
-    # A page that goes elsewhere leaves the results as they are.
+    # A page written elsewhere does not change the results.
     compute = _refresh_findings if to is None else _compute_findings
     if claims is not None or not is_current(source):
         findings = compute(source, claims)
@@ -68,7 +68,7 @@ def report(
 def load_findings(source: Path, correct: bool | None = None) -> Findings:
     """Return findings: a file as it is, those on disk where they are current, else computed; write nothing.
 
-    `correct`: whether a study with a journal goes by undisturbed time; None: where a run was corrected.
+    `correct`: whether a study with a journal uses undisturbed time; None: only if a run was corrected.
     """
     if source.suffix == ".json" and source.is_file():
         return saved_documents.read_findings(source)
@@ -129,8 +129,8 @@ def is_current(source: Path) -> bool:
 def exit_code(findings: Findings, strict: bool = True, answered: bool | None = None) -> Exit:
     """Return 4 for a configuration without a successful run, 5 without an answer, else 0.
 
-    If `strict`, a configuration short of its runs ends in 5 too. `answered`: whether what is shown is an answer; None:
-    as the findings have it.
+    If `strict`, a configuration short of its runs ends in 5 too. `answered`: whether an answer is shown; None:
+    as in the findings.
     """
     if findings.runs.n_empty:
         return Exit.CONFIGURATION_FAILED

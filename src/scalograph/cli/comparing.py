@@ -49,7 +49,7 @@ def compare_sources(
 
 
 def _read_alike(sources: Sequence[str], response: str | None) -> "list[MeasuredSource]":
-    """Read all sources by undisturbed time, or none of them: a ratio never mixes it with wall time."""
+    """Read undisturbed time of all sources or of none, so that a ratio never mixes it with wall time."""
     from scalograph.findings.corrected_study import UNDISTURBED
 
     named = [*zip(sources, labels(sources), strict=True)]
@@ -131,7 +131,7 @@ _OURS, _OUR_NAME = (".jsonl", ".gz"), "findings.json"
 def read_source(text: str, label: str, response: str | None, correct: bool | None = None) -> "MeasuredSource":
     """Read a source under a label; the format of other tools' files is detected.
 
-    `correct`: whether a study goes by undisturbed time; None: where a run was corrected.
+    `correct`: whether a study uses undisturbed time; None: only if a run was corrected.
     """
     from scalograph.exchange.compare.benchmark_source import benchmark_source
     from scalograph.exchange.compare.published_source import is_published, published_source

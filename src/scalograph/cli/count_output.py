@@ -39,7 +39,7 @@ from scalograph.text.format import DASH
 from scalograph.text.summaries import DOT, machine_words
 
 MINUS = "\N{MINUS SIGN}"
-# Far above the spread of most programs, and of what the length of a path changes.
+# Far above the spread of most programs, and above the effect of another path length.
 MARGIN = 0.001
 CODES: dict[CountAnswer, Exit] = {
     "failed": Exit.CONFIGURATION_FAILED, "more": Exit.MORE_WORK, "inconclusive": Exit.INCONCLUSIVE,
@@ -53,17 +53,17 @@ FORMS = {
     "more": _DIFFERENT % "more",
     "fewer": _DIFFERENT % "fewer",
     "equivalent": "{other!s} executes as many instructions as {reference}, within {margin:exact}; " + _SCOPE + ".",
-    "inconclusive": "Inconclusive: counts of one build differ by {spread:three_digits} between its runs"
-    "[[ with {level}]], those of {other} and {reference} by {by:three_digits}.",
+    "inconclusive": "Inconclusive: the runs of one build differ by {spread:three_digits}[[ with {level}]]; "
+    "{other} and {reference} differ by {by:three_digits}.",
     "budget": "Inconclusive: {reason} {level}. Set a larger --budget.",
     "failed": "No answer: {reason}.",
-    "beside": "{n} of {all} configurations execute more[[; fewer in {fewer}]][[; inconclusive in {left}]].",
+    "beside": "More instructions in {n} of {all} configurations[[; fewer in {fewer}]][[; inconclusive in {left}]].",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountQuestion:
-    """What is compared: labels of both builds, and the margin; `summary` gets the answer as Markdown."""
+    """The two builds by their labels, and the margin; `summary` is the file for the answer in Markdown."""
 
     reference: str
     other: str

@@ -164,7 +164,7 @@ GAP = "  "
 class LiveProgress:
     """Show progress: live lines on a terminal, periodic lines elsewhere.
 
-    Earlier sessions finished `n_done` runs and used `spent_s` seconds of the limit of the study, None without one. The
+    Earlier sessions finished `n_done` runs and used `spent_s` seconds of the time limit; None without a limit. The
     `planner` shows precision reached, or the state of a search. `called` begins the line, where the study is one of
     several; with `is_plain` lines are printed also on a terminal, where others print beside us.
     """

@@ -214,7 +214,7 @@ _NO_RANDOM_LAYOUT = 0x0040000  # ADDR_NO_RANDOMIZE, which child processes inheri
 
 
 def refuse_fixed_layout(root: Path = Path("/")) -> None:
-    """Raise HostError where address layouts are not random: on the machine, or for this process and its children."""
+    """Raise HostError if address layouts are not random, on the machine or for this process and its children."""
     if read(root / "proc/sys/kernel/randomize_va_space") == "0":
         fix = "sysctl kernel.randomize_va_space=2"
         raise HostError("layout", "address randomization is off on this machine", "", fix)

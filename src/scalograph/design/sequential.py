@@ -42,7 +42,7 @@ class SequentialPlanner:
     """A planner that decides at the end of each block, so that all its configurations met the same machine.
 
     Baselines, and the reference of versions, continue until all others are done: ratios are paired with them. Versions
-    whose ratio is too wide after the planned blocks get further ones, once (`Stopping.n_further`).
+    with too wide an interval after the planned blocks get further blocks once (`Stopping.n_further`).
     """
 
     def __init__(self, design: Design, rule: Stopping, score: Score) -> None:

@@ -59,7 +59,7 @@ def _block_means(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
 def score(study: Study, record: Record) -> float | None:
     """Return the score of the primary response of a run that succeeded; None without one.
 
-    From 2% on, what others took is subtracted.
+    If others took 2% or more, their time is subtracted.
     """
     source, warmup = study.responses[primary_response(study)].source, study.protocol.warmup
     corrected = corrected_times(record, source, warmup) if source in ELAPSED else []

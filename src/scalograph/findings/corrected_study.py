@@ -1,4 +1,4 @@
-"""A study whose times are corrected: `undisturbed` beside `wall`, of all runs of all configurations at once."""
+"""Correct the times of a study: all runs of all configurations get `undisturbed` beside `wall`."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +27,8 @@ class UndisturbedTime(NamedTuple):
     """Undisturbed times of one run.
 
     Attributes:
-        values: one for each observation of the primary response, in s; empty where the record cannot tell.
-        open_log: half of the distance of their ends, as a log; the median.
+        values: one for each observation of the primary response, in s; empty if the record does not give them.
+        open_log: half of the distance between their ends, as a log; the median over observations.
     """
 
     values: tuple[float, ...] = ()
@@ -40,13 +40,13 @@ def undisturbed_time(record: Record, elapsed: str, warmup: int, is_clean: bool) 
 
     Args:
         record: of the run.
-        elapsed: source of the primary response, of those that can be corrected.
+        elapsed: source of the primary response, one that can be corrected.
         warmup: iterations that do not count.
         is_clean: whether less than 2% was taken from it.
     """
     every = undisturbed_observations(record, elapsed, warmup, SHARE if is_clean else 1.0)
     open_log = median(ends.open_log for ends in every) if every else 0.0
-    # Ends far apart say less than wall time does of a run that lost less than 2%.
+    # If a run lost less than 2%, its wall time is more certain than ends far apart.
     is_usable = every and open_log <= MOST_OPEN / 2
     return UndisturbedTime(tuple(ends.middle_ns / 1e9 for ends in every), open_log) if is_usable else UndisturbedTime()
 
@@ -54,14 +54,14 @@ def undisturbed_time(record: Record, elapsed: str, warmup: int, is_clean: bool) 
 def loop_log(record: Record) -> float:
     """Return the log of the sentinel's loop time in ns; NaN where it is unknown.
 
-    Several tasks of a run slow each other, and with them the loop: of such a run nothing is taken out.
+    Several tasks of a run slow each other and the loop: such a run has no loop time.
     """
     time_ns = loop_time(record) if record.run.speed and has_one_task(record.run) else None
     return math.log(time_ns) if time_ns else math.nan
 
 
 def correct_study(study: Study) -> Study:
-    """Return the study with `undisturbed` before its primary response, which it replaces as that."""
+    """Return the study with `undisturbed` as its primary response, before the one that it replaces."""
     name = primary_response(study)
     wall = study.responses[name]
     corrected = wall.model_copy(update={"source": wall.source.replace("wall", UNDISTURBED), "title": TITLE})
@@ -78,10 +78,10 @@ def is_correctable(study: Study) -> bool:
 
 
 def correct_rows(study: Study, rows: Iterable[Row], keep: bool) -> list[Row]:
-    """Add the undisturbed time to each row that counts; where the record cannot tell it of a run, its wall time.
+    """Add the undisturbed time to each row that counts, or its wall time if the record does not give it.
 
-    Of such a run less than 2% was taken. A disturbed run has no undisturbed time. CPU usage becomes that of undisturbed
-    time. `keep`: the time of each iteration too.
+    Such a run lost less than 2%. A disturbed run has no undisturbed time. CPU usage is divided by undisturbed time.
+    `keep`: add the time of each iteration too.
     """
     name = primary_response(study)
     usages = [other for other, response in study.responses.items() if response.source == CPU_USAGE]
@@ -98,7 +98,7 @@ def _correct_row(row: Row, name: str, usages: Iterable[str], keep: bool) -> Row:
     observations: Mapping[str, tuple[float, ...]] = row.observations
     if keep:
         observations = {UNDISTURBED: values or row.observations[name], **observations}
-    # The distance of the ends is in the intervals.
+    # The intervals include the distance of the ends.
     taken = 0.0 if values else row.taken
     return structs.replace(row, scores=scores, observations=observations, taken=taken)
 
@@ -111,10 +111,10 @@ class Correction(NamedTuple):
     """How a study is corrected.
 
     Attributes:
-        response: in place of which it goes by undisturbed time.
-        check: what ratios of clean runs show of those of corrected ones.
-        n_clean: clean runs that the check rests on.
-        share: what others took of the time of all corrected runs.
+        response: the one that undisturbed time replaces.
+        check: whether ratios of clean runs confirm those of corrected ones.
+        n_clean: clean runs that the check uses.
+        share: share of the time of all corrected runs that others took.
     """
 
     response: str
@@ -126,7 +126,7 @@ class Correction(NamedTuple):
 def check_study(study: Study, rows: Sequence[Row]) -> Correction:
     """Check the ratios of corrected runs by those of clean runs of the same two configurations.
 
-    A single configuration checks nothing: beside other programs some need more CPU time.
+    A single configuration checks nothing, because some programs need more CPU time beside others.
     """
     times: dict[Key, tuple[list[float], list[float]]] = {}
     for row in rows:
@@ -136,7 +136,7 @@ def check_study(study: Study, rows: Sequence[Row]) -> Correction:
     references = {reference_key(study, dict(zip(study.factors, key, strict=True))) for key in usable}
     base = next((key for key in usable if key in references), None)
     others = [both for key, both in usable.items() if key != base]
-    # So many at once, each less often wrong by chance.
+    # With several checks at once, each has a higher confidence (Bonferroni).
     confidence = 1 - (1 - study.protocol.confidence) / max(1, len(others))
     over = usable[base] if base else ([], [])
     words = {check_correction(*_ratios(both, over, confidence)).word for both in others}
@@ -151,7 +151,7 @@ _UNCHECKED: CorrectionClass = "unchecked"
 def _ratios(
     own: tuple[list[float], list[float]], over: tuple[list[float], list[float]], confidence: float
 ) -> tuple[Estimate, Estimate]:
-    """Return the ratio of two configurations by their clean runs, and by their corrected ones."""
+    """Return the ratio of two configurations over their clean runs, and over their corrected ones."""
     return ratio(own[0], over[0], confidence), ratio(own[1], over[1], confidence)
 
 
@@ -167,5 +167,5 @@ def _has_both(row: Row, name: str) -> bool:
 
 
 def disturb_again(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows with corrected runs as disturbed ones: the correction does not fit their program."""
+    """Return the rows with corrected runs marked as disturbed, since the correction does not fit the program."""
     return [structs.replace(row, verdict="disturbed") if row.verdict == "corrected" else row for row in rows]

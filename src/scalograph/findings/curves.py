@@ -128,7 +128,7 @@ def _response(table: Table, sample: Sample, name: str) -> PointResponse:
 
 
 def _loop_logs(rows: Iterable[Row]) -> list[float | None]:
-    """List the loop time of each run as a log; empty without any."""
+    """List the log of the loop time of each run; empty if no run has one."""
     logs = [None if math.isnan(row.loop_log) else row.loop_log for row in rows]
     return logs if any(log is not None for log in logs) else []
 

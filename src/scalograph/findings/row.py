@@ -24,8 +24,8 @@ class Row(Struct, frozen=True, gc=False):
     interference had of what it wanted, or of its time if that is less; None if unbounded. `changed` has the settings
     that its program changed, in words; `kept_to` says that it used only some CPUs. `settings` are machine settings
     with the values before and after; `counters` are the kernel's. `boot` numbers the boots. `is_planned`: no repeat.
-    `undisturbed` has the corrected times of its observations, `open_log` half of the distance of their ends, as a log.
-    `loop_log` is the log of the time of the sentinel's loop in ns: NaN unless the run had one task at a time.
+    `undisturbed` has corrected times of its observations, `open_log` half of the distance between their ends, as a log.
+    `loop_log` is the log of the sentinel's loop time in ns; NaN unless the run had one task at a time.
     A journal may hold 100,000 rows: timelines and traces stay on disk, at `timeline_line` and `trace_line`. Rows hold
     no cycles, so the garbage collector can skip them.
     """

@@ -56,7 +56,7 @@ class Sample:
     Attributes:
         cpu_responses: responses that count disturbed runs too: they read CPU time, and the study continued by it.
         whole: responses with whole-run scores, because no window stands for the run.
-        raw: responses that do not count corrected runs: interference is in their values.
+        raw: responses that exclude corrected runs, because their values include interference.
     """
 
     configuration: Mapping[str, Level]
@@ -106,7 +106,7 @@ class Sample:
 
     @property
     def is_uncorrected(self) -> bool:
-        """Return whether the study goes by undisturbed time, and no run of this configuration has one."""
+        """Return whether the study uses undisturbed time, and no run of this configuration has one."""
         return bool(self.raw and self.succeeded) and not self.counted
 
     def scores(self, response: str) -> list[float]:
@@ -141,7 +141,7 @@ class Sample:
         return replace(self, counted=self.succeeded, cpu_responses=frozenset())
 
     def open_log(self, response: str) -> float:
-        """Return half of the distance of the ends between which corrected values lie, as a log; 0 for others."""
+        """Return half of the distance between the ends of corrected values, as a log; 0 for others."""
         rows = self.rows(response) if response == UNDISTURBED and self.raw else ()
         return fmean([row.open_log for row in rows]) if rows else 0.0
 
@@ -287,6 +287,6 @@ def replay_runs(search: Search[C], table: Table) -> C:
 def run_time(table: Table, row: Row) -> float | None:
     """Return the time per work of a counted run, in any unit; None if there is none."""
     counts = row.status == "ok" and row.verdict in COUNTED
-    # A planner knows of a run what it tells itself, not whether another one will be corrected.
+    # A planner uses the record of this run alone, not whether another run will be corrected.
     name = table.correction.response if table.correction and row.verdict != "corrected" else table.view.primary
     return work_time(table.study, row.scores.get(name)) if counts else None

@@ -27,7 +27,7 @@ from scalograph.text.quantities import plus_minus, two_digits
 from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import shorten
 from scalograph.text.units import format_duration
-from scalograph.text.warning_catalog import NAMES, REASONS, Caveat
+from scalograph.text.warning_catalog import NAMES, REASONS, Caveat, configuration_count
 from scalograph.verdict.cause import COUNTED, Cause
 
 # Shares of failed and of unverified runs past which a study is doubted.
@@ -84,7 +84,7 @@ _CHECKS = {"checked": "corrected checked", "withdrawn": "withdrawn"}
 
 
 def _correction_caveats(table: Table) -> Iterable[Caveat]:
-    """Say for how much of the time others had the CPUs, and what clean runs show of the correction."""
+    """State the share of the time that others took, and whether clean runs confirm the correction."""
     if table.correction and (table.correction.share or table.correction.check == "withdrawn"):
         _, check, n, share = table.correction
         open_code = "corrected" if len(table.configurations) > 1 else "corrected alone"
@@ -139,7 +139,7 @@ def judge_study(
     unchecked = [row for row in ok if row.verdict == "unverified" and not is_functional(row)]
     short = count_short(table, samples)
     causes = [*caveats, *_summarize_causes("excluded", lost), *_summarize_causes("included", included)]
-    causes += [Caveat("short", {"n": short, "of": len(samples)})] * bool(short)
+    causes += [Caveat("short", configuration_count(short, len(samples)))] * bool(short)
     causes += _summarize_causes("not checked", unchecked)
     n_failed, by_cpu = sum(not row.warmup for row in table.rows) - len(ok), bool(table.view.cpu_responses)
     if reason := why_unusable(table, ok, n_failed, by_cpu):
@@ -195,7 +195,7 @@ def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -
 
 
 def _answers_in_part(table: Table, ok: Sequence[Row]) -> bool:
-    """Return whether a corrected study has two configurations to compare: disturbed runs are in none of its values."""
+    """Return whether a corrected study has two configurations to compare; its values exclude disturbed runs."""
     counted = Counter(row.key for row in ok if row.verdict in COUNTED)
     return bool(table.view.raw_responses) and sum(n >= 2 for n in counted.values()) >= min(2, len(table.configurations))
 

@@ -75,7 +75,7 @@ class StudyView:
 
     @cached_property
     def raw_responses(self) -> frozenset[str]:
-        """Return the responses in which interference remains, in a study that goes by undisturbed time; else none."""
+        """Return the responses that include interference, if the study uses undisturbed time; else none."""
         responses = self.study.responses
         if not any(response.source in CORRECTED for response in responses.values()):
             return frozenset()

@@ -80,7 +80,7 @@ class Table:
     `study`, `n_asked` (runs per configuration) and `noise` (of the machine) are as of the last start; `accepted` has
     the differences (key, before, now) accepted at a resume; `ceiling` is the scaling limit of the machine itself;
     `services` has how services that span runs ended; `paused_s` lies between two starts. `correction` says how
-    the study goes by undisturbed time; None where none of its runs was corrected.
+    the study is corrected; None if none of its runs is.
     """
 
     study: Study
@@ -120,7 +120,7 @@ def load(file: Path, keep_observations: bool = True, correct: bool | None = None
     """Read a journal into a table.
 
     Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run. `correct`: whether
-    the study goes by undisturbed time where it can; None: where a run was corrected.
+    the study uses undisturbed time if it can; None: only if a run was corrected.
     Raises ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
@@ -138,7 +138,7 @@ def load(file: Path, keep_observations: bool = True, correct: bool | None = None
 
 
 def correct_table(table: Table, keep_observations: bool) -> None:
-    """Let the study go by undisturbed time, all runs at once, unless its clean runs show that it does not fit."""
+    """Give all runs of the study undisturbed time, unless clean runs show that the correction does not fit."""
     if not is_correctable(table.study):
         return
     table.correction = check_study(table.study, table.rows)
@@ -286,7 +286,7 @@ class _JournalReader:
         )  # fmt: skip
 
     def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:
-        """Tell whether a run is no repeat: one of the plan, or of an extension."""
+        """Tell whether a run is planned, also of a further block, and no repeat."""
         is_further = event["block"] >= self._first_further and "r" not in event["run"]
         return is_further or event["replicate"] < self._n_asked.get(id(configuration), 0)
 

@@ -51,7 +51,7 @@ class CountedConfiguration:
 
     @property
     def spread(self) -> float | None:
-        """Return by what share of its mean the count of one version differs between its runs, at most."""
+        """Return the largest difference between the runs of one version, as a share of its mean."""
         return max(
             ((max(runs) - min(runs)) / fmean(runs) for runs in (self.reference, self.other) if runs), default=None
         )
@@ -105,7 +105,7 @@ def count_instructions(
         planned: a ready plan, whose study declares the reference.
         host: makes the runs, with the time limit, steps, and environment of the study.
         valgrind: its path.
-        budget_s: no combination begins later, in seconds from now; the first one always does.
+        budget_s: seconds from now after which no combination begins; the first one always does.
         tell: gets a line for each run.
         echo: as of a run.
     """

@@ -110,7 +110,7 @@ class StudyDoc(Model):
     primary: str = Field(default="", description="the response that the study is about")
     varied: list[str] = Field(default=[], exclude_if=lambda names: not names, description="of `protocol.vary`")
     corrects: str = Field(
-        default="", exclude_if=lambda name: not name, description="response that undisturbed replaces"
+        default="", exclude_if=lambda name: not name, description="response that `undisturbed` replaces"
     )
 
 
@@ -165,8 +165,12 @@ class PointResponse(Model):
     runs: list[str] = []
     verdicts: list[str] = []
     left_out: list[str] = Field(default=[], description="runs that the estimate does not rest on")
-    open_log: float = Field(default=0.0, exclude_if=lambda half: not half, description="half of the doubt, as a log")
-    loop_logs: list[float | None] = Field(default=[], exclude_if=lambda logs: not logs, description="speed of the CPU")
+    open_log: float = Field(
+        default=0.0, exclude_if=lambda half: not half, description="half of the distance of undisturbed ends, as a log"
+    )
+    loop_logs: list[float | None] = Field(
+        default=[], exclude_if=lambda logs: not logs, description="log of the sentinel's loop time in ns of each run"
+    )
 
 
 class Point(Model):

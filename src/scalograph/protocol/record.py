@@ -113,7 +113,7 @@ class CopyEvent(RecordPart, frozen=True):
 class Iterations(RecordPart, frozen=True):
     """Iterations of one copy, as arrays of equal length.
 
-    `low_ns` and `high_ns` bound what each would have taken without others; None where that is unknown.
+    `low_ns` and `high_ns` bound the time of each without other processes; None where unknown.
     """
 
     copy_index: CopyIndex

@@ -69,9 +69,9 @@ class Partner(RecordPart, frozen=True, kw_only=True):
 
 
 class Replay(RecordPart, frozen=True, kw_only=True):
-    """What the run would have taken had nobody else had its CPUs: between `low_ns` and `high_ns`.
+    """The time of the run had nobody else used its CPUs, between `low_ns` and `high_ns`.
 
-    `low_ns` also leaves out waits for CPUs that tasks of the run had.
+    `low_ns` also excludes waits for CPUs that tasks of the run had.
     """
 
     low_ns: Count
@@ -151,7 +151,7 @@ class ServicesEnded(RecordPart, frozen=True, kw_only=True):
 
 
 class InterferingProcess(RecordPart, frozen=True, kw_only=True):
-    """A process that had a CPU for which a preempted task of the run waited."""
+    """A process that had a CPU for which a task of the run waited."""
 
     pid: int | None = None
     name: Annotated[str, Meta(max_length=64)] | None = None
@@ -164,7 +164,7 @@ OptionalPerCpu = Annotated[list[Count | None], Meta(max_length=MAX_CPUS)]
 
 
 class Speed(RecordPart, frozen=True, kw_only=True):
-    """How long a loop of fixed length took during the run: one value for each online CPU, None without a sample."""
+    """Time of a loop of fixed length during the run: one value for each online CPU, None without a sample."""
 
     mean_ns: OptionalPerCpu
     p10_ns: OptionalPerCpu

@@ -82,12 +82,12 @@ def state(
 
 
 def add_varied(claim: Claim, names: Sequence[str], each: str = "block") -> Claim:
-    """End a claim with what was drawn anew for `each` block or pair; it takes the room of the last sentence."""
+    """End a claim with what was drawn anew for `each` block or pair; it may replace the last sentence."""
     return add_sentence(claim, variation_text(names, each)) if names else claim
 
 
 def add_sentence(claim: Claim, text: str) -> Claim:
-    """End a claim with a sentence that comes by no form; it takes the room of the last one."""
+    """End a claim with a sentence without a form; it replaces the last one if there are too many."""
     kept = [other for other in claim.sentences if other != text][: MOST_SENTENCES - 1]
     return claim.model_copy(update={"sentences": [*kept, text], "cases": claim.cases[: len(kept)]})
 

@@ -281,7 +281,7 @@ class Study(StudyPart):
 
     @property
     def watches_speed(self) -> bool:
-        """Whether the speed of the CPUs is measured during runs: as declared, else where versions are compared."""
+        """Whether runs measure the speed of the CPUs: as declared, else if versions are compared."""
         return bool(self.reference) if self.protocol.sentinel is None else self.protocol.sentinel
 
     @field_validator("responses")

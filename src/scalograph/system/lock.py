@@ -1,7 +1,7 @@
 """Locks: one session of a user at a time, the machine's lock as advice for all users, and a limited wait for either.
 
-Who waits locks a byte of the machine's lock file, at the time of its arrival: /proc/locks is the queue. The kernel
-removes whoever dies. Nobody takes a lock while an earlier session waits, until its own time is up.
+A waiting session locks a byte of the machine's lock file, at the offset of its time of arrival. /proc/locks is the
+queue, and the kernel removes a session that dies. No session takes a lock before an earlier one until its time is up.
 """
 
 import errno
@@ -62,7 +62,7 @@ def find_holder(file: Path) -> Holder | None:
 
 
 def find_waiters(file: Path, before: int) -> list[Holder]:
-    """List who waits for the file, the first one first: arrivals before a time, and whoever blocks in the kernel."""
+    """List who waits for the file, in order: arrivals before a time, and processes that block in the kernel."""
     locks = _read_locks(file)
     tickets = [(int(f[6]), f[4]) for f in locks if f[1] == "POSIX" and f[6].isdecimal()]
     blocked = [(0, f[5]) for f in locks if f[1:3] == ["->", "FLOCK"]]
@@ -147,7 +147,7 @@ class LockLease:
     def join(self, file: Path | None) -> int | None:
         """Join the queue at the machine's lock file, and return it open; None, perhaps with a message, without one.
 
-        Whoever closes it, or any other descriptor of that file, leaves the queue.
+        Closing it, or any other descriptor of that file, leaves the queue.
         """
         if file is None or self._file is not None:
             return self._fd
@@ -162,13 +162,13 @@ class LockLease:
         return self._fd
 
     def leave(self) -> None:
-        """Leave the queue; the lock of the machine, if it was taken, stays."""
+        """Leave the queue and keep the lock of the machine, if it was taken."""
         if self._fd is not None:
             with suppress(OSError):
                 fcntl.lockf(self._fd, fcntl.LOCK_UN, 1, self._arrived)
 
     def close(self) -> None:
-        """Leave the queue and give the lock of the machine back."""
+        """Leave the queue and release the lock of the machine."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -176,7 +176,7 @@ class LockLease:
     def take(
         self, attempt: Callable[[], int | None], holder: Callable[[], Holder | str], passes: int | None = None
     ) -> tuple[int | None, str]:
-        """Attempt to lock when nobody is before us, until time is up; then once more in any case.
+        """Attempt to lock when no session is before this one, until time is up; then once more in any case.
 
         Sessions of the user `passes` do not count. Returns the lock, or None and who has it.
         """

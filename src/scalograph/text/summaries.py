@@ -39,7 +39,7 @@ _DRAWN = {"env": "environment size", "hash-seed": "hash seed"}
 
 
 def variation_text(names: Sequence[str], each: str = "block") -> str:
-    """Say what was drawn anew, and for which stretch of runs.
+    """State what was drawn anew, and for which group of runs.
 
     >>> variation_text(["env", "hash-seed"], "pair"), variation_text(["layout"])
     ('Drawn anew for each pair: environment size and hash seed.', 'Drawn anew for each run: address layout.')

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 from scalograph.text.answer_form import fill
 
 # Code | what was found | effect on the result | remedy | flag in tables. Before `@have` stands the number of
-# configurations; `one` names the only one of a study. The first rows are flags of those, gravest first.
+# configurations (`configuration_count`). The first rows are flags of those, gravest first.
 _SHORT = {
     "@wait": "Rerun with --wait-quiet 10m.", "@more": "Rerun with more runs.",
     "@doctor": "Run scalograph doctor to see what the check needs.",
 }  # fmt: skip
 _TABLE = """
 none | @have no successful run | no results for these | | no successful run
-uncorrected | @have disturbed runs only | these cannot be corrected | @wait | disturbed, and not correctable
+uncorrected | @have disturbed runs only | these cannot be corrected | @wait | disturbed, cannot be corrected
 disturbed | @include disturbed runs | their times are upper bounds | @wait | includes disturbed runs
 disturbed rate | @include disturbed runs | their rates are lower bounds | @wait
 disturbed value | @include disturbed runs | their values may be wrong | @wait
@@ -42,7 +42,7 @@ survivors | @have processes left behind | their CPU time may be missing | | left
 
 corrected | Corrected for other processes ({share:percent} of the time) | no clean runs confirm the correction | @wait
 corrected checked | Corrected for other processes ({share:percent} of the time), confirmed by {n} clean runs
-corrected alone | Corrected for other processes ({share:percent} of the time) | beside others it may be slower | @wait
+corrected alone | Corrected for other processes ({share:percent} of the time) | its time may still be too long | @wait
 withdrawn | The correction for other processes does not fit this program | disturbed runs are excluded | @wait
 
 used | {used} of {of} runs used[[; {lost} excluded {cause}]][[; {included} disturbed runs are included]]
@@ -51,7 +51,7 @@ unchecked | {n:runs} could not be checked for interference; included
 excluded | Runs excluded ({cause}): {n}; worst: {worst}
 included | Disturbed runs included ({cause}): {n}; worst: {worst}
 not checked | Runs not checked ({cause}), included: {n}; worst: {worst}
-short | {n} of {of} configurations have fewer clean runs than requested
+short | @have fewer clean runs than requested
 interrupted | Interrupted after {n}[[ of {of}]] runs; --resume continues
 more time | {time} more[[ (--runs {runs})]] would narrow ±{half}%[[ at {at}]] to about {reached}
 error | Systematic error at most {percent}%[[, except in flagged configurations ({n})]]
@@ -149,6 +149,17 @@ CATALOG = _parse_table()
 # What disturbed a run, and why runs are excluded that only one of them disturbed.
 NAMES = {"neighbor": "other processes", "steal": "CPU steal", "observer": "the probe"}
 REASONS = {"neighbor": "because other processes used the CPU", "steal": "because the hypervisor used the CPU"}
+
+
+def configuration_count(n: int, of: int) -> dict[str, Any]:
+    """Return the values of a warning about `n` of the configurations of a study; `one` is a singular subject.
+
+    >>> configuration_count(2, 3), configuration_count(1, 3), configuration_count(1, 1)
+    ({'n': 2, 'of': 3}, {'one': '1 of 3 configurations'}, {'one': 'the only configuration'})
+    """
+    if n != 1:
+        return {"n": n, "of": of}
+    return {"one": f"1 of {of} configurations" if of > 1 else "the only configuration"}
 
 
 def warning_text(code: str, **values: Any) -> str:

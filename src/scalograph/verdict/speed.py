@@ -1,4 +1,4 @@
-"""Speed of the CPUs during a run, as the probe's sentinel saw it, and what the probe itself took of them."""
+"""Speed of the CPUs during a run, as the probe's sentinel measured it, and the CPU time of the probe itself."""
 
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.protocol.record_processes import Speed
@@ -8,10 +8,10 @@ _KNOWN = 0.5  # share of the run's CPU time that must be on CPUs with samples
 
 
 def loop_time(record: Record) -> float | None:
-    """Return the time in ns of the sentinel's loop at the mean speed of the CPUs of a run, by its CPU time on each.
+    """Return the time in ns of the sentinel's loop at the mean speed of the CPUs of a run.
 
-    Where that time is not recorded per CPU, all CPUs count alike. Of one study, runs that took longer on slower CPUs
-    have a larger value; between machines, or numbers of tasks and CPUs, it is not comparable.
+    Each CPU is weighted by the run's CPU time on it, or equally if that is not recorded. In one study, runs on slower
+    CPUs have a larger value. Values of other machines, or numbers of tasks and CPUs, are not comparable.
 
     Returns:
         None without a sentinel, with fewer than three samples on the CPUs that the run used, or if it was mostly on
@@ -40,8 +40,8 @@ def probe_ns(run: RunFigures) -> int:
 def observer_ns(run: RunFigures, of_one_cpu: bool = False) -> int:
     """Return the time in ns that the probe may have taken from a run, or on one of its CPUs.
 
-    Without names that is all the time that it used: with hundreds of threads it is half of what was taken. Its sentinel
-    works on all CPUs alike, so of its time only the part on as many CPUs as the run used.
+    Without names, that is all CPU time of the probe: with hundreds of threads, half of the time taken. The sentinel
+    works on all CPUs alike, so only its part on as many CPUs as the run used is included.
     """
     is_named = run.neighbors is not None
     most = probe_ns(run) if is_named else run.observer_ns or 0

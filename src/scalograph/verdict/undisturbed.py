@@ -1,7 +1,7 @@
-"""Undisturbed time: what a run would have taken had nobody else had its CPUs.
+"""Undisturbed time: the time that a run would have taken had nobody else used its CPUs.
 
-It lies between two ends. The record decides them: a replay of switches and wake-ups, or the waits of a run with one
-task (docs/decisions/0026-undisturbed-time.md).
+It lies between two ends. These come from the record: from a replay of switches and wake-ups, or from the waits of a run
+with one task (docs/decisions/0026-undisturbed-time.md).
 """
 
 import math
@@ -15,9 +15,9 @@ from scalograph.study.responses import windows
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_records, n_cpus
 
-# What others take of the CPU is all that a replay puts right.
+# Only CPU time that others took can be corrected.
 CORRECTABLE = ("neighbor", "steal", "observer")
-# A second task for less than this share of the time widens the ends; sleep above it may have absorbed a wait.
+# A second task for less than this share of the time is ignored; sleep above it may have absorbed a wait.
 BRIEF = 0.01
 # The share of a run's time up to which kept journals do not contradict that steal can be subtracted.
 MOST_STOLEN = 0.05
@@ -43,12 +43,12 @@ class Ends(Struct, frozen=True, gc=False):
 
 
 def has_one_task(run: RunFigures) -> bool:
-    """Tell whether at no instant two tasks of a run were running or ready, but for a hundredth of its time."""
+    """Tell whether two tasks of a run were running or ready together for less than 1% of its time."""
     return run.n_tasks == 1 if run.replay is None else run.replay.overlap_ns < BRIEF * (run.wall_ns or 0)
 
 
 def undisturbed_run(record: Record) -> Ends | None:
-    """Return the undisturbed time of a whole run; None where its record cannot tell."""
+    """Return the undisturbed time of a whole run; None if its record does not give it."""
     run, stolen = record.run, _correctable_steal(record)
     if stolen is None:
         return None
@@ -56,7 +56,7 @@ def undisturbed_run(record: Record) -> Ends | None:
         return _replay_ends(run, run.replay, stolen, n_cpus(record))
     if not has_one_task(run) or len(record.copies) != 1 or run.wait_ns is None:
         return None
-    # What a single task waited after it woke up is not recorded: at most the time in which it had no CPU.
+    # The wait of a single task after a wake-up is not recorded. It is at most the time in which it had no CPU.
     wall, on_cpu = float(run.wall_ns or 0), sum(run.per_cpu_ns or ())
     asleep = max(0.0, wall - on_cpu - run.wait_ns)
     least = wall - run.wait_ns - stolen - asleep
@@ -65,7 +65,7 @@ def undisturbed_run(record: Record) -> Ends | None:
 
 
 def undisturbed_windows(record: Record) -> list[Ends] | None:
-    """Return the undisturbed time of each iteration, over all copies; None where the record cannot tell."""
+    """Return the undisturbed time of each iteration, over all copies; None if the record does not give it."""
     parts, run = record.iterations, record.run
     stolen = _correctable_steal(record)
     if stolen is None or not parts or not run.wall_ns:
@@ -87,7 +87,7 @@ def undisturbed_windows(record: Record) -> list[Ends] | None:
 
 
 def is_corrected(record: Record, causes: Sequence[Cause], with_windows: bool) -> bool:
-    """Tell whether all that disturbed a run is put right by its undisturbed time, `with_windows` in each iteration."""
+    """Tell whether undisturbed time corrects all causes of a run, `with_windows` in each iteration."""
     if not causes or any(cause.cause not in CORRECTABLE for cause in causes):
         return False
     whole = undisturbed_run(record)
@@ -96,7 +96,7 @@ def is_corrected(record: Record, causes: Sequence[Cause], with_windows: bool) ->
 
 
 def _correctable_steal(record: Record) -> float | None:
-    """Return what the hypervisor took from the run, in ns; None if its record allows no correction at all.
+    """Return the steal of a run in ns; None if its record allows no correction at all.
 
     CPU time excludes steal and switch records include it, so their difference is steal in ns.
     """
@@ -109,24 +109,24 @@ def _correctable_steal(record: Record) -> float | None:
         return 0.0
     if run.cpu_source != "cgroup":
         return 0.0 if run.steal_ns < _STEAL_TICKS * TICK_NS else None
-    # Ticks are counted from above: never was more stolen than one more of them.
+    # Steal never exceeds its ticks plus one.
     stolen = float(max(0, min(sum(run.per_cpu_ns or ()) - run.cpu_ns, run.steal_ns + TICK_NS)))
     return stolen if stolen <= MOST_STOLEN * run.wall_ns else None
 
 
 def _kernel_doubt(run: RunFigures) -> int:
-    """Return what kernel threads took, in ns, if it matters for whom they worked; else 0."""
+    """Return the CPU time of kernel threads in ns, if they may have worked for the run; else 0."""
     return kernel_ns(run) if had_kernel_threads(run) else 0
 
 
 def _replay_ends(run: RunFigures, replay: Replay, stolen: float, cpus: int) -> Ends | None:
     wall = float(run.wall_ns or 0)
     low, high = replay.low_ns - stolen, float(replay.high_ns + _kernel_doubt(run))
-    if has_one_task(run):  # all that was stolen was on its path
+    if has_one_task(run):  # all steal delayed its only task
         high -= stolen
     if replay.sleep_ns > BRIEF * wall:  # a sleep that ends by a timer may have absorbed the wait before it
         high = wall
-    return _ends(max(low, (run.cpu_ns or 0) / cpus), high, wall)  # so many CPUs need that long for its work
+    return _ends(max(low, (run.cpu_ns or 0) / cpus), high, wall)  # its CPUs need at least that long for its work
 
 
 def _slowest(copies: Sequence[tuple[float, float, float]]) -> Ends | None:
@@ -142,7 +142,7 @@ def _ends(low: float, high: float, wall: float) -> Ends | None:
 
 
 def corrected_times(record: Record, elapsed: str, warmup: int) -> list[float]:
-    """Return undisturbed times in s of a run from which others took 2% or more; empty of other runs.
+    """Return undisturbed times in s of a run from which others took 2% or more; empty for other runs.
 
     Args:
         record: of the run.
@@ -156,13 +156,13 @@ def corrected_times(record: Record, elapsed: str, warmup: int) -> list[float]:
 
 
 def undisturbed_observations(record: Record, elapsed: str, warmup: int, most_taken: float = 1.0) -> list[Ends]:
-    """Return the undisturbed time of each observation of an elapsed time; empty where the record cannot tell.
+    """Return the undisturbed time of each observation of an elapsed time; empty if the record does not give it.
 
     Args:
         record: of the run.
         elapsed: source of a response in `ELAPSED`.
         warmup: iterations that do not count.
-        most_taken: share of its time that others took at most.
+        most_taken: largest share of its time that others may have taken.
     """
     taken_ns = most_taken * (record.run.wall_ns or 0)
     if elapsed.startswith("window.") and record.iterations:

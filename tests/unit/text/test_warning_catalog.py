@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.kit.sources import SOURCES, readers
 
-from scalograph.text.warning_catalog import CATALOG, Caveat, flag_text
+from scalograph.text.warning_catalog import CATALOG, Caveat, configuration_count, flag_text
 
 pytestmark = readers
 NAMED = re.compile(r'(?:Caveat|warning_text|flag_text)\(\s*"([^"]+)"')
@@ -25,8 +25,9 @@ def test_a_warning_is_short_and_its_remedy_is_a_sentence(code: str) -> None:
 
 
 def test_what_a_warning_says() -> None:
-    some, only = Caveat("disturbed", {"n": 6, "of": 46}), Caveat("disturbed", {"one": "the only one"})
+    some, single, only = (Caveat("disturbed", configuration_count(n, of)) for n, of in ((6, 46), (1, 46), (1, 1)))
     assert some.text == "6 of 46 configurations include disturbed runs; their times are upper bounds"
-    assert only.text == "The only one includes disturbed runs; their times are upper bounds"
+    assert single.text == "1 of 46 configurations includes disturbed runs; their times are upper bounds"
+    assert only.text == "The only configuration includes disturbed runs; their times are upper bounds"
     assert only.remedy == "Rerun with --wait-quiet 10m."
     assert flag_text("unverified", unverified=11, runs=12) == "11 of 12 runs not checked for interference"

@@ -61,7 +61,7 @@ _REMEDY = f"Add runs, or compare both {_IN_PAIRS}"
 def compare_claim(comparisons: ResultComparisons, remedy: str | None = None) -> Claim:
     """State which result is faster and by how much, as far as the intervals show.
 
-    `remedy` ends what is too wide, where the runs were paired; None: of results of different times, which pairs help.
+    `remedy` narrows an interval of paired runs; None: results of different times, for which `ab` is named.
     """
     results = sorted(comparisons.results, key=lambda result: _SEVERITY.index(result.answer))
     answers = [_ResultCases(result, remedy, len(results) > 1) for result in results]

@@ -28,8 +28,8 @@ class SourceConfiguration(NamedTuple):
         estimate: as the source itself reports it.
         n_cpus: CPUs available to its runs.
         doubt: why it decides nothing; empty where it does.
-        loop_logs: log of the loop time of the CPU in each run; NaN where unknown, empty where none is.
-        open_log: half of the distance of the ends between which its scores lie, as a log; 0 unless they are corrected.
+        loop_logs: log of the sentinel's loop time in each run; NaN where unknown, empty if all are.
+        open_log: half of the distance between the ends of its scores, as a log; 0 unless they are corrected.
     """
 
     levels: Mapping[str, Level]

@@ -23,7 +23,7 @@ def paired_versions(
 
     `names` are those of the first and the second level, in this order; `margin` is the smallest difference that counts,
     as a share, None for 2%. `confidence` is simultaneous, of all intervals.
-    Ratios from more pairs than `planned` have a level of their own.
+    Ratios from more pairs than `planned` have a higher confidence.
     """
     first, second = names
     pairs = _pairs(source, factor, first, second)

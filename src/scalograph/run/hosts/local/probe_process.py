@@ -35,9 +35,9 @@ class LostError(HostError):
 
 @cache
 def hold_wakeup_records(program: str) -> None:
-    """Keep wake-up records set up in the kernel until this process ends; else each run ends 0.1 s later.
+    """Keep wake-up records set up in the kernel until this process ends; without this, each run ends 0.1 s later.
 
-    `program` is a native probe; it leaves a process behind that reads the pipe, which we never close.
+    `program` is a native probe. It starts a process that reads a pipe, which this process never closes.
     """
     reading, _ = os.pipe()
     null = subprocess.DEVNULL
