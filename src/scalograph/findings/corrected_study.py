@@ -14,12 +14,11 @@ from scalograph.design.stopping_rule import reference_key
 from scalograph.findings.row import Key, Row
 from scalograph.protocol.record import Record
 from scalograph.study.model import Response, Study
-from scalograph.study.responses import CPU_USAGE, ELAPSED, primary_response
+from scalograph.study.responses import CPU_USAGE, UNDISTURBED, primary_response
 from scalograph.verdict.cause import REPEATED, SHARE
 from scalograph.verdict.speed import loop_time
 from scalograph.verdict.undisturbed import MOST_OPEN, has_one_task, undisturbed_observations
 
-UNDISTURBED = "undisturbed"
 TITLE = "undisturbed time"
 
 
@@ -70,11 +69,6 @@ def correct_study(study: Study) -> Study:
         responses |= {UNDISTURBED: corrected} if other == name else {}
         responses[other] = response
     return study.model_copy(update={"responses": responses})
-
-
-def is_correctable(study: Study) -> bool:
-    """Return whether the primary response of a study is an elapsed time that can be corrected."""
-    return study.responses[primary_response(study)].source in ELAPSED and UNDISTURBED not in study.responses
 
 
 def correct_rows(study: Study, rows: Iterable[Row], keep: bool) -> list[Row]:

@@ -25,7 +25,6 @@ from scalograph.findings.corrected_study import (
     correct_rows,
     correct_study,
     disturb_again,
-    is_correctable,
     loop_log,
     undisturbed_time,
 )
@@ -39,7 +38,7 @@ from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.study.identity import parse_journaled_study
 from scalograph.study.model import Study
-from scalograph.study.responses import RATE, Windows, observer, primary_response, windows
+from scalograph.study.responses import RATE, Windows, elapsed_source, observer, primary_response, windows
 from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
@@ -120,7 +119,8 @@ def load(file: Path, keep_observations: bool = True, correct: bool | None = None
     """Read a journal into a table.
 
     Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run. `correct`: whether
-    the study goes by undisturbed time where it can; None: where a run was corrected.
+    the study goes by undisturbed time where it can; False: by wall time, for which corrected runs are disturbed ones;
+    None: by undisturbed time where a run was corrected.
     Raises ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
@@ -133,13 +133,15 @@ def load(file: Path, keep_observations: bool = True, correct: bool | None = None
         table.rows = run_notes.copy_side_by_side(table.rows)
     if correct or (correct is None and any(row.verdict == "corrected" for row in table.rows)):
         correct_table(table, keep_observations)
+    elif correct is False:
+        table.rows = disturb_again(table.rows)
     table.warnings += torn + _verdict_changes(table.rows, reading.verdicts)
     return table
 
 
 def correct_table(table: Table, keep_observations: bool) -> None:
     """Let the study go by undisturbed time, all runs at once, unless its clean runs show that it does not fit."""
-    if not is_correctable(table.study):
+    if not elapsed_source(table.study):
         return
     table.correction = check_study(table.study, table.rows)
     if table.correction.check == "withdrawn":

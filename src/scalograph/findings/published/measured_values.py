@@ -201,7 +201,7 @@ def mostly_disturbed(table: Table, response: str, samples: Iterable[Sample]) -> 
 
 
 def _fallback_text(response: str, *samples: Sample) -> str:
-    rests = any(sample.falls_back and response not in sample.cpu_responses for sample in samples)
+    rests = any(sample.rests_on_disturbed(response) for sample in samples)
     return "includes disturbed runs" if rests else ""
 
 
