@@ -8,13 +8,14 @@ from typing import NamedTuple
 from msgspec import structs
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.quantiles import histogram
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.versus import CorrectionClass, check_correction
 from scalograph.design.stopping_rule import reference_key
 from scalograph.findings.row import Key, Row
 from scalograph.protocol.record import Record
 from scalograph.study.model import Response, Study
-from scalograph.study.responses import CPU_USAGE, UNDISTURBED, primary_response
+from scalograph.study.responses import CPU_USAGE, UNDISTURBED, primary_response, windows
 from scalograph.verdict.cause import REPEATED, SHARE
 from scalograph.verdict.speed import loop_time
 from scalograph.verdict.undisturbed import MOST_OPEN, has_one_task, undisturbed_observations
@@ -28,10 +29,12 @@ class UndisturbedTime(NamedTuple):
     Attributes:
         values: one for each observation of the primary response, in s; empty where the record cannot tell.
         open_log: half of the distance of their ends, as a log; the median.
+        whole_s: of the whole run; None where the record cannot tell.
     """
 
     values: tuple[float, ...] = ()
     open_log: float = 0.0
+    whole_s: float | None = None
 
 
 def undisturbed_time(record: Record, elapsed: str, warmup: int, is_clean: bool) -> UndisturbedTime:
@@ -43,11 +46,23 @@ def undisturbed_time(record: Record, elapsed: str, warmup: int, is_clean: bool) 
         warmup: iterations that do not count.
         is_clean: whether less than 2% was taken from it.
     """
-    every = undisturbed_observations(record, elapsed, warmup, SHARE if is_clean else 1.0)
+    most_taken = SHARE if is_clean else 1.0
+    every = undisturbed_observations(record, elapsed, warmup, most_taken)
+    whole = undisturbed_observations(record, "run.wall", 0, most_taken) if record.iterations else every
     open_log = median(ends.open_log for ends in every) if every else 0.0
     # Ends far apart say less than wall time does of a run that lost less than 2%.
     is_usable = every and open_log <= MOST_OPEN / 2
-    return UndisturbedTime(tuple(ends.middle_ns / 1e9 for ends in every), open_log) if is_usable else UndisturbedTime()
+    if not is_usable:
+        return UndisturbedTime()
+    values = tuple(ends.middle_ns / 1e9 for ends in every)
+    return UndisturbedTime(values, open_log, whole[0].middle_ns / 1e9 if whole else None)
+
+
+def iteration_times(record: Record, elapsed: str, is_corrected: bool) -> Sequence[float]:
+    """Return the time of each iteration in s, those of warm-up included; undisturbed of a run that is corrected."""
+    if is_corrected and elapsed.startswith("window."):
+        return [ends.middle_ns / 1e9 for ends in undisturbed_observations(record, elapsed, 0)]
+    return windows(record).wall_s
 
 
 def loop_log(record: Record) -> float:
@@ -94,7 +109,8 @@ def _correct_row(row: Row, name: str, usages: Iterable[str], keep: bool) -> Row:
         observations = {UNDISTURBED: values or row.observations[name], **observations}
     # The distance of the ends is in the intervals.
     taken = 0.0 if values else row.taken
-    return structs.replace(row, scores=scores, observations=observations, taken=taken)
+    tail = histogram(values) if row.tail and values else row.tail
+    return structs.replace(row, scores=scores, observations=observations, taken=taken, tail=tail)
 
 
 FEWEST = 3  # clean runs, and corrected ones, of a configuration that checks the correction

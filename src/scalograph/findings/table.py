@@ -25,6 +25,7 @@ from scalograph.findings.corrected_study import (
     correct_rows,
     correct_study,
     disturb_again,
+    iteration_times,
     loop_log,
     undisturbed_time,
 )
@@ -257,8 +258,9 @@ class _JournalReader:
         primary: Sequence[float] = observations.get(self._primary, ())
         took_s = (run.wall_outer_ns or run.wall_ns or 0) / 1e9  # its event was written at its end
         start_s = round(_timestamp(event["at"]) - self._began - took_s, 3)
-        course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
         is_clean, elapsed = judgment.verdict == "clean", self._asked.elapsed
+        is_long = len(iterations.wall_s) >= NEED
+        course = steady(iteration_times(record, elapsed, judgment.verdict == "corrected")) if is_long else _TOO_FEW
         corrected = undisturbed_time(record, elapsed, self._warmup, is_clean) if ok and elapsed else _RAW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
@@ -284,7 +286,7 @@ class _JournalReader:
             kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
-            loop_log=loop_log(record),
+            undisturbed_s=corrected.whole_s, loop_log=loop_log(record),
         )  # fmt: skip
 
     def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:

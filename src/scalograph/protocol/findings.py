@@ -166,7 +166,7 @@ class PointResponse(Model):
     verdicts: list[str] = []
     left_out: list[str] = Field(default=[], description="runs that the estimate does not rest on")
     open_log: float = Field(default=0.0, exclude_if=lambda half: not half, description="half of the doubt, as a log")
-    falls_back: bool = Field(default=False, exclude_if=lambda rests: not rests, description="includes disturbed runs")
+    falls_back: bool = Field(default=False, exclude_if=lambda rests: not rests, description="includes corrected runs")
     loop_logs: list[float | None] = Field(default=[], exclude_if=lambda logs: not logs, description="speed of the CPU")
 
 

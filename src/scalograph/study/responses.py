@@ -28,7 +28,7 @@ COUNTERS = (
 # Bins of a timeline that show the use of a window.
 FEWEST_BINS = 5
 # What replaces a window's figure if no window represents the run: the field of `table.Row` for the whole run.
-WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
+WHOLE = {"window.undisturbed": "own_s", "window.wall": "wall_s", "window.cpu": "cpu_s"}
 
 
 class Windows(Struct, frozen=True, gc=False):
