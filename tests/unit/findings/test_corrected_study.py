@@ -129,3 +129,35 @@ def test_by_wall_time_a_corrected_run_is_a_disturbed_one(tmp_path: Path) -> None
     assert read.file is not None
     raw = table.load(read.file, correct=False)
     assert raw.view.primary == "wall" and [row.verdict for row in raw.rows[::3]] == ["disturbed", "clean"] * 2
+
+
+CLAIMS = """
+[[published.claims]]
+id = "b"
+sentence = "Four threads take a fourth of the time."
+kind = "ratio"
+of = {threads = 1}
+over = {threads = 4}
+holds = [3.9, 4.1]
+"""
+
+TABLE = """
+[[tables]]
+title = "Times"
+rows = "threads"
+response = "wall"
+"""
+
+
+@pytest.mark.parametrize("response", ["", 'response = "wall"\n'])
+def test_a_claim_about_time_is_decided_by_undisturbed_time(tmp_path: Path, response: str) -> None:
+    # Beside others four threads take the time of one.
+    taken = {1: 0.1, 2: 0.5, 4: 0.85}
+    runs = [({"threads": n}, run(s * (1 + i % 3 / 500), taken[n])) for i in range(5) for n, s in SPEEDUP.items()]
+    design = {"configurations": [{"threads": n} for n in SPEEDUP], "runs": [5] * 3}
+    text = f"{ONE_FACTOR}{CLAIMS}{response}{TABLE}"
+    found = findings(load_journal(tmp_path, runs, text, design=design))
+    (claim,) = found.published_claims
+    assert claim.decision == "holds" and claim.quantity.startswith("undisturbed time") and not claim.doubt
+    (times,) = [table for table in found.tables if table.id == "declared-0"]
+    assert [round(row[1].value, 1) for row in times.rows] == [1.0, 0.5, 0.3]
