@@ -163,7 +163,7 @@ def _make_answer(
     if reason := explain_unpaired(source, VERSION, names):
         claim = state(FORMS, [AnswerCase(case="unpaired", values={"reason": reason})])
         document = {"reference": reference, "other": other, "answer": "inconclusive", "why": reason}
-        return title, claim, document, Exit.CONFIGURATION_FAILED
+        return title, claim, document, Exit.CONFIGURATION_FAILED if source.failed else Exit.INCONCLUSIVE
     comparisons = paired_versions(source, VERSION, names, margin, planned=versions.pairs)
     remedy = pairs_remedy(comparisons.results[0], share_of("--precision", versions.precision) or 0.0)
     claim = compare_claim(comparisons, remedy)

@@ -179,3 +179,14 @@ def test_an_inconclusive_answer_names_the_pairs_that_decide(tmp_path: Path, caps
     (case,) = shown["claim"]["cases"]
     n = pairs_needed(Estimate(**shown["configurations"][0]["ratio"]), 0.02)
     assert case["values"]["remedy"] == f"Add pairs: --pairs {n}" and n is not None and n > 100
+
+
+def test_versions_of_which_no_run_counts_are_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # One run of the old version can be corrected, the others of both cannot.
+    replay = {"low_ns": 10**9, "high_ns": 10**9, "overlap_ns": 0, "sleep_ns": 0, "n_wakes": 0}
+    corrected = recorded(2.0, 1.0, neighbor_s=1.0, replay=replay)
+    disturbed = recorded(2.0, 1.0, neighbor_s=1.0)
+    write_pairs(tmp_path, [(corrected, disturbed), *[(disturbed, disturbed)] * 4], 5)
+    code, found = document(tmp_path, capsys)
+    assert code == Exit.INCONCLUSIVE and found["answer"] == "inconclusive"
+    assert found["why"] == "new.sh has no run that counts"

@@ -69,10 +69,10 @@ def explain_unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, 
     first, second = names
     if _pairs(source, factor, first, second):
         return ""
-    levels = [row.levels[factor] for row in source.configurations]
+    levels, verb = [row.levels[factor] for row in source.configurations], "succeeded" if source.failed else "counts"
     if lost := [name for level, name in names.items() if level not in levels]:
-        return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} no run that succeeded"
-    return "no configuration has a run of both that succeeded"
+        return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} no run that {verb}"
+    return f"no configuration has a run of both that {verb}"
 
 
 def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> Iterator[LostConfiguration]:
