@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from scalograph.protocol.record import Record, RunFigures
+from scalograph.protocol.record import CopyEvent, Record, RunFigures
 from scalograph.protocol.record_processes import Replay
 from scalograph.study.responses import windows
 from scalograph.verdict.cause import PLAY, SHARE, TICK_NS, Cause
@@ -115,6 +115,8 @@ def _correctable_steal(record: Record) -> _Steal | None:
         return None
     if (run.replay and run.replay.partners) or run.n_survivors:
         return None
+    if not has_one_task(run) and any(map(_is_confined, record.copies)):
+        return None
     if not run.steal_ns:
         return _Steal()
     # Steal never exceeds its ticks plus one.
@@ -123,6 +125,12 @@ def _correctable_steal(record: Record) -> _Steal | None:
         return _Steal(0.0, most) if run.steal_ns < _STEAL_TICKS * TICK_NS else None
     stolen = float(max(0, min(sum(run.per_cpu_ns or ()) - run.cpu_ns, most)))
     return _Steal(stolen, stolen) if stolen <= MOST_STOLEN * run.wall_ns else None
+
+
+def _is_confined(copy: CopyEvent) -> bool:
+    """Tell whether a program took CPUs from itself, for which its tasks then wait, whoever has the others."""
+    end = copy.placement_at_end
+    return copy.in_force is not None and end is not None and set(end.cpus) < set(copy.in_force.cpus)
 
 
 def _is_impossible(needed_ns: float, most_ns: float) -> bool:

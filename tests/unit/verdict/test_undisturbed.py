@@ -114,3 +114,14 @@ def test_it_is_never_above_wall_time_nor_below_what_its_cpus_need(
         if ends is not None:
             assert ends.low_ns <= ends.high_ns <= wall_s * S + 1
             assert ends.low_ns >= min(need_s, wall_s) * S - 10
+
+
+@pytest.mark.parametrize(("overlap_ms", "changed", "is_corrected"), [
+    (500, None, True), (500, [1, 0], True), (500, [1], False), (5, [1], True),
+])  # fmt: skip
+def test_tasks_of_a_program_that_binds_itself_wait_for_each_other(
+    overlap_ms: int, changed: list[int] | None, is_corrected: bool
+) -> None:
+    run = threads(1.0, 0.5, 0.54, replay={"overlap_ns": overlap_ms * MS})
+    run["copies"][0]["changed"] = changed and {"cpus": changed}
+    assert (undisturbed_run(read(run)) is not None) is is_corrected
