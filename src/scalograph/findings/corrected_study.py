@@ -178,6 +178,20 @@ def _has_both(row: Row, name: str) -> bool:
     return row.verdict == "corrected" and name in row.scores and bool(row.undisturbed)
 
 
+def disturb_bound(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with corrected runs as disturbed ones if all runs of their configuration ran on one CPU.
+
+    A program that binds its tasks to it makes them wait for each other, whoever has the other CPUs. Tasks that are not
+    bound use these now and then.
+    """
+    counted = [row for row in rows if row.verdict in ("clean", "corrected") and not row.warmup]
+    free = {row.key for row in counted if not row.ran_on_one_cpu}
+    return [
+        structs.replace(row, verdict="disturbed") if row.verdict == "corrected" and row.key not in free else row
+        for row in rows
+    ]
+
+
 def disturb_again(rows: Iterable[Row]) -> list[Row]:
     """Return the rows with corrected runs marked as disturbed, since the correction does not fit the program."""
     return [structs.replace(row, verdict="disturbed") if row.verdict == "corrected" else row for row in rows]

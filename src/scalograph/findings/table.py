@@ -25,6 +25,7 @@ from scalograph.findings.corrected_study import (
     correct_rows,
     correct_study,
     disturb_again,
+    disturb_bound,
     iteration_times,
     loop_log,
     undisturbed_time,
@@ -44,6 +45,7 @@ from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
 from scalograph.verdict.preemption import n_cpus, slowdown
+from scalograph.verdict.undisturbed import ran_on_one_cpu
 
 
 @contextmanager
@@ -144,6 +146,7 @@ def correct_table(table: Table, keep_observations: bool) -> None:
     """Give all runs of the study undisturbed time, unless clean runs show that the correction does not fit."""
     if not elapsed_source(table.study):
         return
+    table.rows = disturb_bound(table.rows)
     table.correction = check_study(table.study, table.rows)
     if table.correction.check == "withdrawn":
         table.rows = disturb_again(table.rows)
@@ -286,7 +289,7 @@ class _JournalReader:
             kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
-            undisturbed_s=corrected.whole_s, loop_log=loop_log(record),
+            undisturbed_s=corrected.whole_s, ran_on_one_cpu=ran_on_one_cpu(record), loop_log=loop_log(record),
         )  # fmt: skip
 
     def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:

@@ -25,6 +25,8 @@ MOST_STOLEN = 0.05
 # Ends farther apart than this, as a log, are no correction.
 MOST_OPEN = 0.10
 _STEAL_TICKS = 3
+# The share of its CPU time from which a program is on one CPU: it may have bound its tasks after a start elsewhere.
+BOUND = 0.8
 
 
 class Ends(Struct, frozen=True, gc=False):
@@ -46,6 +48,12 @@ class Ends(Struct, frozen=True, gc=False):
 def has_one_task(run: RunFigures) -> bool:
     """Tell whether two tasks of a run were running or ready together for less than 1% of its time."""
     return run.n_tasks == 1 if run.replay is None else run.replay.overlap_ns < BRIEF * (run.wall_ns or 0)
+
+
+def ran_on_one_cpu(record: Record) -> bool:
+    """Tell whether several tasks ran on one of the CPUs that they were given, as if they were bound to it."""
+    used = record.run.per_cpu_ns or ()
+    return n_cpus(record) > 1 and max(used, default=0) > BOUND * sum(used) and not has_one_task(record.run)
 
 
 def undisturbed_run(record: Record) -> Ends | None:

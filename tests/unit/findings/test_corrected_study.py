@@ -96,7 +96,7 @@ def test_the_doubt_of_threads_widens_every_interval(tmp_path: Path) -> None:
     def threads(s: float, doubt: float) -> dict[str, Any]:
         ends = {"low_ns": round(s * S * (1 - doubt)), "high_ns": round(s * S * (1 + doubt))}
         replay = {**ends, "overlap_ns": round(s * S), "sleep_ns": 0, "n_wakes": 9}
-        return run(s, 0.5 * s, n_tasks=4, cpus=(0, 1, 2, 3), replay=replay)
+        return run(s, 0.5 * s, n_tasks=4, per_cpu_s=(s / 2, s / 2), replay=replay)
 
     widths = []
     for doubt in (0.0, 0.03):
@@ -179,3 +179,13 @@ def test_a_run_of_which_nobody_knows_what_others_took_counts_in_no_undisturbed_t
     (curve,) = found.curves
     assert len(curve.points[0].responses["cpu"].scores) == 6 and "used" in found.trust.codes
     assert any(text.startswith("9 of 18 runs used") for text in (found.trust.sentence, *found.trust.points))
+
+
+@pytest.mark.parametrize("free", [0, 1])
+def test_tasks_that_only_ever_ran_on_one_cpu_may_be_bound_to_it(tmp_path: Path, free: int) -> None:
+    replay = {"low_ns": S // 2, "high_ns": S // 2, "overlap_ns": S // 2, "sleep_ns": 0, "n_wakes": 9}
+    each = [(0.7, 0.3) if i < free else (0.9, 0.1) for i in range(5)]
+    figures = {"n_tasks": 2, "replay": replay}
+    runs = [({"threads": 2}, run(1.0, 0.5 + i / 5, per_cpu_s=used, **figures)) for i, used in enumerate(each)]
+    read = load_journal(tmp_path, runs, ONE_FACTOR, design={"configurations": [{"threads": 2}], "runs": [5]})
+    assert {row.verdict for row in read.rows} == {"corrected" if free else "disturbed"}
