@@ -38,6 +38,7 @@ from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.questions.registry import is_search
 from scalograph.study.identity import parse_journaled_study
 from scalograph.study.model import Study
 from scalograph.study.responses import RATE, Windows, elapsed_source, observer, primary_response, windows
@@ -45,7 +46,7 @@ from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
 from scalograph.verdict.preemption import n_cpus, slowdown
-from scalograph.verdict.undisturbed import ran_on_one_cpu
+from scalograph.verdict.undisturbed import corrected_times, ran_on_one_cpu
 
 
 @contextmanager
@@ -205,6 +206,7 @@ class _JournalReader:
         self._held = run_notes.ConfigurationCache(study)
         self._asked, self._primary = requirements(study), primary_response(study)
         warmup = self._warmup = study.protocol.warmup
+        self._is_search = is_search(study.question)
         # A driver sends for a time: how much it sends is the result.
         self._is_work_declared = study.responses[self._primary].source != RATE and not study.is_driven
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
@@ -290,7 +292,12 @@ class _JournalReader:
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
             undisturbed_s=corrected.whole_s, ran_on_one_cpu=ran_on_one_cpu(record), loop_log=loop_log(record),
+            search_s=self._search_time(record) if ok and elapsed and self._is_search else None,
         )  # fmt: skip
+
+    def _search_time(self, record: Record) -> float | None:
+        times = corrected_times(record, self._asked.elapsed, self._warmup)
+        return median(times) if times else None
 
     def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:
         """Tell whether a run is planned, also of a further block, and no repeat."""

@@ -6,16 +6,18 @@ from typing import Any
 
 import pytest
 
-from scalograph.design.stopping_rule import score
+from scalograph.design.stopping_rule import score, work_time
 from scalograph.findings import table
-from scalograph.findings.sample import samples_by_configuration
+from scalograph.findings.sample import run_time, samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
+from scalograph.study.load import parse
 from scalograph.study.responses import UNDISTURBED
 from tests.kit.findings import ONE_FACTOR, load_journal, write_journal
 from tests.kit.records import read as parsed
 from tests.kit.records import recorded
+from tests.kit.studies import a_study
 
 S = 10**9
 SPEEDUP = {1: 1.0, 2: 0.5, 4: 0.25}
@@ -189,3 +191,20 @@ def test_tasks_that_only_ever_ran_on_one_cpu_may_be_bound_to_it(tmp_path: Path, 
     runs = [({"threads": 2}, run(1.0, 0.5 + i / 5, per_cpu_s=used, **figures)) for i, used in enumerate(each)]
     read = load_journal(tmp_path, runs, ONE_FACTOR, design={"configurations": [{"threads": 2}], "runs": [5]})
     assert {row.verdict for row in read.rows} == {"corrected" if free else "disturbed"}
+
+
+def test_a_search_is_replayed_with_the_times_that_it_took(tmp_path: Path) -> None:
+    def replayed(wall_s: float, own_s: float, taken_s: float) -> dict[str, Any]:
+        own = {"low_ns": round(own_s * S), "high_ns": round(own_s * S), "overlap_ns": 0, "sleep_ns": 0, "n_wakes": 9}
+        return recorded(wall_s, own_s / 2, neighbor_s=taken_s, replay=own)
+
+    # Others had the CPU for less than 2% of the first, whose replay tells more; of the last they took little.
+    runs = [replayed(1.0, 0.9, 0.005), replayed(1.0, 0.5, 0.5), replayed(1.0, 0.99, 0.011)]
+    text = a_study({"threads": "1:512"}, question="cliff")
+    levels = [{"threads": n} for n in (1, 2, 4)]
+    design = {"configurations": levels, "runs": [1] * 3}
+    read = load_journal(tmp_path, [*zip(levels, runs, strict=True)], text, design=design)
+    assert [row.verdict for row in read.rows] == ["clean", "corrected", "corrected"]
+    plain = parse(text)
+    live = [work_time(plain, score(plain, parsed(record))) for record in runs]
+    assert [run_time(read, row) for row in read.rows] == live == [pytest.approx(x) for x in (0.9, 0.5, 1.0)]
