@@ -25,11 +25,15 @@ RatioClass = Literal["less", "more", "equivalent", "inconclusive"]
 CorrectionClass = Literal["checked", "unchecked", "withdrawn"]
 
 
-def versus(a: Scores, b: Scores, confidence: float = 0.95, speeds: tuple[Scores, Scores] | None = None) -> Estimate:
+def versus(
+    a: Scores, b: Scores, confidence: float = 0.95, speeds: tuple[Scores, Scores] | None = None, is_shared: bool = False
+) -> Estimate:
     """Return the typical score of `a` over that of `b`; a[i] and b[i] ran in block i.
 
     The interval is robust to slowed runs, widened for a coarse clock, and missing where too few runs stand against two
     modes. It is adjusted for `speeds`, logs of the loop times of both (`speed_adjusted_contrast`).
+    Where a machine `is_shared`, a quarter is trimmed at each end: beside others some runs are slower by a third, too
+    few to show as a mode.
 
     Raises ValueError if the lengths differ or `confidence` is no probability.
 
@@ -41,18 +45,22 @@ def versus(a: Scores, b: Scores, confidence: float = 0.95, speeds: tuple[Scores,
     """
     x, y, _ = pairs(a, b)
     if speeds is not None and x.size == len(speeds[0]) == len(speeds[1]) and has_logs(x, y):
-        trim = TRIM if n_trimmed(x.size, TRIM) else 0.0
+        trim = _trim(x.size, TRIM_OF_MODES if is_shared else TRIM)
         loops = [np.asarray(speed, dtype=np.float64) for speed in speeds]
         adjusted = speed_adjusted_contrast(np.log(x), np.log(y), loops[0], loops[1], trim)
         if adjusted.slope:
             return widen_for_rounding(adjusted.contrast.estimate(confidence), x, y)
     bimodal = _bimodal(x, y)
-    trim = TRIM_OF_MODES if bimodal and x.size >= FEWEST else TRIM
-    estimate = paired_ratio(a, b, confidence, trim=trim if n_trimmed(x.size, trim) else 0.0)
+    trim = TRIM_OF_MODES if is_shared or (bimodal and x.size >= FEWEST) else TRIM
+    estimate = paired_ratio(a, b, confidence, trim=_trim(x.size, trim))
     if bimodal and x.size < FEWEST:
         warnings = (*estimate.warnings, MODES_OF_FEW.format(x.size))
         return Estimate(estimate.value, None, None, confidence, estimate.n, estimate.method, warnings)
     return widen_for_rounding(estimate, x, y)
+
+
+def _trim(n: int, share: float) -> float:
+    return share if n_trimmed(n, share) else 0.0
 
 
 def classify_ratio(ratio: Estimate, margin: float = SAME) -> RatioClass:

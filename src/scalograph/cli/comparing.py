@@ -1,6 +1,6 @@
 """Read and compare the sources named on a command line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ def compare_sources(
     if per is not None and per not in PER:
         raise unknown_name_error("--per", f'"{per}"', per, PER)
     clocks = _clocks(mhz, len(sources), per)
-    opened = _read_alike(sources, response)
+    opened = _read_all(sources, response)
     opened = select_levels(opened, where)
     if per:
         opened = [divide_scores(item, per, clock) for item, clock in zip(opened, clocks, strict=True)]
@@ -48,19 +48,24 @@ def compare_sources(
     return comparisons
 
 
-def _read_alike(sources: Sequence[str], response: str | None) -> "list[MeasuredSource]":
-    """Read undisturbed time of all sources or of none, so that a ratio never mixes it with wall time."""
-    from scalograph.findings.corrected_study import UNDISTURBED
-
+def _read_all(sources: Sequence[str], response: str | None) -> "list[MeasuredSource]":
     named = [*zip(sources, labels(sources), strict=True)]
-    opened = [read_source(text, label, response) for text, label in named]
+    return read_alike(lambda correct: [read_source(text, label, response, correct) for text, label in named], response)
+
+
+def read_alike(read: "Callable[[bool | None], list[MeasuredSource]]", response: str | None) -> "list[MeasuredSource]":
+    """Read sources by undisturbed time, or none of them: a ratio never mixes it with wall time.
+
+    `read` takes whether studies go by it; None: where a run was corrected. `response` is the one that was asked for.
+    """
+    from scalograph.study.responses import UNDISTURBED
+
+    opened = read(True if response == UNDISTURBED else None)
     are_corrected = [source.response.name == UNDISTURBED for source in opened]
     if response is not None or all(are_corrected) or not any(are_corrected):
         return opened
-    corrected = [read_source(text, label, response, correct=True) for text, label in named]
-    if all(source.response.name == UNDISTURBED for source in corrected):
-        return corrected
-    return [read_source(text, label, response, correct=False) for text, label in named]
+    corrected = read(True)
+    return corrected if all(source.response.name == UNDISTURBED for source in corrected) else read(False)
 
 
 def _floor(sources: "Sequence[MeasuredSource]") -> float:
@@ -169,6 +174,6 @@ def _read_path(
         if is_ours or path.is_dir():
             raise
     else:
-        return findings_source(findings, label, response)
+        return findings_source(findings, label, response, correct)
     what = f"results, or a file of {', '.join(READERS)}"
     raise ProtocolError(str(path), "none of the known formats", what, f"name one to see why it is none: FORMAT:{path}")

@@ -12,6 +12,7 @@ from scalograph.errors import ProtocolError, StudyError
 from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
+    from scalograph.exchange.compare.measured_source import MeasuredSource
     from scalograph.exchange.compare.series import DatedSource
 
 # By when they began; a result of a hundred configurations takes a second to read.
@@ -66,22 +67,32 @@ def _read(
     folder: Path, response: str | None, where: "list[str] | tuple[str, ...]"
 ) -> tuple[list["DatedSource"], list[str]]:
     from scalograph.cli.analyze_steps import load_findings
+    from scalograph.cli.comparing import read_alike
     from scalograph.exchange.compare.measured_source import findings_source, select_levels
     from scalograph.exchange.compare.series import DatedSource
     from scalograph.text.quantities import count_noun
 
-    sources, left_out = [], []
     folders = sorted((path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()), key=_start_time)
-    if n_older := len(folders[:-MOST_RESULTS]):
-        left_out.append(f"{count_noun(n_older, 'older result')}: the newest {MOST_RESULTS} are read")
-    for path in folders[-MOST_RESULTS:]:
-        try:
-            findings = load_findings(path)
-            (source,) = select_levels([findings_source(findings, path.name, response)], where)
-            sources.append(DatedSource(findings.runs.started or "", source))
-        except (ProtocolError, StudyError) as error:
-            left_out.append(f"{path.name}: {error.problems[0].found}")
-    return sources, left_out
+    n_older = len(folders[:-MOST_RESULTS])
+    older = [f"{count_noun(n_older, 'older result')}: the newest {MOST_RESULTS} are read"] if n_older else []
+    started: dict[str, str] = {}
+    unread: dict[str, str] = {}
+
+    def read(correct: bool | None) -> "list[MeasuredSource]":
+        sources = []
+        for path in folders[-MOST_RESULTS:]:
+            try:
+                findings = load_findings(path, correct)
+                (source,) = select_levels([findings_source(findings, path.name, response, correct)], where)
+            except (ProtocolError, StudyError) as error:
+                unread[path.name] = error.problems[0].found
+            else:
+                started[path.name] = findings.runs.started or ""
+                sources.append(source)
+        return sources
+
+    sources = [DatedSource(started[source.label], source) for source in read_alike(read, response)]
+    return sources, older + [f"{name}: {reason}" for name, reason in unread.items() if name not in started]
 
 
 def _start_time(folder: Path) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from scalograph.design.planner import Design
 from scalograph.design.stopping_rule import block_ratios, reference_key
 from scalograph.protocol.record import Record
 from scalograph.study.levels import Configuration, Run
-from scalograph.study.responses import ELAPSED, primary_response
+from scalograph.study.responses import elapsed_source
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import COUNTED
 
@@ -50,7 +50,7 @@ class SequentialPlanner:
         self._configurations: dict[Key, Configuration] = {tuple(t.values()): t for t in design.configurations}
         self._baselines = {tuple(design.configurations[index].values()) for index in design.repeats}
         study = design.study
-        self._are_times = study.responses[primary_response(study)].source in ELAPSED
+        self._are_times = bool(elapsed_source(study))
         bases = {key: reference_key(study, t) if study.reference else key for key, t in self._configurations.items()}
         # Version -> its reference, where that is planned.
         self._bases = {key: base for key, base in bases.items() if base != key and base in self._configurations}

@@ -8,7 +8,7 @@ from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.responses import ELAPSED, observe, primary_response, windows
+from scalograph.study.responses import elapsed_source, observe, primary_response, windows
 from scalograph.verdict.undisturbed import corrected_times
 
 
@@ -62,7 +62,7 @@ def score(study: Study, record: Record) -> float | None:
     If others took 2% or more, their time is subtracted.
     """
     source, warmup = study.responses[primary_response(study)].source, study.protocol.warmup
-    corrected = corrected_times(record, source, warmup) if source in ELAPSED else []
+    corrected = corrected_times(record, source, warmup) if elapsed_source(study) else []
     seen = corrected or observe(source, record, windows(record), warmup)
     return median(seen) if seen else None
 

@@ -87,7 +87,9 @@ def pivot_tables(table: Table, samples: SampleMap, curves: Sequence[Curve], visi
     """Make the pivot tables that the study asks for."""
     gains = {point_key(table, curve, point): point.speedup for curve in curves for point in curve.points}
     docs = []
-    for index, wish in enumerate(table.study.tables):
+    for index, declared in enumerate(table.study.tables):
+        shown = [table.view.current_response(name) for name in declared.responses]
+        wish = declared.model_copy(update={"response": shown if isinstance(declared.response, list) else shown[0]})
         chosen = {k: s for k, s in samples.items() if wish.where.items() <= s.configuration.items()}
         first = next((name for name in wish.responses if name in table.study.responses), table.view.primary)
         docs.append(visible.add_note(_pivot(table, chosen, gains, index, wish), chosen.values(), first))

@@ -8,18 +8,18 @@ from typing import NamedTuple
 from msgspec import structs
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.quantiles import histogram
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.versus import CorrectionClass, check_correction
 from scalograph.design.stopping_rule import reference_key
 from scalograph.findings.row import Key, Row
 from scalograph.protocol.record import Record
 from scalograph.study.model import Response, Study
-from scalograph.study.responses import CPU_USAGE, ELAPSED, primary_response
+from scalograph.study.responses import CPU_USAGE, UNDISTURBED, primary_response, windows
 from scalograph.verdict.cause import REPEATED, SHARE
 from scalograph.verdict.speed import loop_time
 from scalograph.verdict.undisturbed import MOST_OPEN, has_one_task, undisturbed_observations
 
-UNDISTURBED = "undisturbed"
 TITLE = "undisturbed time"
 
 
@@ -29,10 +29,12 @@ class UndisturbedTime(NamedTuple):
     Attributes:
         values: one for each observation of the primary response, in s; empty if the record does not give them.
         open_log: half of the distance between their ends, as a log; the median over observations.
+        whole_s: of the whole run; None if the record does not give it.
     """
 
     values: tuple[float, ...] = ()
     open_log: float = 0.0
+    whole_s: float | None = None
 
 
 def undisturbed_time(record: Record, elapsed: str, warmup: int, is_clean: bool) -> UndisturbedTime:
@@ -44,11 +46,23 @@ def undisturbed_time(record: Record, elapsed: str, warmup: int, is_clean: bool) 
         warmup: iterations that do not count.
         is_clean: whether less than 2% was taken from it.
     """
-    every = undisturbed_observations(record, elapsed, warmup, SHARE if is_clean else 1.0)
+    most_taken = SHARE if is_clean else 1.0
+    every = undisturbed_observations(record, elapsed, warmup, most_taken)
+    whole = undisturbed_observations(record, "run.wall", 0, most_taken) if record.iterations else every
     open_log = median(ends.open_log for ends in every) if every else 0.0
     # If a run lost less than 2%, its wall time is more certain than ends far apart.
     is_usable = every and open_log <= MOST_OPEN / 2
-    return UndisturbedTime(tuple(ends.middle_ns / 1e9 for ends in every), open_log) if is_usable else UndisturbedTime()
+    if not is_usable:
+        return UndisturbedTime()
+    values = tuple(ends.middle_ns / 1e9 for ends in every)
+    return UndisturbedTime(values, open_log, whole[0].middle_ns / 1e9 if whole else None)
+
+
+def iteration_times(record: Record, elapsed: str, is_corrected: bool) -> Sequence[float]:
+    """Return the time of each iteration in s, those of warm-up included; undisturbed of a run that is corrected."""
+    if is_corrected and elapsed.startswith("window."):
+        return [ends.middle_ns / 1e9 for ends in undisturbed_observations(record, elapsed, 0)]
+    return windows(record).wall_s
 
 
 def loop_log(record: Record) -> float:
@@ -70,11 +84,6 @@ def correct_study(study: Study) -> Study:
         responses |= {UNDISTURBED: corrected} if other == name else {}
         responses[other] = response
     return study.model_copy(update={"responses": responses})
-
-
-def is_correctable(study: Study) -> bool:
-    """Return whether the primary response of a study is an elapsed time that can be corrected."""
-    return study.responses[primary_response(study)].source in ELAPSED and UNDISTURBED not in study.responses
 
 
 def correct_rows(study: Study, rows: Iterable[Row], keep: bool) -> list[Row]:
@@ -100,7 +109,8 @@ def _correct_row(row: Row, name: str, usages: Iterable[str], keep: bool) -> Row:
         observations = {UNDISTURBED: values or row.observations[name], **observations}
     # The intervals include the distance of the ends.
     taken = 0.0 if values else row.taken
-    return structs.replace(row, scores=scores, observations=observations, taken=taken)
+    tail = histogram(values) if row.tail and values else row.tail
+    return structs.replace(row, scores=scores, observations=observations, taken=taken, tail=tail)
 
 
 FEWEST = 3  # clean runs, and corrected ones, of a configuration that checks the correction

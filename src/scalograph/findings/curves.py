@@ -123,7 +123,7 @@ def _response(table: Table, sample: Sample, name: str) -> PointResponse:
         estimate=estimate_response(table, sample, name), scores=scores, runs=runs,
         verdicts=[row.verdict for row in rows],
         left_out=[run for run in runs if run in lost] if lost else [], open_log=sample.open_log(name),
-        loop_logs=_loop_logs(rows),
+        loop_logs=_loop_logs(rows), falls_back=not sample.falls_back and sample.rests_on_disturbed(name),
     )  # fmt: skip
 
 

@@ -102,7 +102,8 @@ def _ratio(table: Table, sample: Sample, base: Sample) -> LeadingEstimate | None
     if not blocks or min(min(means[block] for block in blocks) for means in (own, other)) <= 0:
         return None
     level = pair_confidence(table.study, blocks, table.view.confidence)
-    ratio = versus([own[block] for block in blocks], [other[block] for block in blocks], level)
+    is_shared = bool(table.view.raw_responses)
+    ratio = versus([own[block] for block in blocks], [other[block] for block in blocks], level, is_shared=is_shared)
     open_log = sum(s.open_log(table.view.primary) for s in (sample, base))
     ratio = replace(ratio.widen(open_log), confidence=table.view.confidence)
     is_weak = sample.falls_back or base.falls_back

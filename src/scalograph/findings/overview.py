@@ -9,7 +9,6 @@ from statistics import median
 from msgspec import to_builtins
 
 from scalograph.findings.answer import SampleMap
-from scalograph.findings.corrected_study import UNDISTURBED
 from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.run_notes import find_trace, iteration_window
 from scalograph.findings.sample import OtherLevels, Sample, count_repeats, other_levels
@@ -31,6 +30,7 @@ from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
 from scalograph.study.model import WorkloadUse
 from scalograph.study.processes import DRIVER
+from scalograph.study.responses import UNDISTURBED
 from scalograph.text.short_names import shorten
 from scalograph.text.summaries import merge_degradations
 from scalograph.verdict.cause import COUNTED, Cause

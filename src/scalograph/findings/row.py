@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from scalograph.analysis.quantiles import Histogram
 from scalograph.analysis.steady import Kind
+from scalograph.study.responses import UNDISTURBED
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import Cause
 
@@ -24,8 +25,9 @@ class Row(Struct, frozen=True, gc=False):
     interference had of what it wanted, or of its time if that is less; None if unbounded. `changed` has the settings
     that its program changed, in words; `kept_to` says that it used only some CPUs. `settings` are machine settings
     with the values before and after; `counters` are the kernel's. `boot` numbers the boots. `is_planned`: no repeat.
-    `undisturbed` has corrected times of its observations, `open_log` half of the distance between their ends, as a log.
-    `loop_log` is the log of the sentinel's loop time in ns; NaN unless the run had one task at a time.
+    `undisturbed` has corrected times of its observations, `undisturbed_s` that of the whole run, `open_log` half of the
+    distance between their ends, as a log. `loop_log` is the log of the sentinel's loop time in ns; NaN unless the run
+    had one task at a time.
     A journal may hold 100,000 rows: timelines and traces stay on disk, at `timeline_line` and `trace_line`. Rows hold
     no cycles, so the garbage collector can skip them.
     """
@@ -69,12 +71,19 @@ class Row(Struct, frozen=True, gc=False):
     is_planned: bool = True
     undisturbed: tuple[float, ...] = ()
     open_log: float = 0.0
+    undisturbed_s: float | None = None
     loop_log: float = math.nan
 
     @property
     def key(self) -> Key:
         """Return the levels, in the order of the study's factors."""
         return tuple(self.configuration.values())
+
+    @property
+    def own_s(self) -> float | None:
+        """Return the time of the whole run, undisturbed where the study goes by that and the record tells it."""
+        is_corrected = UNDISTURBED in self.scores and self.undisturbed_s is not None
+        return self.undisturbed_s if is_corrected else self.wall_s
 
     @property
     def main_cause(self) -> str:

@@ -14,12 +14,12 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Flag
 from scalograph.design.search_steps import C, Search, SearchSteps
 from scalograph.design.stopping_rule import work_time
-from scalograph.findings.corrected_study import UNDISTURBED
 from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
+from scalograph.study.responses import UNDISTURBED
 from scalograph.text.warning_catalog import flag_text
 from scalograph.verdict.cause import COUNTED, REPEATED
 
@@ -108,6 +108,12 @@ class Sample:
     def is_uncorrected(self) -> bool:
         """Return whether the study uses undisturbed time, and no run of this configuration has one."""
         return bool(self.raw and self.succeeded) and not self.counted
+
+    def rests_on_disturbed(self, response: str) -> bool:
+        """Return whether a response includes runs with what others took in it, because too few clean ones are left."""
+        if self.falls_back:
+            return response not in self.cpu_responses
+        return response in self.raw and any(row.verdict == "corrected" for row in self.rows(response))
 
     def scores(self, response: str) -> list[float]:
         """Return the scores of the counted runs, in order."""

@@ -81,6 +81,12 @@ class StudyView:
             return frozenset()
         return frozenset(name for name, r in responses.items() if r.source not in (*CORRECTED, *CPU_TIMES, CPU_USAGE))
 
+    def current_response(self, name: str | None) -> str:
+        """Return a response, else the primary one; undisturbed time in the place of the response that it replaces."""
+        names = list(self.study.responses)
+        is_replaced = name in names[1:] and self.response.source in CORRECTED
+        return self.primary if not name or (is_replaced and names[names.index(name) - 1] == self.primary) else name
+
     @cached_property
     def varying(self) -> list[str]:
         """Return the factors with more than one level among the planned configurations."""

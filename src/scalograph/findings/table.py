@@ -25,7 +25,7 @@ from scalograph.findings.corrected_study import (
     correct_rows,
     correct_study,
     disturb_again,
-    is_correctable,
+    iteration_times,
     loop_log,
     undisturbed_time,
 )
@@ -39,7 +39,7 @@ from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.study.identity import parse_journaled_study
 from scalograph.study.model import Study
-from scalograph.study.responses import RATE, Windows, observer, primary_response, windows
+from scalograph.study.responses import RATE, Windows, elapsed_source, observer, primary_response, windows
 from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
@@ -120,7 +120,8 @@ def load(file: Path, keep_observations: bool = True, correct: bool | None = None
     """Read a journal into a table.
 
     Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run. `correct`: whether
-    the study uses undisturbed time if it can; None: only if a run was corrected.
+    the study goes by undisturbed time where it can; False: by wall time, for which corrected runs are disturbed ones;
+    None: by undisturbed time where a run was corrected.
     Raises ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
@@ -133,13 +134,15 @@ def load(file: Path, keep_observations: bool = True, correct: bool | None = None
         table.rows = run_notes.copy_side_by_side(table.rows)
     if correct or (correct is None and any(row.verdict == "corrected" for row in table.rows)):
         correct_table(table, keep_observations)
+    elif correct is False:
+        table.rows = disturb_again(table.rows)
     table.warnings += torn + _verdict_changes(table.rows, reading.verdicts)
     return table
 
 
 def correct_table(table: Table, keep_observations: bool) -> None:
     """Give all runs of the study undisturbed time, unless clean runs show that the correction does not fit."""
-    if not is_correctable(table.study):
+    if not elapsed_source(table.study):
         return
     table.correction = check_study(table.study, table.rows)
     if table.correction.check == "withdrawn":
@@ -255,8 +258,9 @@ class _JournalReader:
         primary: Sequence[float] = observations.get(self._primary, ())
         took_s = (run.wall_outer_ns or run.wall_ns or 0) / 1e9  # its event was written at its end
         start_s = round(_timestamp(event["at"]) - self._began - took_s, 3)
-        course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
         is_clean, elapsed = judgment.verdict == "clean", self._asked.elapsed
+        is_long = len(iterations.wall_s) >= NEED
+        course = steady(iteration_times(record, elapsed, judgment.verdict == "corrected")) if is_long else _TOO_FEW
         corrected = undisturbed_time(record, elapsed, self._warmup, is_clean) if ok and elapsed else _RAW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
@@ -282,7 +286,7 @@ class _JournalReader:
             kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
-            loop_log=loop_log(record),
+            undisturbed_s=corrected.whole_s, loop_log=loop_log(record),
         )  # fmt: skip
 
     def _is_planned(self, event: Mapping[str, Any], configuration: Mapping[str, Level]) -> bool:

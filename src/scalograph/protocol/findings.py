@@ -171,6 +171,7 @@ class PointResponse(Model):
     loop_logs: list[float | None] = Field(
         default=[], exclude_if=lambda logs: not logs, description="log of the sentinel's loop time in ns of each run"
     )
+    falls_back: bool = Field(default=False, exclude_if=lambda rests: not rests, description="includes corrected runs")
 
 
 class Point(Model):

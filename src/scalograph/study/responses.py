@@ -12,6 +12,8 @@ from scalograph.study.model import Study
 
 # Elapsed times that can be corrected for other processes.
 ELAPSED = ("window.wall", "run.wall")
+# The response that replaces them.
+UNDISTURBED = "undisturbed"
 # Responses that a neighbor on the CPU hardly changes.
 CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
 CPU_USAGE = "run.cpu_percent"
@@ -26,7 +28,7 @@ COUNTERS = (
 # Bins of a timeline that show the use of a window.
 FEWEST_BINS = 5
 # What replaces a window's figure if no window represents the run: the field of `table.Row` for the whole run.
-WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
+WHOLE = {"window.undisturbed": "own_s", "window.wall": "wall_s", "window.cpu": "cpu_s"}
 
 
 class Windows(Struct, frozen=True, gc=False):
@@ -122,6 +124,12 @@ def primary_response(study: Study) -> str:
     wall += [name for name, r in study.responses.items() if r.source == "window.wall"]
     directed = [name for name, r in study.responses.items() if r.better != "none"]
     return [*wall, *directed, *study.responses][0]
+
+
+def elapsed_source(study: Study) -> str:
+    """Return the source of the primary response if it can be corrected; else empty, as beside one of our name."""
+    source = study.responses[primary_response(study)].source
+    return source if source in ELAPSED and UNDISTURBED not in study.responses else ""
 
 
 def run_units() -> dict[str, str]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from scalograph.protocol.record import CopyEvent, Iterations, Record, RunFigures
 from scalograph.study.model import Study
-from scalograph.study.responses import ELAPSED, primary_response
+from scalograph.study.responses import elapsed_source
 from scalograph.text.quantities import percent_at_most
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause, find_cpu_escape, find_quota_escape
 from scalograph.verdict.little import find_little_violation
@@ -229,8 +229,7 @@ class Requirements:
 
 def requirements(study: Study) -> Requirements:
     reads = any(response.source.startswith("window.") for response in study.responses.values())
-    primary = study.responses[primary_response(study)].source
-    return Requirements(study.protocol.iterations, reads, primary if primary in ELAPSED else "")
+    return Requirements(study.protocol.iterations, reads, elapsed_source(study))
 
 
 def judge(record: Record, asked: Requirements | None = None) -> Judgment:
@@ -263,11 +262,10 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     if is_untouched(run):
         return _CLEAN
     if causes := _find_disturbances(record):
+        if asked and asked.elapsed and is_corrected(record, causes, asked.elapsed.startswith("window.")):
+            return Judgment("corrected", causes)
         if asked and asked.windows and is_sparse(record) and are_small(causes):
             return Judgment("unverified", bound_causes(record, causes))
-        with_windows = asked is not None and asked.elapsed.startswith("window.")
-        if asked and asked.elapsed and is_corrected(record, causes, with_windows):
-            return Judgment("corrected", causes)
         return Judgment("disturbed", causes)
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("unverified", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])

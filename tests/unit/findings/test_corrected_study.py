@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from scalograph.design.stopping_rule import score
 from scalograph.findings import table
-from scalograph.findings.corrected_study import UNDISTURBED
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
+from scalograph.study.responses import UNDISTURBED
 from tests.kit.findings import ONE_FACTOR, load_journal, write_journal
+from tests.kit.records import read as parsed
 from tests.kit.records import recorded
 
 S = 10**9
@@ -110,3 +112,66 @@ def test_the_doubt_of_threads_widens_every_interval(tmp_path: Path) -> None:
     (exact, of_time), (open_, of_open_time) = widths
     assert open_ - exact == pytest.approx(4 * math.atanh(0.03), rel=0.02)  # the doubt of both, to each side
     assert of_open_time - of_time == pytest.approx(2 * math.atanh(0.03), rel=0.02)
+
+
+def test_a_response_of_the_same_name_leaves_the_study_uncorrected(tmp_path: Path) -> None:
+    own = ONE_FACTOR + '[responses.wall]\nfrom = "run.wall"\n[responses.undisturbed]\nfrom = "run.max_rss"\n'
+    runs = [({"threads": n}, run(s, s * share)) for share in (0.5, 0.0, 0.9) for n, s in SPEEDUP.items()]
+    design = {"configurations": [{"threads": n} for n in SPEEDUP], "runs": [3] * 3}
+    read = load_journal(tmp_path, runs, own, design=design)
+    assert read.correction is None and {row.verdict for row in read.rows} == {"disturbed", "clean"}
+    record = parsed(runs[0][1])
+    assert score(read.study, record) == pytest.approx(1.5)
+
+
+def test_by_wall_time_a_corrected_run_is_a_disturbed_one(tmp_path: Path) -> None:
+    read = study(tmp_path, 0.5, 0.0, 0.9, 0.0)
+    assert read.file is not None
+    raw = table.load(read.file, correct=False)
+    assert raw.view.primary == "wall" and [row.verdict for row in raw.rows[::3]] == ["disturbed", "clean"] * 2
+
+
+CLAIMS = """
+[[published.claims]]
+id = "b"
+sentence = "Four threads take a fourth of the time."
+kind = "ratio"
+of = {threads = 1}
+over = {threads = 4}
+holds = [3.9, 4.1]
+"""
+
+TABLE = """
+[[tables]]
+title = "Times"
+rows = "threads"
+response = "wall"
+"""
+
+
+@pytest.mark.parametrize("response", ["", 'response = "wall"\n'])
+def test_a_claim_about_time_is_decided_by_undisturbed_time(tmp_path: Path, response: str) -> None:
+    # Beside others four threads take the time of one.
+    taken = {1: 0.1, 2: 0.5, 4: 0.85}
+    runs = [({"threads": n}, run(s * (1 + i % 3 / 500), taken[n])) for i in range(5) for n, s in SPEEDUP.items()]
+    design = {"configurations": [{"threads": n} for n in SPEEDUP], "runs": [5] * 3}
+    text = f"{ONE_FACTOR}{CLAIMS}{response}{TABLE}"
+    found = findings(load_journal(tmp_path, runs, text, design=design))
+    (claim,) = found.published_claims
+    assert claim.decision == "holds" and claim.quantity.startswith("undisturbed time") and not claim.doubt
+    (times,) = [table for table in found.tables if table.id == "declared-0"]
+    assert [round(row[1].value, 1) for row in times.rows] == [1.0, 0.5, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("n_tasks", "overlap_s", "is_used"), [(1, None, True), (2, None, False), (4, 0.002, True), (4, 0.4, False)]
+)
+def test_the_speed_of_the_cpus_is_used_of_one_task_at_a_time_alone(
+    tmp_path: Path, n_tasks: int, overlap_s: float | None, is_used: bool
+) -> None:
+    """Threads on the two siblings of a core slow each other and the loop: that is what a study of threads asks."""
+    speed = {"mean_ns": [45_000, None], "p10_ns": [44_000, None], "p90_ns": [46_000, None], "n": [12, 0], "cost_ns": 1}
+    ends = {"low_ns": S, "high_ns": S, "sleep_ns": 0, "n_wakes": 0}
+    replay = None if overlap_s is None else {**ends, "overlap_ns": round(overlap_s * S)}
+    read = study(tmp_path, 0.0, n_tasks=n_tasks, speed=speed, replay=replay)
+    assert [math.isnan(row.loop_log) for row in read.rows] == [not is_used] * 3

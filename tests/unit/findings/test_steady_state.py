@@ -7,7 +7,8 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.whole_run import UNLIKE, WARNING
 from scalograph.protocol.findings import TableDoc
-from scalograph.text.warning_catalog import Caveat
+from scalograph.study.responses import UNDISTURBED
+from scalograph.text.warning_catalog import Caveat, configuration_count
 from tests.kit.findings import ONE_FACTOR, Made, findings_of, point_at, texts
 from tests.kit.records import recorded
 
@@ -41,7 +42,7 @@ def test_only_a_warm_up_longer_than_declared_and_a_slowdown_are_told(tmp_path: P
 def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), TEXT)
     assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the time of the whole run is given"]
-    assert found.trust.causes[0] == Caveat("unsteady", {"n": 1, "of": 2}).text
+    assert found.trust.causes[0] == Caveat("unsteady", configuration_count(1, 2)).text
     assert point_at(found, 2).doubt == "no steady state"
     text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
@@ -146,3 +147,39 @@ def test_a_quantile_of_too_few_iterations_is_not_told(tmp_path: Path) -> None:
     assert isinstance(p50, Estimate) and isinstance(p90, Estimate) and isinstance(p99, Estimate)
     assert p50.value and p90.value and p99.value is None
     assert tails(tmp_path, 60, 1) is None
+
+
+def corrected(made: Made, taken: list[float]) -> Made:
+    """Let others have the CPU in each iteration for a share of its time; the probe replayed each."""
+    for number, (_, run) in enumerate(made):
+        (part,), figures, now, before = run["iterations"], run["run"], 0, 0.0
+        own = [end - start for start, end in zip(part["start_ns"], part["end_ns"], strict=True)]
+        part |= {"low_ns": own, "high_ns": own, "sleep_ns": [0] * len(own), "start_ns": [], "end_ns": []}
+        shares = taken[number % 7 :] + taken[: number % 7]
+        for ns, share in zip(own, shares, strict=True):
+            part["start_ns"].append(now)
+            part["end_ns"].append(now := now + round(ns * (1 + share)))
+        lost = now - sum(own)
+        before = figures["wall_ns"]
+        run["copies"][0]["end_ns"] = figures["wall_ns"] = figures["wall_outer_ns"] = before + lost
+        replay = {"low_ns": before, "high_ns": before, "overlap_ns": 0, "sleep_ns": 0, "n_wakes": 0}
+        figures |= {"neighbor_ns": lost, "wait_ns": lost, "n_tasks": 1, "replay": replay}
+    return made
+
+
+BURSTS = [0.0] * 22 + [0.8] * 5 + [0.0] * 9 + [1.5] * 14 + [0.0] * 10
+
+
+def test_what_others_took_from_iterations_is_no_course_of_the_program(tmp_path: Path) -> None:
+    found = findings_of(tmp_path, corrected(study([1.0] * 60, [1.0] * 60), BURSTS), TEXT)
+    assert found.study.primary == UNDISTURBED and found.runs.verdicts["corrected"] == 6
+    assert [texts(point.flags) for point in found.curves[0].points] == [[], []]
+
+
+def test_of_a_corrected_study_the_undisturbed_time_of_the_whole_run_is_given(tmp_path: Path) -> None:
+    found = findings_of(tmp_path, corrected(study([1.0] * 60, UNSTEADY), BURSTS), TEXT)
+    times = {n: point_at(found, n).responses[UNDISTURBED].estimate for n in (1, 2)}
+    assert times[1].value == pytest.approx(61.0) and times[2].value == pytest.approx(65.0)
+    assert all(WARNING in estimate.warnings for estimate in times.values())
+    gain = point_at(found, 2).speedup
+    assert gain and gain.value == pytest.approx(61 / 65)

@@ -11,6 +11,7 @@ from scalograph.errors import ProtocolError, StudyError
 from scalograph.protocol.findings import Curve, FactorDoc, Findings, Point, PointResponse, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
 from scalograph.questions.registry import QUESTIONS, why_no_curves
+from scalograph.study.responses import UNDISTURBED
 from scalograph.study.scalars import format_value, suggest, unknown_name_error
 from scalograph.text.quantities import count_noun
 
@@ -66,6 +67,7 @@ class MeasuredSource:
         trust: the verdict on the study; None of a published table.
         curves: whose laws are compared: those of the primary response that are compared over all points.
         laws_left_out: whether other curves have laws.
+        is_shared: whether its times are corrected for other processes.
         varied: what was drawn anew for each block.
     """
 
@@ -83,6 +85,7 @@ class MeasuredSource:
     trust: Trust | None = None
     curves: tuple[Curve, ...] = ()
     laws_left_out: bool = False
+    is_shared: bool = False
     varied: tuple[str, ...] = ()
 
     @property
@@ -189,10 +192,12 @@ _DISTURBED, HALF = ("disturbed", "invalid"), 0.5
 _BLOCK = re.compile(r"b(\d+)-")
 
 
-def findings_source(findings: Findings, label: str, name: str | None = None) -> MeasuredSource:
+def findings_source(
+    findings: Findings, label: str, name: str | None = None, correct: bool | None = None
+) -> MeasuredSource:
     """Return a source of the findings of one study.
 
-    The response is the primary one if `name` is None.
+    The response is the primary one if `name` is None, or with `correct` False the one that undisturbed time replaced.
 
     Raises StudyError: it has no such response, or one without a better direction, or it is a search without curves;
     ProtocolError: a point lacks a level of a factor.
@@ -201,6 +206,8 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
     if not findings.curves and asked in QUESTIONS and (reason := why_no_curves(asked)):
         fix = "read both answers side by side: scalograph report RESULTS"
         raise StudyError.one(label, f'results of question "{asked}": {reason}', "results with curves", fix)
+    if name is None and correct is False:
+        name = _wall_response(findings)
     response = _response(findings, label, name)
     # A law is of the primary response.
     is_primary = name in (None, findings.study.primary)
@@ -217,6 +224,7 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
         failed=failed, machine=findings.machine, facts=_facts(findings), varied=tuple(findings.study.varied),
         refused=_refusal(findings, response.name), trust=findings.trust,
         curves=tuple(findings.curves) if is_primary else (),
+        is_shared=bool(findings.study.corrects),
         laws_left_out=not is_primary and any(curve.law is not None for curve in findings.curves),
     )  # fmt: skip
 
@@ -224,6 +232,12 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
 def _facts(findings: Findings) -> dict[str, str]:
     varied = ", ".join(findings.study.varied) or "nothing"
     return {"study or program": findings.study.hash[:12], "drawn anew": varied}
+
+
+def _wall_response(findings: Findings) -> str | None:
+    """Return the response that undisturbed time replaced, which follows it; None in a study without."""
+    names = [response.name for response in findings.study.responses]
+    return names[names.index(UNDISTURBED) + 1] if findings.study.primary == UNDISTURBED else None
 
 
 def _response(findings: Findings, label: str, name: str | None) -> ResponseDoc:
@@ -277,7 +291,7 @@ def _configuration(curve: Curve, point: Point, response: PointResponse, by_cpu: 
     # Runs of a search have no blocks.
     named = [_BLOCK.match(run) for _, run, _ in kept]
     blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
-    rests = not by_cpu and any(flag.code == "falls back" for flag in point.flags)
+    rests = response.falls_back or (not by_cpu and any(flag.code == "falls back" for flag in point.flags))
     return SourceConfiguration(
         levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, *_ in kept),
         blocks=tuple(blocks), estimate=response.estimate, n_cpus=point.n_cpus,
@@ -293,7 +307,8 @@ def _refusal(findings: Findings, name: str) -> str:
     if "unusable" in (findings.trust.level, findings.trust.responses.get(name)):
         sentence = findings.trust.sentence.rstrip(".")
         return f"{sentence[:1].lower()}{sentence[1:]}"
-    points = [point.responses.get(name) for curve in findings.curves for point in curve.points]
-    verdicts = [verdict for response in points if response for verdict in response.verdicts]
-    n = sum(verdict in _DISTURBED for verdict in verdicts)
+    points = [point.responses[name] for curve in findings.curves for point in curve.points if name in point.responses]
+    verdicts = [verdict for response in points for verdict in response.verdicts]
+    # Where a value includes corrected runs, what others took is in it.
+    n = sum(verdict in (*_DISTURBED, "corrected" * r.falls_back) for r in points for verdict in r.verdicts)
     return f"{n:,} of {count_noun(len(verdicts), 'run')} were disturbed" if n > HALF * len(verdicts) else ""

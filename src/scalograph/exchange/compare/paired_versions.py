@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
@@ -28,7 +29,8 @@ def paired_versions(
     pairs = _pairs(source, factor, first, second)
     single = confidence ** (1 / max(1, len(pairs)))
     least, is_rate = SAME if margin is None else margin, source.response.better == "higher"
-    ratios = [replace(_ratio(before, after, single, planned), confidence=confidence) for _, before, after in pairs]
+    estimate = partial(_ratio, single=single, planned=planned, is_shared=source.is_shared)
+    ratios = [replace(estimate(before, after), confidence=confidence) for _, before, after in pairs]
     configurations = [ratio_of_configuration(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
     words = [row.shown for row in configurations if not row.doubt]
     lost, others = list(_lost(source, factor, names)), [name for name in source.factors if name != factor]
@@ -99,16 +101,16 @@ def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> 
     return [(dict(rest), pair[first], pair[second]) for rest, pair in by_rest.items() if {first, second} <= pair.keys()]
 
 
-def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: float, planned: int | None) -> Estimate:
+def _ratio(
+    before: SourceConfiguration, after: SourceConfiguration, single: float, planned: int | None, is_shared: bool
+) -> Estimate:
     """Return the ratio of the second to the first over the blocks that hold both."""
     ours, theirs = (dict(zip(row.blocks, row.scores, strict=True)) for row in (before, after))
     blocks = sorted(ours.keys() & theirs.keys())
     loops = [dict(zip(row.blocks, row.loop_logs, strict=True)) for row in (after, before) if row.loop_logs]
     speeds = [[loop[block] for block in blocks] for loop in loops]
     level = single if planned is None else level_of_look(single, blocks, planned)
-    is_fed = len(speeds) == 2
-    ratio = versus(
-        [theirs[block] for block in blocks], [ours[block] for block in blocks], level,
-        (speeds[0], speeds[1]) if is_fed else None,
-    )  # fmt: skip
+    both = (speeds[0], speeds[1]) if len(speeds) == 2 else None
+    before_scores, after_scores = ([side[block] for block in blocks] for side in (ours, theirs))
+    ratio = versus(after_scores, before_scores, level, both, is_shared)
     return ratio.widen(before.open_log + after.open_log)

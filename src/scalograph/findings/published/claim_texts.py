@@ -21,7 +21,7 @@ from scalograph.text.warning_catalog import warning_text
 
 def describe_values(table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue]) -> str:
     """Describe the values of a claim: "wall time of 1 thread over that of n threads, 1 CPU, lock none"."""
-    response, along = table.view.title(claim.response or table.view.primary), claim.along
+    response, along = table.view.title(table.view.current_response(claim.response)), claim.along
     named = {*claim.where, *claim.of, *claim.over, along}
     groups = [value.group.items() for value in values if value.group] or [{}.items()]
     free = {name: level for name, level in groups[0] if name not in named and all((name, level) in g for g in groups)}

@@ -70,7 +70,7 @@ def moderation_contrasts(table: Table, samples: SampleMap, claims: Iterable[Publ
     for claim in claims:
         if claim.quantity or claim.stack or claim.kind == "value":
             continue
-        response = claim.response or table.view.primary
+        response = table.view.current_response(claim.response)
         for pair in claim_pairs(table, claim, claim_levels(table, claim)):
             item = _compare_pair(table, samples, response, pair)
             if isinstance(item, _PairedSamples) and item.contrast:
@@ -82,7 +82,7 @@ def measure_values(
     table: Table, samples: SampleMap, claim: PublishedClaim, lending: ModerationContrasts
 ) -> list[MeasuredValue]:
     """Estimate the values of a claim about responses."""
-    levels, response = claim_levels(table, claim), claim.response or table.view.primary
+    levels, response = claim_levels(table, claim), table.view.current_response(claim.response)
     if claim.kind == "value":
         return [_single_value(table, samples, claim, level) for level in levels]
     items = [_compare_pair(table, samples, response, pair) for pair in claim_pairs(table, claim, levels)]
@@ -119,7 +119,7 @@ def _label(table: Table, claim: PublishedClaim, level: Level | None) -> str:
 
 
 def _single_value(table: Table, samples: SampleMap, claim: PublishedClaim, level: Level | None) -> MeasuredValue:
-    response, wanted = claim.response or table.view.primary, _sides(claim, level)[0]
+    response, wanted = table.view.current_response(claim.response), _sides(claim, level)[0]
     sample, label = find_sample(table, samples, wanted), _label(table, claim, level)
     if sample is None or not sample.scores(response):
         return replace(why_missing(table, wanted, sample), label=label)
@@ -196,12 +196,17 @@ def mostly_disturbed(table: Table, response: str, samples: Iterable[Sample]) -> 
     """
     if is_count(table.study.responses[response]):
         return ()
-    rows = [row for sample in samples if response not in sample.cpu_responses for row in sample.rows(response)]
-    return tuple(rows) if 2 * count_disturbed(rows) > len(rows) else ()
+    every = [sample for sample in samples if response not in sample.cpu_responses]
+    rows = [row for sample in every for row in sample.rows(response)]
+    # What others took is in the values of corrected runs, but for the time itself.
+    n = count_disturbed(rows) + sum(
+        row.verdict == "corrected" for s in every if response in s.raw for row in s.rows(response)
+    )
+    return tuple(rows) if 2 * n > len(rows) else ()
 
 
 def _fallback_text(response: str, *samples: Sample) -> str:
-    rests = any(sample.falls_back and response not in sample.cpu_responses for sample in samples)
+    rests = any(sample.rests_on_disturbed(response) for sample in samples)
     return "includes disturbed runs" if rests else ""
 
 

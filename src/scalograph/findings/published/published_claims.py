@@ -148,7 +148,7 @@ def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequen
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
     decided = [_decide_value(table, claim, i, value, bounds, len(values)) for i, value in enumerate(values)]
     decision, reason = _decide_whole(table, claim, values, decided)
-    response = table.study.responses.get(claim.response or table.view.primary)
+    response = table.study.responses.get(table.view.current_response(claim.response))
     return DecidedClaim(
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
         unit=response.unit if claim.kind == "value" and response else "", said=claim.said,

@@ -214,14 +214,15 @@ def _table(
     ends = {name for pair in published.ranges.values() for name in pair}
     others = [name for name in names if name not in published.values and name not in ends]
     columns = [Column(name=name.replace("_", " "), kind="label") for name in others]
-    for column, response in published.values.items():
+    shown = {column: table.view.current_response(response) for column, response in published.values.items()}
+    for column, response in shown.items():
         unit = table.study.responses[response].unit if response in table.study.responses else ""
         kind: Literal["estimate", "number"] = "estimate" if column in published.ranges else "number"
         name = "scaling factor" if response == "speedup" else table.view.title(response)
         columns.append(Column(name=f"{name} published", unit=unit, kind=kind))
         columns.append(Column(name=f"{name} here", unit=unit, kind="estimate"))
     values = [lookup({f: parse_level(published, c, row[c]) for c, f in published.match.items()}) for row in rows]
-    cells = [_cells(published, row, others, measured) for row, measured in zip(rows, values, strict=True)]
+    cells = [_cells(published, shown, row, others, measured) for row, measured in zip(rows, values, strict=True)]
     if any(against := list_objections(table.study, published, others, rows)):
         columns.append(Column(name="physics", kind="text"))
         cells = [[*row, text] for row, text in zip(cells, against, strict=True)]
@@ -237,12 +238,13 @@ def _table(
 
 
 def _cells(
-    published: Published, row: PublishedRow, others: Sequence[str], measured: Mapping[str, Estimate]
-) -> list[Any]:
+    published: Published, shown: Mapping[str, str], row: PublishedRow, others: Sequence[str],
+    measured: Mapping[str, Estimate],
+) -> list[Any]:  # fmt: skip
     texts = [row[name] for name in others]
     # Counts as numbers, so that they align and sort.
     cells: list[Any] = [int(t) if t and t.isascii() and t.isdigit() and len(t) < 19 else t for t in texts]
-    for column, response in published.values.items():
+    for column, response in shown.items():
         value, (low, high) = parse_number(row[column]), read_range(published, row, column)
         printed = Estimate(value, low, high, method="as published") if column in published.ranges else value
         cells += [printed, measured.get(response, Estimate(warnings=("this configuration was not run here",)))]

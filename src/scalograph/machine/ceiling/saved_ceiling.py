@@ -23,6 +23,7 @@ from scalograph.study.declare import declare_shipped
 from scalograph.study.program import program
 from scalograph.study.responses import windows
 from scalograph.verdict.cause import COUNTED
+from scalograph.verdict.undisturbed import corrected_times
 
 STUDY = "ceiling"
 # Five pairs give an interval of four degrees of freedom: 20 s on two CPUs.
@@ -66,6 +67,7 @@ def build_ceiling(runs: Sequence[FinishedRun]) -> Ceiling:
     outcomes: dict[tuple[str, int], list[Outcome]] = {}
     for run, record, verdict in runs:
         walls = windows(record).wall_s if verdict != "failed" else ()
+        walls = (corrected_times(record, "window.wall", 0) or walls) if verdict in COUNTED else walls
         group = outcomes.setdefault((str(run.configuration["kind"]), int(run.configuration["cpus"])), [])
         group.append((run.block, median(walls) if walls else None, verdict in COUNTED))
     kinds: dict[str, tuple[Timed, ...]] = {}

@@ -27,6 +27,7 @@ from scalograph.protocol.noise_floor import (
     SavedNoise,
     SpreadChange,
 )
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
@@ -36,6 +37,7 @@ from scalograph.study.responses import windows
 from scalograph.text.quantities import two_digits
 from scalograph.text.warning_catalog import NAMES
 from scalograph.verdict.cause import COUNTED
+from scalograph.verdict.undisturbed import corrected_times
 
 # A variance of fewer runs than this has no kurtosis worth the name.
 MIN_SPREAD_RUNS = 5
@@ -108,29 +110,32 @@ MIN_RUNS = 20
 def noise_floor(table: Table) -> Floor:
     """Compute the noise floor from the runs of the study `noise-floor`.
 
-    Only runs count that succeeded and were not disturbed by a measured cause; none is excluded for its value.
+    Only runs count that succeeded and were not disturbed by a measured cause; none is excluded for its value. Where
+    some were corrected, all count by undisturbed time.
     """
+    name = table.view.primary
     rows = [row for row in table.rows if not row.warmup]
     levels = sorted({int(row.configuration["cpus"]) for row in rows})
-    parts = tuple(floor_part([row for row in rows if row.configuration["cpus"] == level], level) for level in levels)
+    by_level = {level: [row for row in rows if row.configuration["cpus"] == level] for level in levels}
+    parts = tuple(floor_part(rows, level, name) for level, rows in by_level.items())
     return Floor(parts=parts, warnings=tuple(text for part in parts for text in _find_flags(part)))
 
 
-def floor_part(rows: Sequence[Row], n_cpus: int) -> FloorPart:
-    """Compute the floor on so many CPUs, from its runs in the order in which they were made."""
-    counted = [row for row in rows if row.status == "ok" and row.verdict in COUNTED and RESPONSE in row.scores]
+def floor_part(rows: Sequence[Row], n_cpus: int, name: str = RESPONSE) -> FloorPart:
+    """Compute the floor of a response on so many CPUs, from its runs in the order in which they were made."""
+    counted = [row for row in rows if row.status == "ok" and row.verdict in COUNTED and name in row.scores]
     failed = [row for row in rows if row.status != "ok"]
     causes, worst = _count_causes([row for row in rows if row.status == "ok" and row.verdict not in COUNTED])
-    scores = [row.scores[RESPONSE] for row in counted]
+    scores = [row.scores[name] for row in counted]
     groups: dict[str, list[float]] = {}
     for row in counted:
-        groups.setdefault(str(row.configuration["label"]), []).append(row.scores[RESPONSE])
+        groups.setdefault(str(row.configuration["label"]), []).append(row.scores[name])
     pooled = spread(list(groups.values()))
     return FloorPart(
         n_cpus=n_cpus, n=len(counted), n_failed=len(failed), n_disturbed=len(rows) - len(counted) - len(failed),
         causes=causes, worst=worst, median_s=median(scores) if scores else None, spread=pooled,
         detectable_percent=detectable_effects(pooled.sd_log_percent) if pooled else {},
-        difference=aa_difference(counted), reference=consecutive_reference(scores),
+        difference=aa_difference(counted, name), reference=consecutive_reference(scores),
     )  # fmt: skip
 
 
@@ -139,11 +144,11 @@ def is_reliable(part: FloorPart) -> bool:
     return part.n >= MIN_RUNS and 2 * part.n >= part.n_runs and part.spread is not None
 
 
-def aa_difference(rows: Sequence[Row]) -> FloorDifference | None:
+def aa_difference(rows: Sequence[Row], name: str = RESPONSE) -> FloorDifference | None:
     """Compute A over B, paired by block, so that a drift of the machine cancels; None below two blocks with both."""
     blocks: dict[int, dict[str, float]] = {}
     for row in rows:
-        blocks.setdefault(row.block, {})[str(row.configuration["label"])] = row.scores[RESPONSE]
+        blocks.setdefault(row.block, {})[str(row.configuration["label"])] = row.scores[name]
     pairs = [pair for pair in blocks.values() if {"A", "B"} <= pair.keys()]
     if len(pairs) < 2:
         return None
@@ -363,7 +368,12 @@ def plan_recheck(facts: HostFacts) -> Plan:
     return plan(replace(declared, study=changed), facts)
 
 
+def typical_window(record: Record) -> float:
+    """Return the median time of the iterations of a run in s, corrected if others took 2%."""
+    return median(corrected_times(record, "window.wall", 0) or windows(record).wall_s)
+
+
 def score_runs(runs: Sequence[FinishedRun]) -> tuple[list[float], int]:
     """Return seconds of the runs that count, in order, and how many were disturbed or failed."""
-    scores = [median(windows(run.record).wall_s) for run in runs if run.verdict in COUNTED]
+    scores = [typical_window(run.record) for run in runs if run.verdict in COUNTED]
     return scores, len(runs) - len(scores)

@@ -95,7 +95,7 @@ def groups(table: Table, taken: SampleMap, factor: str) -> list[Group]:
 def rests_on_disturbed(group: Group, response: str, *levels: Level) -> bool:
     """Tell whether these levels (none: all) include disturbed runs that matter to the response."""
     samples = [group.samples[level] for level in levels or group.samples]
-    return any(sample.falls_back and response not in sample.cpu_responses for sample in samples)
+    return any(sample.rests_on_disturbed(response) for sample in samples)
 
 
 def compare_with_best(table: Table, group: Group, n_groups: int) -> list[Contender]:

@@ -186,8 +186,12 @@ TimedRuns = Mapping[tuple[Level, ...], Sequence[TimedRun]]
 
 
 def read_timelines(table: Table, taken: SampleMap, factor: str) -> TimedRuns:
-    """Read the timelines of runs that count, by configuration; empty where the journal has none."""
-    rows = [row for sample in taken.values() for row in sample.counted if row.timeline_line]
+    """Read the timelines of runs that count, by configuration; empty where the journal has none.
+
+    In those of corrected runs others have the CPUs too: they are left out.
+    """
+    counted = [row for sample in taken.values() for row in sample.counted if row.timeline_line]
+    rows = [row for row in counted if row.verdict != "corrected"]
     lines = {row.timeline_line: row for row in rows[:MAX_RUNS] if row.timeline_line}
     events = journal.pick(table.file, lines) if table.file and lines else {}
     by_key: dict[tuple[Level, ...], list[TimedRun]] = {}

@@ -91,7 +91,7 @@ def _cell(
     rows = sample.rows(response)
     # A worker that reports an end before its begin has reported nothing.
     finish = [x.finish_s for x in rows if len(x.finish_s) > 1 and min(x.finish_s) >= 0 and max(x.finish_s) > 0]
-    busy = [[ns / 1e9 / x.wall_s for ns in x.per_cpu_ns] for x in rows if x.wall_s and x.per_cpu_ns]
+    busy = [[ns / 1e9 / x.own_s for ns in x.per_cpu_ns] for x in rows if x.own_s and x.per_cpu_ns]
     return SurfaceCell(
         estimate=estimate_response(table, sample, response),
         expected=None if alone is None else alone * model.shared_time(*at),

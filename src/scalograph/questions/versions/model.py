@@ -81,5 +81,6 @@ def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Esti
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.view.response.better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
-    ratio = versus(over, under, pair_confidence(table.study, blocks, confidence))
+    level = pair_confidence(table.study, blocks, confidence)
+    ratio = versus(over, under, level, is_shared=bool(table.view.raw_responses))
     return ratio.widen(sample.open_log(name) + base.open_log(name))

@@ -118,6 +118,21 @@ def test_how_parallel_each_was_and_where_the_tasks_were_few(usual: Answer) -> No
     assert tenths[4, "other"][9] == pytest.approx(1.0, rel=0.01)
 
 
+def test_a_timeline_in_which_others_had_the_cpus_shows_no_parallelism(usual: Answer, tmp_path: Path) -> None:
+    def disturb(number: int, line: Line) -> None:
+        if 1 <= number <= 12:
+            run = line["record"]["run"]
+            own, lost = run["wall_ns"], round(0.7 * run["wall_ns"])
+            replay = {"low_ns": own, "high_ns": own, "overlap_ns": own, "sleep_ns": 0, "n_wakes": 9}
+            line["record"]["copies"][0]["end_ns"] = run["wall_ns"] = run["wall_outer_ns"] = own + lost
+            run.update(neighbor_ns=lost, wait_ns=lost, replay=replay)
+
+    read = built(tmp_path, change=disturb)
+    assert [row.verdict for row in read.rows] == ["corrected"] * 12 + ["clean"] * 12
+    quiet, busy = (by_name(found)["parallelism"].rows for found in (usual, told(read)))
+    assert [cell(row[2]).value for row in busy] == pytest.approx([cell(row[2]).value for row in quiet], rel=0.01)
+
+
 def test_the_best_is_a_set_and_user_time_grows_where_the_test_says_so(usual: Answer) -> None:
     best = by_name(usual)["best"]
     assert [row[-1] for row in best.rows if row[0] == "other"] == ["no", "yes", "yes"]
