@@ -115,8 +115,9 @@ class SequentialPlanner:
         self._grid.add_blocks(max(further.values(), default=0), [self._configurations[key] for key in keys])
 
     def _run_s(self, key: Key) -> float:
-        """Return the mean time of a run; infinite where scores are no times."""
-        return fmean(score for _, score in self._scores[key]) if self._are_times else math.inf
+        """Return the mean time of a run; infinite without runs that count, or where scores are no times."""
+        scores = [score for _, score in self._scores[key]]
+        return fmean(scores) if scores and self._are_times else math.inf
 
     def _series(self, key: Key) -> list[float]:
         """Return the scores of a configuration, or its ratios over the reference."""

@@ -89,7 +89,7 @@ def correct_study(study: Study) -> Study:
 def correct_rows(study: Study, rows: Iterable[Row], keep: bool) -> list[Row]:
     """Add the undisturbed time to each row that counts, or its wall time if the record does not give it.
 
-    Such a run lost less than 2%. A disturbed run has no undisturbed time. CPU usage is divided by undisturbed time.
+    Such a run lost less than 2%. No other run has an undisturbed time. CPU usage is divided by undisturbed time.
     `keep`: add the time of each iteration too.
     """
     name = primary_response(study)
@@ -101,6 +101,8 @@ def _correct_row(row: Row, name: str, usages: Iterable[str], keep: bool) -> Row:
     if name not in row.scores or row.verdict in REPEATED:
         return row
     values = row.undisturbed
+    if not values and row.verdict == "unverified" and (row.taken is None or row.taken >= SHARE):
+        return row
     score = median(values) if values else row.scores[name]
     scores = {UNDISTURBED: score, **row.scores}
     scores |= {other: row.scores[other] * row.scores[name] / score for other in usages if other in row.scores}

@@ -100,6 +100,11 @@ class Sample:
         return self.verdicts.count("unverified")
 
     @property
+    def unknown_rows(self) -> list[Row]:
+        """Return the unverified runs that do not count, because nobody knows what others took from them."""
+        return [row for row in self.succeeded if self.raw and _is_unknown(row)]
+
+    @property
     def falls_back(self) -> bool:
         """Return whether estimates include disturbed runs because too few clean ones are left."""
         return self.n_disturbed > 0 and len(self.counted) == len(self.succeeded)
@@ -181,12 +186,17 @@ def samples_by_configuration(table: Table) -> dict[Key, Sample]:
     names, by_cpu, raw, samples = list(table.study.factors), table.view.cpu_responses, table.view.raw_responses, {}
     for key, rows in groups.items():
         succeeded = tuple(row for row in rows if row.status == "ok")
-        clean = tuple(row for row in succeeded if row.verdict in COUNTED)
+        clean = tuple(row for row in succeeded if row.verdict in COUNTED and not (raw and _is_unknown(row)))
         # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
         # A disturbed run has no undisturbed time.
         counted, n_failed = clean if len(clean) >= 2 or raw else succeeded, len(rows) - len(succeeded)
         samples[key] = Sample(dict(zip(names, key, strict=True)), succeeded, counted, n_failed, by_cpu, raw=raw)
     return samples
+
+
+def _is_unknown(row: Row) -> bool:
+    """Return whether nobody knows what others took from a run of a study that goes by undisturbed time."""
+    return row.verdict == "unverified" and UNDISTURBED not in row.scores
 
 
 def other_levels(configuration: Mapping[str, Level], *factors: str) -> OtherLevels:

@@ -135,8 +135,10 @@ def judge_study(
     kept = _fallback_runs(table, samples)
     bad = [row for row in ok if row.verdict in ("disturbed", "invalid")]
     lost, included = ([row for row in bad if (row.run in kept) is is_kept] for is_kept in (False, True))
+    untold = [row for sample in samples for row in sample.unknown_rows]
+    names, lost = {row.run for row in untold}, lost + untold
     # Functional runs show no times.
-    unchecked = [row for row in ok if row.verdict == "unverified" and not is_functional(row)]
+    unchecked = [row for row in ok if row.verdict == "unverified" and not is_functional(row) and row.run not in names]
     short = count_short(table, samples)
     causes = [*caveats, *_summarize_causes("excluded", lost), *_summarize_causes("included", included)]
     causes += [Caveat("short", {"n": short, "of": len(samples)})] * bool(short)

@@ -6,13 +6,14 @@ with one task (docs/decisions/0026-undisturbed-time.md).
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.protocol.record_processes import Replay
 from scalograph.study.responses import windows
-from scalograph.verdict.cause import SHARE, TICK_NS, Cause
+from scalograph.verdict.cause import PLAY, SHARE, TICK_NS, Cause
 from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_records, n_cpus
 
 # Only CPU time that others took can be corrected.
@@ -49,28 +50,30 @@ def has_one_task(run: RunFigures) -> bool:
 
 def undisturbed_run(record: Record) -> Ends | None:
     """Return the undisturbed time of a whole run; None if its record does not give it."""
-    run, stolen = record.run, _correctable_steal(record)
-    if stolen is None:
+    run, steal = record.run, _correctable_steal(record)
+    if steal is None:
         return None
     if run.replay is not None:
-        return _replay_ends(run, run.replay, stolen, n_cpus(record))
+        return _replay_ends(run, run.replay, steal, n_cpus(record))
     if not has_one_task(run) or len(record.copies) != 1 or run.wait_ns is None:
         return None
     # The wait of a single task after a wake-up is not recorded. It is at most the time in which it had no CPU.
     wall, on_cpu = float(run.wall_ns or 0), sum(run.per_cpu_ns or ())
     asleep = max(0.0, wall - on_cpu - run.wait_ns)
-    least = wall - run.wait_ns - stolen - asleep
-    most = wall - run.wait_ns - stolen + _kernel_doubt(run)
+    least = wall - run.wait_ns - steal.most_ns - asleep
+    most = wall - run.wait_ns - steal.least_ns + _kernel_doubt(run)
+    if _is_impossible(run.cpu_ns or 0, most):
+        return None
     return _ends(least, wall if asleep > BRIEF * wall else most, wall)
 
 
 def undisturbed_windows(record: Record) -> list[Ends] | None:
     """Return the undisturbed time of each iteration, over all copies; None if the record does not give it."""
     parts, run = record.iterations, record.run
-    stolen = _correctable_steal(record)
-    if stolen is None or not parts or not run.wall_ns:
+    steal = _correctable_steal(record)
+    if steal is None or not parts or not run.wall_ns:
         return None
-    share = stolen / run.wall_ns
+    share = steal.most_ns / run.wall_ns
     by_index: dict[int, list[tuple[float, float, float]]] = {}
     for part in parts:
         if part.low_ns is None or part.high_ns is None or part.sleep_ns is None:
@@ -95,8 +98,15 @@ def is_corrected(record: Record, causes: Sequence[Cause], with_windows: bool) ->
     return bool(every) and max(ends.open_log for ends in every or ()) <= MOST_OPEN / 2
 
 
-def _correctable_steal(record: Record) -> float | None:
-    """Return the steal of a run in ns; None if its record allows no correction at all.
+class _Steal(NamedTuple):
+    """Ends of the steal of a run."""
+
+    least_ns: float = 0.0
+    most_ns: float = 0.0
+
+
+def _correctable_steal(record: Record) -> _Steal | None:
+    """Return the steal of a run; None if its record allows no correction at all.
 
     CPU time excludes steal and switch records include it, so their difference is steal in ns.
     """
@@ -106,12 +116,18 @@ def _correctable_steal(record: Record) -> float | None:
     if (run.replay and run.replay.partners) or run.n_survivors:
         return None
     if not run.steal_ns:
-        return 0.0
-    if run.cpu_source != "cgroup":
-        return 0.0 if run.steal_ns < _STEAL_TICKS * TICK_NS else None
+        return _Steal()
     # Steal never exceeds its ticks plus one.
-    stolen = float(max(0, min(sum(run.per_cpu_ns or ()) - run.cpu_ns, run.steal_ns + TICK_NS)))
-    return stolen if stolen <= MOST_STOLEN * run.wall_ns else None
+    most = run.steal_ns + TICK_NS
+    if run.cpu_source != "cgroup":
+        return _Steal(0.0, most) if run.steal_ns < _STEAL_TICKS * TICK_NS else None
+    stolen = float(max(0, min(sum(run.per_cpu_ns or ()) - run.cpu_ns, most)))
+    return _Steal(stolen, stolen) if stolen <= MOST_STOLEN * run.wall_ns else None
+
+
+def _is_impossible(needed_ns: float, most_ns: float) -> bool:
+    """Tell whether a run used more CPU time than it can have had: its record contradicts itself."""
+    return needed_ns > PLAY * most_ns + 2 * TICK_NS
 
 
 def _kernel_doubt(run: RunFigures) -> int:
@@ -119,14 +135,16 @@ def _kernel_doubt(run: RunFigures) -> int:
     return kernel_ns(run) if had_kernel_threads(run) else 0
 
 
-def _replay_ends(run: RunFigures, replay: Replay, stolen: float, cpus: int) -> Ends | None:
-    wall = float(run.wall_ns or 0)
-    low, high = replay.low_ns - stolen, float(replay.high_ns + _kernel_doubt(run))
+def _replay_ends(run: RunFigures, replay: Replay, steal: _Steal, cpus: int) -> Ends | None:
+    wall, needed = float(run.wall_ns or 0), (run.cpu_ns or 0) / cpus
+    low, high = replay.low_ns - steal.most_ns, float(replay.high_ns + _kernel_doubt(run))
+    if _is_impossible(needed, high):
+        return None
     if has_one_task(run):  # all steal delayed its only task
-        high -= stolen
+        high -= steal.least_ns
     if replay.sleep_ns > BRIEF * wall:  # a sleep that ends by a timer may have absorbed the wait before it
         high = wall
-    return _ends(max(low, (run.cpu_ns or 0) / cpus), high, wall)  # its CPUs need at least that long for its work
+    return _ends(max(low, needed), high, wall)  # its CPUs need at least that long for its work
 
 
 def _slowest(copies: Sequence[tuple[float, float, float]]) -> Ends | None:

@@ -104,3 +104,12 @@ def test_a_plan_says_the_most_runs_and_a_ratio_from_further_pairs_has_a_level_of
     levels = [pair_confidence(made.study, range(n), 0.95) for n in (5, 10, 11)]
     assert levels == pytest.approx([0.95, 0.95, 0.965]) and level_of_look(0.9, [], 3) == 0.9
     assert pair_confidence(planned(TEXT).study, range(20), 0.95) == 0.95
+
+
+@pytest.mark.parametrize("disturbed", [(4,), (1, 2, 4)])
+def test_versions_without_a_run_that_counts_get_no_further_pairs(disturbed: tuple[int, ...]) -> None:
+    def verdict(run: Run) -> str:
+        return "disturbed" if run.configuration["threads"] in disturbed else "clean"
+
+    ended = finish({1: 0.0, 2: 0.1, 4: 0.1}, verdict=verdict)
+    assert {run.block < PLANNED for run, *_ in ended if run.configuration["threads"] == 4} == {True}

@@ -175,3 +175,21 @@ def test_the_speed_of_the_cpus_is_used_of_one_task_at_a_time_alone(
     replay = None if overlap_s is None else {**ends, "overlap_ns": round(overlap_s * S)}
     read = study(tmp_path, 0.0, n_tasks=n_tasks, speed=speed, replay=replay)
     assert [math.isnan(row.loop_log) for row in read.rows] == [not is_used] * 3
+
+
+def test_a_run_of_which_nobody_knows_what_others_took_counts_in_no_undisturbed_time(tmp_path: Path) -> None:
+    # The study was resumed with records: before there were none.
+    unknown = {"neighbor_s": None, "wait_ns": None, "neighbors": None}
+    runs = [
+        ({"threads": n}, run(s * (1 + i % 3 / 500), 1.2 * s if n > 1 else 0.3, **unknown if i < 3 else {}))
+        for i in range(6)
+        for n, s in SPEEDUP.items()
+    ]
+    design = {"configurations": [{"threads": n} for n in SPEEDUP], "runs": [6] * 3}
+    read = load_journal(tmp_path, runs, ONE_FACTOR, design=design)
+    assert [row.verdict for row in read.rows] == ["unverified"] * 9 + ["corrected"] * 9
+    found = findings(read)
+    assert speedups(found) == [1.0, 2.0, 4.0]
+    (curve,) = found.curves
+    assert len(curve.points[0].responses["cpu"].scores) == 6 and "used" in found.trust.codes
+    assert any(text.startswith("9 of 18 runs used") for text in (found.trust.sentence, *found.trust.points))

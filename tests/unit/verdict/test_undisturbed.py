@@ -48,7 +48,10 @@ def threads(wall_s: float, low_s: float, high_s: float, **figures: Any) -> dict[
     (alone(neighbors=[*HOG, {**HOG[0], "kernel": True, "taken_ns": 50 * MS}]), 600, 650),  # for the run?
     (alone(neighbors=[*HOG, {**HOG[0], "kernel": True, "taken_ns": 5 * MS}]), 600, 600),
     (threads(1.0, 0.5, 0.54), 500, 540),
-    (threads(1.0, 0.1, 0.3), 500, 500),  # two CPUs need half of the CPU time
+    (threads(1.0, 0.1, 0.49), 500, 500),  # two CPUs need half of the CPU time
+    (threads(1.0, 0.0, 0.3), None, None),  # so much CPU time cannot be had in that time
+    (alone(wait_ns=900 * MS), None, None),
+    (alone(steal_s=0.02, cpu_source="records"), 570, 600),  # up to two ticks, and what the third had begun
     (threads(1.0, 0.5, 1.4), 500, 1000),
     (threads(1.0, 0.5, 0.54, replay={"sleep_ns": 30 * MS}), 500, 1000),
     (threads(1.0, 0.5, 0.54, replay={"partners": [DAEMON]}), None, None),  # it works with the run
