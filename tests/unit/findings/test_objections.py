@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.findings import Findings
-from scalograph.text.warning_catalog import Caveat, configuration_count
+from scalograph.text.warning_catalog import Caveat
 from tests.kit.findings import ONE_FACTOR, Made, findings_of, point_at, texts
 from tests.kit.records import recorded
 from tests.kit.studies import VALID
@@ -35,7 +35,7 @@ def test_only_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: 
     assert texts(point_at(found, 1).flags) == []
     assert [point_at(found, n).doubt for n in (1, 2)] == ["", "work differs"]
     assert found.trust.level == "caution"
-    assert Caveat("physics", configuration_count(1, 2)).text in found.trust.causes
+    assert Caveat("physics", {"n": 1, "of": 2}).text in found.trust.causes
 
 
 def test_a_speedup_above_the_cpus_is_doubted_and_a_baseline_that_waits_is_told(tmp_path: Path) -> None:

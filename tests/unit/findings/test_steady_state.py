@@ -8,7 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.whole_run import UNLIKE, WARNING
 from scalograph.protocol.findings import TableDoc
 from scalograph.study.responses import UNDISTURBED
-from scalograph.text.warning_catalog import Caveat, configuration_count
+from scalograph.text.warning_catalog import Caveat
 from tests.kit.findings import ONE_FACTOR, Made, findings_of, point_at, texts
 from tests.kit.records import recorded
 
@@ -42,7 +42,7 @@ def test_only_a_warm_up_longer_than_declared_and_a_slowdown_are_told(tmp_path: P
 def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), TEXT)
     assert texts(point_at(found, 2).flags) == ["no steady state in 3 of 3 runs: the time of the whole run is given"]
-    assert found.trust.causes[0] == Caveat("unsteady", configuration_count(1, 2)).text
+    assert found.trust.causes[0] == Caveat("unsteady", {"n": 1, "of": 2}).text
     assert point_at(found, 2).doubt == "no steady state"
     text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
     found = findings_of(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
