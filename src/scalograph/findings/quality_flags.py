@@ -32,7 +32,7 @@ from scalograph.findings.whole_run import is_late, is_unsteady
 from scalograph.protocol.findings import Claim, Curve, Matrix, MatrixCell, Point
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.scale import SECONDS
-from scalograph.text.warning_catalog import CATALOG, Caveat, configuration_count, flag_text
+from scalograph.text.warning_catalog import CATALOG, Caveat, flag_text
 
 # Past this share of flagged configurations, or of flagged numbers of the claim, the study is doubted.
 MANY = 1 / 3
@@ -138,7 +138,7 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
     scale = table.view.kind or ("time" if response.unit in SECONDS else "value")
     for kind, count in Counter(kind for kind, _ in flags.values()).most_common():
         code = scaled if (scaled := f"{kind} {scale}") in CATALOG else kind
-        reasons[kind] = Caveat(code, configuration_count(count, n), whole)
+        reasons[kind] = Caveat(code, {"n": count, "of": n}, whole)
     if (used or of_claim > MANY * len(cells) > 0) and not (whole and reasons):
         reasons["answer"] = _answer_caveat(used, cells)
     is_open = claim is not None and not claim.answered

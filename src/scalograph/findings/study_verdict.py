@@ -27,7 +27,7 @@ from scalograph.text.quantities import plus_minus, two_digits
 from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import shorten
 from scalograph.text.units import format_duration
-from scalograph.text.warning_catalog import NAMES, REASONS, Caveat, configuration_count
+from scalograph.text.warning_catalog import NAMES, REASONS, Caveat
 from scalograph.verdict.cause import COUNTED, Cause
 
 # Shares of failed and of unverified runs past which a study is doubted.
@@ -141,7 +141,7 @@ def judge_study(
     unchecked = [row for row in ok if row.verdict == "unverified" and not is_functional(row) and row.run not in names]
     short = count_short(table, samples)
     causes = [*caveats, *_summarize_causes("excluded", lost), *_summarize_causes("included", included)]
-    causes += [Caveat("short", configuration_count(short, len(samples)))] * bool(short)
+    causes += [Caveat("short", {"n": short, "of": len(samples)})] * bool(short)
     causes += _summarize_causes("not checked", unchecked)
     n_failed, by_cpu = sum(not row.warmup for row in table.rows) - len(ok), bool(table.view.cpu_responses)
     if reason := why_unusable(table, ok, n_failed, by_cpu):

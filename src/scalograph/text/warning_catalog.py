@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from scalograph.text.answer_form import fill
 
 # Code | what was found | effect on the result | remedy | flag in tables. Before `@have` stands the number of
-# configurations (`configuration_count`). The first rows are flags of those, gravest first.
+# configurations. The first rows are flags of those, gravest first.
 _SHORT = {
     "@wait": "Rerun with --wait-quiet 10m.", "@more": "Rerun with more runs.",
     "@doctor": "Run scalograph doctor to see what the check needs.",
@@ -42,7 +42,7 @@ survivors | @have processes left behind | their CPU time may be missing | | left
 
 corrected | Corrected for other processes ({share:percent} of the time) | no clean runs confirm the correction | @wait
 corrected checked | Corrected for other processes ({share:percent} of the time), confirmed by {n} clean runs
-corrected alone | Corrected for other processes ({share:percent} of the time) | its time may still be too long | @wait
+corrected alone | Corrected for other processes ({share:percent} of the time) | the time may still be too long | @wait
 withdrawn | The correction for other processes does not fit this program | disturbed runs are excluded | @wait
 
 used | {used} of {of} runs used[[; {lost} excluded {cause}]][[; {included} disturbed runs are included]]
@@ -139,7 +139,7 @@ class WarningForm(NamedTuple):
 def _parse_table() -> dict[str, WarningForm]:
     text = re.sub(r"@(wait|more|doctor)", lambda short: _SHORT[short[0]], _TABLE)
     for verb, of_one in (("have", "has"), ("include", "includes")):
-        text = text.replace(f"@{verb} ", f"[[{{n}} of {{of}} configurations {verb} ]][[{{one}} {of_one} ]]")
+        text = text.replace(f"@{verb} ", f"[[{{many}} of {{of}} configurations {verb} ]][[{{one}} {of_one} ]]")
     rows = (map(str.strip, line.split(" |")) for line in text.splitlines() if line)
     return {code: WarningForm(*forms) for code, *forms in rows}
 
@@ -151,15 +151,15 @@ NAMES = {"neighbor": "other processes", "steal": "CPU steal", "observer": "the p
 REASONS = {"neighbor": "because other processes used the CPU", "steal": "because the hypervisor used the CPU"}
 
 
-def configuration_count(n: int, of: int) -> dict[str, Any]:
-    """Return the values of a warning about `n` of the configurations of a study; `one` is a singular subject.
+def _fill(form: str, values: Mapping[str, Any]) -> str:
+    """Fill a form; of `n` of the configurations of a study, one is a singular subject.
 
-    >>> configuration_count(2, 3), configuration_count(1, 3), configuration_count(1, 1)
-    ({'n': 2, 'of': 3}, {'one': '1 of 3 configurations'}, {'one': 'the only configuration'})
+    >>> [_fill(CATALOG["survivors"].what, {"n": n, "of": of}) for n, of in ((2, 3), (1, 3))]
+    ['2 of 3 configurations have processes left behind', '1 of 3 configurations has processes left behind']
     """
-    if n != 1:
-        return {"n": n, "of": of}
-    return {"one": f"1 of {of} configurations" if of > 1 else "the only configuration"}
+    n, of = values.get("n"), values.get("of")
+    single = "the only configuration" if of == 1 else f"1 of {of} configurations"
+    return fill(form, {"many": None if n == 1 else n, "one": single if n == 1 else None, **values})
 
 
 def warning_text(code: str, **values: Any) -> str:
@@ -168,7 +168,7 @@ def warning_text(code: str, **values: Any) -> str:
     >>> warning_text("used", used=20, of=22, lost=2, cause="(CPU steal)")
     '20 of 22 runs used; 2 excluded (CPU steal)'
     """
-    return fill(CATALOG[code].what, values)
+    return _fill(CATALOG[code].what, values)
 
 
 def flag_text(code: str, **values: Any) -> str:
@@ -195,7 +195,7 @@ class Caveat(NamedTuple):
     def text(self) -> str:
         """Return what was found and its effect."""
         form = CATALOG[self.code]
-        return fill("; ".join(filter(None, (form.what, form.effect))), self.values)
+        return _fill("; ".join(filter(None, (form.what, form.effect))), self.values)
 
     @property
     def remedy(self) -> str:

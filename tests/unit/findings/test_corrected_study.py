@@ -165,6 +165,20 @@ def test_a_claim_about_time_is_decided_by_undisturbed_time(tmp_path: Path, respo
     assert [round(row[1].value, 1) for row in times.rows] == [1.0, 0.5, 0.3]
 
 
+@pytest.mark.parametrize(
+    ("n_tasks", "overlap_s", "is_used"), [(1, None, True), (2, None, False), (4, 0.002, True), (4, 0.4, False)]
+)
+def test_the_speed_of_the_cpus_is_used_of_one_task_at_a_time_alone(
+    tmp_path: Path, n_tasks: int, overlap_s: float | None, is_used: bool
+) -> None:
+    """Threads on the two siblings of a core slow each other and the loop: that is what a study of threads asks."""
+    speed = {"mean_ns": [45_000, None], "p10_ns": [44_000, None], "p90_ns": [46_000, None], "n": [12, 0], "cost_ns": 1}
+    ends = {"low_ns": S, "high_ns": S, "sleep_ns": 0, "n_wakes": 0}
+    replay = None if overlap_s is None else {**ends, "overlap_ns": round(overlap_s * S)}
+    read = study(tmp_path, 0.0, n_tasks=n_tasks, speed=speed, replay=replay)
+    assert [math.isnan(row.loop_log) for row in read.rows] == [not is_used] * 3
+
+
 def test_a_run_of_which_nobody_knows_what_others_took_counts_in_no_undisturbed_time(tmp_path: Path) -> None:
     # The study was resumed with records: before there were none.
     unknown = {"neighbor_s": None, "wait_ns": None, "neighbors": None}

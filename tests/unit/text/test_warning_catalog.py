@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.kit.sources import SOURCES, readers
 
-from scalograph.text.warning_catalog import CATALOG, Caveat, configuration_count, flag_text
+from scalograph.text.warning_catalog import CATALOG, Caveat, flag_text
 
 pytestmark = readers
 NAMED = re.compile(r'(?:Caveat|warning_text|flag_text)\(\s*"([^"]+)"')
@@ -25,7 +25,7 @@ def test_a_warning_is_short_and_its_remedy_is_a_sentence(code: str) -> None:
 
 
 def test_what_a_warning_says() -> None:
-    some, single, only = (Caveat("disturbed", configuration_count(n, of)) for n, of in ((6, 46), (1, 46), (1, 1)))
+    some, single, only = (Caveat("disturbed", {"n": n, "of": of}) for n, of in ((6, 46), (1, 46), (1, 1)))
     assert some.text == "6 of 46 configurations include disturbed runs; their times are upper bounds"
     assert single.text == "1 of 46 configurations includes disturbed runs; their times are upper bounds"
     assert only.text == "The only configuration includes disturbed runs; their times are upper bounds"
