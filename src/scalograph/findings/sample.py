@@ -304,6 +304,6 @@ def run_time(table: Table, row: Row) -> float | None:
     """Return the time per work of a counted run, in any unit; None if there is none."""
     counts = row.status == "ok" and row.verdict in COUNTED
     # A planner uses the record of this run alone, not whether another run will be corrected.
-    name = table.correction.response if table.correction else table.view.primary
+    name = table.correction.response if table.correction and table.view.is_search else table.view.primary
     score = row.scores.get(name) if row.search_s is None else row.search_s
     return work_time(table.study, score) if counts else None

@@ -222,3 +222,8 @@ def test_a_search_is_replayed_with_the_times_that_it_took(tmp_path: Path) -> Non
     plain = parse(text)
     live = [work_time(plain, score(plain, parsed(record))) for record in runs]
     assert [run_time(read, row) for row in read.rows] == live == [pytest.approx(x) for x in (0.9, 0.5, 1.0)]
+
+
+def test_a_study_that_is_no_search_has_one_kind_of_time_in_all_runs(tmp_path: Path) -> None:
+    read = study(tmp_path, 0.5, 0.01, 0.9, 0.015, 0.4, 0.0)
+    assert [run_time(read, row) for row in read.rows] == [row.scores[UNDISTURBED] for row in read.rows]
