@@ -224,7 +224,7 @@ def findings_source(
         failed=failed, machine=findings.machine, facts=_facts(findings), varied=tuple(findings.study.varied),
         refused=_refusal(findings, response.name), trust=findings.trust,
         curves=tuple(findings.curves) if is_primary else (),
-        is_shared=bool(findings.study.corrects),
+        is_shared=findings.study.corrects not in ("", response.name),
         laws_left_out=not is_primary and any(curve.law is not None for curve in findings.curves),
     )  # fmt: skip
 

@@ -82,6 +82,9 @@ _SHOWN: dict[versus.RatioClass, ShownAs] = {
 _ROUNDING = 1e-9
 MOST_NAMED = 4  # of what failed or is missing
 MOST_CAUSES = 5  # of each result
+# A program needs more CPU time beside others, and they differ between two times: unpaired results of one build differed
+# by 2% and 5% in two of sixteen gates (benchmarks/gate_peers.py).
+SHARED = 0.03
 FEWEST_LEVELS = 4  # of a curve that has an upper half
 _WORST: tuple[ComparisonAnswer, ...] = ("slower", "inconclusive", "equivalent", "faster")
 _NO_FLOOR = (
@@ -120,9 +123,10 @@ def _compare_result(
     ratios = _ratios(reference, pairs, confidence, ranks)
     is_rate = reference.response.better == "higher"
     least = versus.SAME if margin is None else margin
-    estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence), strict=True)
+    apart = math.log1p(max(SHARED, floor)) if reference.is_shared or other.is_shared else 0.0
+    estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence, apart), strict=True)
     configurations = [ratio_of_configuration(pair, estimate, least, is_rate) for pair, estimate in estimates]
-    open_log = max((before.open_log + after.open_log for _, before, after in pairs.pairs), default=0.0)
+    open_log = apart + max((before.open_log + after.open_log for _, before, after in pairs.pairs), default=0.0)
     shift = _estimate(ratios.shift, ratios, confidence).widen(open_log) if ratios and len(configurations) > 1 else None
     upper = _estimate(ratios.upper, ratios, confidence).widen(open_log) if ratios and ratios.upper else None
     words = [row.shown for row in configurations if not row.doubt]
@@ -217,13 +221,20 @@ def _estimate(contrast: Contrast, ratios: CurveRatios, confidence: float) -> Est
     return replace(contrast.estimate(ratios.single), confidence=confidence)
 
 
-def _pair_ratios(pairs: MatchedConfigurations, ratios: CurveRatios | None, confidence: float) -> list[Estimate]:
-    """Return the ratio of each pair; without an interval for pairs that do not decide."""
+def _pair_ratios(
+    pairs: MatchedConfigurations, ratios: CurveRatios | None, confidence: float, apart: float
+) -> list[Estimate]:
+    """Return the ratio of each pair; without an interval for pairs that do not decide.
+
+    `apart`: what their times may add to it, as a log.
+    """
     deciding = iter(ratios.configurations if ratios else ())
     estimates = []
     for _, before, after in pairs.pairs:
         if ratios and _decides(before, after):
-            estimates.append(_estimate(next(deciding), ratios, confidence).widen(before.open_log + after.open_log))
+            estimates.append(
+                _estimate(next(deciding), ratios, confidence).widen(apart + before.open_log + after.open_log)
+            )
             continue
         is_defined = have_logs((*before.scores, *after.scores))
         value = float(np.exp(np.log(after.scores).mean() - np.log(before.scores).mean())) if is_defined else None
