@@ -161,6 +161,15 @@ def _machine_differences(table: Table, rows: Sequence[Row], setups: Collection[t
     seen = [row.frequency_hz for row in rows if row.frequency_hz]
     if seen and min(seen) < _SLOWER * max(seen):
         yield f"frequency: {min(seen) / 1e9:.2f} to {max(seen) / 1e9:.2f} GHz at the end of runs; fix the governor"
+    loops: dict[Key, list[float]] = {}
+    for row in rows:
+        if row.loop_ns is not None:
+            loops.setdefault(row.key, []).append(row.loop_ns)
+    # Threads on one core slow each other: what a study of threads asks is told, and not taken out.
+    typical = [median(every) for every in loops.values()]
+    if typical and min(typical) < _SLOWER * max(typical):
+        ends = f"{min(typical) / 1e3:.0f} to {max(typical) / 1e3:.0f} \N{MICRO SIGN}s"
+        yield f"CPU speed: a fixed loop took {ends}, by configuration; the CPU was slower in some"
     # A machine that is rebooted for a kernel factor declares its boots by that.
     if (n := len({row.boot for row in rows})) > 1 and not ("kernel" in declared and table.machine.get("reached")):
         yield f"boot: runs of {n} boots of the machine in one study; `export` has the boot of each"

@@ -46,6 +46,7 @@ from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
 from scalograph.verdict.preemption import n_cpus, slowdown
+from scalograph.verdict.speed import loop_time
 from scalograph.verdict.undisturbed import corrected_times, ran_on_one_cpu
 
 
@@ -292,6 +293,7 @@ class _JournalReader:
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
             undisturbed_s=corrected.whole_s, ran_on_one_cpu=ran_on_one_cpu(record), loop_log=loop_log(record),
+            loop_ns=loop_time(record) if run.speed else None,
             search_s=self._search_time(record) if ok and elapsed and self._is_search else None,
         )  # fmt: skip
 

@@ -227,3 +227,21 @@ def test_a_search_is_replayed_with_the_times_that_it_took(tmp_path: Path) -> Non
 def test_a_study_that_is_no_search_has_one_kind_of_time_in_all_runs(tmp_path: Path) -> None:
     read = study(tmp_path, 0.5, 0.01, 0.9, 0.015, 0.4, 0.0)
     assert [run_time(read, row) for row in read.rows] == [row.scores[UNDISTURBED] for row in read.rows]
+
+
+def test_a_slower_cpu_in_some_configurations_is_told_and_nothing_is_taken_out(tmp_path: Path) -> None:
+    def at(n: int, mean_ns: int) -> dict[str, Any]:
+        speed = {"mean_ns": [mean_ns], "p10_ns": [mean_ns], "p90_ns": [mean_ns], "n": [12], "cost_ns": 1}
+        return run(SPEEDUP[n], n_tasks=n, per_cpu_s=(SPEEDUP[n],), speed=speed)
+
+    told = []
+    for slow_ns in (48_000, 66_000):
+        runs = [({"threads": n}, at(n, slow_ns if n > 1 else 45_000)) for _ in range(3) for n in SPEEDUP]
+        design = {"configurations": [{"threads": n} for n in SPEEDUP], "runs": [3] * 3}
+        found = findings(load_journal(tmp_path, runs, ONE_FACTOR, design=design))
+        told.append([text for text in found.residue if text.startswith("CPU speed: ")])
+        assert speedups(found) == [1.0, 2.0, 4.0]
+    assert told == [
+        [],
+        ["CPU speed: a fixed loop took 45 to 66 \N{MICRO SIGN}s, by configuration; the CPU was slower in some"],
+    ]
