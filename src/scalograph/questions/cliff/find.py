@@ -1,8 +1,10 @@
 """`find cliff`: its options, and the answer as JSON."""
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from scalograph.errors import StudyError
 from scalograph.questions.asked import MOST, AskedFactors, Option, spread_range
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ class CliffOptions:
     per_worker: Annotated[bool, Option("Treat the work as per worker, not as a total")] = False
 
     def factors(self) -> AskedFactors:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.factor):
+            fix = "such as --factor threads --range 1:512"
+            raise StudyError.one("--factor", f"{self.factor[:80]!r}", "a name; its levels belong to --range", fix)
         return AskedFactors({self.factor: spread_range(self.range, MOST, "--range")}, per_worker=self.per_worker)
 
 
