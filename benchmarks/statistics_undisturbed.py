@@ -20,7 +20,7 @@ from scalograph.analysis.center import center
 from scalograph.analysis.contrast import Contrast, paired_contrast, speed_adjusted_contrast
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.stopping import Stopping, level_of_look
-from scalograph.analysis.versus import hull_ratio, versus
+from scalograph.analysis.versus import versus
 
 EFFECT, COVERS, FOUND, FALSE = 0.05, (93.0, 97.0), (95.0, 100.0), (0.0, 6.0)
 PHASES = {"30-300 ms": (0.03, 0.3), "30 ms-5 s": (0.03, 5.0), "2-20 s": (2.0, 20.0)}
@@ -156,9 +156,15 @@ def taken_from(program: Program, taken: float, way: str) -> Measure:
     """Share of the intervals of ten pairs that hold the ratio of the quiet machine."""
 
     def ratio_ends(a: TakenRuns, b: TakenRuns, i: int) -> Ends:
-        if way == "hull":
-            return _ends(hull_ratio(a.without_waits[i], a.wall[i], b.without_waits[i], b.wall[i]))
-        return _ends(versus(getattr(a, way)[i], getattr(b, way)[i]))
+        if way == "wall":
+            return _ends(versus(a.wall[i], b.wall[i]))
+        if way == "without_waits":
+            return _ends(versus(a.without_waits[i], b.without_waits[i], is_shared=True))
+        # As a study does: the middle of both ends, and half of their distance as doubt.
+        lows, walls = (a.without_waits[i], b.without_waits[i]), (a.wall[i], b.wall[i])
+        doubt = sum(float(np.log(wall / low).mean()) / 2 for low, wall in zip(lows, walls, strict=True))
+        middles = [np.sqrt(low * wall) for low, wall in zip(lows, walls, strict=True)]
+        return _ends(versus(middles[0], middles[1], is_shared=True).widen(doubt))
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         ends, n, hits = {}, n_cases // 2, 0

@@ -99,12 +99,10 @@ class SpeedContrast:
     Attributes:
         contrast: adjusted; of all pairs without adjustment if `slope` is 0.
         slope: relative change of a run's time per relative change of the loop's time; 0 without adjustment.
-        slowdown: loop time of the slowest run over that of the fastest one; NaN if unknown.
     """
 
     contrast: Contrast
     slope: float
-    slowdown: float
 
 
 def speed_adjusted_contrast(
@@ -134,22 +132,20 @@ def speed_adjusted_contrast(
     both = np.isfinite(speed_a) & np.isfinite(speed_b)
     n = int(both.sum())
     if n < max(FEWEST_SPEEDS, a.size / 2):
-        return SpeedContrast(plain, 0.0, math.nan)
+        return SpeedContrast(plain, 0.0)
     y, x = (a - b)[both], (speed_a - speed_b)[both]
-    every = np.concatenate([speed_a[both], speed_b[both]])
-    slowdown = math.exp(float(np.ptp(every)))
     squares = float(np.square(x - x.mean()).sum())
     own = paired_contrast(speed_a[both], speed_b[both]).p_value()
     is_steady = squares <= STEADY**2 * (n - 1) or (own is not None and own < OWN_EFFECT)
     slope = 0.0 if is_steady else _slope(x, y)
     if slope <= ROUNDED:
-        return SpeedContrast(plain, 0.0, slowdown)
+        return SpeedContrast(plain, 0.0)
     left = center(y - slope * x, trim)
     df = left.df - 1
     se = left.se * math.sqrt(left.df / df * (1 + n * float(x.mean()) ** 2 / squares))
     lost = (f"{a.size - n} of {a.size} pairs miss the speed of the CPU",) if n < a.size else ()
     notes = (*lost, *((NO_PAIR_SPREAD,) if se == 0 else ()))
-    return SpeedContrast(Contrast(left.value, se, df, n, f"{PAIRED}; {SPEED}", notes), slope, slowdown)
+    return SpeedContrast(Contrast(left.value, se, df, n, f"{PAIRED}; {SPEED}", notes), slope)
 
 
 def _slope(x: FloatArray, y: FloatArray) -> float:

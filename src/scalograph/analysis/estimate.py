@@ -151,24 +151,6 @@ def unknown_estimate(method: str, confidence: float, n: int, *warnings: str) -> 
     return Estimate(None, None, None, confidence, n, method, tuple(warnings))
 
 
-HULL = "hull of two intervals, between which the value lies"
-
-
-def hull(low: Estimate, high: Estimate) -> Estimate:
-    """Return the estimate of a value between two others: from the lower end of one to the upper end of the other.
-
-    The value is the geometric mean of both. The value or an end is missing if one of them has none.
-
-    >>> f"{hull(Estimate(1.0, 0.96, 1.04), Estimate(1.21, 1.16, 1.26)):.2f}"
-    '1.10 [0.96, 1.26]'
-    """
-    both = low.value is not None and high.value is not None and min(low.value, high.value) > 0
-    value = math.sqrt(float(low) * float(high)) if both else None
-    methods, warnings = dict.fromkeys((low.method, high.method)), dict.fromkeys((*low.warnings, *high.warnings))
-    method, n = f"{HULL}: {'; '.join(methods)}", min(low.n, high.n)
-    return Estimate(value, low.low, high.high, min(low.confidence, high.confidence), n, method, tuple(warnings))
-
-
 def need_runs(needed: int, have: Sequence[int] | int, purpose: str = "an interval") -> str:
     """Return the warning for too few runs, the same in every statistic.
 

@@ -1,7 +1,4 @@
-"""Robust ratio of paired runs, some of them slowed, in two modes, or coarsely timed; and what it shows.
-
-The undisturbed time of a run may be one number, or lie between two (`hull_ratio`).
-"""
+"""Robust ratio of paired runs, some of them slowed, in two modes, or coarsely timed; and what it shows."""
 
 import math
 from bisect import bisect_left
@@ -11,7 +8,7 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray, Scores, has_logs, n_trimmed
 from scalograph.analysis.contrast import speed_adjusted_contrast
-from scalograph.analysis.estimate import Estimate, finite, hull
+from scalograph.analysis.estimate import Estimate, finite
 from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, find_modes, widen_for_rounding
 from scalograph.analysis.quantiles import t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs
@@ -74,20 +71,6 @@ def classify_ratio(ratio: Estimate, margin: float = SAME) -> RatioClass:
     if 1 / (1 + margin) <= ratio.low and ratio.high <= 1 + margin:
         return "equivalent"
     return "less" if ratio.high < 1 else "more" if ratio.low > 1 else "inconclusive"
-
-
-def hull_ratio(a_low: Scores, a_high: Scores, b_low: Scores, b_high: Scores, confidence: float = 0.95) -> Estimate:
-    """Return the typical score of `a` over that of `b`, each between a low and a high score; run i of both in block i.
-
-    It reaches from the lower end of `a_low` over `b_high` to the upper end of `a_high` over `b_low`. Raises ValueError
-    as `versus` does.
-
-    >>> low, high = [96.0, 96.1, 95.8, 96.3, 95.9], [98.0, 98.1, 97.8, 98.3, 97.9]
-    >>> ratio = hull_ratio(low, high, [x + 5 for x in low], [x + 5 for x in high])
-    >>> classify_ratio(ratio), f"{ratio:.3f}"
-    ('less', '0.951 [0.932, 0.970]')
-    """
-    return hull(versus(a_low, b_high, confidence), versus(a_high, b_low, confidence))
 
 
 class CorrectionCheck(NamedTuple):

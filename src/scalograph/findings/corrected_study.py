@@ -1,7 +1,7 @@
 """Correct the times of a study: all runs of all configurations get `undisturbed` beside `wall`."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -116,7 +116,7 @@ def _correct_row(row: Row, name: str, usages: Iterable[str], keep: bool) -> Row:
 
 
 FEWEST = 3  # clean runs, and corrected ones, of a configuration that checks the correction
-_GRAVEST: tuple[CorrectionClass, ...] = ("withdrawn", "checked")
+_GRAVEST: tuple[CorrectionClass, ...] = ("withdrawn", "checked", "unchecked")
 
 
 class Correction(NamedTuple):
@@ -152,12 +152,9 @@ def check_study(study: Study, rows: Sequence[Row]) -> Correction:
     confidence = 1 - (1 - study.protocol.confidence) / max(1, len(others))
     over = usable[base] if base else ([], [])
     words = {check_correction(*_ratios(both, over, confidence)).word for both in others}
-    check = next((word for word in _GRAVEST if word in words), _UNCHECKED)
+    check = min(words, key=_GRAVEST.index, default=_GRAVEST[-1])
     name = primary_response(study)
     return Correction(name, check, sum(len(clean) for clean, _ in usable.values()), taken_share(rows, name))
-
-
-_UNCHECKED: CorrectionClass = "unchecked"
 
 
 def _ratios(
@@ -186,12 +183,16 @@ def disturb_bound(rows: Sequence[Row]) -> list[Row]:
     """
     counted = [row for row in rows if row.verdict in ("clean", "corrected") and not row.warmup]
     free = {row.key for row in counted if not row.ran_on_one_cpu}
-    return [
-        structs.replace(row, verdict="disturbed") if row.verdict == "corrected" and row.key not in free else row
-        for row in rows
-    ]
+    return _disturb(rows, lambda row: row.key not in free)
 
 
 def disturb_again(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows with corrected runs marked as disturbed, since the correction does not fit the program."""
-    return [structs.replace(row, verdict="disturbed") if row.verdict == "corrected" else row for row in rows]
+    """Return the rows with corrected runs as disturbed ones, since the correction does not fit the program."""
+    return _disturb(rows, lambda row: True)
+
+
+def _disturb(rows: Iterable[Row], is_wrong: Callable[[Row], bool]) -> list[Row]:
+    return [
+        structs.replace(row, verdict="disturbed") if row.verdict == "corrected" and is_wrong(row) else row
+        for row in rows
+    ]

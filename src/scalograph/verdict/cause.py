@@ -10,6 +10,8 @@ from scalograph.text.format import named_cpus
 SHARE = 0.02
 # A tick of /proc/stat and of rusage.
 TICK_NS = 10_000_000
+# Steal is counted in ticks: a single one says nothing about a short run.
+STEAL_TICKS = 3
 # CPU time may exceed the available time by this factor: the clocks within a kernel differ slightly.
 PLAY = 1.05
 # Runs with these verdicts carry the estimates; the others are saved, drawn and counted.

@@ -5,14 +5,13 @@ import math
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.units import format_duration
-from scalograph.verdict.cause import SHARE, TICK_NS, Cause, granted_cpus
+from scalograph.verdict.cause import SHARE, STEAL_TICKS, TICK_NS, Cause, granted_cpus
 from scalograph.verdict.speed import observer_ns, probe_ns
 
 # Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
 # a large share of it.
 OF_WALL = 0.005
 _TELLING = 0.1  # share from which an interfering process is named
-_STEAL_TICKS = 3  # steal is counted in ticks: a single one says nothing about a short run
 
 
 def find_preemption(record: Record) -> list[Cause]:
@@ -59,7 +58,7 @@ def _bound_steal(record: Record) -> Cause | None:
     run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     most = stolen + TICK_NS
-    if not 0 < stolen < _STEAL_TICKS * TICK_NS or not is_blamed(most, run):
+    if not 0 < stolen < STEAL_TICKS * TICK_NS or not is_blamed(most, run):
         return None
     share, unit, of_what = bound_share(most, record)
     if most < wall:
@@ -128,7 +127,7 @@ def _find_steal(record: Record) -> Cause | None:
     """Find what the hypervisor took: from the whole run, or from the CPU that lost most."""
     run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
-    worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
+    worst, least = run.worst_steal_ns or 0, STEAL_TICKS * TICK_NS
     if stolen >= least and is_blamed(stolen, run):
         share = stolen / wanted_time(run, stolen)
         text = f"the hypervisor took the CPU for {100 * share:.1f}% of the CPU time that it wanted"

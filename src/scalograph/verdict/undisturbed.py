@@ -13,7 +13,7 @@ from msgspec import Struct
 from scalograph.protocol.record import CopyEvent, Record, RunFigures
 from scalograph.protocol.record_processes import Replay
 from scalograph.study.responses import windows
-from scalograph.verdict.cause import PLAY, SHARE, TICK_NS, Cause
+from scalograph.verdict.cause import PLAY, SHARE, STEAL_TICKS, TICK_NS, Cause
 from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_records, n_cpus
 
 # Only CPU time that others took can be corrected.
@@ -24,7 +24,6 @@ BRIEF = 0.01
 MOST_STOLEN = 0.05
 # Ends farther apart than this, as a log, are no correction.
 MOST_OPEN = 0.10
-_STEAL_TICKS = 3
 # The share of its CPU time from which a program is on one CPU: it may have bound its tasks after a start elsewhere.
 BOUND = 0.8
 
@@ -130,7 +129,7 @@ def _correctable_steal(record: Record) -> _Steal | None:
     # Steal never exceeds its ticks plus one.
     most = run.steal_ns + TICK_NS
     if run.cpu_source != "cgroup":
-        return _Steal(0.0, most) if run.steal_ns < _STEAL_TICKS * TICK_NS else None
+        return _Steal(0.0, most) if run.steal_ns < STEAL_TICKS * TICK_NS else None
     stolen = float(max(0, min(sum(run.per_cpu_ns or ()) - run.cpu_ns, most)))
     return _Steal(stolen, stolen) if stolen <= MOST_STOLEN * run.wall_ns else None
 

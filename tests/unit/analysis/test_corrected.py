@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.contrast import PAIRED, SPEED, paired_contrast, speed_adjusted_contrast
-from scalograph.analysis.estimate import Estimate, hull
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.quantiles import t_quantile
-from scalograph.analysis.versus import check_correction, hull_ratio, versus
+from scalograph.analysis.versus import check_correction
 
 N = 12
 logs = st.lists(st.floats(-1, 1), min_size=N, max_size=N).map(np.array)
@@ -40,7 +40,6 @@ def test_it_is_near_least_squares_over_all_runs_with_an_effect_of_each_block(see
     assert e.contrast.delta == pytest.approx(fit[0], abs=errors[0]) and e.slope == pytest.approx(fit[1], abs=errors[1])
     assert errors[0] * (1 - 1e-9) <= e.contrast.se <= 1.1 * errors[0]
     assert (e.contrast.df, e.contrast.n, e.contrast.method) == (df, N, f"{PAIRED}; {SPEED}")
-    assert e.slowdown == pytest.approx(math.exp(np.ptp(x[:, 1])))
 
 
 def test_a_slope_without_noise_is_exact_and_one_slow_run_moves_neither_slope_nor_interval() -> None:
@@ -83,7 +82,6 @@ def test_the_plain_contrast_stays_where_the_speed_tells_nothing() -> None:
     for speeds in ((steady, steady), (-speed_a, -speed_b), (steady + 0.001 * speed_a, steady), (wanting, speed_b)):
         e = speed_adjusted_contrast(a, b, *speeds)
         assert (e.contrast, e.slope) == (plain, 0.0)
-    assert math.isnan(speed_adjusted_contrast(a, b, wanting, speed_b).slowdown)
     assert speed_adjusted_contrast(a[:7], b[:7], speed_a[:7], speed_b[:7]).contrast == paired_contrast(
         a[:7], b[:7], 0.1
     )
@@ -114,31 +112,6 @@ def test_units_and_order_change_nothing(a: FloatArray, b: FloatArray, speed_a: F
     assert (other.contrast.delta, other.contrast.se) == pytest.approx((-e.contrast.delta, e.contrast.se), abs=1e-7)
     half = t_quantile(0.95, e.contrast.df) * e.contrast.se
     assert e.contrast.estimate(0.95).contains(math.exp(e.contrast.delta)) and half >= 0
-
-
-def test_a_hull_reaches_from_one_end_to_the_other_and_wants_what_either_wants() -> None:
-    low, high = (
-        Estimate(1.0, 0.96, 1.04, 0.95, 9, "low", ("few",)),
-        Estimate(1.21, 1.16, 1.26, 0.95, 7, "high", ("few",)),
-    )
-    both = hull(low, high)
-    assert (both.value, both.low, both.high, both.n) == (pytest.approx(1.1), 0.96, 1.26, 7)
-    assert both.method.endswith(": low; high") and both.warnings == ("few",)
-    assert (hull(low, low).low, hull(low, low).high, hull(low, low).value) == (0.96, 1.04, 1.0)
-    none = hull(low, Estimate(None, None, None, 0.95, 1, "high"))
-    assert (none.value, none.low, none.high) == (None, 0.96, None)
-
-
-def test_the_ratio_of_two_hulls_holds_every_ratio_between_and_is_the_plain_one_of_points() -> None:
-    rng = np.random.default_rng(6)
-    a, b = np.exp(0.05 + 0.01 * rng.standard_normal(15)), np.exp(0.01 * rng.standard_normal(15))
-    ratio = hull_ratio(a, 1.1 * a, b, 1.2 * b)
-    for up_a in (1, 1.05, 1.1):
-        for up_b in (1, 1.1, 1.2):
-            inner = versus(up_a * a, up_b * b)
-            assert ratio.low <= inner.low and inner.high <= ratio.high  # type: ignore[operator]
-    point, plain = hull_ratio(a, a, b, b), versus(a, b)
-    assert [*point] == pytest.approx([*plain]) and point.n == plain.n
 
 
 def test_a_correction_is_checked_withdrawn_or_neither_and_never_without_both_intervals() -> None:
