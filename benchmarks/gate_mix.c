@@ -1,4 +1,4 @@
-/* A build that feels a core or a cache that it shares: it fills, sorts and hashes 4096 numbers TURNS times.
+/* A build that others on its core or cache slow down: it fills, sorts and hashes 4096 numbers TURNS times.
  * `cc -O2 -DTURNS=300 gate_mix.c`
  */
 #include <stdint.h>

@@ -1,8 +1,8 @@
-"""How often is the same build called slower beside a neighbor that comes and goes, and 5% more work found?
+"""How often is the same build called slower while another process comes and goes, and 5% more work found?
 
 A round asks each tool of two builds that are the same, then of one with 5% more work: ten runs of each build, while
-the neighbor plays the same schedule from its start. The builds are of two programs: a loop that feels nobody, and one
-that sorts and hashes, which feels whoever shares its core or its cache. Inconclusive is what a threshold cannot say.
+another process repeats the same schedule. The builds are of two programs: a loop that needs no cache, and one that
+sorts and hashes, which others on its core or cache slow down. A threshold cannot be inconclusive.
 """
 
 import random

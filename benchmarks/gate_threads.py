@@ -1,7 +1,7 @@
-"""Is the speedup of two threads right that `measure` finds while neighbors have either CPU for half of the time?
+"""Is the speedup of two threads right if other processes use each CPU for half of the time?
 
-The threads wait for each other at twenty barriers, so that whoever is held up holds up both. The truth comes from
-interleaved runs without a neighbor, of which only those count that an independent witness saw undisturbed.
+The threads wait for each other at twenty barriers, so a delay of one delays both. The true speedup comes from
+interleaved quiet runs. Only those count in which an independent witness saw no interference.
 """
 
 import json
@@ -28,7 +28,7 @@ NOT_KNOWN = -1.0  # in a journal of numbers
 
 
 def one_round(folder: Path, number: int) -> Round:
-    """One `measure` beside its neighbors, then quiet runs."""
+    """One `measure` beside other processes, then quiet runs."""
     work, draw = Work(folder), random.Random(SEED * 1000 + number)
     units, results = work.argv(SECONDS, 1)[1], folder / "results"
     options = ["--threads", "1,2", "--runs", str(RUNS), "-o", str(results), *LOCK]

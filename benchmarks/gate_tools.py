@@ -53,7 +53,7 @@ class GateAnswer:
 GateTool = Callable[[Path, str, str], GateAnswer]
 
 
-# Builds of 0.1 s: a loop that feels nobody, and one that feels a core or a cache that it shares; with turns of a trial.
+# Builds of 0.1 s: a loop that needs no cache, and one that others on its core or cache slow down; and turns of a trial.
 PROGRAMS = {"loop": ("gate_work.c", 20_000_000), "mix": ("gate_mix.c", 100)}
 
 

@@ -1,7 +1,7 @@
 """Is a program called equivalent or faster that takes longer and no more CPU time? Six kinds of it, beside a neighbor.
 
 More sleep, more work for one thread alone, a lock that is held longer, a slower end of a pipe, a slower clock, a slower
-daemon: of each, `ab` compares two builds of `gate_traps.c`, ten pairs of 0.1 s, while a neighbor comes and goes.
+daemon: of each, `ab` compares two builds of `gate_traps.c`, ten pairs of 0.1 s, while another process comes and goes.
 """
 
 import random
@@ -56,7 +56,7 @@ def daemon(folder: Path) -> Iterator[None]:
 
 
 def one_round(folder: Path, number: int) -> Round:
-    """Each trap once, in random order, beside the same neighbor from its start."""
+    """Each trap once, in random order, beside the same other process."""
     work, draw = Work(folder), random.Random(SEED * 1000 + number)
     trap_builds(folder, work.per_second)
     scene = coming_and_going(draw, PRESENT[number % len(PRESENT)])

@@ -28,7 +28,7 @@ PHASES = {"30-300 ms": (0.03, 0.3), "30 ms-5 s": (0.03, 5.0), "2-20 s": (2.0, 20
 LOOPS = {"8 ms, 2%": (0.008, 0.02), "4 ms, 5%": (0.004, 0.05)}
 PROBE = next(iter(LOOPS))
 SIZES = {"10 x 100 ms": (10, 0.1), "50 x 20 ms": (50, 0.02)}
-FELT = 1.5  # times as long a program takes in slow phases; 1 for one that feels nothing
+FELT = 1.5  # times as long a program takes in slow phases; 1 for one that does not depend on them
 Ends = tuple[float, float]
 Estimator = Callable[[TimedPairs, int], Ends]
 
@@ -233,7 +233,7 @@ def cases() -> Iterator[Case]:
             yield Case(f"{name}: {other}", None, two_speeds(estimator, "holds", *cell))
     for size in SIZES:
         measure = two_speeds(covariate, "holds", "30-300 ms", PROBE, size, felt=1.0)
-        yield Case(f"{size}, 30-300 ms, feels nothing: covariate", COVERS, measure)
+        yield Case(f"{size}, 30-300 ms, program that does not slow down: covariate", COVERS, measure)
         for other, estimator in SLOWED.items():
             measure = two_speeds(estimator, "holds", "30-300 ms", PROBE, size, slowed=0.05)
             target = COVERS if estimator is covariate else None

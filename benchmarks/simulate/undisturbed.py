@@ -126,7 +126,7 @@ def run_program(
 
 
 def quiet_time(program: Program, effect: float = 0.0) -> float:
-    """Return the seconds that a program takes where nobody takes its CPU.
+    """Return the seconds that a program takes with a CPU of its own.
 
     >>> quiet_time("worker"), round(quiet_time("sleeper"), 6), round(quiet_time("ticker", 0.05), 6)
     (0.08, 0.099, 0.0992)

@@ -56,7 +56,7 @@ def _read_all(sources: Sequence[str], response: str | None) -> "list[MeasuredSou
 def read_alike(read: "Callable[[bool | None], list[MeasuredSource]]", response: str | None) -> "list[MeasuredSource]":
     """Read sources by undisturbed time, or none of them: a ratio never mixes it with wall time.
 
-    `read` takes whether studies go by it; None: where a run was corrected. `response` is the one that was asked for.
+    `read` takes whether studies use it; None: those with a corrected run. `response` is the requested one.
     """
     from scalograph.study.responses import UNDISTURBED
 

@@ -178,7 +178,7 @@ def _has_both(row: Row, name: str) -> bool:
 def disturb_bound(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with corrected runs as disturbed ones if all runs of their configuration ran on one CPU.
 
-    A program that binds its tasks to it makes them wait for each other, whoever has the other CPUs. Tasks that are not
+    A program that binds its tasks to it makes them wait for each other, even if other CPUs are free. Tasks that are not
     bound use these now and then.
     """
     counted = [row for row in rows if row.verdict in ("clean", "corrected") and not row.warmup]

@@ -165,7 +165,7 @@ def _machine_differences(table: Table, rows: Sequence[Row], setups: Collection[t
     for row in rows:
         if row.loop_ns is not None:
             loops.setdefault(row.key, []).append(row.loop_ns)
-    # Threads on one core slow each other: what a study of threads asks is told, and not taken out.
+    # Threads on one core slow each other, which a study of threads measures: the ratio is not adjusted for it.
     typical = [median(every) for every in loops.values()]
     if typical and min(typical) < _SLOWER * max(typical):
         ends = f"{min(typical) / 1e3:.0f} to {max(typical) / 1e3:.0f} \N{MICRO SIGN}s"

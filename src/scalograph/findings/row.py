@@ -85,7 +85,7 @@ class Row(Struct, frozen=True, gc=False):
 
     @property
     def own_s(self) -> float | None:
-        """Return the time of the whole run, undisturbed where the study goes by that and the record tells it."""
+        """Return the time of the whole run, undisturbed if the study uses that and the record gives it."""
         is_corrected = UNDISTURBED in self.scores and self.undisturbed_s is not None
         return self.undisturbed_s if is_corrected else self.wall_s
 

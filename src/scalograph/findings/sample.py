@@ -101,7 +101,7 @@ class Sample:
 
     @property
     def unknown_rows(self) -> list[Row]:
-        """Return the unverified runs that do not count, because nobody knows what others took from them."""
+        """Return the unverified runs that do not count, because it is unknown what others took from them."""
         return [row for row in self.succeeded if self.raw and _is_unknown(row)]
 
     @property
@@ -195,7 +195,7 @@ def samples_by_configuration(table: Table) -> dict[Key, Sample]:
 
 
 def _is_unknown(row: Row) -> bool:
-    """Return whether nobody knows what others took from a run of a study that goes by undisturbed time."""
+    """Return whether it is unknown what others took from a run."""
     return row.verdict == "unverified" and UNDISTURBED not in row.scores
 
 

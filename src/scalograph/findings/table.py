@@ -124,7 +124,7 @@ def load(file: Path, keep_observations: bool = True, correct: bool | None = None
     """Read a journal into a table.
 
     Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run. `correct`: whether
-    the study goes by undisturbed time where it can; False: by wall time, for which corrected runs are disturbed ones;
+    the study uses undisturbed time if it can; False: wall time, for which corrected runs are disturbed ones;
     None: by undisturbed time where a run was corrected.
     Raises ProtocolError: the journal does not follow protocol/journal.md.
     """
