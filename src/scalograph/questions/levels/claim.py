@@ -63,7 +63,7 @@ MOST_SHARE = 9.0
 MOST_NAMED = 2
 # Percent: smaller differences come from rounding.
 ROUNDING = 1e-4
-_SUMMARIES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": median, "least": min, "most": max}
+_SUMMARIES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": median, "min": min, "max": max}
 
 
 def claim(table: Table, samples: SampleMap) -> Claim:
