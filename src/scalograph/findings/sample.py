@@ -118,7 +118,7 @@ class Sample:
         """Return whether a response includes runs with what others took in it, because too few clean ones are left."""
         if self.falls_back:
             return response not in self.cpu_responses
-        return response in self.raw and any(row.verdict == "corrected" for row in self.rows(response))
+        return response in self.raw and any(row.verdict in ("corrected", "disturbed") for row in self.rows(response))
 
     def scores(self, response: str) -> list[float]:
         """Return the scores of the counted runs, in order."""
@@ -163,7 +163,8 @@ class Sample:
     def _column(self, response: str) -> ScoreColumn:
         if response not in self._columns:
             rows: Iterable[Row] = self.counted
-            if response in self.cpu_responses and not self.falls_back:
+            # If no run can be corrected, all but undisturbed time is still known.
+            if self.is_uncorrected or (response in self.cpu_responses and not self.falls_back):
                 rows = (row for row in self.succeeded if row.verdict != "invalid")
             elif response in self.raw and not self.falls_back:
                 clean = [row for row in self.counted if row.verdict != "corrected"]

@@ -94,6 +94,17 @@ def test_other_values_rest_on_clean_runs_and_cpu_times_on_all(tmp_path: Path) ->
     assert counts[UNDISTURBED] == counts["cpu"] == 5 and counts["wall"] == 2
 
 
+def test_of_runs_that_cannot_be_corrected_wall_time_is_kept_as_it_was(tmp_path: Path) -> None:
+    runs = [({"threads": n}, run(s, 0.5 * s, n_tasks=2 if n == 4 else 1)) for _ in range(3) for n, s in SPEEDUP.items()]
+    design = {"configurations": [{"threads": n} for n in SPEEDUP], "runs": [3] * 3}
+    (curve,) = findings(load_journal(tmp_path, runs, ONE_FACTOR, design=design)).curves
+    point = curve.points[2]
+    assert point.responses[UNDISTURBED].estimate.value is None
+    assert point.speedup is not None and point.speedup.value is None
+    assert point.responses["wall"].estimate.value == pytest.approx(0.375) and point.responses["wall"].falls_back
+    assert len(point.responses["cpu"].scores) == 3 and point.doubt
+
+
 def test_the_doubt_of_threads_widens_every_interval(tmp_path: Path) -> None:
     def threads(s: float, doubt: float) -> dict[str, Any]:
         ends = {"low_ns": round(s * S * (1 - doubt)), "high_ns": round(s * S * (1 + doubt))}
