@@ -11,8 +11,8 @@ from scalograph.text.quantities import exact_percent
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
-    from scalograph.exchange.benchmark import Benchmark
     from scalograph.exchange.compare.measured_source import MeasuredSource
+    from scalograph.exchange.readers.registry import ImportedFiles
     from scalograph.protocol.compared_results import ResultComparisons
     from scalograph.report.screen import Screen
 
@@ -140,25 +140,19 @@ def read_source(text: str, label: str, response: str | None, correct: bool | Non
     """
     from scalograph.exchange.compare.benchmark_source import benchmark_source
     from scalograph.exchange.compare.published_source import is_published, published_source
-    from scalograph.exchange.readers.registry import read
+    from scalograph.exchange.readers.registry import ImportedFiles, read
     from scalograph.study.reader_names import READERS
 
     if is_published(text):
         return published_source(text, response).relabel(label)
     name, colon, files = text.partition(":")
     if colon and name in READERS:
-        every = read(name, *map(Path, files.split(",")))
-        return benchmark_source(every, READERS[name].instrument, label, response)
+        return benchmark_source(read(name, *map(Path, files.split(","))), label, response)
     source = _read_path(Path(text), label, response, correct)
-    if not isinstance(source, tuple):
-        return source
-    name, every = source
-    return benchmark_source(every, READERS[name].instrument, label, response)
+    return benchmark_source(source, label, response) if isinstance(source, ImportedFiles) else source
 
 
-def _read_path(
-    path: Path, label: str, response: str | None, correct: bool | None
-) -> "MeasuredSource | tuple[str, list[Benchmark]]":
+def _read_path(path: Path, label: str, response: str | None, correct: bool | None) -> "MeasuredSource | ImportedFiles":
     from scalograph.cli.analyze_steps import load_findings
     from scalograph.exchange.compare.measured_source import findings_source
     from scalograph.exchange.readers.registry import recognize

@@ -8,29 +8,31 @@ import typer
 
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables, group_options
-from scalograph.errors import Exit
-from scalograph.exchange.readers.registry import read
+from scalograph.errors import Exit, StudyError
+from scalograph.exchange.readers.registry import left_out_text, read
 from scalograph.study.reader_names import READERS
+from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
     from scalograph.exchange.benchmark import Benchmark
+    from scalograph.exchange.readers.registry import ImportedFiles
     from scalograph.report.screen import Screen
+
+# Of the answer, what it cannot be read without among them.
+MOST_SENTENCES = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions:
     """Options of `import`: the files, and what they are compared with."""
 
-    instrument: Annotated[
-        str,
+    files: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="FORMAT",
-            help=f"Tool that wrote the file: {', '.join(READERS)}",
+            metavar="[FORMAT] FILE...",
+            help=f"Files of a tool, of one process or more. Formats, if not recognized: {', '.join(READERS)}",
             autocompletion=lambda incomplete: [name for name in READERS if name.startswith(incomplete)],
         ),
-    ]
-    files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE...", help="Files of the tool, one or more processes each")
     ] = None
     beside: Annotated[Path | None, typer.Option("--beside", help="Results to compare with")] = None
     over: Annotated[
@@ -40,6 +42,7 @@ class ImportOptions:
         list[str] | None,
         typer.Option("--where", metavar="NAME=LEVEL", help="A factor (with --beside) or a param (with --over)"),
     ] = None
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse files with a part that cannot be read")] = False
     tables: Tables = False
     table: TableName = None
     json: Json = False
@@ -49,56 +52,83 @@ def _import(options: ImportOptions) -> int:
     """Read results of another tool, with intervals; compare them with a study.
 
     \b
-    scalograph import jmh jmh.json
+    scalograph import jmh.json                                   which is the fastest? the format is recognized
     scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest
     scalograph import sysbench all.txt --over threads            up to how many threads does it grow?
     scalograph import gobench first.txt second.txt third.txt     files of the same: each adds its processes
     """
-    from scalograph.exchange.benchmark_values import failed_sentence
-
     o = options
-    _refuse(o)
-    files, where = o.files or [], o.where or []
-    every, name = read(o.instrument, *files), READERS[o.instrument].instrument
+    instrument, files = _format_and_files(o)
+    reading, where = read(instrument, *files, strict=o.strict), o.where or []
+    every = reading.benchmarks
+    has_value = any(benchmark.forks for benchmark in every)
+    if not has_value and not o.json:
+        raise _no_value(reading)
     if o.over is not None:
         shown, document = _fit_over(every, o.over, where)
     else:
         shown, document = (
-            _summarize(every, name) if o.beside is None else _compare_with_study(every, o.beside, where, name)
+            _summarize(reading) if o.beside is None else _compare_with_study(every, o.beside, where, reading.tool)
         )
-    if failed := failed_sentence(every):
-        first, *more = shown.claim.sentences
-        shown = replace(shown, claim=shown.claim.model_copy(update={"sentences": [first, failed, *more][:3]}))
-    named = {"file": ", ".join(file.name for file in files)}
-    answer(shown, tables_place(), o.tables, o.table, {**named, **document} if o.json else None)
-    return Exit.DONE if any(benchmark.forks for benchmark in every) else Exit.CONFIGURATION_FAILED
+    first, *more = shown.claim.sentences
+    sentences = [first, *_caveats(reading), *more][:MOST_SENTENCES]
+    shown = replace(shown, claim=shown.claim.model_copy(update={"sentences": sentences}))
+    named = {"file": ", ".join(file.name for file in files), "tool": reading.tool}
+    left_out = {"left_out": [part._asdict() for part in reading.left_out]}
+    answer(shown, tables_place(), o.tables, o.table, {**named, **left_out, **document} if o.json else None)
+    return Exit.DONE if has_value else Exit.STUDY
+
+
+def _caveats(reading: "ImportedFiles") -> list[str]:
+    """Return what the first lines must tell beside the answer: failures, errors, and what was left out."""
+    from scalograph.exchange.benchmark_values import failed_sentence, warning_sentence
+
+    texts = (failed_sentence(reading.benchmarks), warning_sentence(reading.benchmarks), left_out_text(reading.left_out))
+    return [text for text in texts if text]
+
+
+def _no_value(reading: "ImportedFiles") -> StudyError:
+    """Return the error of files in which no run succeeded."""
+    from scalograph.exchange.benchmark_values import params_text
+
+    lost = reading.benchmarks[0]
+    reason = "; ".join(lost.warnings) or "every run failed"
+    more = f" (and {len(reading.benchmarks) - 1} more)" * (len(reading.benchmarks) > 1)
+    return StudyError.one(
+        f"{lost.name} {params_text(dict(lost.params))}".strip(), f"{reason}{more}", "a run that succeeded"
+    )
 
 
 command = group_options(_import, ImportOptions)
 
 
-def _refuse(o: ImportOptions) -> None:
-    from scalograph.errors import StudyError
-
-    if not o.files:
-        reader = READERS.get(o.instrument)
-        fix = f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
+def _format_and_files(o: ImportOptions) -> tuple[str | None, list[Path]]:
+    """Return the format, None to recognize it, and the files. Raises StudyError: options exclude each other."""
+    first, *rest = o.files or [""]
+    is_format = first in READERS and (bool(rest) or not Path(first).exists())
+    files = [Path(text) for text in (rest if is_format else o.files or [])]
+    if not files:
+        fix = f"write it with: {READERS[first].how}" if is_format else "name the file that another tool wrote"
         raise StudyError.one("import", "no file", "what the instrument wrote", fix)
+    if not is_format and rest and not Path(first).exists():
+        raise unknown_name_error("import", f'no format "{first}"', first, READERS)
     if o.over and o.beside:
         raise StudyError.one("", "--over and --beside exclude each other", "", "leave one out")
     if o.where and o.beside is None and o.over is None:
         raise StudyError.one("", "--where is for --beside or --over", "", "add one of them")
+    return first if is_format else None, files
 
 
-def _summarize(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":
+def _summarize(reading: "ImportedFiles") -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.benchmark_claim import benchmark_claim
-    from scalograph.exchange.benchmark_values import summarize_benchmark, tables
+    from scalograph.exchange.benchmark_values import left_out_tables, summarize_benchmark, tables
     from scalograph.report.screen import Screen
 
-    summaries = [summarize_benchmark(benchmark, 0.95) for benchmark in every]
+    summaries = [summarize_benchmark(benchmark, 0.95) for benchmark in reading.benchmarks]
     shown = Screen(
-        title=f"Which is the fastest, by {name}?", claim=benchmark_claim(every), tables=tables(summaries, name)
-    )
+        title=f"Which is the fastest, by {reading.tool}?", claim=benchmark_claim(reading.benchmarks),
+        tables=[*tables(summaries, reading.tool), *left_out_tables(reading.left_out)],
+    )  # fmt: skip
     return shown, {"benchmarks": [row.model_dump(mode="json") for row in summaries]}
 
 

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 # Per benchmark and per comparison: a table has a column for each.
 MAX_PARAMS = 64
@@ -26,6 +26,8 @@ class Benchmark:
         unit: of the iterations: "s", or "1/s" for rates.
         forks: the units of replication; iterations of one fork are no replicates. Failed runs have none.
         notes: how it was measured, where that matters.
+        facts: settings, machine, build and runtime, as the tool tells them; those that differ become params.
+        warnings: what the first lines must tell: errors in its runs, or what its values are not.
         disturbed: disturbed runs, and of how many; None where nobody looked.
         failed: failed runs, and of how many; (0, 0) where the tool reports none.
     """
@@ -38,13 +40,22 @@ class Benchmark:
     threads: int = 1
     batch: int = 1
     notes: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     disturbed: tuple[int, int] | None = None
     failed: tuple[int, int] = (0, 0)
 
 
-def failed_run(name: str, mode: str, params: Mapping[str, str], unit: Kind, threads: int = 1) -> Benchmark:
-    """Return a benchmark whose only run failed: it has no forks."""
-    return Benchmark(name, mode, params, unit, (), threads, failed=(1, 1))
+class LeftOut(NamedTuple):
+    """A part that was left out: its file and place, and the reason."""
+
+    where: str
+    reason: str
+
+
+def fail(benchmark: Benchmark, reason: str = "") -> Benchmark:
+    """Return the benchmark of a run that failed: it has no forks."""
+    return replace(benchmark, forks=(), failed=(1, 1), warnings=(reason,) if reason else benchmark.warnings)
 
 
 def fork(values: Sequence[float], factor: float = 1.0) -> Fork:
@@ -62,8 +73,8 @@ def join_same(every: Iterable[Benchmark]) -> list[Benchmark]:
 
 
 def join_files(files: Iterable[Iterable[Benchmark]]) -> list[Benchmark]:
-    """Merge equal benchmarks of several files; those of one file stay apart."""
-    return _join_by_key(pair for file in files for pair in _number_repeats(file))
+    """Merge equal benchmarks of several files; those of one file stay apart, as do those whose facts differ."""
+    return _name_settings(_join_by_key(pair for file in files for pair in _number_repeats(file)))
 
 
 def join_process(every: Iterable[Benchmark]) -> list[Benchmark]:
@@ -76,9 +87,31 @@ def join_process(every: Iterable[Benchmark]) -> list[Benchmark]:
     return joined
 
 
+def _name_settings(every: Sequence[Benchmark]) -> list[Benchmark]:
+    """Make params of the facts in which benchmarks that are otherwise the same differ."""
+    alike: dict[object, list[Mapping[str, str]]] = {}
+    for benchmark in every:
+        alike.setdefault(_identity(replace(benchmark, facts={})), []).append(benchmark.facts)
+    several = [group for group in alike.values() if len(group) > 1]
+    names = dict.fromkeys(name for group in several for facts in group for name in facts)
+    apart = [name for name in names if any(len({facts.get(name) for facts in group}) > 1 for group in several)]
+    return (
+        [
+            replace(
+                each,
+                params={**{name: each.facts[name] for name in apart if name in each.facts}, **each.params},
+                facts={name: text for name, text in each.facts.items() if name not in apart},
+            )
+            for each in every
+        ]
+        if apart
+        else [*every]
+    )
+
+
 def _identity(benchmark: Benchmark) -> tuple[object, ...]:
-    params = tuple(sorted(benchmark.params.items()))
-    return benchmark.name, benchmark.mode, params, benchmark.unit, benchmark.threads, benchmark.batch
+    params, facts = tuple(sorted(benchmark.params.items())), tuple(sorted(benchmark.facts.items()))
+    return benchmark.name, benchmark.mode, params, facts, benchmark.unit, benchmark.threads, benchmark.batch
 
 
 def _number_repeats(file: Iterable[Benchmark]) -> Iterator[tuple[object, Benchmark]]:
@@ -101,4 +134,6 @@ def _merge(same: Sequence[Benchmark]) -> Benchmark:
     n_failed, n_runs = sum(each.failed[0] for each in same), sum(max(each.failed[1], len(each.forks)) for each in same)
     notes = tuple(dict.fromkeys(note for each in same for note in each.notes))
     forks = tuple(fork for each in same for fork in each.forks)
-    return replace(same[0], forks=forks, notes=notes, disturbed=disturbed, failed=(n_failed, n_runs))
+    warnings = tuple(dict.fromkeys(warning for each in same for warning in each.warnings))
+    failed = (n_failed, n_runs)
+    return replace(same[0], forks=forks, notes=notes, warnings=warnings, disturbed=disturbed, failed=failed)

@@ -34,7 +34,8 @@ FORMS = {
     "fastest": "{best!s} is the fastest. The next one, {next}, {verb} {gain:change} {noun}{gain:change_ci}.",
     "alone": "{best!s} takes {value:measured} per iteration.",
     "rate alone": "{best!s} reaches {value:measured}.",
-    "one run": "Inconclusive: {best} has one process, so no interval. Import the files of several.",
+    "one run": "{best!s} takes {value:measured}. One process has no interval: import the files of several.",
+    "one rate": "{best!s} reaches {value:measured}. One process has no interval: import the files of several.",
     "no intervals": "Inconclusive: one process has no interval, however many iterations it made."
     " Import the files of several.",
     "alike": "Inconclusive: {n} benchmarks are not significantly different: {alike:names}. Add processes.",
@@ -82,10 +83,9 @@ def agreement_claim(every: Sequence["BenchmarkComparison"]) -> Claim:
 
 def _single(label: str, pair: tuple[Benchmark, Estimate], shown: Matrix) -> AnswerCase:
     benchmark, value = pair
-    if value.low is None:
-        return AnswerCase(case="one run", values={"best": label})
     values = {"best": label, "value": Quantity(value, matrix_scale(shown))}
-    return AnswerCase(case="alone" if benchmark.unit == "s" else "rate alone", values=values)
+    cases = ("one run", "one rate") if value.low is None else ("alone", "rate alone")
+    return AnswerCase(case=cases[benchmark.unit == "1/s"], values=values)
 
 
 def _compare_others(labels: Sequence[str], every: Sequence[Benchmark], ratios: Sequence[Estimate]) -> AnswerCase:

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -13,13 +13,13 @@ from pydantic import Field
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, Fork
+from scalograph.exchange.benchmark import Benchmark, Fork, LeftOut
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Model
 from scalograph.text.quantities import count_noun
 
-MOST_NAMED = 4
+MOST_NAMED, MOST_LISTED = 4, 100
 _QUALIFIED = re.compile(r"[\w$]+(\.[\w$]+)+")
 _NOTE = (
     "typical fork: the geometric mean of the forks' medians, with the interval over forks; p50 to max: over the shots "
@@ -85,7 +85,7 @@ def _flags(benchmark: Benchmark) -> Iterable[str]:
         yield f"a shot is {benchmark.batch} calls"
     if benchmark.threads > 1:
         yield f"{benchmark.threads} threads called it at once"
-    yield from benchmark.notes
+    yield from (*benchmark.notes, *benchmark.warnings)
 
 
 def failures_text(failed: tuple[int, int]) -> str:
@@ -100,11 +100,29 @@ def failures_text(failed: tuple[int, int]) -> str:
 def failed_sentence(every: Sequence[Benchmark]) -> str:
     """Name the benchmarks with failed runs, those without forks first; empty where no run failed."""
     lost = sorted((each for each in every if each.failed[0]), key=lambda each: len(each.forks) > 0)
+    return _list(
+        "Failed, without a value", every, lost, lambda each: "; ".join((failures_text(each.failed), *each.warnings))
+    )
+
+
+def warning_sentence(every: Sequence[Benchmark]) -> str:
+    """Name what went wrong beside values, or what these are not; empty where nothing did."""
+    return _list(
+        "Note",
+        every,
+        [each for each in every if each.forks and each.warnings and not each.failed[0]],
+        lambda each: "; ".join(each.warnings),
+    )
+
+
+def _list(
+    heading: str, every: Sequence[Benchmark], chosen: Sequence[Benchmark], describe: Callable[[Benchmark], str]
+) -> str:
     names = short_names(each.name for each in every)
-    labels = [f"{names[each.name]} {params_text(dict(each.params))}".strip() for each in lost[:MOST_NAMED]]
-    parts = [f"{name} ({failures_text(each.failed)})" for name, each in zip(labels, lost, strict=False)]
-    more = f" and {len(lost) - len(parts)} more" if len(lost) > len(parts) else ""
-    return f"Failed, without a value: {', '.join(parts)}{more}." if lost else ""
+    labels = [f"{names[each.name]} {params_text(dict(each.params))}".strip() for each in chosen[:MOST_NAMED]]
+    parts = [f"{name} ({describe(each)})" for name, each in zip(labels, chosen, strict=False)]
+    more = f" and {len(chosen) - len(parts)} more" if len(chosen) > len(parts) else ""
+    return f"{heading}: {', '.join(parts)}{more}." if chosen else ""
 
 
 def tables(every: Sequence[BenchmarkValues], instrument: str) -> list[TableDoc]:
@@ -125,6 +143,14 @@ def _table(unit: str, title: str, every: Sequence[BenchmarkValues], names: dict[
         for row in every
     ]  # fmt: skip
     return TableDoc(id="benchmarks", title=title, note=_NOTE, columns=columns, rows=rows)
+
+
+def left_out_tables(parts: Sequence[LeftOut]) -> list[TableDoc]:
+    """Return a table of the parts of files that were left out, where there are any."""
+    columns = [Column(name="part", kind="label"), Column(name="reason", kind="text")]
+    rows: list[list[Cell]] = [[part.where, [part.reason]] for part in parts[:MOST_LISTED]]
+    note = f"{len(parts) - MOST_LISTED} more" if len(parts) > MOST_LISTED else ""
+    return [TableDoc(id="left-out", title="Left out", note=note, columns=columns, rows=rows)] if parts else []
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
@@ -170,7 +196,7 @@ def _read(output: str, reader: str) -> list[Benchmark]:
     try:
         with os.fdopen(os.dup(held), "wb") as stream:
             stream.write(output.encode(errors="replace"))
-        return read(reader, Path(f"/proc/self/fd/{held}"))
+        return read(reader, Path(f"/proc/self/fd/{held}")).benchmarks
     except StudyError as error:
         first = error.problems[0]
         raise ValueError(f"found {first.found}, expected {first.expected}") from error

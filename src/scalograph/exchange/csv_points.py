@@ -4,6 +4,7 @@ import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ _CALLED = {";": "semicolons", "\t": "tabs"}
 _TOLD = 5
 # Squares and products of sizes and throughputs must stay finite.
 MOST, WIDEST = 1e9, 1e100
+_ARGUMENT = re.compile(r"(?<![\w.])([0-9]{1,9})(?![\w.])")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
@@ -98,7 +100,7 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
 
     Raises StudyError: no benchmark has the param as a number or the levels, or several benchmarks have both.
     """
-    having = [benchmark for benchmark in every if param in benchmark.params]
+    having = [benchmark for benchmark in every if param in benchmark.params] or _name_argument(every, param)
     if not having:
         params = dict.fromkeys(name for benchmark in every for name in benchmark.params)
         one_of = f"one of {', '.join(params)[:200]}" if params else ""
@@ -108,7 +110,9 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     if not chosen:
         descriptions = "; ".join(dict.fromkeys(_rest(benchmark, param) for benchmark in having))
         raise StudyError.one("--where", f"no benchmark with {params_text(dict(where))}", f"one of {descriptions[:200]}")
-    names = list(dict.fromkeys(_rest(benchmark, param) for benchmark in chosen))
+    # What moves along with the param, such as the threads of a load with a connection each, is no other benchmark.
+    along = [name for name in chosen[0].params if all(row.params.get(name) == row.params[param] for row in chosen)]
+    names = list(dict.fromkeys(_rest(benchmark, param, along) for benchmark in chosen))
     if len(names) > 1:
         fix = "choose one with --where PARAM=LEVEL, or import its file alone"
         raise StudyError.one("--over", f"{len(names)} benchmarks over {param}: {'; '.join(names[:4])}", "one", fix)
@@ -133,9 +137,27 @@ def parse_params(texts: Sequence[str]) -> dict[str, str]:
     return {name: level for name, _, level in pairs}
 
 
-def _rest(benchmark: Benchmark, param: str) -> str:
-    same = benchmark.params[param]
-    others = {name: level for name, level in benchmark.params.items() if name != param and level != same}
+def _name_argument(every: Sequence[Benchmark], param: str) -> list[Benchmark]:
+    """Give this name to the one number in which the names of benchmarks differ; none where they differ otherwise.
+
+    Names such as sum/1000 and test_sum[1000] have an argument without a name.
+    """
+    split = [_ARGUMENT.split(benchmark.name) for benchmark in every]
+    if len({len(parts) for parts in split}) != 1:
+        return []
+    apart = [i for i, parts in enumerate(zip(*split, strict=True)) if len({*parts}) > 1]
+    if len(apart) != 1 or apart[0] % 2 == 0:
+        return []
+    i = apart[0]
+    named = (("".join([*parts[:i], "N", *parts[i + 1 :]]), parts[i]) for parts in split)
+    return [
+        replace(benchmark, name=name, params={**benchmark.params, param: number})
+        for benchmark, (name, number) in zip(every, named, strict=True)
+    ]
+
+
+def _rest(benchmark: Benchmark, param: str, along: Sequence[str] = ()) -> str:
+    others = {name: level for name, level in benchmark.params.items() if name not in (param, *along)}
     return f"{benchmark.name} {params_text(others)}".strip()
 
 

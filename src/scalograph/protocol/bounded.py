@@ -59,17 +59,16 @@ def read_below(root: Path, name: str | Path, most: int) -> str:
 def read_csv(file: Path, most: int, delimiters: str = ",") -> "csv.DictReader[str]":
     """Read a UTF-8 CSV file with a header, at most `most` bytes; else as `parse_csv`.
 
-    Raises OSError: it cannot be read, or is larger.
+    Raises OSError: it cannot be read, or is larger; UnicodeDecodeError: it is not UTF-8; csv.Error: it is no table.
     """
-    return parse_csv(read_whole(file, most), delimiters)
+    return parse_csv(read_whole(file, most).decode("utf-8-sig"), delimiters)
 
 
-def parse_csv(data: bytes, delimiters: str = ",") -> "csv.DictReader[str]":
-    """Parse UTF-8 CSV with a header of at most MAX_COLUMNS columns; the first of the delimiters in the header is used.
+def parse_csv(text: str, delimiters: str = ",") -> "csv.DictReader[str]":
+    """Parse CSV with a header of at most MAX_COLUMNS columns; the first of the delimiters in the header is used.
 
-    Raises UnicodeDecodeError: it is not UTF-8; csv.Error: it is no table, which reading its rows may raise too.
+    Raises csv.Error: it is no table, which reading its rows may raise too.
     """
-    text = data.decode("utf-8-sig")
     head, _, _ = text.partition("\n")
     delimiter = next((mark for mark in delimiters if mark in head), delimiters[0])
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)

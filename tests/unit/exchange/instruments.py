@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from scalograph.exchange.benchmark import Benchmark
+from scalograph.exchange.readers import registry
 from tests.kit import RECORDED
 
 FILES = {
@@ -23,6 +25,11 @@ FILES = {
 TABLE = "run,threads,value,unit\na,1,10,ms\na,1,30,ms\nb,1,12,ms\n"
 # A benchmark of Criterion in its folder.
 SMALL = "sum/iter/64"
+
+
+def read(name: str | None, *files: Path) -> list[Benchmark]:
+    """Return the benchmarks of files."""
+    return registry.read(name, *files).benchmarks
 
 
 def text_of(name: str) -> str:

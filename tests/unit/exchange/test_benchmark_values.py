@@ -23,8 +23,6 @@ from scalograph.exchange.benchmark_claim import (
 from scalograph.exchange.benchmark_claim import tables as comparison_tables
 from scalograph.exchange.benchmark_values import printed_score, scores, shot_quantiles, summarize_benchmark, tables
 from scalograph.exchange.match import is_level, match, parse_where
-from scalograph.exchange.readers.jmh import read as read_jmh
-from scalograph.exchange.readers.registry import read
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.protocol.record import Record
@@ -37,7 +35,7 @@ from tests.kit.records import read as read_record
 from tests.kit.records import recorded
 from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
-from tests.unit.exchange.instruments import FILES, exported, result, text_of, timed, written
+from tests.unit.exchange.instruments import FILES, exported, read, result, text_of, timed, written
 
 SYSBENCH = text_of("sysbench")[: text_of("sysbench").index("sysbench 1.0", 9)]
 GO = text_of("gobench")
@@ -114,13 +112,13 @@ def test_a_run_keeps_the_figure_that_the_harness_measured() -> None:
 
 
 @pytest.mark.parametrize(("output", "reader", "benchmark", "unit", "words"), [
-    ("", "sysbench", None, "1/s", "found no such output, expected the output of sysbench 1"),
+    ("", "sysbench", None, "1/s", "found no such output, expected a file of sysbench"),
     (SYSBENCH, "sysbench", None, "s", "found figures in 1/s, expected s"),
     (SYSBENCH, "sysbench", "sysbench memory", "1/s", 'found 0 benchmarks "sysbench memory".*sysbench cpu thread'),
     (GO, "gobench", None, "s", "found 4 benchmarks .*expected one; name it"),
     (GO, "gobench", "example.org/sum.Sum", "s", "found 4 benchmarks"),
-    ("{", "hyperfine", None, "s", "expected a result of hyperfine"),
-    ("\udcff", "hyperfine", None, "s", "expected a result of hyperfine"),
+    ("{", "hyperfine", None, "s", "expected a file of hyperfine"),
+    ("\udcff", "hyperfine", None, "s", "expected a file of hyperfine"),
 ])  # fmt: skip
 def test_what_is_no_figure_of_a_harness(output: str, reader: str, benchmark: str | None, unit: str, words: str) -> None:
     refuses(ValueError, words, printed_score, output, reader, benchmark, unit)
@@ -163,7 +161,7 @@ def held(
 ) -> BenchmarkComparison:
     mode = "thrpt" if unit.startswith("ops") else "ss"
     file = written(folder, result([[x, x, 9 * x] for x in forks], unit, mode, params))
-    (found,) = compare_with_study(read_jmh(file), study(folder, **more), {}, "JMH")
+    (found,) = compare_with_study(read("jmh", file), study(folder, **more), {}, "JMH")
     return found
 
 
@@ -236,13 +234,13 @@ def test_what_the_study_does_not_have_cannot_be_asked_for(tmp_path: Path, text: 
 
 def test_what_is_not_compared_or_disturbed_is_told(tmp_path: Path) -> None:
     file = written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS), result([[1.0]], params={**CAS, "threads": "3"}))
-    found = compare_with_study(read_jmh(file), study(tmp_path), {}, "JMH")
+    found = compare_with_study(read("jmh", file), study(tmp_path), {}, "JMH")
     assert found[1].configuration is None
     assert "not compared: no configuration of the study has threads = 3" in sentences(found)[1]
     with pytest.raises(StudyError, match="no benchmark has a configuration"):
-        compare_with_study(read_jmh(file)[1:], study(tmp_path), {}, "JMH")
+        compare_with_study(read("jmh", file)[1:], study(tmp_path), {}, "JMH")
     made = [(CONFIGURATIONS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
-    every = read_jmh(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS)))
+    every = read("jmh", written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS)))
     (found,) = compare_with_study(every, load_journal(tmp_path, made), {}, "JMH")
     assert found.n_runs == 2 and any("1 of 3 runs disturbed" in text for text in found.flags)
 

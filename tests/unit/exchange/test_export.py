@@ -12,7 +12,6 @@ from scalograph.errors import HostError, StudyError
 from scalograph.exchange.benchmark_values import scores
 from scalograph.exchange.export import Columns, csv_text, extra_p, law_points, observations, polars_frame, write
 from scalograph.exchange.markdown import asciidoc, literal, markdown, matrix_parts, plain, summary
-from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.report.screen import screen
@@ -20,6 +19,7 @@ from tests.kit.findings import CONFIGURATIONS, load_journal, table_of, write_jou
 from tests.kit.records import recorded
 from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
+from tests.unit.exchange.instruments import read
 
 TWICE = VALID.replace("runs = 3", "runs = 3\niterations = 2")
 

@@ -10,9 +10,8 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, join_files
 from scalograph.exchange.benchmark_values import scores
-from scalograph.exchange.readers.registry import read
 from tests.kit import RECORDED
-from tests.unit.exchange.instruments import FILES, SMALL, TABLE, given, place_of, result, text_of, timed, written
+from tests.unit.exchange.instruments import FILES, SMALL, TABLE, given, place_of, read, result, text_of, timed, written
 
 
 def recorded(name: str) -> list[Benchmark]:
@@ -137,32 +136,32 @@ def google(**more: object) -> str:
     ("jmh", jmh([[1.0, True]]), "should be a valid number"),
     ("jmh", jmh([[1.0, -1.0]]), "greater than or equal to 0"),
     ("jmh", jmh([[]]), "at least 1 item"),
-    ("jmh", jmh([]), "no rawData, expected the shots of at least one fork"),
+    ("jmh", jmh([]), "no rawData, the shots of at least one fork"),
     ("jmh", jmh([[[[1.0, 0]]]], mode="sample"), "greater than or equal to 1"),
     ("jmh", jmh([[[]]], mode="sample"), "no rawDataHistogram"),
-    ("jmh", jmh([[1.0]], mode="other"), r"\[0\].mode: Input should be"),
+    ("jmh", jmh([[1.0]], mode="other"), r'\[0\]: mode: "other" is none of thrpt'),
     ("jmh", jmh([[1.0]], "ops/s"), r'scoreUnit: "ops/s" in mode ss, expected s/op'),
     ("jmh", jmh([[1.0]], "ms/op", "thrpt"), "expected ops/s or ops/ms"),
     ("jmh", jmh([[1.0]], "furlong/op"), "furlong"),
     ("jmh", jmh([[1.0]], params={"n": 3}), r"params.n: Input should be a valid string"),
-    ("jmh", jmh([[1e308, 1.0]], "day/op"), r'\[0\]\.primaryMetric: a shot in "day/op" that is no number of sec'),
+    ("jmh", jmh([[1e308, 1.0]], "day/op"), "Sum.run: a value above 1e308"),
     ("hyperfine", hyperfine(), r"results\[0\].times: .* at least 1 item"),
     ("hyperfine", hyperfine(-1), r"times\[0\]: .* greater than or equal to 0"),
     ("hyperfine", hyperfine(1.0, 2.0, exit_codes=[1]), "2 times and 1 exit_codes"),
     ("pyperf", pyperf({}, "2.0"), "version: Input should be '1.0'"),
     ("pyperf", pyperf({}), "benchmark without a value"),
-    ("pyperf", pyperf({"values": [1.0]}, unit="byte"), 'in unit "byte", expected times'),
-    ("google-benchmark", google(run_type="aggregate"), "at least 1 item"),
+    ("pyperf", pyperf({"values": [1.0]}, unit="byte"), 'in unit "byte" is no time'),
+    ("google-benchmark", google(run_type="aggregate"), "no benchmark"),
     ("google-benchmark", google(time_unit="min"), r"benchmarks\[0\].time_unit"),
     ("criterion", '{"iters": [1.0, 2.0], "times": [1.0]}', "2 iters and 1 times"),
-    ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt:1: "BenchmarkX 10 5 MB/s", expected a time in ns/op'),
+    ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt: line 1: "X 5 MB/s" has neither ns/op nor a rate'),
     ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a value above 1e308"),
-    ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok", expected a status'),
+    ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok" is no status'),
     ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
     ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
-    ("csv", "value,unit\n1_0,s\n", "given.txt:2: value = '1_0', expected a number"),
-    ("csv", "value,unit\n1,furlong\n", "unit 'furlong', expected a time or a rate"),
-    ("csv", "value,unit\n1,5,s\n", "given.txt:2: more fields"),
+    ("csv", "value,unit\n1_0,s\n", "given.txt: line 2: value = '1_0' is no number"),
+    ("csv", "value,unit\n1,furlong\n", "unit 'furlong' is neither a time nor a rate"),
+    ("csv", "value,unit\n1,5,s\n", "given.txt: line 2: more fields"),
     ("csv", "value,ms\n1,2\n", '0 columns "unit"'),
 ])  # fmt: skip
 def test_a_mistake_is_told_with_its_place(tmp_path: Path, name: str, text: str, words: str) -> None:

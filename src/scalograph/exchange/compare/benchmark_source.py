@@ -16,6 +16,7 @@ from scalograph.exchange.compare.measured_source import (
     SourceConfiguration,
     mostly_failed,
 )
+from scalograph.exchange.readers.registry import ImportedFiles, left_out_text
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import unknown_name_error
@@ -24,20 +25,22 @@ from scalograph.text.quantities import count_noun
 _UNJUDGED = "No verdict of the machine is known: runs that others disturbed count like all."
 _JUDGED = "Of the verdict of the machine only which runs were disturbed is known."
 _ONE_PROCESS = "one process has no interval, however often it repeats; name files of several, with commas between"
+_MOST_TEXTS = 4
 _WHOLE, _DECIMAL = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII), re.compile(r"[+-]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
 
 
-def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: str | None = None) -> MeasuredSource:
-    """Return a source of imported benchmarks of one tool, one or more.
+def benchmark_source(reading: ImportedFiles, label: str, name: str | None = None) -> MeasuredSource:
+    """Return a source of imported benchmarks, one or more.
 
     `name` is the mode (of JMH) or response (of a table); None for that of the first benchmark.
 
     Raises StudyError: no benchmark has that mode, two are the same, or they have more params than a table holds.
     """
-    chosen = _select_benchmarks(every, label, name)
+    chosen = _select_benchmarks(reading.benchmarks, label, name)
     levels = _levels(chosen, label)
-    # Attributes that all share become differences from another source.
+    # What all share becomes a difference from another source.
     facts = {name: str(values[0]) for name, values in _attributes(chosen).items() if len({*values}) == 1}
+    facts |= _facts(chosen)
     if _differ_by_params(chosen):
         facts["command"] = f"{chosen[0].name} and {len(chosen) - 1} more"
     if twice := _find_repeat(chosen, levels):
@@ -52,15 +55,24 @@ def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: st
     measured = [(benchmark, at) for benchmark, at in pairs if benchmark.forks and not mostly_failed(*benchmark.failed)]
     failed = [FailedConfiguration(at, benchmark.failed) for benchmark, at in pairs if mostly_failed(*benchmark.failed)]
     doubt = _JUDGED if all(benchmark.disturbed for benchmark in chosen) else _UNJUDGED
-    notes = list(dict.fromkeys(f"{benchmark.name}: {note}" for benchmark in chosen for note in benchmark.notes))
+    notes = [f"{each.name}: {note}" for each in chosen for note in (*each.notes, *each.warnings * bool(each.forks))]
+    sentences = (failed_sentence(chosen), left_out_text(reading.left_out), doubt)
     return MeasuredSource(
-        label=label, name=tool, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
+        label=label, name=reading.tool, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
         along=max(levels[0], key=lambda name: _rank([row[name] for row in levels])), response=response,
         configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured),
         facts=facts | {"mode": chosen[0].mode},
         failed=tuple(failed), refused=_refusal([benchmark for benchmark, _ in measured]),
-        trust=Trust(level="caution", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
+        trust=Trust(level="caution", sentence=" ".join(filter(None, sentences)), causes=list(dict.fromkeys(notes))),
     )  # fmt: skip
+
+
+def _facts(every: Sequence[Benchmark]) -> dict[str, str]:
+    """Return what the tool tells of settings, machine and build; several texts of one fact are listed."""
+    texts: dict[str, dict[str, None]] = {}
+    for name, text in (pair for benchmark in every for pair in benchmark.facts.items()):
+        texts.setdefault(name, {})[text] = None
+    return {name: ", ".join(list(each)[:_MOST_TEXTS]) for name, each in texts.items()}
 
 
 def _refusal(every: Sequence[Benchmark]) -> str:

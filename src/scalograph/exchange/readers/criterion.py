@@ -1,4 +1,4 @@
-"""Results of Criterion in target/criterion: a folder for each benchmark, one process. Executes nothing."""
+"""Results of Criterion in target/criterion: a folder for each benchmark, one process."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -9,10 +9,16 @@ from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, ReadValue, Text, document
+from scalograph.exchange.readers.foreign_file import (
+    MAX_BENCHMARKS,
+    ForeignFile,
+    ForeignPart,
+    PartError,
+    ReadValue,
+    Text,
+    TooMuchError,
+)
 
-_KIND = "a folder of Criterion (target/criterion)"
-_FIX = "make it anew with: cargo bench"
 # Written by the last run; `base` and saved baselines lie beside it.
 _NEW = "new"
 
@@ -33,19 +39,20 @@ class _Sample(ForeignPart):
 _NAMES, _SAMPLE = TypeAdapter(_Names), TypeAdapter(_Sample)
 
 
-def read(file: Path) -> list[Benchmark]:
+def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a folder in order of their names: time per iteration, one fork.
 
     The folder is target/criterion, or that of one group or one benchmark in it.
     """
-    if not file.is_dir():
-        raise StudyError.one(str(file), "no folder", _KIND, _FIX)
-    homes = sorted(islice(_homes(file), MAX_BENCHMARKS + 1))
+    if not file.path.is_dir():
+        raise file.refusal("", "no folder")
+    homes = sorted(islice(_homes(file.path), MAX_BENCHMARKS + 1))
     if len(homes) > MAX_BENCHMARKS:
-        raise StudyError.one(str(file), f"more than {MAX_BENCHMARKS} benchmarks", _KIND, "name the folder of a group")
+        raise file.refusal("", f"more than {MAX_BENCHMARKS} benchmarks", fix="name the folder of a group")
     if not homes:
-        raise StudyError.one(str(file), f"no benchmark ({_NEW}/benchmark.json)", _KIND, _FIX)
-    return [_benchmark(home) for home in homes]
+        raise file.refusal("", f"no benchmark ({_NEW}/benchmark.json)")
+    parts = ((str(home.relative_to(file.path)), home) for home in homes)
+    return file.each(parts, lambda _, home: _benchmark(file, home))
 
 
 def _homes(folder: Path) -> Iterator[Path]:
@@ -55,14 +62,18 @@ def _homes(folder: Path) -> Iterator[Path]:
             yield file.parent
 
 
-def _benchmark(home: Path) -> Benchmark:
-    names = document(home / "benchmark.json", _NAMES, _KIND, _FIX)
+def _benchmark(folder: ForeignFile, home: Path) -> Benchmark:
     if (file := home / "sample.json").is_symlink() or not file.is_file():
-        raise StudyError.one(str(file), "no plain file", _KIND, _FIX)
-    sample = document(file, _SAMPLE, _KIND, _FIX)
+        raise PartError("sample.json is no plain file")
+    try:
+        names = folder.open_below(home / "benchmark.json").document(_NAMES)
+        sample = folder.open_below(file).document(_SAMPLE)
+    except TooMuchError:
+        raise
+    except StudyError as error:
+        raise PartError(f"{error.problems[0].where}: {error.problems[0].found}") from error
     if len(sample.iters) != len(sample.times):
-        lengths = f"{len(sample.iters)} iters and {len(sample.times)} times"
-        raise StudyError.one(str(file), lengths, "as many of both", _FIX)
+        raise PartError(f"sample.json has {len(sample.iters)} iters and {len(sample.times)} times")
     name = "/".join(part for part in (names.group_id, names.function_id) if part)
     params = {} if names.value_str is None else {"value": names.value_str}
     shots = [took / n for took, n in zip(sample.times, sample.iters, strict=True)]

@@ -1,24 +1,35 @@
-"""Read the file of another tool as text or checked document: bounded, and refused in one message."""
+"""The file of another tool: bounded, unpacked, decoded, and parsed once; parts that cannot be read are left out."""
 
-from collections.abc import Iterator
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, from_json
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import MAX_PARAMS
+from scalograph.exchange.benchmark import MAX_PARAMS, LeftOut
 from scalograph.protocol.bounded import read_whole
+from scalograph.study.reader_names import Reader
 
 T = TypeVar("T")
+V = TypeVar("V")
 MAX_BYTES = 64 << 20
 MAX_BENCHMARKS = 10_000
 # Of all files that are read together: 64 MiB of "[],[]," would parse into gigabytes.
 MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
+_GZIP = b"\x1f\x8b"
+_ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+# Lines are matched one by one: a list of all could be many times as large as the file.
+_LINE = re.compile(r".*\n?")
+_MAX_LINE = 1000
 
 ReadValue = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
@@ -45,6 +56,18 @@ class ForeignPart(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
+class TooMuchError(StudyError):
+    """Files that are too large together: none of them can be left out in place of the others."""
+
+
+class PartError(ValueError):
+    """A part of a file that cannot be read: the reason, and where in the part that is."""
+
+    def __init__(self, reason: str, at: str = "") -> None:
+        super().__init__(reason)
+        self.at = at
+
+
 @dataclass
 class _Left:
     """The budget left of the files that are read together."""
@@ -66,43 +89,194 @@ def shared_limits() -> Iterator[None]:
         _LEFT.reset(before)
 
 
-def document(file: Path, adapter: TypeAdapter[T], kind: str, fix: str) -> T:
-    """Read a JSON document; `kind` says in words what was expected, `fix` how to write such a file.
+@dataclass
+class ForeignFile:
+    """The file of a tool, for its reader.
 
-    Raises StudyError: it is missing, too large, or something else; says where and what was expected.
+    Attributes:
+        path: of the file, or of the folder that some tools write.
+        reader: the row of its format.
+        left_out: parts without a benchmark, at most MAX_BENCHMARKS.
     """
+
+    path: Path
+    reader: Reader
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def leave_out(self, where: str, reason: str) -> None:
+        """Record that a part has no benchmark, and why."""
+        if len(self.left_out) < MAX_BENCHMARKS:
+            self.left_out.append(LeftOut(f"{self.path.name}: {where[:200]}" if where else self.path.name, reason[:300]))
+
+    def refusal(self, where: str, observed: str, expected: str = "", fix: str = "") -> StudyError:
+        """Return the error of a file of which nothing can be read."""
+        at = f"{self.path.name}: {where}" if where else str(self.path)
+        kind = expected or f"a file of {self.reader.instrument}"
+        return StudyError.one(at, observed, kind, fix or (f"write it with: {self.reader.how}" * bool(self.reader.how)))
+
+    def open_below(self, path: Path) -> "ForeignFile":
+        """Return a file of the folder; what it leaves out counts as left out of the folder."""
+        return ForeignFile(path, self.reader, self.left_out)
+
+    def copy_for(self, reader: Reader) -> "ForeignFile":
+        """Return the same file for another reader: what was unpacked and parsed is shared."""
+        other = ForeignFile(self.path, reader)
+        other.__dict__ |= {name: self.__dict__[name] for name in ("_data", "text", "json") if name in self.__dict__}
+        return other
+
+    @cached_property
+    def text(self) -> str:
+        """The decoded text, with plain line ends and without colors. Raises StudyError: it is missing or too large."""
+        text = _decode(self._charge((b"\n",)))
+        text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+        return _ESCAPE.sub("", text) if "\x1b" in text else text
+
+    @property
+    def head(self) -> str:
+        """The first characters, some thousand."""
+        return _decode(self._data[:4096])
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the numbered lines of at most 1000 characters, without the blanks at their ends."""
+        for number, line in enumerate(_LINE.finditer(self.text), 1):
+            if len(text := line[0].rstrip()) <= _MAX_LINE:
+                yield number, text
+
+    @cached_property
+    def json(self) -> Any:
+        """The parsed JSON document. Raises StudyError: it is missing, too large, or no JSON."""
+        return self._parse(_decode(self._charge((b",", b"[", b"{"))), "")
+
+    def json_lines(self) -> Iterator[tuple[str, Any]]:
+        """Yield place and document of each line that is none other; a line that is no JSON is left out."""
+        lines = enumerate(_LINE.finditer(self.text), 1)
+        filled = ((f"line {number}", line[0]) for number, line in lines if line[0].strip())
+        return self.each(filled, lambda where, line: (where, self._parse(line, where)))
+
+    def document(self, adapter: TypeAdapter[T]) -> T:
+        """Return the whole document, checked. Raises StudyError: it is none of this kind."""
+        try:
+            return adapter.validate_python(self.json)
+        except ValidationError as error:
+            raise self.refusal(*_first_error(error)) from error
+
+    def entries(self, adapter: TypeAdapter[T], *keys: str, most: int = MAX_BENCHMARKS) -> Iterator[tuple[str, T]]:
+        """Yield place and checked document of each entry of the list below `keys`; others are left out.
+
+        Raises StudyError: there is no such list, or it is longer than `most`.
+        """
+        listed, at = self.json, ".".join(keys)
+        for key in keys:
+            listed = listed.get(key) if isinstance(listed, dict) else None
+        if not isinstance(listed, list):
+            raise self.refusal(at, "Input should be a valid array")
+        if not 0 < len(listed) <= most:
+            bound = f"at most {most} items" if listed else "at least 1 item"
+            raise self.refusal(at, f"List should have {bound}, not {len(listed)}")
+        places = ((f"{at}[{i}]", entry) for i, entry in enumerate(listed))
+        return self.each(places, lambda where, entry: (where, check_part(entry, adapter)))
+
+    def outputs(self, start: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+        """Yield line and text of each printed output, of which a file may hold several; `start` is its first line.
+
+        Raises StudyError: there is none, or more than MAX_BENCHMARKS.
+        """
+        starts = [match.start() for match in islice(start.finditer(self.text), MAX_BENCHMARKS + 1)]
+        if not starts:
+            raise self.refusal("", "no such output")
+        if len(starts) > MAX_BENCHMARKS:
+            raise self.refusal("", f"more than {MAX_BENCHMARKS} outputs", fix="import them in several files")
+        for begin, end in zip(starts, [*starts[1:], len(self.text)], strict=True):
+            line = self.text.count("\n", 0, begin) + 1
+            yield f"line {line}", self.text[begin:end]
+
+    def each(self, parts: Iterable[tuple[str, T]], read_one: Callable[[str, T], V | None]) -> Iterator[V]:
+        """Yield what `read_one` makes of each part and its place; a part that raises PartError is left out."""
+        for where, part in parts:
+            try:
+                value = read_one(where, part)
+            except PartError as error:
+                self.leave_out(f"{where}.{error.at}" if error.at else where, str(error))
+            else:
+                if value is not None:
+                    yield value
+
+    def _parse(self, text: str, where: str) -> Any:
+        try:
+            return from_json(text.removeprefix("\ufeff"))
+        except ValueError as error:
+            if where:
+                raise PartError(f"Invalid JSON: {error}") from error
+            raise self.refusal("", f"Invalid JSON: {str(error)[:200]}") from error
+
+    @cached_property
+    def _data(self) -> bytes:
+        """The unpacked bytes, charged to the shared limits."""
+        left = _LEFT.get()
+        try:
+            data = read_whole(self.path, MAX_BYTES)
+        except OSError as error:
+            raise self.refusal("", f"cannot be read: {error.strerror}") from error
+        data = self._unpack(data) if data.startswith(_GZIP) else data
+        if left:
+            left.n_bytes -= len(data)
+            if left.n_bytes < 0:
+                size = f"with the files before it larger than {MAX_TOGETHER >> 20} MiB"
+                raise TooMuchError(self.refusal("", size, fix="read fewer files at once").problems)
+        return data
+
+    def _charge(self, signs: tuple[bytes, ...]) -> bytes:
+        """Return the bytes; each value in them has one of the `signs`, and is charged to the shared limits."""
+        left = _LEFT.get() or _Left(MAX_TOGETHER, MAX_PARTS)
+        left.n_parts -= sum(map(self._data.count, signs))
+        if left.n_parts < 0:
+            values = f"more than {MAX_PARTS} values"
+            raise TooMuchError(self.refusal("", values, fix="read fewer benchmarks at once").problems)
+        return self._data
+
+    def _unpack(self, data: bytes) -> bytes:
+        """Unpack gzip, of one member or several, up to the same limit."""
+        unpacked = bytearray()
+        try:
+            while data:
+                stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+                unpacked += stream.decompress(data, MAX_BYTES + 1 - len(unpacked))
+                if len(unpacked) > MAX_BYTES:
+                    raise self.refusal("", f"larger than {MAX_BYTES >> 20} MiB, unpacked")
+                if not stream.eof:
+                    raise self.refusal("", "gzip that was cut")
+                data = stream.unused_data
+        except zlib.error as error:
+            raise self.refusal("", f"damaged gzip: {error}") from error
+        return bytes(unpacked)
+
+
+def check_part(part: Any, adapter: TypeAdapter[T]) -> T:
+    """Return a part of a document, checked. Raises PartError: it is none of this kind."""
     try:
-        return adapter.validate_json(content(file, kind, (b",", b"[", b"{")))
+        return adapter.validate_python(part)
     except ValidationError as error:
-        first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
-        where = f"{file.name}: {steps[:200].lstrip('.')}" if steps else file.name
-        raise StudyError.one(where, first["msg"][:200], kind, fix) from error
+        at, reason = _first_error(error)
+        raise PartError(reason, at) from error
 
 
-def text(file: Path, kind: str) -> str:
-    """Read the printed output of a tool. Raises StudyError: it is missing, too large, or no text."""
-    try:
-        return content(file, kind, (b"\n",)).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise StudyError.one(str(file), f"byte {error.start} is not UTF-8", kind) from error
+def _first_error(error: ValidationError) -> tuple[str, str]:
+    """Return the place and the words of the first error."""
+    first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+    return steps[:200].lstrip("."), first["msg"][:200]
 
 
-def content(file: Path, kind: str, signs: tuple[bytes, ...]) -> bytes:
-    """Read the bytes of a file, and charge them to the shared limits; each value in it has one of the `signs`.
+def _decode(data: bytes) -> str:
+    """Decode UTF-8, or UTF-16 as some shells write it; other bytes are kept as \\xNN, so that names stay distinct."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "backslashreplace")
+    if b"\0" in data[:2]:
+        return data.decode("utf-16-le" if data[1:2] == b"\0" else "utf-16-be", "backslashreplace")
+    return data.decode("utf-8-sig", "backslashreplace")
 
-    Raises StudyError: it is missing, or too large, alone or together with those before.
-    """
-    left = _LEFT.get() or _Left(MAX_TOGETHER, MAX_PARTS)
-    try:
-        data = read_whole(file, MAX_BYTES)
-    except OSError as error:
-        raise StudyError.one(str(file), f"cannot be read: {error.strerror}", kind) from error
-    left.n_bytes -= len(data)
-    left.n_parts -= sum(map(data.count, signs))
-    if left.n_bytes < 0:
-        size = f"with the files before it larger than {MAX_TOGETHER >> 20} MiB"
-        raise StudyError.one(str(file), size, kind, "read fewer files at once")
-    if left.n_parts < 0:
-        raise StudyError.one(str(file), f"more than {MAX_PARTS} values", kind, "read fewer benchmarks at once")
-    return data
+
+def first_group(pattern: re.Pattern[str], output: str) -> str:
+    """Return the first capture of a pattern in an output; empty where there is none."""
+    match = pattern.search(output)
+    return match[1] if match else ""

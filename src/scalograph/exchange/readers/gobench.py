@@ -1,64 +1,137 @@
-"""Output of `go test -bench`: a line for each benchmark and count, all by one process. Executes nothing."""
+"""Output of `go test -bench`, printed or by `-json`: a line for each benchmark and count, all by one process."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from itertools import islice
-from pathlib import Path
+from typing import NamedTuple
 
-from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, Kind, failed_run, fork, join_process
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, text
+from scalograph.exchange.benchmark import Benchmark, fail, fork, join_process
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError
 
-_KIND = "the output of go test -bench"
-_FIX = "write it anew with: go test -bench . -count 5 > FILE"
-_LINE = re.compile(r"Benchmark(\S*)\s+([0-9]+)\s+(.*)")
+_LINE = re.compile(r"Benchmark(\S*)\s+[0-9]+\s+([0-9-].*)")
+# The name is printed before the benchmark runs, so that a log may tear its line.
+_NAME = re.compile(r"Benchmark(\S*)\s*(.*)")
+_REST = re.compile(r"\s*[0-9]+\s+([0-9.e+-]+ \S+.*)")
 # After the name of a benchmark, or on a line of its own.
 _FAILED = re.compile(r".*--- FAIL: Benchmark(\S+)")
-_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?) ns/op")
-# After the last -: GOMAXPROCS, unless it is 1.
-_PROCS = re.compile(r"(.+?)(?:-([0-9]{1,5}))?")
-# Lines are matched one by one: a list of all could be many times as large as the file.
-_LINES = re.compile(r".*\n?")
-_MAX_LINE = 1000
+_METRIC = re.compile(r"(?<!\S)([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?) (\S+)")
+_FACT = re.compile(r"(goos|goarch|cpu): (.{1,200})")
+# After the last -: GOMAXPROCS, unless it is 1, which go never prints.
+_PROCS = re.compile(r"(.+)-([2-9]|[1-9][0-9]{1,4})")
+_BYTES = re.compile(r"[KMGT]?i?B/s")
 
 
-def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of an output in order: ns/op; the counts of one process are one fork."""
-    lines = list(islice(_lines(file), MAX_BENCHMARKS + 1))
-    if not lines:
-        raise StudyError.one(str(file), "no line of a benchmark", _KIND, _FIX)
-    if len(lines) > MAX_BENCHMARKS:
-        raise StudyError.one(str(file), f"more than {MAX_BENCHMARKS} lines", _KIND, "import its packages one by one")
-    return join_process(lines)
+class _Run(NamedTuple):
+    """A line of a benchmark: what it printed, empty where it failed; or the reason why there is nothing."""
+
+    package: str
+    full: str
+    facts: dict[str, str]
+    printed: str = ""
+    reason: str = ""
 
 
-def _lines(file: Path) -> Iterator[Benchmark]:
-    package = ""
-    for number, matched in enumerate(_LINES.finditer(text(file, _KIND)), 1):
-        line = matched[0].rstrip()
+def read(file: ForeignFile) -> Iterator[Benchmark]:
+    """Read the benchmarks of an output in order: ns/op, or else a rate; the counts of one process are one fork."""
+    runs = [*islice(_runs(file), MAX_BENCHMARKS + 1)]
+    if not runs:
+        raise file.refusal("", "no line of a benchmark")
+    if len(runs) > MAX_BENCHMARKS:
+        raise file.refusal("", f"more than {MAX_BENCHMARKS} lines", fix="import its packages one by one")
+    names = {
+        package: {run.full for _, run in runs if run.package == package} for package in {r.package for _, r in runs}
+    }
+    procs = {package: _procs(every) for package, every in names.items()}
+    yield from join_process(file.each(runs, lambda _, run: _benchmark(run, procs[run.package])))
+
+
+def _runs(file: ForeignFile) -> Iterator[tuple[str, _Run]]:
+    """Yield the line and text of each benchmark; a torn line is completed, or left without one."""
+    package, facts = "", dict[str, str]()
+    torn: tuple[str, str, str] | None = None
+    for number, line in _lines(file):
         if line.startswith("pkg: "):
-            package = line[5:].strip()[:_MAX_LINE]
-        elif len(line) <= _MAX_LINE and (failed := _FAILED.match(line)):
-            yield failed_run(*_benchmark_fields(package, failed[1]))
-        elif len(line) <= _MAX_LINE and (match := _LINE.match(line)):
-            if not (took := _TIME.search(match[3])):
-                raise StudyError.one(f"{file.name}:{number}", f'"{line[:80]}"', "a time in ns/op", _FIX)
-            yield Benchmark(*_benchmark_fields(package, match[1]), (fork([float(took[1])], 1e-9),))
+            package = line[5:].strip()
+        elif fact := _FACT.fullmatch(line):
+            facts = {**facts, fact[1]: fact[2].strip()}
+        elif failed := _FAILED.match(line):
+            torn = None
+            yield f"line {number}", _Run(package, failed[1], facts)
+        elif match := _LINE.match(line) or (torn and _REST.fullmatch(line)):
+            if torn and match.re is _LINE and torn[2]:
+                yield torn[0], _Run(package, torn[1], facts, reason=f'torn by "{torn[2][:80]}"')
+            full, printed = match.groups() if match.re is _LINE else (torn[1] if torn else "", match[1])
+            torn = None
+            yield f"line {number}", _Run(package, full, facts, printed)
+        elif name := _NAME.match(line):
+            torn = (f"line {number}", name[1], name[2])
+    if torn:
+        yield torn[0], _Run(package, torn[1], facts, reason=f'it never ended: "{torn[2][:80]}"'.removesuffix(': ""'))
 
 
-def _benchmark_fields(package: str, full: str) -> tuple[str, str, dict[str, str], Kind]:
-    name, params = _parts(full)
-    return f"{package}.{name}" if package else name, "op", params, "s"
+def _lines(file: ForeignFile) -> Iterator[tuple[int, str]]:
+    """Yield the printed lines; those of `-json` are put together for each package, as packages may take turns."""
+    if not file.text.lstrip().startswith("{"):
+        yield from file.lines()
+        return
+    printed: dict[str, list[str]] = {}
+    for _, event in file.json_lines():
+        if isinstance(event, dict) and isinstance(output := event.get("Output"), str):
+            printed.setdefault(str(event.get("Package")), []).append(output)
+    for package, outputs in printed.items():
+        yield 0, f"pkg: {package}"
+        yield from enumerate("".join(outputs).splitlines(), 1)
 
 
-def _parts(full: str) -> tuple[str, dict[str, str]]:
-    """Return name and named parts of a benchmark, with GOMAXPROCS, which is 1 if omitted.
+def _benchmark(run: _Run, procs: Collection[str]) -> Benchmark:
+    if run.reason:
+        raise PartError(f"{run.full[:200]}: {run.reason}")
+    name, params = _parts(run.full, procs)
+    called = f"{run.package}.{name}" if run.package else name
+    benchmark = Benchmark(called, "op", params, "s", (), facts=run.facts)
+    if not run.printed:
+        return fail(benchmark)
+    metrics = {unit: float(value) for value, unit in _METRIC.findall(run.printed)}
+    if (took := metrics.get("ns/op")) is not None:
+        return replace(benchmark, forks=(fork([took], 1e-9),))
+    rates = {unit: value for unit, value in metrics.items() if unit.endswith("/s") and not _BYTES.fullmatch(unit)}
+    if not rates:
+        raise PartError(f'"{run.full[:80]} {run.printed[:80]}" has neither ns/op nor a rate')
+    unit, value = next(iter(rates.items()))
+    return replace(benchmark, mode=unit, unit="1/s", forks=(fork([value]),))
 
-    >>> _parts("Sort/size=8/radix-4")
-    ('Sort/radix', {'size': '8', 'gomaxprocs': '4'})
+
+def _procs(names: Collection[str]) -> set[str]:
+    """Return the values of GOMAXPROCS that names of one package end with: all are run with the same ones.
+
+    Where one was run with 1, its name ends with none, and those of the others tell which ones there are.
+
+    >>> _procs({"Add-1", "Add-1-2", "Add-1-4"}) == {"2", "4"}, _procs({"Sort-64", "Max"}), _procs({"Sort-64"})
+    (True, set(), {'64'})
+    """
+    ends = [match.groups() for name in names if (match := _PROCS.fullmatch(name))]
+    plain = {base for base, _ in ends if base in names} | {name for name in names if not _PROCS.fullmatch(name)}
+    return {procs for base, procs in ends if not plain or base in plain}
+
+
+def _parts(full: str, procs: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Return name and named parts of a benchmark, with GOMAXPROCS.
+
+    >>> _parts("Sort/size=8/radix-4", {"4"}), _parts("Build/TOML,pages=5,tags=1", ())
+    (('Sort/radix', {'size': '8', 'gomaxprocs': '4'}), ('Build/TOML', {'pages': '5', 'tags': '1', 'gomaxprocs': '1'}))
     """
     match = _PROCS.fullmatch(full)
-    name, procs = (match[1], match[2] or "1") if match else (full, "1")
+    name, used = (match[1], match[2]) if match and match[2] in procs else (full, "1")
     first, *rest = name.split("/")
-    named = dict(part.split("=", 1) for part in rest if "=" in part)
-    return "/".join([first, *(part for part in rest if "=" not in part)]), {**named, "gomaxprocs": procs}
+    params, plain = dict[str, str](), [first]
+    for part in rest:
+        pieces = part.split(",")
+        is_listed = all("=" in piece for piece in pieces[1:])
+        for piece in pieces if is_listed else [part]:
+            key, equals, value = piece.partition("=")
+            if equals and key and key not in params:
+                params[key] = value
+            else:
+                plain.append(piece)
+    return "/".join(plain), {**params, "gomaxprocs": used}

@@ -1,62 +1,88 @@
-"""Results of Google Benchmark (`--benchmark_format=json`): one process, so one fork. Executes nothing."""
+"""Results of Google Benchmark (`--benchmark_format=json`): one process, so one fork."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, FailFast, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from scalograph.exchange.benchmark import Benchmark, failed_run, fork, join_process
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, ForeignPart, ReadValue, Text, document
+from scalograph.exchange.benchmark import Benchmark, fail, fork, join_process
+from scalograph.exchange.readers.foreign_file import Amount, ForeignFile, ForeignPart, PartError, ReadValue, Text
 
-_KIND = "a result of Google Benchmark (--benchmark_format=json)"
-_FIX = "write it anew with: --benchmark_out=FILE --benchmark_out_format=json"
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 # Parts of a name that say how it was measured, not what.
 _HOW = re.compile(r"(real_time|process_time|manual_time|(repeats|iterations|min_time|min_warmup_time):.*)")
 _NAMED = re.compile(r"([A-Za-z_]\w*):(.+)")
+_AGGREGATE = re.compile(r"(.+)_(mean|median|stddev|cv|min|max|BigO|RMS)")
+_FACTS = {
+    "host_name": "host", "num_cpus": "CPUs", "library_build_type": "library build",
+    "cpu_scaling_enabled": "CPU scaling", "executable": "program",
+}  # fmt: skip
+_ONLY = "aggregates only, no repetitions: no interval"
 
 
-class _Repetition(ForeignPart):
+class _Entry(ForeignPart):
     name: Text
+    run_type: Text = ""
+    run_name: Text = ""
+    aggregate_name: Text = ""
     threads: Amount = 1
-    real_time: ReadValue = 0.0
+    real_time: ReadValue | None = None
     time_unit: Literal["ns", "us", "ms", "s"] = "ns"
     error_occurred: bool = False
+    error_message: Text = ""
     skipped: bool = False
+    is_fitted: Any = Field(default=None, alias="big_o")
+    rms: Any = None
 
 
-def _drop_aggregates(listed: Any) -> Any:
-    """Drop aggregates before the check: those of complexity have other keys and signs."""
-    if not isinstance(listed, list):
-        return listed
-    return [entry for entry in listed if not (isinstance(entry, dict) and entry.get("run_type") == "aggregate")]
+_ENTRY = TypeAdapter(_Entry)
 
 
-_Repetitions = Annotated[list[_Repetition], Field(min_length=1, max_length=MAX_BENCHMARKS), FailFast()]
-
-
-class _Report(ForeignPart):
-    benchmarks: Annotated[_Repetitions, BeforeValidator(_drop_aggregates)]
-
-
-_DOCUMENT = TypeAdapter(_Report)
-
-
-def read(file: Path) -> list[Benchmark]:
+def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a result file in order: real time per iteration; repetitions share a fork."""
-    return join_process(_repetitions(file))
+    context = file.json.get("context") if isinstance(file.json, dict) else None
+    facts = _facts(context if isinstance(context, dict) else {})
+    entries = [*file.entries(_ENTRY, "benchmarks")]
+    names = {entry.name for _, entry in entries}
+    parts = [(where, entry) for where, entry in entries if not _is_aggregate(entry, names)]
+    if not parts:
+        parts = _medians(entries)
+    every = file.each(parts, lambda _, entry: _benchmark(entry, facts))
+    yield from join_process(every)
 
 
-def _repetitions(file: Path) -> Iterator[Benchmark]:
-    for repetition in document(file, _DOCUMENT, _KIND, _FIX).benchmarks:
-        first, *rest = repetition.name.split("/")
-        what = [part for part in rest if not _HOW.fullmatch(part)]
-        named = {match[1]: match[2] for part in what if (match := _NAMED.fullmatch(part))}
-        name, params = "/".join([first, *(part for part in what if not _NAMED.fullmatch(part))]), named
-        if repetition.error_occurred:
-            yield failed_run(name, "iteration", params, "s", repetition.threads)
-        elif not repetition.skipped:
-            shot = fork([repetition.real_time], _SECONDS[repetition.time_unit])
-            yield Benchmark(name, "iteration", params, "s", (shot,), repetition.threads)
+def _is_aggregate(entry: _Entry, names: set[str]) -> bool:
+    """Return whether an entry is no repetition: before release 1.5 only its name says so."""
+    if entry.run_type:
+        return entry.run_type == "aggregate"
+    match = _AGGREGATE.fullmatch(entry.name)
+    return entry.is_fitted is not None or entry.rms is not None or bool(match and match[1] in names)
+
+
+def _medians(entries: Sequence[tuple[str, _Entry]]) -> list[tuple[str, _Entry]]:
+    """Return the median of each benchmark under its own name, where only aggregates were written."""
+    medians = [(where, entry) for where, entry in entries if entry.aggregate_name == "median"]
+    return [(where, entry.model_copy(update={"name": entry.run_name or entry.name})) for where, entry in medians]
+
+
+def _facts(context: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(context[key])[:200] for key, name in _FACTS.items() if context.get(key) not in (None, "")}
+
+
+def _benchmark(entry: _Entry, facts: Mapping[str, str]) -> Benchmark | None:
+    first, *rest = entry.name.split("/")
+    what = [part for part in rest if not _HOW.fullmatch(part)]
+    params = {match[1]: match[2] for part in what if (match := _NAMED.fullmatch(part))}
+    name = "/".join([first, *(part for part in what if not _NAMED.fullmatch(part))])
+    benchmark = Benchmark(name, "iteration", params, "s", (), entry.threads, facts=facts)
+    if entry.error_occurred:
+        return fail(benchmark, entry.error_message)
+    if entry.skipped:
+        return None
+    if entry.real_time is None:
+        raise PartError(f"{entry.name[:80]} has no real_time")
+    warnings = (_ONLY,) if entry.run_type == "aggregate" else ()
+    shot = fork([entry.real_time], _SECONDS[entry.time_unit])
+    return replace(benchmark, forks=(shot,), warnings=warnings)

@@ -1,16 +1,15 @@
-"""Results of hyperfine (`--export-json`): each run of a command is a fork of one iteration. Executes nothing."""
+"""Results of hyperfine (`--export-json`): each run of a command is a fork of one iteration."""
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import FailFast, Field, TypeAdapter
 
-from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, Params, ReadValue, Text, document
+from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, Params, PartError, ReadValue, Text
+from scalograph.text.quantities import count_noun
 
-_KIND = "a result of hyperfine (--export-json)"
-_FIX = "write it anew with: hyperfine --export-json FILE COMMAND"
+_SUMMARY = ("command,mean,stddev,median,user,system,min,max", "| Command | Mean ")
 
 
 class _Timed(ForeignPart):
@@ -20,23 +19,28 @@ class _Timed(ForeignPart):
     parameters: Params = Field(default={})
 
 
-class _Exported(ForeignPart):
-    results: Annotated[list[_Timed], Field(min_length=1, max_length=MAX_BENCHMARKS), FailFast()]
+_ENTRY = TypeAdapter(_Timed)
 
 
-_DOCUMENT = TypeAdapter(_Exported)
-
-
-def read(file: Path) -> list[Benchmark]:
+def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the commands of a result file in order; a run with a non-zero exit code failed."""
-    every = document(file, _DOCUMENT, _KIND, _FIX).results
-    return [_benchmark(timed, f"{file.name}: results[{i}]") for i, timed in enumerate(every)]
+    refuse_summary(file)
+    return file.each(file.entries(_ENTRY, "results"), lambda _, part: _benchmark(part))
 
 
-def _benchmark(timed: _Timed, where: str) -> Benchmark:
+def refuse_summary(file: ForeignFile) -> None:
+    """Raise StudyError where a file is a table of means that hyperfine wrote for people."""
+    if file.head.startswith(_SUMMARY):
+        fix = f"use --export-json FILE, or: scalograph fit {file.path.name} --x parameter_NAME --y mean --times"
+        raise file.refusal("", "the summary of hyperfine, without its runs", fix=fix)
+
+
+def _benchmark(timed: _Timed) -> Benchmark:
     codes = timed.exit_codes or [0] * len(timed.times)
     if len(codes) != len(timed.times):
-        raise StudyError.one(where, f"{len(timed.times)} times and {len(codes)} exit_codes", "as many of both", _FIX)
+        raise PartError(f"{len(timed.times)} times and {len(codes)} exit_codes")
     forks = tuple(fork([seconds]) for seconds, code in zip(timed.times, codes, strict=True) if code == 0)
+    ends = sorted({"a signal" if code is None else str(code) for code in codes if code != 0})
+    warnings = (f"exit code {', '.join(ends[:4])} in {count_noun(len(codes) - len(forks), 'run')}",) if ends else ()
     failed = (len(codes) - len(forks), len(codes))
-    return Benchmark(timed.command, "run", timed.parameters, "s", forks, failed=failed)
+    return Benchmark(timed.command, "run", timed.parameters, "s", forks, warnings=warnings, failed=failed)

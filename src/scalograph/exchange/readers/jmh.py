@@ -1,28 +1,27 @@
-"""Results of JMH (`-rf json`): the iterations of each fork, in seconds or per second. Executes nothing."""
+"""Results of JMH (`-rf json`): the iterations of each fork, in seconds or per second."""
 
-from math import isfinite
-from pathlib import Path
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 from pydantic import FailFast, Field, TypeAdapter
 
-from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, Fork
+from scalograph.exchange.benchmark import Benchmark, Fork, Kind
 from scalograph.exchange.readers.foreign_file import (
-    MAX_BENCHMARKS,
     Amount,
+    ForeignFile,
     ForeignPart,
     Params,
+    PartError,
     ReadValue,
     Text,
-    document,
 )
 from scalograph.text.units import unit_of
 
-_KIND = "a result of JMH (-rf json)"
-_FIX = "write it anew with: java -jar benchmarks.jar -rf json"
+_MODES: dict[str, Kind] = {"thrpt": "1/s", "avgt": "s", "sample": "s", "ss": "s"}
+_MEANS = "means of the iterations, without a histogram: tails are unknown, and a mean says little"
 
-Bin = tuple[ReadValue, Amount]
+# JSON has lists alone.
+Bin = Annotated[tuple[ReadValue, Amount], Field(strict=False)]
 
 
 class _Metric(ForeignPart):
@@ -33,45 +32,60 @@ class _Metric(ForeignPart):
     histograms: Annotated[
         list[Annotated[list[Annotated[list[Bin], FailFast()]], Field(min_length=1), FailFast()]], FailFast()
     ] = Field(default=[], alias="rawDataHistogram")
+    percentiles: dict[Text, Any] = Field(default={}, alias="scorePercentiles")
 
 
 class _Result(ForeignPart):
     benchmark: Text
-    mode: Literal["thrpt", "avgt", "sample", "ss"]
+    mode: Text
     params: Params = Field(default={})
     threads: Amount = 1
     batch: Amount = Field(default=1, alias="measurementBatchSize")
     metric: _Metric = Field(alias="primaryMetric")
+    jdk: Text = Field(default="", alias="jdkVersion")
+    jvm: Text = Field(default="", alias="vmName")
+    flags: list[Text] = Field(default=[], alias="jvmArgs")
 
 
-_DOCUMENT = TypeAdapter(Annotated[list[_Result], Field(min_length=1, max_length=MAX_BENCHMARKS), FailFast()])
+_ENTRY = TypeAdapter(_Result)
 
 
-def read(file: Path) -> list[Benchmark]:
+def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a result file in order."""
-    results = document(file, _DOCUMENT, _KIND, _FIX)
-    return [_benchmark(file, index, result) for index, result in enumerate(results)]
+    return file.each(file.entries(_ENTRY), lambda _, part: _benchmark(part))
 
 
-def _benchmark(file: Path, index: int, result: _Result) -> Benchmark:
-    where = f"{file.name}: [{index}].primaryMetric"
+def _benchmark(result: _Result) -> Benchmark:
     unit, factor = unit_of(result.metric.unit) or ("", 0.0)
-    expected: Literal["s", "1/s"] = "1/s" if result.mode == "thrpt" else "s"
+    if result.mode not in _MODES:
+        raise PartError(f'mode: "{result.mode[:40]}" is none of {", ".join(_MODES)}')
+    expected = _MODES[result.mode]
     if unit != expected:
         want = "ops/s or ops/ms" if result.mode == "thrpt" else "s/op, ms/op, us/op or ns/op"
-        raise StudyError.one(f"{where}.scoreUnit", f'"{result.metric.unit[:40]}" in mode {result.mode}', want)
-    forks = tuple(Fork([value * factor for value, _ in fork], [count for _, count in fork]) for fork in _forks(result))
-    if not all(isfinite(value) for fork in forks for value in fork.values):
-        raise StudyError.one(where, f'a shot in "{result.metric.unit[:40]}" that is no number of seconds', _KIND)
+        raise PartError(f'scoreUnit: "{result.metric.unit[:40]}" in mode {result.mode}, expected {want}')
+    bins = _bins(result)
+    forks = tuple(Fork([value * factor for value, _ in every], [count for _, count in every]) for every in bins)
     if not forks:
         need = "rawDataHistogram" if result.mode == "sample" else "rawData"
-        raise StudyError.one(where, f"no {need}", "the shots of at least one fork")
-    return Benchmark(result.benchmark, result.mode, result.params, expected, forks, result.threads, result.batch)
+        raise PartError(f"no {need}, the shots of at least one fork")
+    facts = {"JDK": result.jdk, "JVM": result.jvm, "JVM flags": " ".join(result.flags)[:400]}
+    return Benchmark(
+        result.benchmark, result.mode, result.params, expected, forks, result.threads, result.batch,
+        facts={name: text for name, text in facts.items() if text}, warnings=_warnings(result),
+    )  # fmt: skip
 
 
-def _forks(result: _Result) -> list[list[Bin]]:
-    """Return the bins of each fork, pooled over its iterations."""
-    if result.mode != "sample":
+def _warnings(result: _Result) -> tuple[str, ...]:
+    if result.mode != "sample" or result.metric.histograms:
+        return ()
+    median = result.metric.percentiles.get("50.0")
+    of = f"; the median of all shots is {median:g} {result.metric.unit}" if isinstance(median, int | float) else ""
+    return (f"{_MEANS}{of}",)
+
+
+def _bins(result: _Result) -> list[list[Bin]]:
+    """Return the values and counts of each fork, pooled over its iterations."""
+    if result.mode != "sample" or not result.metric.histograms:
         return [[(value, 1) for value in fork] for fork in result.metric.forks]
-    pooled = ([part for iteration in fork for part in iteration] for fork in result.metric.histograms)
+    pooled = ([(value, n) for iteration in fork for value, n in iteration] for fork in result.metric.histograms)
     return [fork for fork in pooled if fork]

@@ -1,28 +1,25 @@
-"""Summaries of k6: one run, so one fork; successful requests per second. Executes nothing.
+"""Summaries of k6: one run, so one fork; successful requests per second, or iterations where there is no HTTP.
 
 Three forms: `--summary-export`, the object that handleSummary gets, and the one that it gets since k6 1.5.
 """
 
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from sys import float_info
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, failed_run, fork
-from scalograph.exchange.readers.foreign_file import ForeignPart, ReadValue, Text, document, limit_entries
+from scalograph.exchange.benchmark import Benchmark, fail, fork
+from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, ReadValue, Text, limit_entries
 from scalograph.protocol.plain import is_number
 
-_KIND = "a summary of k6"
-_FIX = "write it anew with: k6 run --summary-export FILE script.js"
-
-_Values = dict[Text, Any]
+_MOST_NAMED = 3
+_Values = Mapping[str, Any]
 
 
 class _Listed(ForeignPart):
     name: Text
-    values: _Values
+    values: dict[Text, Any]
 
 
 class _Results(ForeignPart):
@@ -49,19 +46,44 @@ class _Written(ForeignPart):
 _DOCUMENT = TypeAdapter(_Written)
 
 
-def read(file: Path) -> list[Benchmark]:
-    """Read the one run of a file: its rate of successful requests; it failed where there are none."""
-    summary = document(file, _DOCUMENT, _KIND, _FIX)
-    asked, failed = _values(summary, "http_reqs"), _values(summary, "http_req_failed")
+def read(file: ForeignFile) -> Iterator[Benchmark]:
+    """Read the one run of a file; it failed where no request succeeded."""
+    summary = file.document(_DOCUMENT)
+    metric = next((name for name in ("http_reqs", "iterations") if _values(summary, name)), "http_reqs")
+    asked, failed = _values(summary, metric), _values(summary, "http_req_failed")
     count, seconds = _number(asked.get("count")), summary.config.duration or summary.state.ms / 1000
     # --summary-export has no duration, but the rate over it.
     rate = count / seconds if seconds else _number(asked.get("rate"))
-    share = _number(failed.get("rate", failed.get("value", 0.0)))
-    if not count or not rate or not 0 <= share <= 1:
-        raise StudyError.one(f"{file.name}: http_reqs", "no count and rate of answers", _KIND, _FIX)
-    if share == 1:
-        return [failed_run("k6", "requests", {}, "1/s")]
-    return [Benchmark("k6", "requests", {}, "1/s", (fork([rate * (1 - share)]),))]
+    share = failed.get("rate", failed.get("value", 0.0)) if metric == "http_reqs" else 0.0
+    if not count or not rate:
+        raise file.refusal(metric, "no count and rate of answers")
+    if not is_number(share) or not 0 <= share <= 1:
+        raise file.refusal("http_req_failed", f"{str(share)[:40]!r} is no share of requests")
+    mode = "requests" if metric == "http_reqs" else "iterations"
+    warnings = [f"{share * count:,.0f} of {count:,.0f} requests failed"] if share else []
+    warnings += ["no HTTP in it: its rate is of iterations"] if metric != "http_reqs" else []
+    warnings += [*_checks(summary), *_thresholds(summary)]
+    run = Benchmark("k6", mode, {}, "1/s", (fork([rate * (1 - share)]),), warnings=tuple(warnings[:_MOST_NAMED]))
+    yield fail(run) if share == 1 else run
+
+
+def _checks(summary: _Written) -> Iterator[str]:
+    """Tell how many checks failed: a wrong answer counts as a request that succeeded."""
+    checks = _values(summary, "checks")
+    n_right, n_wrong = _number(checks.get("passes")), _number(checks.get("fails"))
+    if n_wrong:
+        yield f"{n_wrong:,.0f} of {n_right + n_wrong:,.0f} checks failed"
+    if n_dropped := _number(_values(summary, "dropped_iterations").get("count")):
+        yield f"{n_dropped:,.0f} iterations dropped"
+
+
+def _thresholds(summary: _Written) -> Iterator[str]:
+    """Name the thresholds that were crossed: true in --summary-export, `ok: false` in what handleSummary gets."""
+    for name, metric in summary.metrics.items():
+        thresholds = metric.get("thresholds")
+        for text, state in thresholds.items() if isinstance(thresholds, dict) else ():
+            if state is True or (isinstance(state, dict) and state.get("ok") is False):
+                yield f"threshold crossed: {name} {text[:60]}"
 
 
 def _values(summary: _Written, name: str) -> _Values:

@@ -1,13 +1,12 @@
-"""Output of pgbench: each run is a fork, its score the transactions per second. Executes nothing."""
+"""Output of pgbench: each run is a fork, its score the transactions per second."""
 
 import re
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import replace
 
-from scalograph.exchange.benchmark import Benchmark, failed_run, fork
-from scalograph.exchange.readers.printed_runs import number, printed_runs
+from scalograph.exchange.benchmark import Benchmark, fail, fork, join_same
+from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, first_group
 
-_KIND = "the output of pgbench"
-_FIX = "write it anew with: pgbench ... > FILE"
 _START = re.compile(r"^transaction type: ?(.*)$", re.MULTILINE)
 # Without connection time; before release 14 both were printed.
 _RATE = re.compile(
@@ -16,31 +15,43 @@ _RATE = re.compile(
     re.MULTILINE,
 )
 # With -t: transactions done, and requested; an aborted client leaves the rest undone.
-_DONE = re.compile(r"^number of transactions actually processed: ([0-9]{1,18})/([0-9]{1,18})$", re.MULTILINE)
-_UNDONE = re.compile(r"^number of (?:failed transactions|transactions skipped): ([0-9]{1,18}) ", re.MULTILINE)
+_DONE = re.compile(r"^number of transactions actually processed: ([0-9]{1,18})(?:/([0-9]{1,18}))?$", re.MULTILINE)
+_FAILED = re.compile(r"^number of failed transactions: ([0-9]{1,18}) ", re.MULTILINE)
+_SKIPPED = re.compile(r"^number of transactions skipped: ([0-9]{1,18}) ", re.MULTILINE)
+_ABORTED = "Run was aborted"
 _PARAMS = {
     "clients": re.compile(r"^number of clients: ([0-9]{1,6})$", re.MULTILINE),
     "threads": re.compile(r"^number of threads: ([0-9]{1,6})$", re.MULTILINE),
     "scale": re.compile(r"^scaling factor: ([0-9]{1,9})$", re.MULTILINE),
 }
+_FACTS = {"query mode": re.compile(r"^query mode: (\w{1,40})$", re.MULTILINE)}
 
 
-def read(file: Path) -> list[Benchmark]:
-    """Read the runs of a file that holds one output or several: transactions per second.
+def read(file: ForeignFile) -> Iterator[Benchmark]:
+    """Read the runs of a file that holds one output or several.
 
     A run without a transaction, or whose clients were aborted, failed.
     """
-    return printed_runs(file, _KIND, _START, _run, _FIX)
+    yield from join_same(file.each(file.outputs(_START), lambda _, output: _run(output)))
 
 
-def _run(output: str) -> Benchmark | None:
-    rate = number(_RATE, output)
+def _run(output: str) -> Benchmark:
+    params, facts = (
+        {name: value for name, pattern in every.items() if (value := first_group(pattern, output))}
+        for every in (_PARAMS, _FACTS)
+    )
+    name = f"pgbench {first_group(_START, output).strip()[:200]}".strip()
+    run, rate = Benchmark(name, "transactions", params, "1/s", (), facts=facts), first_group(_RATE, output)
+    done, n_failed = _DONE.search(output), int(first_group(_FAILED, output) or 0)
+    n_skipped = int(first_group(_SKIPPED, output) or 0)
+    n_done, n_asked = (int(done[1]), int(done[2] or 0)) if done else (0, 0)
+    failed = f"{n_failed:,} transactions failed" if n_failed else ""
+    if _ABORTED in output or n_done + n_failed + n_skipped < n_asked:
+        of = f"aborted at {n_done:,} of {n_asked:,} transactions" if n_asked else f"aborted at {n_done:,} transactions"
+        return fail(run, "; ".join(filter(None, (of, failed))))
     if not rate:
-        return None
-    params = {name: value for name, pattern in _PARAMS.items() if (value := number(pattern, output))}
-    kind = number(_START, output).strip()[:200]
-    name, done = f"pgbench {kind}".strip(), _DONE.search(output)
-    is_aborted = done and int(done[1]) + sum(map(int, _UNDONE.findall(output))) < int(done[2])
-    if is_aborted or not float(rate):
-        return failed_run(name, "transactions", params, "1/s")
-    return Benchmark(name, "transactions", params, "1/s", (fork([float(rate)]),))
+        raise PartError("an output without its rate")
+    if not float(rate):
+        return fail(run, failed or "no transaction")
+    warnings = (f"{failed} beside {n_done:,}",) if failed else ()
+    return replace(run, forks=(fork([float(rate)]),), warnings=warnings)

@@ -1,22 +1,17 @@
-"""Results of pyperf (`-o`): each of its worker processes is a fork. Executes nothing."""
+"""Results of pyperf (`-o`): each of its worker processes is a fork."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 from pydantic import FailFast, Field, TypeAdapter
 
-from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, ReadValue, Text, document
+from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, PartError, ReadValue, Text
 
-_KIND = "a result of pyperf (-o FILE)"
-_FIX = "write it anew with: pyperf timeit -o FILE, or with another command of pyperf"
-
-
-class _Metadata(ForeignPart):
-    name: Text | None = None
-    unit: Literal["second", "byte", "integer"] | None = None
+_FACTS = {
+    "hostname": "host", "cpu_model_name": "CPU", "cpu_count": "CPUs", "python_version": "Python",
+    "platform": "platform", "cpu_config": "CPU settings", "cpu_affinity": "CPUs used",
+}  # fmt: skip
 
 
 class _Worker(ForeignPart):
@@ -26,33 +21,30 @@ class _Worker(ForeignPart):
 
 
 class _Timing(ForeignPart):
-    metadata: _Metadata = _Metadata()
+    metadata: dict[Text, Any] = Field(default={})
     runs: Annotated[list[_Worker], Field(min_length=1), FailFast()]
 
 
-class _Suite(ForeignPart):
-    version: Literal["1.0"]
-    metadata: _Metadata = _Metadata()
-    benchmarks: Annotated[list[_Timing], Field(min_length=1, max_length=MAX_BENCHMARKS), FailFast()]
+_TIMING = TypeAdapter(_Timing)
 
 
-_DOCUMENT = TypeAdapter(_Suite)
-
-
-def read(file: Path) -> list[Benchmark]:
+def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a result file in order, without warm-up values and calibration."""
-    return list(_benchmarks(file, document(file, _DOCUMENT, _KIND, _FIX)))
+    whole = file.json if isinstance(file.json, dict) else {}
+    if (version := whole.get("version")) != "1.0":
+        raise file.refusal("version", f"Input should be '1.0', not {str(version)[:40]!r}")
+    common = whole.get("metadata")
+    shared = common if isinstance(common, dict) else {}
+    return file.each(file.entries(_TIMING, "benchmarks"), lambda _, part: _benchmark(part, shared))
 
 
-def _benchmarks(file: Path, suite: _Suite) -> Iterator[Benchmark]:
-    common = suite.metadata
-    for index, timing in enumerate(suite.benchmarks):
-        where = f"{file.name}: benchmarks[{index}]"
-        name = timing.metadata.name or common.name or "benchmark"
-        unit = timing.metadata.unit or common.unit or "second"
-        if unit != "second":
-            raise StudyError.one(where, f'{name[:80]} in unit "{unit}"', "times, in seconds", "import it without")
-        forks = tuple(fork(worker.values) for worker in timing.runs if worker.values)
-        if not forks:
-            raise StudyError.one(where, f"{name[:80]} without a value", "the values of at least one process", _FIX)
-        yield Benchmark(name, "value", {}, "s", forks)
+def _benchmark(timing: _Timing, shared: Mapping[str, Any]) -> Benchmark:
+    metadata = {**shared, **timing.metadata}
+    name, unit = str(metadata.get("name") or "benchmark")[:1000], str(metadata.get("unit") or "second")[:40]
+    if unit != "second":
+        raise PartError(f'{name[:80]} in unit "{unit}" is no time')
+    forks = tuple(fork(worker.values) for worker in timing.runs if worker.values)
+    if not forks:
+        raise PartError(f"{name[:80]} without a value")
+    facts = {called: str(metadata[key])[:200] for key, called in _FACTS.items() if metadata.get(key)}
+    return Benchmark(name, "value", {}, "s", forks, facts=facts)

@@ -1,62 +1,123 @@
 """Read files of other tools by the name of their format; the registry is `study/reader_names.py`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, join_files
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, LeftOut, join_files
 from scalograph.study.reader_names import READERS
 from scalograph.study.scalars import unknown_name_error
+
+if TYPE_CHECKING:  # it takes a tenth of a second
+    from scalograph.exchange.readers.foreign_file import ForeignFile
 
 # Of all files together.
 MOST_BENCHMARKS = 100_000
 
 
-def read(name: str, *files: Path) -> list[Benchmark]:
+@dataclass(frozen=True)
+class ImportedFiles:
+    """What files hold: benchmarks of the tools that wrote them, and parts that could not be read."""
+
+    tool: str
+    benchmarks: list[Benchmark]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def read(name: str | None, *files: Path, options: Any = None, strict: bool = False) -> ImportedFiles:
     """Read the benchmarks of files in order; equal ones of several files are merged.
 
-    Raises StudyError: no reader has that name (lists the existing ones), a file is missing, too large or of another
-    format, or all files together are too large; says where and what was expected.
+    `name` of the format is recognized if None. `options` are those of a reader that has some. What cannot be read is
+    left out, a whole file among others too; `strict` refuses it.
+
+    Raises StudyError: no reader has that name, a file is missing, all together are too large, or nothing is left; says
+    where and what was expected.
     """
-    if name not in READERS:
+    if name is not None and name not in READERS:
         raise unknown_name_error("import", f'no format "{name}"', name, READERS)
-    from scalograph.exchange.readers.foreign_file import shared_limits  # it takes a tenth of a second
+    from scalograph.exchange.readers.foreign_file import ForeignFile, TooMuchError, shared_limits
 
+    every: list[ImportedFiles] = []
+    refused: list[StudyError] = []
     with shared_limits():
-        return join_files(_each(name, files))
+        for file in files:
+            try:
+                every.append(_read_format(ForeignFile(file, READERS[name]), options) if name else _recognize(file))
+            except StudyError as error:
+                if isinstance(error, TooMuchError) or not file.exists():
+                    raise
+                refused.append(error)
+    lost = [part for reading in every for part in reading.left_out]
+    lost += [LeftOut(problem.where, problem.found) for error in refused for problem in error.problems]
+    if strict and lost:
+        raise StudyError.one(lost[0].where, lost[0].reason, "files without such parts", "leave out --strict")
+    if refused and not every:
+        raise refused[0]
+    if sum(len(reading.benchmarks) for reading in every) > MOST_BENCHMARKS:
+        more = f"with the files before it more than {MOST_BENCHMARKS} benchmarks"
+        raise StudyError.one(str(files[-1]), more, "fewer", "read fewer files at once")
+    tools = ", ".join(dict.fromkeys(reading.tool for reading in every))
+    return ImportedFiles(tools, join_files(reading.benchmarks for reading in every), tuple(lost))
 
 
-def recognize(file: Path) -> tuple[str, list[Benchmark]] | None:
-    """Return the first format whose reader accepts a file or folder, with its benchmarks; None without one."""
-    if not file.is_file() and not file.is_dir():
-        return None  # a pipe can be read once
-    for name in READERS:
+def recognize(file: Path) -> ImportedFiles | None:
+    """Return what the best reader makes of a file or folder: most is read, least left out; None without one."""
+    try:
+        return read(None, file)
+    except StudyError:
+        return None
+
+
+def _recognize(path: Path) -> ImportedFiles:
+    from scalograph.exchange.readers.foreign_file import ForeignFile
+
+    if not path.is_file() and not path.is_dir():
+        problem = "no plain file" if path.exists() else "No such file or directory"
+        raise StudyError.one(str(path), problem, "a file of another tool")  # a pipe can be read once
+    readings, file = [], ForeignFile(path, next(iter(READERS.values())))
+    for row in READERS.values():
+        file = file.copy_for(row)
         try:
-            return name, read(name, file)
+            readings.append(_read_format(file))
         except StudyError:
             continue
-    return None
+    if not readings:
+        names = ", ".join(READERS)
+        fix = f"name one to see why it is none: scalograph import FORMAT {path}"
+        raise StudyError.one(str(path), "none of the known formats", f"a file of {names}", fix)
+    return max(readings, key=lambda reading: (-len(reading.left_out), len(reading.benchmarks)))
 
 
-def _each(name: str, files: Sequence[Path]) -> Iterator[list[Benchmark]]:
-    module, left = import_module(READERS[name].module), MOST_BENCHMARKS
-    for file in files:
-        benchmarks: list[Benchmark] = module.read(file)
-        _refuse_unfit(file, benchmarks)
-        left -= len(benchmarks)
-        if left < 0:
-            more = f"with the files before it more than {MOST_BENCHMARKS} benchmarks"
-            raise StudyError.one(str(file), more, "fewer", "read fewer files at once")
-        yield benchmarks
+def _read_format(file: "ForeignFile", options: Any = None) -> ImportedFiles:
+    """Read a file by its reader. Raises StudyError: nothing of it can be read."""
+    module = import_module(file.reader.module)
+    parts = module.read(file) if options is None else module.read(file, options)
+    benchmarks = [*_leave_unfit_out(file, parts)]
+    if not benchmarks:
+        first = file.left_out[0] if file.left_out else None
+        more = f" (and {len(file.left_out) - 1} more)" * (len(file.left_out) > 1)
+        where = first.where.removeprefix(file.path.name).removeprefix(": ") if first else ""
+        raise file.refusal(where, first.reason + more if first else "no benchmark")
+    return ImportedFiles(file.reader.instrument, benchmarks, tuple(file.left_out))
 
 
-def _refuse_unfit(file: Path, every: Sequence[Benchmark]) -> None:
-    """Refuse infinite values, which overlong digits or tiny divisors give, and names that are all params."""
+def _leave_unfit_out(file: "ForeignFile", every: Iterable[Benchmark]) -> Iterator[Benchmark]:
+    """Leave out infinite values, which overlong digits or tiny divisors give, and names that are all params."""
     for benchmark in every:
-        where = f"{file.name}: {benchmark.name[:80]}"
         if not all(isfinite(value) for fork in benchmark.forks for value in fork.values):
-            raise StudyError.one(where, "a value above 1e308", "one below")
-        if (n := len(benchmark.params)) > MAX_PARAMS:
-            raise StudyError.one(where, f"{n} params", f"at most {MAX_PARAMS}", "leave some out of its name")
+            file.leave_out(benchmark.name[:80], "a value above 1e308")
+        elif (n := len(benchmark.params)) > MAX_PARAMS:
+            file.leave_out(benchmark.name[:80], f"{n} params are more than {MAX_PARAMS}")
+        else:
+            yield benchmark
+
+
+def left_out_text(parts: Sequence[LeftOut], most: int = 2) -> str:
+    """Name the first parts that were left out, with their reasons; empty where none was."""
+    named = "; ".join(f"{part.where} ({part.reason})" for part in parts[:most])
+    more = f"; and {len(parts) - most} more" if len(parts) > most else ""
+    return f"Left out: {named}{more}." if parts else ""

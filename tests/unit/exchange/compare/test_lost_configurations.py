@@ -14,6 +14,7 @@ from scalograph.exchange.compare.compare_claim import compare_claim, compare_tab
 from scalograph.exchange.compare.measured_source import FailedConfiguration, MeasuredSource, select_levels
 from scalograph.exchange.compare.paired_versions import paired_versions
 from scalograph.exchange.compare.result_answer import compare_sources
+from scalograph.exchange.readers.registry import ImportedFiles
 from scalograph.report.compared_page import compared_plots
 from tests.kit import ROOT
 from tests.kit.findings import cases_of
@@ -122,9 +123,10 @@ resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
 from scalograph.exchange.compare.benchmark_source import benchmark_source
+from scalograph.exchange.readers.registry import ImportedFiles
 every = [Benchmark(f"b{min(i, 39_998)}", "run", {"n": "1"}, "s", (fork([1.0]),)) for i in range(40_000)]
 try:
-    benchmark_source(every, "an instrument", "A")
+    benchmark_source(ImportedFiles("an instrument", every), "A")
 except StudyError as error:
     print(error)
 """
@@ -135,13 +137,22 @@ def timed(name: str, **params: str) -> Benchmark:
 
 
 def test_params_take_no_place_of_the_name_and_twice_the_same_is_found_among_many() -> None:
-    source = benchmark_source([timed("Sum", benchmark="x"), timed("Max", benchmark="x")], "an instrument", "A")
+    source = benchmark_source(
+        ImportedFiles("an instrument", [timed("Sum", benchmark="x"), timed("Max", benchmark="x")]), "A"
+    )
     assert source.levels_of("benchmark") == ["x"] and source.levels_of("benchmark name") == ["Sum", "Max"]
     both = {"benchmark": "x", "benchmark name": "y"}
-    assert len(benchmark_source([timed("Sum", **both), timed("Max", **both)], "an instrument", "A").configurations) == 2
+    assert (
+        len(
+            benchmark_source(
+                ImportedFiles("an instrument", [timed("Sum", **both), timed("Max", **both)]), "A"
+            ).configurations
+        )
+        == 2
+    )
     every = [timed("Sum", **{f"p{i}": "1"}) for i in range(MAX_PARAMS + 1)]
     with pytest.raises(StudyError, match=f"A: {MAX_PARAMS + 1} params, expected at most {MAX_PARAMS}"):
-        benchmark_source(every, "an instrument", "A")
+        benchmark_source(ImportedFiles("an instrument", every), "A")
     environ = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", TWICE], env=environ, capture_output=True, text=True, check=True)
     assert "several benchmarks are b39998 n=1, expected one of each" in done.stdout
@@ -153,8 +164,8 @@ def test_a_benchmark_that_mostly_failed_is_no_measurement(n_failed: int, answer:
         forks = tuple(fork([1 + i % 3 / 1000]) for i in range(6 - n_failed))
         return Benchmark(name, "run", {}, "s", forks, failed=(n_failed, 6))
 
-    old = benchmark_source([six("x"), six("y")], "hyperfine", "old")
-    new = benchmark_source([six("x", n_failed), six("y")], "hyperfine", "new")
+    old = benchmark_source(ImportedFiles("hyperfine", [six("x"), six("y")]), "old")
+    new = benchmark_source(ImportedFiles("hyperfine", [six("x", n_failed), six("y")]), "new")
     (found,) = compare_sources(old, [new]).results
     assert found.answer == answer and [lost.name for lost in found.lost] == ["x"] * (n_failed == 4)
     assert ("x (2 of 6 runs)" in "".join(found.doubts)) == (n_failed == 2)
