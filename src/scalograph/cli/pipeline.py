@@ -14,12 +14,11 @@ from scalograph.cli.progress import show_progress
 from scalograph.control.kernel_files import describe_met
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.control.store import lock_machine
-from scalograph.errors import HostError
+from scalograph.errors import HostError, raise_on_signals
 from scalograph.protocol import results
 from scalograph.run.caller_environment import unpassed_variables_note
 from scalograph.run.hosts.base import Host
 from scalograph.run.hosts.host_names import LOCAL, is_elsewhere, open_host
-from scalograph.run.interrupts import raise_on_signals
 from scalograph.run.launches import check_programs
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import preparation_lines

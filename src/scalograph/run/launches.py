@@ -224,12 +224,17 @@ def launches(planned: Plan, configuration: Configuration) -> tuple[Launch, ...]:
 def input_file(planned: Plan) -> str | None:
     """Return the standard input file of a study's own command; None if it reads nothing.
 
-    Raises StudyError: it lies outside the study's folder.
+    Raises StudyError: it lies outside the study's folder, or is a pipe.
     """
     use, here = planned.design.study.workload, planned.program.here
     if use.input is None:
         return None
-    return str(here / use.input if use.cwd == "caller" else inside(here, use.input, "workload.input"))
+    file = here / use.input if use.cwd == "caller" else inside(here, use.input, "workload.input")
+    if Path(file).is_fifo():
+        raise StudyError.one(
+            "workload.input", f"{use.input} is a pipe", "a file", "write it to a file: each run reads it"
+        )
+    return str(file)
 
 
 def sharing_note(planned: Plan) -> str | None:
