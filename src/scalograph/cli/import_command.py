@@ -92,10 +92,10 @@ def _refuse(o: ImportOptions) -> None:
 
 def _summarize(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.benchmark_claim import benchmark_claim
-    from scalograph.exchange.benchmark_values import summarize_benchmark, tables
+    from scalograph.exchange.benchmark_values import summarize_benchmarks, tables
     from scalograph.report.screen import Screen
 
-    summaries = [summarize_benchmark(benchmark, 0.95) for benchmark in every]
+    summaries = summarize_benchmarks(every, 0.95)
     shown = Screen(
         title=f"Which is the fastest, by {name}?", claim=benchmark_claim(every), tables=tables(summaries, name)
     )

@@ -7,7 +7,7 @@ from typing import Any
 from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
-from scalograph.exchange.benchmark_values import failed_sentence, params_text, scores
+from scalograph.exchange.benchmark_values import failed_sentence, outlier_sentence, params_text, scores
 from scalograph.exchange.compare.matched_configurations import BENCHMARK
 from scalograph.exchange.compare.measured_source import (
     HALF,
@@ -52,6 +52,7 @@ def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: st
     measured = [(benchmark, at) for benchmark, at in pairs if benchmark.forks and not mostly_failed(*benchmark.failed)]
     failed = [FailedConfiguration(at, benchmark.failed) for benchmark, at in pairs if mostly_failed(*benchmark.failed)]
     doubt = _JUDGED if all(benchmark.disturbed for benchmark in chosen) else _UNJUDGED
+    texts = failed_sentence(chosen), outlier_sentence(chosen)
     notes = list(dict.fromkeys(f"{benchmark.name}: {note}" for benchmark in chosen for note in benchmark.notes))
     return MeasuredSource(
         label=label, name=tool, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
@@ -59,7 +60,7 @@ def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: st
         configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured),
         facts=facts | {"mode": chosen[0].mode},
         failed=tuple(failed), refused=_refusal([benchmark for benchmark, _ in measured]),
-        trust=Trust(level="caution", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
+        trust=Trust(level="caution", sentence=" ".join([*filter(None, texts), doubt]), causes=notes),
     )  # fmt: skip
 
 
