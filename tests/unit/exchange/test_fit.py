@@ -78,10 +78,10 @@ def test_standard_input_is_read_where_no_file_is_named_and_an_endless_one_fills_
     assert '"throughput"' in done.stdout and '"size": 8.0' in done.stdout
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30,) * 2)"
     code = f"{limit}; from pathlib import Path; from scalograph.exchange.csv_points import read_points"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}; read_points(Path('/dev/zero'))"], capture_output=True, text=True, check=False
-    )
-    assert done.stderr.endswith("/dev/zero: cannot be read: larger than 16 MiB, expected a CSV file with a header\n")
+    command = [sys.executable, "-c", f"{code}; read_points(Path('/dev/stdin'))"]
+    with Path("/dev/zero").open() as endless:
+        done = subprocess.run(command, stdin=endless, capture_output=True, text=True, check=False)
+    assert done.stderr.endswith("/dev/stdin: cannot be read: larger than 16 MiB, expected a CSV file with a header\n")
 
 
 def test_a_file_that_is_none_or_endless_is_refused(tmp_path: Path) -> None:
