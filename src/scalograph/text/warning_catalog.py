@@ -38,7 +38,7 @@ cold | @include cold first runs | these differ from later runs | Raise warmup_ru
 single | @have one run | no confidence interval | @more | one run
 imprecise | @have wider intervals than requested | | @more | less precise than requested
 confined | @have fewer CPUs than given | the program restricted itself
-survivors | @have processes left behind | their CPU time may be missing | | left processes behind
+survivors | @have processes left behind | their later CPU time is not counted | | left processes behind
 
 corrected | Corrected for other processes ({share:percent} of the time) | no clean runs confirm the correction | @wait
 corrected checked | Corrected for other processes ({share:percent} of the time), confirmed by {n} clean runs

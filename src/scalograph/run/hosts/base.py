@@ -17,6 +17,7 @@ from scalograph.run.launches import has_services
 from scalograph.run.plan import Plan
 from scalograph.study.control_names import NO_RESET, Reset
 from scalograph.study.levels import Configuration, Run
+from scalograph.study.processes import LOOPBACK, split_address
 from scalograph.system.quiet import LoadSample
 
 MAX_OUTPUT_BYTES = 8 << 20
@@ -129,12 +130,12 @@ def _service_fields(launch: Launch) -> dict[str, Any]:
 
 def _ready(form: str, text: str) -> dict[str, Any]:
     """Return the form of protocol/probe.md."""
-    if form == "port":
-        return {"port": int(text)}
     if form == "line":
         return {"line": text}
+    host, port = split_address(form, text)
+    at = {"port": int(port), **({"host": host.strip("[]")} if host != LOOPBACK else {})}
     url = urlsplit(text)
-    return {"http": {"port": url.port, "path": url.path + (f"?{url.query}" if url.query else "") or "/"}}
+    return {"http": {**at, "path": url.path + (f"?{url.query}" if url.query else "") or "/"}} if form == "http" else at
 
 
 class Host(Protocol):
