@@ -60,6 +60,7 @@ def run_session(
     planned: Plan, results: Results, instrument: Instrument, probe: str, progress: ProgressFactory,
     accepted: Sequence[str] | None, gate: Gate | None = None, machine: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[tuple[str, str]] = (), service_ends: ServiceEnds = no_service_ends,
+    output_note: Callable[[], str] = str,
 ) -> Session:  # fmt: skip
     """Start or resume a study, and keep every finished run.
 
@@ -73,7 +74,7 @@ def run_session(
         gate: what each block has to pass.
         machine: events of the journal before the first run (`noise`, `ceiling`).
         notes: texts for people, each with its subject.
-        service_ends: returns how services ended that stayed up over runs.
+        service_ends, output_note: return what is to be said after a run: how services ended, and of the output.
 
     Raises StudyError or HostError: study or machine differ from the journal's, or the host refuses.
     """
@@ -95,7 +96,7 @@ def run_session(
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
         with progress(n_before, sum(spent.values()), planner) as shown:
-            loop = RunContext(instrument, book, shown, judging, service_ends)
+            loop = RunContext(instrument, book, shown, judging, service_ends, output_note)
             for text, about in (*notes, (sharing_note(planned) if accepted is None else None, "driver")):
                 write_note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")

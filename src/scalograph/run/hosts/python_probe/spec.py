@@ -84,9 +84,9 @@ def _is_ready(value: object) -> object:
     return False
 
 
-def _is_host(rest: Mapping[str, object]) -> object:
+def _is_host(rest: Mapping[Any, object]) -> object:
     """Whether nothing is left, or the host of a port."""
-    return not rest or (rest.keys() == {"host"} and _text(512).accepts(rest["host"]) and _HOST.fullmatch(rest["host"]))
+    return not rest or (rest.keys() == {"host"} and _is_plain(rest["host"]) and _HOST.fullmatch(str(rest["host"])))
 
 
 def _is_running(value: object) -> object:
@@ -98,6 +98,10 @@ def _is_running(value: object) -> object:
 
 _FLAG = Rule(lambda value: isinstance(value, bool), "true or false")
 _PATH = Rule(lambda value: _text(4096).accepts(value) and value.startswith("/"), "an absolute path")
+_STDOUT = Rule(
+    lambda value: value in ("null", "capture", "pipe", "tty") or _PATH.accepts(value),
+    "null, capture, pipe, tty, or an absolute path",
+)
 _PORT = integer(1, 65535)
 _MASK = _list(integer(0, 8191), 1)
 _MASKS = Rule(lambda value: _MASK.accepts(value) or _list(_MASK, 1).accepts(value), f"{_MASK.expected}, or such lists")
@@ -151,7 +155,7 @@ class Spec(NamedTuple):
     timeout_ns: Annotated[int, integer(1)]
     running: Annotated[Sequence[Mapping[str, Any]], _list(Rule(_is_running, "`name` and `pid`"), 0, 64)] = ()
     events: Annotated[bool, _FLAG] = False
-    stdout: Annotated[str, _choice("null", "capture")] = "null"
+    stdout: Annotated[str, _STDOUT] = "null"
     stdout_limit_bytes: Annotated[int, integer(0, _MAX_STDOUT)] = _MAX_STDOUT
     echo: Annotated[bool, _FLAG] = False
     stderr_limit_bytes: Annotated[int, integer(0, _MAX_STDERR)] = _MAX_STDERR

@@ -129,9 +129,10 @@ class RunWatch:
             except BrokenLineError as broken:
                 self._force("protocol", f"copy {copy.index}: {broken}")
         elif name == "stdout":
-            room = self.spec.stdout_limit_bytes - len(copy.stdout)
-            copy.stdout += data[:room]
-            copy.truncated |= len(data) > room
+            if self.spec.stdout == "capture":
+                room = self.spec.stdout_limit_bytes - len(copy.stdout)
+                copy.stdout += data[:room]
+                copy.truncated |= len(data) > room
         elif name == "stderr" and self.spec.stderr_limit_bytes:
             copy.stderr = (copy.stderr + data)[-self.spec.stderr_limit_bytes :]
 
