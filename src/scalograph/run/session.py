@@ -74,13 +74,13 @@ def run_session(
         gate: what each block has to pass.
         machine: events of the journal before the first run (`noise`, `ceiling`).
         notes: texts for people, each with its subject.
-        service_ends, output_note: return what is to be said after a run: how services ended, and of the output.
+        service_ends: returns how services ended that stayed up over runs.
+        output_note: returns, once, what the output of a program does to its work; else an empty text.
 
     Raises StudyError or HostError: study or machine differ from the journal's, or the host refuses.
     """
-    planner, event = planned.runs.planner(), planned.first_event(probe)
-    judging = partial(judge, asked=requirements(planned.design.study))
-    first, n_before, spent = ("study", event), 0, dict[int, float]()
+    planner, first = planned.runs.planner(), ("study", event := planned.first_event(probe))
+    judging, n_before, spent = partial(judge, asked=requirements(planned.design.study)), 0, dict[int, float]()
     if accepted is not None:
         began = journal.first_event(results.journal)
         differences = _find_differences(planned, planner, began, event, accepted)
