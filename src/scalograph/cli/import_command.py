@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scalograph.cli.answer_output import answer, tables_place
+from scalograph.cli.fit_command import LawName, law_row
 from scalograph.cli.options import Json, TableName, Tables, group_options
 from scalograph.errors import Exit, StudyError
+from scalograph.exchange.law_registry import LawRow
 from scalograph.exchange.readers.registry import left_out_text, read
+from scalograph.protocol.plain import load_object
 from scalograph.study.reader_names import READERS
 from scalograph.study.scalars import unknown_name_error
 
@@ -38,6 +41,7 @@ class ImportOptions:
     over: Annotated[
         str | None, typer.Option("--over", metavar="PARAM", help="Fit a scaling law over a param, such as threads")
     ] = None
+    law: LawName = "usl"
     where: Annotated[
         list[str] | None,
         typer.Option("--where", metavar="NAME=LEVEL", help="A factor (with --beside) or a param (with --over)"),
@@ -65,7 +69,7 @@ def _import(options: ImportOptions) -> int:
     if not has_value and not o.json:
         raise _no_value(reading)
     if o.over is not None:
-        shown, document = _fit_over(every, o.over, where)
+        shown, document = _fit_over(every, o.over, where, law_row(o.law))
     else:
         shown, document = (
             _summarize(reading) if o.beside is None else _compare_with_study(every, o.beside, where, reading.tool)
@@ -136,15 +140,20 @@ def _summarize(reading: "ImportedFiles") -> "tuple[Screen, dict[str, Any]]":
     return shown, {"benchmarks": [row.model_dump(mode="json") for row in summaries]}
 
 
-def _fit_over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Screen, dict[str, Any]]":
+def _fit_over(every: "list[Benchmark]", param: str, where: list[str], row: LawRow) -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.csv_points import parse_params, points_over
-    from scalograph.exchange.fit import fit_claim, fit_tables, laws
     from scalograph.report.screen import Screen
 
-    fitted = laws(points_over(every, param, parse_params(where)), "relative", 0.95)
-    title = f"Up to how many {param} does throughput grow?"
-    remarks = {"Flags": fitted["flags"]}
-    return Screen(title=title, claim=fit_claim(fitted, param), tables=fit_tables(fitted), remarks=remarks), fitted
+    points = points_over(every, param, parse_params(where), row.of_times)
+    fitted = load_object(row.document)(points, "relative", 0.95, ())
+    if row.of_times:
+        fitted["unit"] = "s"
+    title = row.asks.format(x=param, y="time" if row.of_times else "throughput")
+    shown = Screen(
+        title=title, claim=load_object(row.claim)(fitted, param), tables=load_object(row.tables)(fitted),
+        remarks={"Flags": fitted.get("flags", [])},
+    )  # fmt: skip
+    return shown, fitted
 
 
 def _compare_with_study(

@@ -36,7 +36,8 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
     try:
         fit = fit_usl(points.sizes, points.rates, weights, confidence)
     except ValueError as error:
-        raise StudyError.one("points", str(error), "", "measure more sizes, or name other columns") from error
+        fix = "measure more sizes, or name other columns; of the size of an input: --law complexity"
+        raise StudyError.one("points", str(error), "", fix) from error
     shows = _shown_directly(points, confidence)
     reason = fit.misfit or (FALLS if shows and shows["falls"] else "")
     fit = fit.drop_values(reason) if reason else fit
