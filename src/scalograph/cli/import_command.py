@@ -148,7 +148,7 @@ def _fit_over(every: "list[Benchmark]", param: str, where: list[str], row: LawRo
     fitted = load_object(row.document)(points, "relative", 0.95, ())
     if row.of_times:
         fitted["unit"] = "s"
-    title = row.asks.format(x=param, y="time" if row.of_times else "throughput")
+    title = row.asks.format(x=param) if row.of_times else f"Up to how many {param} does throughput grow?"
     shown = Screen(
         title=title, claim=load_object(row.claim)(fitted, param), tables=load_object(row.tables)(fitted),
         remarks={"Flags": fitted.get("flags", [])},
