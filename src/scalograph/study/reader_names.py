@@ -34,6 +34,16 @@ _ROWS = {
     "wrk": ("wrk", "wrk ... URL > FILE"),
     "oha": ("oha", "oha --no-tui --output-format json URL > FILE"),
     "k6": ("k6", "k6 run --summary-export FILE script.js"),
+    "fio": ("fio", "fio --output-format=json --output=FILE JOBS"),
+    "vegeta": ("vegeta", "vegeta report -type=json RESULTS > FILE"),
+    "hey": ("hey", "hey ... URL > FILE"),
+    "redis-benchmark": ("redis-benchmark", "redis-benchmark --csv > FILE"),
+    "stress-ng": ("stress-ng", "stress-ng ... --metrics-brief > FILE 2>&1"),
+    "autocannon": ("autocannon", "autocannon -j URL > FILE"),
+    "ghz": ("ghz", "ghz -O json ... HOST > FILE"),
+    "h2load": ("h2load", "h2load ... URL > FILE"),
+    "memtier-benchmark": ("memtier_benchmark", "memtier_benchmark ... --json-out-file FILE"),
+    "ycsb": ("YCSB", "bin/ycsb run ... > FILE 2>&1"),
     "csv": ("CSV", "columns value, unit, run; all others are params"),
 }
 _MODULES = {"csv": "plain_csv"}

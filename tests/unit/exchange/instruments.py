@@ -21,7 +21,31 @@ FILES = {
     "wrk": RECORDED / "drivers/wrk-4.1.txt",
     "oha": RECORDED / "drivers/oha-1.json",
     "k6": RECORDED / "drivers/k6-metrics-by-name.json",
+    "fio": RECORDED / "instruments/fio-3.33.json",
+    "vegeta": RECORDED / "instruments/vegeta-12.json",
+    "hey": RECORDED / "instruments/hey-0.1.txt",
+    "redis-benchmark": RECORDED / "instruments/redis-benchmark-7.txt",
+    "stress-ng": RECORDED / "instruments/stress-ng-0.15.txt",
+    "autocannon": RECORDED / "instruments/autocannon-9.json",
+    "ghz": RECORDED / "instruments/ghz-0.120.json",
+    "h2load": RECORDED / "instruments/h2load-1.52.txt",
+    "memtier-benchmark": RECORDED / "instruments/memtier-benchmark-2.1.json",
+    "ycsb": RECORDED / "instruments/ycsb-0.17.txt",
 }
+# What the same instruments write by other options, or wrote in other releases.
+OTHER_FORMS = [
+    ("fio", RECORDED / "instruments/fio-3.33.txt"),
+    ("vegeta", RECORDED / "instruments/vegeta-12.txt"),
+    ("hey", RECORDED / "instruments/hey-0.1.csv"),
+    ("redis-benchmark", RECORDED / "instruments/redis-benchmark-7.csv"),
+    ("stress-ng", RECORDED / "instruments/stress-ng-0.15.yaml"),
+    ("ghz", RECORDED / "instruments/ghz-0.120.txt"),
+    ("memtier-benchmark", RECORDED / "instruments/memtier-benchmark-1.4.txt"),
+    ("oha", RECORDED / "instruments/oha-1.txt"),
+    ("sysbench", RECORDED / "instruments/sysbench-0.txt"),
+    ("pgbench", RECORDED / "instruments/pgbench-9-17.txt"),
+    ("wrk", RECORDED / "instruments/wrk2.txt"),
+]
 TABLE = "run,threads,value,unit\na,1,10,ms\na,1,30,ms\nb,1,12,ms\n"
 # A benchmark of Criterion in its folder.
 SMALL = "sum/iter/64"

@@ -22,11 +22,12 @@ from scalograph.exchange.compare.benchmark_source import benchmark_source
 from scalograph.exchange.readers import foreign_file, registry
 from scalograph.exchange.readers.registry import ImportedFiles, recognize
 from scalograph.study.reader_names import READERS, Reader
-from tests.kit import ROOT
+from tests.kit import RECORDED, ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 from tests.unit.exchange.instruments import (
     FILES,
+    OTHER_FORMS,
     SMALL,
     exported,
     file_of,
@@ -40,7 +41,11 @@ from tests.unit.exchange.instruments import (
 
 every_reader = pytest.mark.parametrize("name", READERS)
 # Where the text of an instrument that prints is cut; of the others it is the middle.
-CUTS = {"wrk": "Requests/sec", "sysbench": "General stat", "pgbench": "tps =", "gobench": " ns/op", "csv": ",unit"}
+CUTS = {
+    "wrk": "Requests/sec", "sysbench": "General stat", "pgbench": "tps =", "gobench": " ns/op", "csv": ",unit",
+    "hey": "Status code", "redis-benchmark": "throughput", "stress-ng": " cpu  ", "h2load": "requests:",
+    "ycsb": "Throughput(",
+}  # fmt: skip
 NOTHING = (b"", b"{}", b"[]", b"x,y\n1,2\n", b"\x00" * 100, b"\x00\xff" * 50, b"value,unit\n", b"[" * 100_000)
 # In place of a number of the file.
 NUMBERS = ("9" * 400, "1e999", "-1", "NaN", "Infinity", "1e-320", "0", "null", '"x"', "true", "[]", "{}", "")
@@ -63,9 +68,9 @@ def problem_of(error: StudyError, source: Path) -> Problem:
     return problem
 
 
-@every_reader
-def test_its_files_are_recognized_by_it_alone(tmp_path: Path, name: str) -> None:
-    file = file_of(name, tmp_path)
+@pytest.mark.parametrize(("name", "file"), [*((name, None) for name in READERS), *OTHER_FORMS])
+def test_its_files_are_recognized_by_it_alone(tmp_path: Path, name: str, file: Path | None) -> None:
+    file = file or file_of(name, tmp_path)
     accepted = []
     for reader in READERS:
         with suppress(StudyError):
@@ -185,6 +190,13 @@ LARGE = [
         "given: benchmarks[0].runs[0].values[0]"),
     ("sysbench", r'"sysbench 1\n" * n', "given: more than 10000 outputs"),
     ("wrk", r'"Running 1s test @ x\n" * (n // 4)', "given: more than 10000 outputs"),
+    ("fio", """'{"jobs":[' + '{"jobname":"x"},' * n + '{}]}'""", "given: jobs: List should have at most 10000 items"),
+    ("hey", r'"Summary:\n  Total:\t1 secs\n" + "  [200] 9 responses\n" * n', "given: line 1: a summary without"),
+    ("ycsb", r'"[OVERALL], RunTime(ms), 1\n" + "[READ], Return=OK, 1\n" * n', "given: line 1: an output without its"),
+    ("redis-benchmark", r"""'"GET","1.0"\n' * n""", "given: more than 10000 outputs"),
+    ("stress-ng", r'"stress-ng: info: [1] dispatching hogs: 1 x\n" + "stress-ng: fail: [1] y: z\n" * n',
+        "given: a run without"),
+    ("ghz", """'{"total":1,"rps":1,"statusCodeDistribution":{' + keys + '"x":1}}'""", "given: statusCodeDistr"),
 ]  # fmt: skip
 READ_LARGE = """
 import resource, sys
@@ -242,6 +254,8 @@ PGBENCH = text_of("pgbench")[text_of("pgbench").rindex("pgbench (") :]
 ABORTED = PGBENCH.replace("actually processed: 6791", "actually processed: 57/1000")
 SYSBENCH = text_of("sysbench")[: text_of("sysbench").index("sysbench 1.0", 9)]
 GO_FAILED = "BenchmarkMax-2  \t--- FAIL: BenchmarkMax-2\n    max_test.go:7: wrong\nFAIL\n"
+VEGETA = (RECORDED / "instruments/vegeta-12.txt").read_text()
+STRESS_NG_FAILED = "stress-ng: fail:  [6090] stress-ng-cpu: ackermann error detected\n"
 FAILED = [
     ("hyperfine", '{"results": [{"command": "x", "times": [0.1, 0.1], "exit_codes": [127, 1]}]}'),
     ("hyperfine", '{"results": [{"command": "x", "times": [1.0], "exit_codes": [null]}]}'),
@@ -255,6 +269,20 @@ FAILED = [
     ("sysbench", SYSBENCH.replace(" 2276\n", " 0\n")),
     ("pgbench", PGBENCH.replace("tps = 6986.855534", "tps = 0.000000")),
     ("pgbench", ABORTED),
+    ("pgbench", PGBENCH.replace("actually processed: 6791", "actually processed: 0").replace("6986.855534", "nan")),
+    ("fio", '{"jobs": [{"jobname": "a", "error": 28, "job options": {"rw": "randwrite"}, "write": {"iops": 9}}]}'),
+    ("fio", "a: (groupid=0, jobs=1): err= 2 (file:filesetup.c:174, error=No such file or directory): pid=0: Sun\n"),
+    ("vegeta", '{"requests": 5, "rate": 6, "duration": 7, "wait": 1, "status_codes": {"0": 5}, "errors": ["refused"]}'),
+    ("vegeta", VEGETA.replace("200:180  500:20", "500:200")),
+    ("hey", text_of("hey").replace("[200]", "[404]")),
+    ("hey", "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n"),
+    ("redis-benchmark", " \rlpush s 1: rps=0.0 (overall: 0.0) avg_msec=-nan\rError from server: WRONGTYPE kind\n"),
+    ("stress-ng", text_of("stress-ng").replace(", 1 vm", "").replace(" vm ", " - ") + STRESS_NG_FAILED),
+    ("autocannon", text_of("autocannon").replace('"2xx":157', '"2xx":0')),
+    ("ghz", '{"total": 9, "rps": 3, "statusCodeDistribution": {"Unavailable": 3}, "errorDistribution": {"lost": 3}}'),
+    ("h2load", re.sub("[0-9]+ succeeded, [0-9]+ failed", "0 succeeded, 400 failed", text_of("h2load"))),
+    ("memtier-benchmark", '{"ALL STATS": {"Totals": {"Ops/sec": 0.0, "Connection Errors": 7}}}'),
+    ("ycsb", text_of("ycsb").replace("Return=OK", "Return=TIMEOUT")),
     ("csv", "run,status,value,unit\na,failed,,s\n"),
     ("csv", "run,status,value,unit\na,timeout,1.5,s\n"),
 ]

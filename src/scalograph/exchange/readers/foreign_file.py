@@ -30,6 +30,8 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 # Lines are matched one by one: a list of all could be many times as large as the file.
 _LINE = re.compile(r".*\n?")
 _MAX_LINE = 1000
+# Tools that print JSON may print errors to the same file, line by line.
+_DOCUMENT = re.compile(r"^(?:\{|\[(?=\s{0,100}[\[{]))", re.MULTILINE)
 
 ReadValue = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
@@ -144,8 +146,11 @@ class ForeignFile:
 
     @cached_property
     def json(self) -> Any:
-        """The parsed JSON document. Raises StudyError: it is missing, too large, or no JSON."""
-        return self._parse(_decode(self._charge((b",", b"[", b"{"))), "")
+        """The parsed JSON document, without lines printed before it. Raises StudyError: missing, too large, or none."""
+        text = _decode(self._charge((b",", b"[", b"{")))
+        if text[:1] not in ("{", "[") and (start := _DOCUMENT.search(text)):
+            text = text[start.start() : max(text.rfind("}"), text.rfind("]")) + 1]
+        return self._parse(text, "")
 
     def json_lines(self) -> Iterator[tuple[str, Any]]:
         """Yield place and document of each line that is none other; a line that is no JSON is left out."""
