@@ -63,6 +63,7 @@ class MeasuredSource:
         along: factor of its curves.
         failed: configurations without a measurement.
         facts: facts beside the machine's, by name.
+        has_settings: whether the facts tell of the machine, or of how the program was built or run.
         refused: why no verdict is possible; empty where one is.
         trust: the verdict on the study; None of a published table.
         curves: whose laws are compared: those of the primary response that are compared over all points.
@@ -81,6 +82,7 @@ class MeasuredSource:
     failed: tuple[FailedConfiguration, ...] = ()
     machine: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
+    has_settings: bool = False
     refused: str = ""
     trust: Trust | None = None
     curves: tuple[Curve, ...] = ()

@@ -64,6 +64,7 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
         along=baseline[0] if baseline else widest, response=response,
         configurations=configurations,
         facts={name: values.pop() or "" for name, values in common.items() if len(values) == 1},
+        has_settings=bool(common),
     )  # fmt: skip
 
 
