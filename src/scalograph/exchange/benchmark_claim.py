@@ -63,7 +63,7 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
     pairs = sorted(zip(same, values, strict=True), key=lambda pair: pair[1].value or 0, reverse=same[0].unit == "1/s")
     best, *others = [benchmark for benchmark, _ in pairs]
     level = 1 - (1 - confidence) / max(1, len(others))
-    ratios = [ratio(scores(benchmark), scores(best), level) for benchmark in others]
+    ratios = [ratio(scores(each), scores(best), level, spreads=(each.spread, best.spread)) for each in others]
     shown = _matrix(names, pairs, ratios)
     labels = [_name(names, benchmark) for benchmark in (best, *others)]
     first = _compare_others(labels, [best, *others], ratios) if others else _single(labels[0], pairs[0], shown)
@@ -239,7 +239,7 @@ def _compare_benchmark(
     if kind != benchmark.unit:
         return held.model_copy(update={"why": f'{instrument} has {benchmark.unit}, the study\'s {name} is in "{unit}"'})
     theirs, study = scores(benchmark), [x * factor for x in sample.scores(name)]
-    estimate = ratio(theirs, study, confidence)
+    estimate = ratio(theirs, study, confidence, spreads=(benchmark.spread, 0.0))
     result, reason = label(estimate, len(theirs), len(study), held.figures.unit)
     update = {"n_runs": len(study), "study": summarize(study, confidence), "ratio": estimate}
     return held.model_copy(update=update | {"label": result, "why": reason})

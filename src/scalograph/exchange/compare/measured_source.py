@@ -31,6 +31,7 @@ class SourceConfiguration(NamedTuple):
         doubt: why it decides nothing; empty where it does.
         loop_logs: log of the sentinel's loop time in each run; NaN where unknown, empty if all are.
         open_log: half of the distance between the ends of its scores, as a log; 0 unless they are corrected.
+        spread: given standard deviation of a single score, as a share; 0 where unknown.
     """
 
     levels: Mapping[str, Level]
@@ -41,6 +42,7 @@ class SourceConfiguration(NamedTuple):
     doubt: str = ""
     open_log: float = 0.0
     loop_logs: tuple[float, ...] = ()
+    spread: float = 0.0
 
 
 class FailedConfiguration(NamedTuple):

@@ -36,7 +36,7 @@ from scalograph.protocol.compared_results import (
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import unknown_name_error
-from scalograph.text.quantities import count_noun, inverse, percent_at_most
+from scalograph.text.quantities import count_noun, exact_percent, inverse, percent_at_most
 
 COEFFICIENTS = ("sigma", "kappa", "gamma")
 
@@ -132,7 +132,7 @@ def _compare_result(
     words = [row.shown for row in configurations if not row.doubt]
     words += [classify_ratio(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
-    if reference.is_printed or other.is_printed:
+    if any(s.is_printed and not all(row.spread for row in s.configurations) for s in (reference, other)):
         refused.append("published values have no intervals")
     fields = answer_fields(refused, configurations, words, least, lost_text(lost, other.label))
     is_one_machine, is_different = reference.machine and other.machine, fields["answer"] in ("slower", "faster")
@@ -180,7 +180,9 @@ def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
     for source in sources:
         if source.trust and source.trust.level == "caution":
             by_sentence.setdefault(source.trust.sentence, []).append(source.label)
-    return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in by_sentence.items()]
+    spreads = {exact_percent(row.spread): None for source in sources for row in source.configurations if row.spread}
+    given = [f"Intervals of single runs rest on the spread as given, {', '.join(spreads)}."] if spreads else []
+    return [*given, *(f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in by_sentence.items())]
 
 
 def _ratios(
@@ -214,7 +216,8 @@ def have_logs(scores: Sequence[float]) -> bool:
 
 def logs_of(configuration: SourceConfiguration) -> BlockedLogs:
     """Return the logs of a configuration's scores, with their blocks."""
-    return BlockedLogs(np.log(np.asarray(configuration.scores, dtype=np.float64)), configuration.blocks)
+    logs = np.log(np.asarray(configuration.scores, dtype=np.float64))
+    return BlockedLogs(logs, configuration.blocks, configuration.spread)
 
 
 def _estimate(contrast: Contrast, ratios: CurveRatios, confidence: float) -> Estimate:
