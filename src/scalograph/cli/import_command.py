@@ -8,8 +8,9 @@ import typer
 
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.fit_command import LawName, law_row
-from scalograph.cli.options import Json, TableName, Tables, group_options
+from scalograph.cli.options import ForeignOptions, Json, TableName, Tables, group_options
 from scalograph.errors import Exit, StudyError
+from scalograph.exchange.benchmark import assume_spread
 from scalograph.exchange.law_registry import LawRow
 from scalograph.exchange.readers.registry import left_out_text, read
 from scalograph.protocol.plain import load_object
@@ -52,7 +53,7 @@ class ImportOptions:
     json: Json = False
 
 
-def _import(options: ImportOptions) -> int:
+def _import(options: ImportOptions, foreign: ForeignOptions) -> int:
     """Read results of another tool, with intervals; compare them with a study.
 
     \b
@@ -60,11 +61,13 @@ def _import(options: ImportOptions) -> int:
     scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest
     scalograph import sysbench all.txt --over threads            up to how many threads does it grow?
     scalograph import gobench first.txt second.txt third.txt     files of the same: each adds its processes
+    scalograph import json runs.json --at '/results/*' --name /cmd --value /mean --unit s --param threads=/t
     """
     o = options
-    instrument, files = _format_and_files(o)
-    reading, where = read(instrument, *files, strict=o.strict), o.where or []
-    every = reading.benchmarks
+    instrument, files = _format_and_files(o, foreign)
+    reading, where = read(instrument, *files, options=foreign.layout(), strict=o.strict), o.where or []
+    every = assume_spread(reading.benchmarks, foreign.share())
+    reading = replace(reading, benchmarks=every)
     has_value = any(benchmark.forks for benchmark in every)
     if not has_value and not o.json:
         raise _no_value(reading)
@@ -107,10 +110,10 @@ def _no_value(reading: "ImportedFiles") -> StudyError:
     )
 
 
-command = group_options(_import, ImportOptions)
+command = group_options(_import, ImportOptions, ForeignOptions)
 
 
-def _format_and_files(o: ImportOptions) -> tuple[str | None, list[Path]]:
+def _format_and_files(o: ImportOptions, foreign: ForeignOptions) -> tuple[str | None, list[Path]]:
     """Return the format, None to recognize it, and the files. Raises StudyError: options exclude each other."""
     first, *rest = o.files or [""]
     is_format = first in READERS and (bool(rest) or not Path(first).exists())
@@ -122,9 +125,14 @@ def _format_and_files(o: ImportOptions) -> tuple[str | None, list[Path]]:
         raise unknown_name_error("import", f'no format "{first}"', first, READERS)
     if o.over and o.beside:
         raise StudyError.one("", "--over and --beside exclude each other", "", "leave one out")
+    if o.over and foreign.spread:
+        raise StudyError.one("", "--over and --spread exclude each other", "", "a law takes the spread from its points")
+    has_layout = foreign.layout() is not None
+    if has_layout and is_format and first != "json":
+        raise StudyError.one("", "--value is for the format json", "", f"use: scalograph import json {files[0]}")
     if o.where and o.beside is None and o.over is None:
         raise StudyError.one("", "--where is for --beside or --over", "", "add one of them")
-    return first if is_format else None, files
+    return first if is_format else "json" if has_layout else None, files
 
 
 def _summarize(reading: "ImportedFiles") -> "tuple[Screen, dict[str, Any]]":

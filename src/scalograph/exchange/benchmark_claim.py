@@ -73,8 +73,8 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
     ranked = sorted(zip(same, values, strict=True), key=lambda row: row[1].value or 0, reverse=first.unit == "1/s")
     (best, *others), labels = [each for (each, _), _ in ranked], [label for (_, label), _ in ranked]
     level, step = 1 - (1 - confidence) / max(1, len(others)), value_steps([best, *others])[first.unit]
-    theirs = [(scores(benchmark), scores(best)) for benchmark in others]
-    ratios = [bound_by_step(ratio(*both, level), step, *both) for both in theirs]
+    theirs = [(scores(each), scores(best), (each.spread, best.spread)) for each in others]
+    ratios = [bound_by_step(ratio(a, b, level, spreads=spreads), step, a, b) for a, b, spreads in theirs]
     shown = _matrix(first.unit, labels, [value for _, value in ranked], ratios)
     case = _compare_others(labels, [best, *others], ratios) if others else _single(labels[0], ranked[0][1], shown)
     if step is None and len(scores(best)) > 1 and case.case in ("one run", "no intervals"):
@@ -255,7 +255,7 @@ def _compare_benchmark(
     if kind != benchmark.unit:
         return held.model_copy(update={"why": f'{instrument} has {benchmark.unit}, the study\'s {name} is in "{unit}"'})
     theirs, study = scores(benchmark), [x * factor for x in sample.scores(name)]
-    estimate = bound_by_step(ratio(theirs, study, confidence), step, theirs)
+    estimate = bound_by_step(ratio(theirs, study, confidence, spreads=(benchmark.spread, 0.0)), step, theirs)
     result, reason = label(estimate, len(theirs), len(study), held.figures.unit)
     reason = IDENTICAL_RUNS if IDENTICAL_RUNS in estimate.warnings else reason
     update = {"n_runs": len(study), "study": summarize(study, confidence), "ratio": estimate}

@@ -53,7 +53,7 @@ class BenchmarkValues(Model):
 
 def summarize_benchmark(benchmark: Benchmark, confidence: float) -> BenchmarkValues:
     """Summarize one benchmark over its forks."""
-    estimate = summarize(scores(benchmark), confidence) if benchmark.forks else Estimate(n=0)
+    estimate = summarize(scores(benchmark), confidence, spread=benchmark.spread) if benchmark.forks else Estimate(n=0)
     p50, p90, p99 = shot_quantiles(benchmark.forks, (0.5, 0.9, 0.99)) if benchmark.forks else (None, None, None)
     most = max((max(fork.values) for fork in benchmark.forks), default=None)
     return BenchmarkValues(

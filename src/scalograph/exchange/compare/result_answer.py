@@ -37,7 +37,7 @@ from scalograph.protocol.compared_results import (
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import unknown_name_error
-from scalograph.text.quantities import count_noun, inverse, percent_at_most
+from scalograph.text.quantities import count_noun, exact_percent, inverse, percent_at_most
 from scalograph.text.scale import SECONDS
 
 COEFFICIENTS = ("sigma", "kappa", "gamma")
@@ -135,7 +135,7 @@ def _compare_result(
     words = [row.shown for row in configurations if not row.doubt]
     words += [classify_ratio(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
-    if reference.is_printed or other.is_printed:
+    if any(s.is_printed and not all(row.spread for row in s.configurations) for s in (reference, other)):
         refused.append("published values have no intervals")
     refused += [IDENTICAL_RUNS] if is_one_value else []
     fields = answer_fields(refused, configurations, words, least, lost_text(lost, other.label))
@@ -148,6 +148,7 @@ def _compare_result(
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
         margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
+        unrecorded=[s.label for s in (reference, other) if not (s.machine or s.has_settings)],
         configurations=configurations, shift=shift, upper=upper,
         varied=[name for name in reference.varied if name in other.varied],
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
@@ -199,7 +200,9 @@ def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
     for source in sources:
         if source.trust and source.trust.level == "caution":
             by_sentence.setdefault(source.trust.sentence, []).append(source.label)
-    return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in by_sentence.items()]
+    spreads = {exact_percent(row.spread): None for source in sources for row in source.configurations if row.spread}
+    given = [f"Intervals of single runs rest on the spread as given, {', '.join(spreads)}."] if spreads else []
+    return [*given, *(f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in by_sentence.items())]
 
 
 def _ratios(
@@ -233,7 +236,8 @@ def have_logs(scores: Sequence[float]) -> bool:
 
 def logs_of(configuration: SourceConfiguration) -> BlockedLogs:
     """Return the logs of a configuration's scores, with their blocks."""
-    return BlockedLogs(np.log(np.asarray(configuration.scores, dtype=np.float64)), configuration.blocks)
+    logs = np.log(np.asarray(configuration.scores, dtype=np.float64))
+    return BlockedLogs(logs, configuration.blocks, configuration.spread)
 
 
 def _estimate(contrast: Contrast, ratios: CurveRatios, confidence: float) -> Estimate:
