@@ -64,7 +64,7 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
     best, *others = [benchmark for benchmark, _ in pairs]
     level = 1 - (1 - confidence) / max(1, len(others))
     ratios = [ratio(scores(benchmark), scores(best), level) for benchmark in others]
-    shown = _matrix(names, pairs, ratios)
+    shown = _matrix(names, pairs, ratios, len(measured) - len(same))
     labels = [_name(names, benchmark) for benchmark in (best, *others)]
     first = _compare_others(labels, [best, *others], ratios) if others else _single(labels[0], pairs[0], shown)
     return state(FORMS, [first], shown)
@@ -107,17 +107,19 @@ def _name(names: Mapping[str, str], benchmark: Benchmark) -> str:
 
 
 def _matrix(
-    names: Mapping[str, str], ranked: Sequence[tuple[Benchmark, Estimate]], ratios: Sequence[Estimate]
+    names: Mapping[str, str], ranked: Sequence[tuple[Benchmark, Estimate]], ratios: Sequence[Estimate], n_apart: int
 ) -> Matrix:
     unit, over = ranked[0][0].unit, [cell_number(ratio) for ratio in (Estimate(1.0, 1.0, 1.0), *ratios)]
     rows = [
         MatrixRow(label=_name(names, benchmark), cells=[MatrixCell(estimate=value), MatrixCell(text=text)])
         for (benchmark, value), text in zip(ranked, over, strict=True)
     ]
+    more = [f"{len(rows) - ROWS} more rows"] * (len(rows) > ROWS)
+    more += [f"{n_apart} more of another unit or response"] * bool(n_apart)
     return Matrix(
         title="time of a typical fork" if unit == "s" else "rate of a typical fork", unit=unit,
         better="lower" if unit == "s" else "higher", columns=["typical fork", "over the fastest"], rows=rows[:ROWS],
-        note=f"{len(rows) - ROWS} more rows: --tables" if len(rows) > ROWS else "",
+        note=f"{', '.join(more)}: --tables" if more else "",
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from tests.kit.records import read as read_record
 from tests.kit.records import recorded
 from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
-from tests.unit.exchange.instruments import FILES, exported, read, result, text_of, timed, written
+from tests.unit.exchange.instruments import FILES, exported, given, read, result, text_of, timed, written
 
 SYSBENCH = text_of("sysbench")[: text_of("sysbench").index("sysbench 1.0", 9)]
 GO = text_of("gobench")
@@ -85,6 +85,13 @@ def test_the_fastest_is_named_only_where_forks_tell_it(tmp_path: Path) -> None:
     assert not claim([10.0], [20.0]).answered and claim([10.0, 10.1]).answered
     claim = benchmark_claim(of(tmp_path, result([[0.0], [0.0]]), result([[1.0], [1.1]], params={"size": "9"})))
     assert not claim.answered and [*cases_of(claim)] == ["zero"]
+
+
+def test_what_another_response_measures_is_no_rival_and_is_counted(tmp_path: Path) -> None:
+    rows = [f"{name},{unit},{n}" for name, unit in (("wall", "s"), ("rate", "1/s"), ("cpu", "s")) for n in (1, 2)]
+    claim = benchmark_claim(read("csv", given(tmp_path, "\n".join(["response,unit,value", *rows]))))
+    assert claim.matrix and [*cells_of(claim)] == ["wall"]
+    assert claim.matrix.note == "2 more of another unit or response: --tables"
 
 
 def test_a_command_that_failed_is_never_the_fastest(tmp_path: Path) -> None:
