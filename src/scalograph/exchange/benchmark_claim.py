@@ -75,7 +75,7 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
     level, step = 1 - (1 - confidence) / max(1, len(others)), value_steps([best, *others])[first.unit]
     theirs = [(scores(each), scores(best), (each.spread, best.spread)) for each in others]
     ratios = [bound_by_step(ratio(a, b, level, spreads=spreads), step, a, b) for a, b, spreads in theirs]
-    shown = _matrix(first.unit, labels, [value for _, value in ranked], ratios)
+    shown = _matrix(first.unit, labels, [value for _, value in ranked], ratios, len(named) - len(same))
     case = _compare_others(labels, [best, *others], ratios) if others else _single(labels[0], ranked[0][1], shown)
     if step is None and len(scores(best)) > 1 and case.case in ("one run", "no intervals"):
         case = AnswerCase(case="identical")
@@ -123,16 +123,20 @@ def _compare_others(labels: Sequence[str], every: Sequence[Benchmark], ratios: S
     return AnswerCase(case="equivalent", values={**values, "same": shown, "most": most})
 
 
-def _matrix(unit: str, labels: Sequence[str], values: Sequence[Estimate], ratios: Sequence[Estimate]) -> Matrix:
+def _matrix(
+    unit: str, labels: Sequence[str], values: Sequence[Estimate], ratios: Sequence[Estimate], n_apart: int
+) -> Matrix:
     over = [cell_number(ratio) for ratio in (Estimate(1.0, 1.0, 1.0), *ratios)]
     rows = [
         MatrixRow(label=label, cells=[MatrixCell(estimate=value), MatrixCell(text=text)])
         for label, value, text in zip(labels, values, over, strict=True)
     ]
+    more = [f"{len(rows) - ROWS} more rows"] * (len(rows) > ROWS)
+    more += [f"{n_apart} more of another unit or response"] * bool(n_apart)
     return Matrix(
         title="time of a typical fork" if unit == "s" else "rate of a typical fork", unit=unit,
         better="lower" if unit == "s" else "higher", columns=["typical fork", "over the fastest"], rows=rows[:ROWS],
-        note=f"{len(rows) - ROWS} more rows: --tables" if len(rows) > ROWS else "",
+        note=f"{', '.join(more)}: --tables" if more else "",
     )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ from tests.kit.records import read as read_record
 from tests.kit.records import recorded
 from tests.kit.refusals import refuses
 from tests.kit.studies import VALID
-from tests.unit.exchange.instruments import FILES, exported, read, result, text_of, timed, written
+from tests.unit.exchange.instruments import FILES, exported, given, read, result, text_of, timed, written
 
 SYSBENCH = text_of("sysbench")[: text_of("sysbench").index("sysbench 1.0", 9)]
 GO = text_of("gobench")
@@ -129,6 +129,13 @@ def test_benchmarks_of_one_name_are_numbered() -> None:
     told = benchmark_claim([runs("x", 2.0, 2.1, 2.2), runs("x", 1.0, 1.1, 1.05), runs("y", 9.0, 9.1, 9.2)])
     assert (told.cases[0].values["best"], told.cases[0].values["next"]) == ("x (2)", "x (1)")
     assert told.matrix is not None and [row.label for row in told.matrix.rows] == ["x (2)", "x (1)", "y"]
+
+
+def test_what_another_response_measures_is_no_rival_and_is_counted(tmp_path: Path) -> None:
+    rows = [f"{name},{unit},{n}" for name, unit in (("wall", "s"), ("rate", "1/s"), ("cpu", "s")) for n in (1, 2)]
+    claim = benchmark_claim(read("csv", given(tmp_path, "\n".join(["response,unit,value", *rows]))))
+    assert claim.matrix and [*cells_of(claim)] == ["wall"]
+    assert claim.matrix.note == "2 more of another unit or response: --tables"
 
 
 def test_a_command_that_failed_is_never_the_fastest(tmp_path: Path) -> None:

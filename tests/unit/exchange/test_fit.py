@@ -210,10 +210,18 @@ def test_each_fork_that_succeeded_is_a_point_and_times_become_rates(tmp_path: Pa
 def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> None:
     both = [benchmark(clients=str(n), threads=str(n), scale="10") for n in (2, 4)]
     assert points_over(both, "clients", {}).sizes == [2, 2, 4, 4]
+    nodes = [benchmark(nodes=str(n), tasks=str(48 * n)) for n in (2, 4)]
+    assert points_over(nodes, "nodes", {}).sizes == [2, 2, 4, 4]
+    for other in ({"size": ("96", "192")}, {"tasks": ("96", "100")}, {"tasks": ("0", "0" * 2)}):
+        ((name, levels),) = other.items()
+        rows = [benchmark(nodes=n, **{name: level}) for n, level in zip("24", levels, strict=True)]
+        refuses(StudyError, "2 benchmarks over nodes", points_over, rows, "nodes", {})
     sizes = [benchmark(threads=str(n), size=size) for n in (2, 4) for size in ("7", "9")]
     with pytest.raises(StudyError, match="2 benchmarks over threads: x size=7; x size=9, expected one; choose one"):
         points_over(sizes, "threads", {})
     assert points_over(sizes, "threads", {"size": "9"}).sizes == [2, 2, 4, 4]
+    named = [replace(row, name=row.params["size"]) for row in sizes]
+    assert points_over(named, "threads", {"size": "9", "benchmark": "9"}).sizes == [2, 2, 4, 4]
     with pytest.raises(StudyError, match="--where: no benchmark with size=8, expected one of x size=7; x size=9"):
         points_over(sizes, "threads", {"size": "8"})
 
