@@ -59,7 +59,7 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
     if not measured:
         return state(FORMS, [AnswerCase(case="failed")])
     same = [each for each in measured if (each.mode, each.unit) == (measured[0].mode, measured[0].unit)]
-    values = [summarize_benchmark(each, confidence).estimate for each in same]
+    values = [summarize(scores(each), confidence) for each in same]
     pairs = sorted(zip(same, values, strict=True), key=lambda pair: pair[1].value or 0, reverse=same[0].unit == "1/s")
     best, *others = [benchmark for benchmark, _ in pairs]
     level = 1 - (1 - confidence) / max(1, len(others))
