@@ -1,8 +1,10 @@
 """Benchmarks measured by other tools: each has forks, each fork has iterations."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from scalograph.text.quantities import exact_percent
@@ -18,6 +20,19 @@ class Fork:
 
     values: Sequence[float]
     counts: Sequence[int]
+
+
+class SingleForks(Sequence[Fork]):
+    """Forks of one iteration each, held as one array: a table may have a million."""
+
+    def __init__(self, values: Iterable[float]) -> None:
+        self.values = array("d", values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: int) -> Fork:  # type: ignore[override]
+        return Fork((self.values[index],), (1,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +54,7 @@ class Benchmark:
     mode: str
     params: Mapping[str, str]
     unit: Kind
-    forks: tuple[Fork, ...]
+    forks: Sequence[Fork]
     threads: int = 1
     batch: int = 1
     notes: tuple[str, ...] = ()
@@ -78,6 +93,11 @@ def fork(values: Sequence[float], factor: float = 1.0) -> Fork:
     Fork(values=[1.0, 1.5], counts=[1, 1])
     """
     return Fork([value * factor for value in values], [1] * len(values))
+
+
+def values_of(forks: Sequence[Fork]) -> Sequence[float]:
+    """Return the values of all iterations, in order."""
+    return forks.values if isinstance(forks, SingleForks) else [value for fork in forks for value in fork.values]
 
 
 def join_same(every: Iterable[Benchmark]) -> list[Benchmark]:
@@ -146,7 +166,13 @@ def _merge(same: Sequence[Benchmark]) -> Benchmark:
     disturbed = (sum(n for n, _ in counts), sum(of for _, of in counts)) if len(counts) == len(same) else None
     n_failed, n_runs = sum(each.failed[0] for each in same), sum(max(each.failed[1], len(each.forks)) for each in same)
     notes = tuple(dict.fromkeys(note for each in same for note in each.notes))
-    forks = tuple(fork for each in same for fork in each.forks)
+    forks = _join_forks([each.forks for each in same])
     warnings = tuple(dict.fromkeys(warning for each in same for warning in each.warnings))
     failed = (n_failed, n_runs)
     return replace(same[0], forks=forks, notes=notes, warnings=warnings, disturbed=disturbed, failed=failed)
+
+
+def _join_forks(parts: Sequence[Sequence[Fork]]) -> Sequence[Fork]:
+    if all(isinstance(part, SingleForks) for part in parts):
+        return parts[0] if len(parts) == 1 else SingleForks(chain.from_iterable(map(values_of, parts)))
+    return tuple(chain.from_iterable(parts))

@@ -16,7 +16,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.modes import bound_by_step, common_step
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, Fork, LeftOut
+from scalograph.exchange.benchmark import Benchmark, Fork, LeftOut, SingleForks, values_of
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Model
@@ -55,10 +55,10 @@ def summarize_benchmark(benchmark: Benchmark, confidence: float) -> BenchmarkVal
     """Summarize one benchmark over its forks."""
     estimate = summarize(scores(benchmark), confidence, spread=benchmark.spread) if benchmark.forks else Estimate(n=0)
     p50, p90, p99 = shot_quantiles(benchmark.forks, (0.5, 0.9, 0.99)) if benchmark.forks else (None, None, None)
-    most = max((max(fork.values) for fork in benchmark.forks), default=None)
+    most = max(values_of(benchmark.forks), default=None)
     return BenchmarkValues(
         benchmark=benchmark.name, mode=benchmark.mode, params=dict(benchmark.params), unit=benchmark.unit,
-        n_forks=len(benchmark.forks), n_shots=sum(sum(fork.counts) for fork in benchmark.forks), estimate=estimate,
+        n_forks=len(benchmark.forks), n_shots=sum(_counts(benchmark.forks)), estimate=estimate,
         p50=p50, p90=p90, p99=p99, max=most, n_failed=benchmark.failed[0], flags=list(_flags(benchmark)),
     )  # fmt: skip
 
@@ -81,23 +81,27 @@ def value_steps(every: Sequence[Benchmark]) -> dict[str, float | None]:
 
 def scores(benchmark: Benchmark) -> list[float]:
     """Return the score of each fork: the median of its iterations."""
+    if isinstance(benchmark.forks, SingleForks):
+        return benchmark.forks.values.tolist()
     return [
-        float(np.median(fork.values)) if max(fork.counts) == 1 else shot_quantiles([fork], (0.5,))[0]
+        float(median(fork.values)) if max(fork.counts) == 1 else shot_quantiles([fork], (0.5,))[0]
         for fork in benchmark.forks
     ]
 
 
-def shot_quantiles(forks: Iterable[Fork], shares: Sequence[float]) -> list[float]:
+def shot_quantiles(forks: Sequence[Fork], shares: Sequence[float]) -> list[float]:
     """Return the weighted quantiles of all iterations (inverted CDF).
 
     >>> shot_quantiles([Fork([3.0, 1.0], [1, 1]), Fork([2.0], [8])], (0.5, 0.9, 0.99))
     [2.0, 2.0, 3.0]
     """
-    every = list(forks)
-    values = np.concatenate([np.asarray(fork.values, dtype=np.float64) for fork in every])
-    counts = np.concatenate([np.asarray(fork.counts, dtype=np.float64) for fork in every])
+    values, counts = (np.asarray(each, dtype=np.float64) for each in (values_of(forks), _counts(forks)))
     quantiles = np.quantile(values, shares, weights=counts, method="inverted_cdf")
     return [float(value) for value in quantiles]
+
+
+def _counts(forks: Sequence[Fork]) -> list[int]:
+    return [1] * len(forks) if isinstance(forks, SingleForks) else [n for fork in forks for n in fork.counts]
 
 
 def _flags(benchmark: Benchmark) -> Iterable[str]:

@@ -302,7 +302,7 @@ FAILED = [
 @pytest.mark.parametrize(("name", "text"), FAILED)
 def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, name: str, text: str) -> None:
     (one,) = read(name, given(tmp_path, text))
-    assert one.forks == () and one.failed[0] == one.failed[1] > 0 and scores(one) == []
+    assert not one.forks and one.failed[0] == one.failed[1] > 0 and scores(one) == []
     found = summarize_benchmark(one, 0.95)
     assert (found.estimate.value, found.p50, found.n_failed) == (None, None, one.failed[0])
     claim = benchmark_claim([one])

@@ -7,12 +7,14 @@ every other column is a param. What `scalograph export` writes is such a table: 
 import csv
 import math
 import re
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 from typing import NamedTuple
 
-from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, Kind, fork
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, Fork, Kind, SingleForks, fork
 from scalograph.exchange.export import DANGEROUS
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError
 from scalograph.exchange.readers.hyperfine import refuse_summary
@@ -35,8 +37,6 @@ _OWN = ("value", "unit", "run", "benchmark", "response", *_OF_RUNS)
 # The prefix that `scalograph export` gives to factors named like one of these columns.
 _FACTOR = "factor."
 
-Row = Mapping[str, str | None]
-
 
 class _Key(NamedTuple):
     name: str
@@ -50,15 +50,58 @@ class _Failed(NamedTuple):
     params: tuple[tuple[str, str], ...]
 
 
+@dataclass(slots=True)
+class _Runs:
+    """Values of one benchmark by run: a row that names none is a run of its own, by its place."""
+
+    named: dict[str, list[float]] = field(default_factory=dict)
+    rows: "array[float]" = field(default_factory=lambda: array("d"))
+    disturbed: set[str | int] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return len(self.named) + len(self.rows)
+
+    def add(self, run: str, value: float, is_disturbed: bool) -> None:
+        if is_disturbed:
+            self.disturbed.add(run or len(self.rows))
+        if run:
+            self.named.setdefault(run, []).append(value)
+        else:
+            self.rows.append(value)
+
+    def forks(self, excluded: Container[str | int]) -> Sequence[Fork]:
+        named = [values for run, values in self.named.items() if run not in excluded]
+        rows = SingleForks(value for i, value in enumerate(self.rows) if i not in excluded)
+        if all(len(values) == 1 for values in named):
+            return SingleForks(chain(chain.from_iterable(named), rows.values))
+        return (*map(fork, named), *rows)
+
+
+class _Columns(NamedTuple):
+    """Where the columns are; one that is missing is empty at the end of each row.
+
+    `identity`: of what tells benchmarks apart: unit, benchmark, response, and each param.
+    """
+
+    params: tuple[str, ...]
+    identity: Callable[[Sequence[str]], tuple[str, ...]]
+    value: int
+    run: int
+    verdict: int
+    status: int
+    warmup: int
+
+
 @dataclass
 class _Table:
-    """Values by benchmark and run, disturbed runs, and units that are neither time nor rate."""
+    """Values by benchmark and run, and units that are neither time nor rate."""
 
-    values: dict[_Key, dict[str, list[float]]] = field(default_factory=dict)
-    # Run numbers may start over for each benchmark.
-    disturbed: set[tuple[_Key, str]] = field(default_factory=set)
+    columns: _Columns
+    values: dict[_Key, _Runs] = field(default_factory=dict)
+    # Texts of a row that tell benchmarks apart, parsed once: key, seconds in a unit of its values, and runs.
+    parsed: dict[tuple[str, ...], tuple[_Key, float, _Runs]] = field(default_factory=dict)
     # Runs that failed, each by its params and, where the row names one, its benchmark: it has no response.
-    failed: dict[_Failed, set[str]] = field(default_factory=dict)
+    failed: dict[_Failed, set[str | int]] = field(default_factory=dict)
     is_judged: bool = False
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -94,43 +137,61 @@ def _read(file: ForeignFile, reader: "csv.DictReader[str]") -> _Table:
             raise file.refusal("", f'{names.count(name)} columns "{name}" (columns: {have})', _KIND, _FIX)
     if (n_params := len(set(names) - {*_OWN})) > MAX_PARAMS:
         raise file.refusal("", f"{n_params} columns of params", f"at most {MAX_PARAMS}", "leave some out")
-    table = _Table(is_judged="verdict" in names)
-    for n, row in enumerate(reader):
-        where = f"line {reader.line_num}"
+    table = _Table(_columns(names), is_judged="verdict" in names)
+    lines = reader.reader
+    for n, row in enumerate(filter(None, lines)):
         if n == MAX_ROWS:
-            raise file.refusal(where, f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
+            raise file.refusal(f"line {lines.line_num}", f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
         try:
-            _take(table, row, row.get("run") or f"row {n}")
+            if len(row) > len(names):
+                raise PartError("more fields than the header has: quote texts with commas")
+            _take(table, row + [""] * (len(names) + 1 - len(row)), n)
         except PartError as error:
-            file.leave_out(where, str(error))
+            file.leave_out(f"line {lines.line_num}", str(error))
         if len(table.values) + len(table.failed) > MAX_BENCHMARKS:
             many = f"more than {MAX_BENCHMARKS} benchmarks"
-            raise file.refusal(where, many, "fewer", "import it in several files")
+            raise file.refusal(f"line {lines.line_num}", many, "fewer", "import it in several files")
+    table.values = {key: runs for key, runs in table.values.items() if runs}
     return table
 
 
-def _take(table: _Table, row: Row, run: str) -> None:
-    """Add a row to its benchmark. Raises PartError: it cannot be read."""
-    if row.get(None):  # type: ignore[call-overload]
-        raise PartError("more fields than the header has: quote texts with commas")
-    if (row.get("warmup") or "false").lower() in ("true", "1"):
+def _columns(names: Sequence[str]) -> _Columns:
+    """Return the columns of a table; `factor.run` is the param of a study's factor called `run`."""
+    places = {name: i for i, name in enumerate(names)}
+    params = [name for name in places if name and name not in _OWN]
+    shortened = (name.removeprefix(_FACTOR) for name in params)
+    called = tuple(short if short in _OWN else name for short, name in zip(shortened, params, strict=True))
+    value, run, verdict, status, warmup = (
+        places.get(name, len(names)) for name in ("value", "run", "verdict", "status", "warmup")
+    )
+    identity = itemgetter(*(places.get(name, len(names)) for name in ("unit", "benchmark", "response", *params)))
+    return _Columns(called, identity, value, run, verdict, status, warmup)
+
+
+def _take(table: _Table, row: Sequence[str], n: int) -> None:
+    """Add row `n` to its benchmark. Raises PartError: it cannot be read."""
+    columns = table.columns
+    if row[columns.warmup].lower() in ("true", "1"):
         return
-    if (row.get("status") or "ok") != "ok":
-        named = _unquote(row.get("benchmark") or "") or _unquote(row.get("response") or "")
-        table.failed.setdefault(_Failed(named, _params(row)), set()).add(run)
+    texts = columns.identity(row)
+    if row[columns.status] not in ("", "ok"):
+        named = _unquote(texts[1]) or _unquote(texts[2])
+        table.failed.setdefault(_Failed(named, _params(table, texts)), set()).add(row[columns.run] or n)
         return
-    response, unit = row.get("response") or "", row["unit"] or ""
-    if not (row.get("value") or "").strip():
+    text = row[columns.value].strip()
+    if not text:
         return
-    if response and unit_of(unit) is None:
-        table.left_out[_unquote(response)[:80]] = unit[:40]
+    unit, _, response = texts[:3]
+    if texts not in table.parsed and response and unit_of(unit) is None:
+        if len(table.left_out) < _MOST_NAMED:
+            table.left_out[_unquote(response)[:80]] = unit[:40]
         return
-    key = _key(row)
-    value = _value(row)
-    table.values.setdefault(key, {}).setdefault(run, []).append(value)
-    verdict = row.get("verdict") or ""
-    if VERDICTS.get(verdict, verdict) in REPEATED:
-        table.disturbed.add((key, run))
+    _, factor, runs = table.parsed.get(texts) or _add_benchmark(table, texts)
+    value = float(text) * factor if _NUMBER.fullmatch(text) else math.nan
+    if not 0 <= value < math.inf:
+        raise PartError(f"value = {text[:40]!r} is no number, 0 or more")
+    verdict = row[columns.verdict]
+    runs.add(row[columns.run], value, VERDICTS.get(verdict, verdict) in REPEATED)
 
 
 def _add_failed(file: ForeignFile, table: _Table) -> None:
@@ -145,22 +206,20 @@ def _add_failed(file: ForeignFile, table: _Table) -> None:
         # A failed run has no response: its configuration is missing in each.
         for called, mode, unit in [by_name.get(name, (name, *kinds[0][1:]))] if name else kinds:
             if (called, params) not in seen:
-                table.values[_Key(called, mode, params, unit)] = {}
+                table.values[_Key(called, mode, params, unit)] = _Runs()
 
 
-def _key(row: Row) -> _Key:
-    kind = unit_of(row["unit"] or "")
+def _add_benchmark(table: _Table, texts: tuple[str, ...]) -> tuple[_Key, float, _Runs]:
+    unit, name, response = texts[0], _unquote(texts[1]), _unquote(texts[2])
+    kind = unit_of(unit)
     if kind is None:
-        raise PartError(f"unit {(row['unit'] or '')[:40]!r} is neither a time nor a rate, such as ms or 1/s")
-    response = _unquote(row.get("response") or "")
-    return _Key(_unquote(row.get("benchmark") or "") or response or "value", response or "value", _params(row), kind[0])
+        raise PartError(f"unit {unit[:40]!r} is neither a time nor a rate, such as ms or 1/s")
+    key = _Key(name or response or "value", response or "value", _params(table, texts), kind[0])
+    return table.parsed.setdefault(texts, (key, kind[1], table.values.setdefault(key, _Runs())))
 
 
-def _params(row: Row) -> tuple[tuple[str, str], ...]:
-    """Return the level of each factor: the column `factor.run` is of one called `run`."""
-    named = [(name, _unquote(text or "")) for name, text in row.items() if name and name not in _OWN]
-    plain = ((name.removeprefix(_FACTOR), name, text) for name, text in named)
-    return tuple((short if short in _OWN else name, text) for short, name, text in plain)
+def _params(table: _Table, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(zip(table.columns.params, map(_unquote, texts[3:]), strict=True))
 
 
 def _unquote(text: str) -> str:
@@ -168,26 +227,16 @@ def _unquote(text: str) -> str:
     return text[1:] if text.startswith("'") and text[1:].startswith(DANGEROUS) else text
 
 
-def _value(row: Row) -> float:
-    """Return the value in seconds, or per second."""
-    text, kind = (row["value"] or "").strip(), unit_of(row["unit"] or "")
-    value = float(text) * (kind[1] if kind else 1.0) if _NUMBER.fullmatch(text) else math.nan
-    if not 0 <= value < math.inf:
-        raise PartError(f"value = {text[:40]!r} is no number, 0 or more")
-    return value
-
-
-def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Benchmark:
+def _benchmark(key: _Key, runs: _Runs, table: _Table) -> Benchmark:
     """Use disturbed runs only where fewer than two others are left, as a study does."""
-    clean = {run: values for run, values in runs.items() if (key, run) not in table.disturbed}
-    kept = clean if len(clean) >= 2 else runs
-    forks = tuple(fork(values) for values in kept.values())
-    share = f"{len(runs) - len(clean)} of {len(runs)}"
-    note = f"{share} runs disturbed, excluded" if kept is clean else f"includes disturbed runs: {share}"
-    notes = (note,) if len(clean) < len(runs) else ()
-    failed = {run for name in ("", key.name) for run in table.failed.get(_Failed(name, key.params), ())} - runs.keys()
+    n_disturbed = len(runs.disturbed)
+    is_kept = len(runs) - n_disturbed < 2
+    share = f"{n_disturbed} of {len(runs)}"
+    note = f"includes disturbed runs: {share}" if is_kept else f"{share} runs disturbed, excluded"
+    failed = {run for name in ("", key.name) for run in table.failed.get(_Failed(name, key.params), ())}
+    failed -= runs.named.keys()
     return Benchmark(
-        key.name, key.mode, dict(key.params), key.unit, forks, notes=notes,
-        disturbed=(len(runs) - len(clean), len(runs)) if table.is_judged else None,
+        key.name, key.mode, dict(key.params), key.unit, runs.forks(() if is_kept else runs.disturbed),
+        notes=(note,) if n_disturbed else (), disturbed=(n_disturbed, len(runs)) if table.is_judged else None,
         failed=(len(failed), len(failed) + len(runs)),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, LeftOut, join_files
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, LeftOut, join_files, values_of
 from scalograph.study.reader_names import READERS
 from scalograph.study.scalars import unknown_name_error
 
@@ -108,7 +108,7 @@ def _read_format(file: "ForeignFile", options: Any = None) -> ImportedFiles:
 def _leave_unfit_out(file: "ForeignFile", every: Iterable[Benchmark]) -> Iterator[Benchmark]:
     """Leave out infinite values, which overlong digits or tiny divisors give, and names that are all params."""
     for benchmark in every:
-        if not all(isfinite(value) for fork in benchmark.forks for value in fork.values):
+        if not all(map(isfinite, values_of(benchmark.forks))):
             file.leave_out(benchmark.name[:80], "a value above 1e308")
         elif (n := len(benchmark.params)) > MAX_PARAMS:
             file.leave_out(benchmark.name[:80], f"{n} params are more than {MAX_PARAMS}")
