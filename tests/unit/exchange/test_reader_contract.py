@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -208,7 +209,8 @@ def test_of_a_text_that_was_cut_nothing_is_read_that_was_not_there(tmp_path: Pat
     file.write_text(text)
     whole = {value for benchmark in read(name, source) for fork in benchmark.forks for value in fork.values}
     # Twenty cuts, and one within each of the last numbers of the text.
-    places = {*range(0, len(text), max(1, len(text) // 20)), *range(len(text) - 200, len(text))}
+    numbers = [match.start() + 1 for match in re.finditer(r"[0-9]{2,}", text)][-40:]
+    places = {*range(0, len(text), max(1, len(text) // 20)), *numbers}
     for place in sorted(place for place in places if place > 0):
         file.write_text(text[:place])
         with suppress(StudyError):

@@ -193,6 +193,7 @@ LARGE = [
     ("json", r"""'{"results":[{"cmd":"x","threads":1,"seconds":1}],"host":{"cpu":' + '[' * 100 + ']' * 100 + '}}'""",
         "given: results[0]: neither"),
     ("sysbench", r'"sysbench 1\n" * n', "given: more than 10000 outputs"),
+    ("pgbench", r'"transaction type: x\n" * (n // 4)', "given: more than 10000 outputs"),
     ("wrk", r'"Running 1s test @ x\n" * (n // 4)', "given: more than 10000 outputs"),
 ]  # fmt: skip
 READ_LARGE = """
@@ -220,6 +221,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 
 
 def test_a_large_file_fills_no_memory(tmp_path: Path) -> None:
+    assert {name for name, *_ in LARGE} == {*READERS} - {"criterion"}, "which reads a folder of small files"
     environ = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OPENBLAS_NUM_THREADS": "1"}
     texts = repr([(name, text) for name, text, _ in LARGE])
     done = subprocess.run(
