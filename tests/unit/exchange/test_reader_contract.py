@@ -107,10 +107,14 @@ SETTINGS: dict[str, tuple[Change, str, str, str] | str] = {
 
 def cases(table: dict[str, Any]) -> pytest.MarkDecorator:
     """Return the rows of a table that are no reasons, of every reader."""
-    assert {*table} == {*READERS} and all(table.values())
     return pytest.mark.parametrize(
         ("name", "case"), [(name, row) for name, row in table.items() if not isinstance(row, str)]
     )
+
+
+@pytest.mark.parametrize("table", [BAD, ERRORS, SETTINGS], ids=["bad", "errors", "settings"])
+def test_every_reader_has_its_row(table: dict[str, Any]) -> None:
+    assert {*READERS} - {*table} == set() and all(table.values())
 
 
 def write(folder: Path, name: str, text: str, called: str = "given") -> Path:
