@@ -187,6 +187,7 @@ def test_a_layout_says_where_any_json_has_its_values(tmp_path: Path) -> None:
     expected = [("a/b", "s", [pytest.approx(0.002)]), ("c", "s", [pytest.approx(0.003)])]
     assert read_by(keyed, at="/*", value="/~0", unit="ms") == expected
     assert read_by(keyed, value="/a~1b/~0", unit="us") == [("value", "s", [pytest.approx(2e-6)])]
+    assert read_by('[\n{"x": 1}\n]', at="/*", value="/x", unit="s") == [("0", "s", [1.0])]
     assert read_by("[[1, 2], [3]]", at="/1", value="/0", unit="s") == [("1", "s", [3.0])]
 
 

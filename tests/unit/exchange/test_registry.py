@@ -198,6 +198,7 @@ LARGE = [
     ("json", r"""'{"results":[{"cmd":"x","threads":1,"seconds":1}],"host":{"cpu":' + '[' * 100 + ']' * 100 + '}}'""",
         "given: results[0]: neither"),
     ("sysbench", r'"sysbench 1\n" * n', "given: more than 10000 outputs"),
+    ("pgbench", r'"transaction type: x\n" * (n // 4)', "given: more than 10000 outputs"),
     ("wrk", r'"Running 1s test @ x\n" * (n // 4)', "given: more than 10000 outputs"),
     ("fio", """'{"jobs":[' + '{"jobname":"x"},' * n + '{}]}'""", "given: jobs: List should have at most 10000 items"),
     ("hey", r'"Summary:\n  Total:\t1 secs\n" + "  [200] 9 responses\n" * n', "given: line 1: a summary without"),
@@ -229,6 +230,10 @@ for name, text in eval(sys.stdin.read()):
 # What getrusage tells begins with what the parent had.
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
+
+
+def test_every_reader_has_a_large_file() -> None:
+    assert {*READERS} - {name for name, *_ in LARGE} == {"criterion"}, "which reads a folder of small files"
 
 
 def test_a_large_file_fills_no_memory(tmp_path: Path) -> None:

@@ -164,8 +164,12 @@ class ForeignFile:
         Raises StudyError: it is missing, too large, or no JSON.
         """
         filled = (line[0] for line in _LINE.finditer(self._json_text) if line[0].strip())
-        first = [*islice(filled, 2)]
-        yield from self.json_lines() if len(first) > 1 and any(map(_is_object, first)) else [("", self.json)]
+        try:
+            yield "", self.json
+        except StudyError:
+            if not any(map(_is_object, islice(filled, 2))):
+                raise
+            yield from self.json_lines()
 
     def json_lines(self) -> Iterator[tuple[str, Any]]:
         """Yield place and document of each line that is none other; a line that is no JSON is left out."""
