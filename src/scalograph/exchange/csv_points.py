@@ -21,6 +21,7 @@ _CALLED = {";": "semicolons", "\t": "tabs"}
 # Mistakes to report at most: a file of another kind has one in each line.
 _TOLD = 5
 # Squares and products of sizes and throughputs must stay finite.
+_WORKERS = re.compile(r"(n_|num_)?(node|task|rank|proc|process|thread|core|cpu|gpu|client|connection)(es|s)?", re.I)
 MOST, WIDEST = 1e9, 1e100
 _ARGUMENT = re.compile(r"(?<![\w.])([0-9]{1,9})(?![\w.])")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
@@ -93,10 +94,11 @@ def _number(text: str | None) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]) -> Points:
+def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str], of_times: bool = False) -> Points:
     """Return throughput over a param that counts what works concurrently: rates as they are, times inverted.
 
-    `where` are levels of other params, where these have several.
+    With `of_times` these are times over a size of the input. `where` are levels of other params, where these have
+    several; `benchmark` is the name, unless a param has it.
 
     Raises StudyError: no benchmark has the param as a number or the levels, or several benchmarks have both.
     """
@@ -106,15 +108,14 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
         one_of = f"one of {', '.join(params)[:200]}" if params else ""
         fix = suggest(param, params) if params else "leave out --over: these benchmarks have no params"
         raise StudyError.one("--over", f'no benchmark with the param "{param}"', one_of, fix)
-    chosen = [benchmark for benchmark in having if where.items() <= benchmark.params.items()]
+    chosen = [row for row in having if where.items() <= {"benchmark": row.name, **row.params}.items()]
     if not chosen:
         descriptions = "; ".join(dict.fromkeys(_rest(benchmark, param) for benchmark in having))
         raise StudyError.one("--where", f"no benchmark with {params_text(dict(where))}", f"one of {descriptions[:200]}")
-    # What moves along with the param, such as the threads of a load with a connection each, is no other benchmark.
-    along = [name for name in chosen[0].params if all(row.params.get(name) == row.params[param] for row in chosen)]
+    along = [name for name in chosen[0].params if _moves_along(chosen, param, name)]
     names = list(dict.fromkeys(_rest(benchmark, param, along) for benchmark in chosen))
     if len(names) > 1:
-        fix = "choose one with --where PARAM=LEVEL, or import its file alone"
+        fix = "choose one with --where PARAM=LEVEL or --where benchmark=NAME, or import its file alone"
         raise StudyError.one("--over", f"{len(names)} benchmarks over {param}: {'; '.join(names[:4])}", "one", fix)
     if not any(benchmark.forks for benchmark in chosen):
         raise StudyError.one("--over", "no run that succeeded", "some, at several levels")
@@ -125,7 +126,7 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
             if not 1 / WIDEST <= score <= WIDEST:
                 problem = f"a score of {score:g} of {benchmark.name[:80]}"
                 raise StudyError.one("--over", problem, f"above 0, {1 / WIDEST:g} to {WIDEST:g}")
-            points.rates.append(score if benchmark.unit == "1/s" else 1 / score)
+            points.rates.append(score if (benchmark.unit == "s") == of_times else 1 / score)
     return points
 
 
@@ -154,6 +155,19 @@ def _name_argument(every: Sequence[Benchmark], param: str) -> list[Benchmark]:
         replace(benchmark, name=name, params={**benchmark.params, param: number})
         for benchmark, (name, number) in zip(every, named, strict=True)
     ]
+
+
+def _moves_along(every: Sequence[Benchmark], param: str, other: str) -> bool:
+    """Return whether another param is the same, or counts workers too, in proportion, as tasks do nodes.
+
+    In proportion a size would make more work, so that times are no throughput.
+    """
+    levels = [(row.params.get(other, ""), row.params[param]) for row in every]
+    is_count = all(text.isascii() and text.isdecimal() and len(text) < 16 for pair in levels for text in pair)
+    if not is_count or not _WORKERS.fullmatch(other):
+        return all(text == level for text, level in levels)
+    (first, per), *_ = levels
+    return all(int(text) * int(per) == int(first) * int(level) for text, level in levels) and int(first) > 0
 
 
 def _rest(benchmark: Benchmark, param: str, along: Sequence[str] = ()) -> str:

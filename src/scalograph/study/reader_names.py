@@ -44,11 +44,14 @@ _ROWS = {
     "h2load": ("h2load", "h2load ... URL > FILE"),
     "memtier-benchmark": ("memtier_benchmark", "memtier_benchmark ... --json-out-file FILE"),
     "ycsb": ("YCSB", "bin/ycsb run ... > FILE 2>&1"),
+    "json": ("JSON", "any program; --value and --unit say where its values are"),
     "csv": ("CSV", "columns value, unit, run; all others are params"),
 }
-_MODULES = {"csv": "plain_csv"}
+_MODULES = {"csv": "plain_csv", "json": "plain_json"}
+# Written as a folder, or read only with options, which the output of a run has none of.
+_NO_OUTPUT = ("criterion", "json")
 READERS = {
-    name: Reader(tool, f"{_HOME}.{_MODULES.get(name, name.replace('-', '_'))}", how, name != "criterion")
+    name: Reader(tool, f"{_HOME}.{_MODULES.get(name, name.replace('-', '_'))}", how, name not in _NO_OUTPUT)
     for name, (tool, how) in _ROWS.items()
 }
 # In which figures of a harness are read: times, and rates.

@@ -7,6 +7,7 @@ from typing import Any
 
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.readers import registry
+from scalograph.exchange.readers.plain_json import JsonLayout
 from tests.kit import RECORDED
 
 FILES = {
@@ -31,6 +32,7 @@ FILES = {
     "h2load": RECORDED / "instruments/h2load-1.52.txt",
     "memtier-benchmark": RECORDED / "instruments/memtier-benchmark-2.1.json",
     "ycsb": RECORDED / "instruments/ycsb-0.17.txt",
+    "json": RECORDED / "instruments/json-results.json",
 }
 # What the same instruments write by other options, or wrote in other releases.
 OTHER_FORMS = [
@@ -46,6 +48,9 @@ OTHER_FORMS = [
     ("pgbench", RECORDED / "instruments/pgbench-9-17.txt"),
     ("wrk", RECORDED / "instruments/wrk2.txt"),
 ]
+LAYOUT = JsonLayout(
+    at="/results/*", name="/cmd", value="/seconds", unit="s", params={"threads": "/threads"}, facts={"CPU": "/host/cpu"}
+)
 TABLE = "run,threads,value,unit\na,1,10,ms\na,1,30,ms\nb,1,12,ms\n"
 # A benchmark of Criterion in its folder.
 SMALL = "sum/iter/64"
@@ -53,7 +58,12 @@ SMALL = "sum/iter/64"
 
 def read(name: str | None, *files: Path) -> list[Benchmark]:
     """Return the benchmarks of files."""
-    return registry.read(name, *files).benchmarks
+    return read_all(name, *files).benchmarks
+
+
+def read_all(name: str | None, *files: Path, strict: bool = False) -> registry.ImportedFiles:
+    """Return what files hold, by the layout where the format has one."""
+    return registry.read(name, *files, options=LAYOUT if name == "json" else None, strict=strict)
 
 
 def text_of(name: str) -> str:

@@ -4,12 +4,15 @@ import json
 import re
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
 import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, join_files
 from scalograph.exchange.benchmark_values import scores
+from scalograph.exchange.readers import registry
+from scalograph.exchange.readers.plain_json import JsonLayout
 from tests.kit import RECORDED
 from tests.unit.exchange.instruments import FILES, SMALL, TABLE, given, place_of, read, result, text_of, timed, written
 
@@ -231,6 +234,29 @@ def test_a_part_of_a_load_that_failed_is_told_and_the_rest_counts(tmp_path: Path
     assert (scores(attack), attack.warnings) == (pytest.approx([25.0]), ("50 requests/s were sent",))
 
 
+def test_a_layout_says_where_any_json_has_its_values(tmp_path: Path) -> None:
+    first, second, third = recorded("json")
+    assert [(one.name, dict(one.params), dict(one.facts)) for one in (first, second)] == [
+        ("sort -n", {"threads": n}, {"CPU": "Example 9"}) for n in ("1", "2")
+    ]
+    assert [[*fork.values] for fork in first.forks] == [[1.52, 1.5, 1.49], [1.55, 1.53]]
+    assert (second.unit, scores(second), scores(third)) == ("s", [0.83], pytest.approx([2.45]))
+
+    def read_by(text: str, **layout: Any) -> list[tuple[str, str, list[float]]]:
+        every = registry.read("json", given(tmp_path, text), options=JsonLayout(**layout)).benchmarks
+        return [(one.name, one.unit, scores(one)) for one in every]
+
+    lines = (
+        '{"of": "a/b", "n": [{"x": 5}, {"x": 7}], "u": "1/s"}\n\n{"of": "a/b", "n": [{"x": 8}], "u": "1/s"}\n{"of": '
+    )
+    assert read_by(lines, value="/n/*/x", unit="/u", name="/of") == [("a/b", "1/s", [6.0, 8.0])]
+    keyed = '{"a/b": {"~": 2}, "c": {"~": 3}, "d": [1]}'
+    expected = [("a/b", "s", [pytest.approx(0.002)]), ("c", "s", [pytest.approx(0.003)])]
+    assert read_by(keyed, at="/*", value="/~0", unit="ms") == expected
+    assert read_by(keyed, value="/a~1b/~0", unit="us") == [("value", "s", [pytest.approx(2e-6)])]
+    assert read_by("[[1, 2], [3]]", at="/1", value="/0", unit="s") == [("1", "s", [3.0])]
+
+
 def test_a_table_has_a_fork_for_each_run_and_what_we_export_is_such_a_table(tmp_path: Path) -> None:
     (one,) = read("csv", given(tmp_path, TABLE))
     assert (one.unit, dict(one.params), scores(one)) == ("s", {"threads": "1"}, pytest.approx([0.02, 0.012]))
@@ -304,6 +330,13 @@ def google(**more: object) -> str:
     ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok" is no status'),
     ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
     ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
+    ("json", '{"results": [{"seconds": null}]}', r"results\[0\].seconds: null is no number"),
+    ("json", '{"results": [{"seconds": 1}]}', r"results\[0\]: nothing at /threads"),
+    ("json", '{"results": [{"threads": [], "seconds": 1}]}', "neither a text nor a number at /threads"),
+    ("json", '{"results": {"a": {"seconds": [1, true]}}}', "results.a.seconds: true or false is no number"),
+    ("json", '{"results": [{"seconds": [[1]]}]}', "seconds: a list is no number"),
+    ("json", '{"results": [{"seconds": -1}]}', "seconds: '-1' is no number, 0 or more"),
+    ("json", '{"results": 5}', r"nothing at /results/\*"),
     ("csv", "value,unit\n1_0,s\n", "given.txt: line 2: value = '1_0' is no number"),
     ("csv", "value,unit\n1,furlong\n", "unit 'furlong' is neither a time nor a rate"),
     ("csv", "value,unit\n1,5,s\n", "given.txt: line 2: more fields"),

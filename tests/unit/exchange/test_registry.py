@@ -19,7 +19,7 @@ from scalograph.errors import Problem, StudyError
 from scalograph.exchange.benchmark_claim import benchmark_claim
 from scalograph.exchange.benchmark_values import failed_sentence, printed_score, scores, summarize_benchmark
 from scalograph.exchange.compare.benchmark_source import benchmark_source
-from scalograph.exchange.readers import foreign_file, registry
+from scalograph.exchange.readers import foreign_file
 from scalograph.exchange.readers.registry import ImportedFiles, recognize
 from scalograph.study.reader_names import READERS, Reader
 from tests.kit import RECORDED, ROOT
@@ -34,6 +34,7 @@ from tests.unit.exchange.instruments import (
     given,
     place_of,
     read,
+    read_all,
     result,
     text_of,
     timed,
@@ -76,6 +77,9 @@ def test_its_files_are_recognized_by_it_alone(tmp_path: Path, name: str, file: P
         with suppress(StudyError):
             accepted.append((reader, read(reader, file)))
     assert accepted == [(name, read(name, file))]
+    if name == "json":  # of any layout: none is recognized
+        assert recognize(file) is None
+        return
     recognized = recognize(file)
     assert recognized == ImportedFiles(READERS[name].instrument, accepted[0][1]) and read(None, file) == accepted[0][1]
 
@@ -104,7 +108,7 @@ def test_a_file_that_was_cut_is_refused(tmp_path: Path, name: str) -> None:
     text = text_of(name)
     file.write_text(text[: text.rindex(CUTS[name]) if name in CUTS else len(text) // 2])
     with suppress(StudyError):
-        assert registry.read(name, source).left_out, "what was cut is named"
+        assert read_all(name, source).left_out, "what was cut is named"
 
 
 @every_reader
@@ -153,7 +157,7 @@ def test_what_is_too_large_is_refused_unparsed(tmp_path: Path, monkeypatch: pyte
             if limit != "MAX_BYTES":
                 assert words in refusal(name, source, source).found, "several files together"
             patch.setattr(foreign_file, limit, most - 1)
-            left_out = registry.read(name, source).left_out if (name, limit) == ("criterion", "MAX_BYTES") else ()
+            left_out = read_all(name, source).left_out if (name, limit) == ("criterion", "MAX_BYTES") else ()
             assert words in (left_out[0].reason if left_out else refusal(name, source).found)
 
 
@@ -188,6 +192,11 @@ LARGE = [
         "given: benchmarks: List should have at most 10000 items"),
     ("pyperf", """'{"version":"1.0","benchmarks":[{"runs":[' + '{"values":["x"]},' * (n // 4) + '{}]}]}'""",
         "given: benchmarks[0].runs[0].values[0]"),
+    ("json", """'{"results":[' + '{"seconds":1},' * (n // 4) + '{}]}'""", "given: more than 10000 entries"),
+    ("json", r"""'{"results":[{"seconds":"x"}]}\n' * (n // 4)""", "given: line 10001: more than 10000 entries"),
+    ("json", """'{"results":[{"seconds":[' + '[],' * n + '1]}]}'""", "given: results[0]"),
+    ("json", r"""'{"results":[{"cmd":"x","threads":1,"seconds":1}],"host":{"cpu":' + '[' * 100 + ']' * 100 + '}}'""",
+        "given: results[0]: neither"),
     ("sysbench", r'"sysbench 1\n" * n', "given: more than 10000 outputs"),
     ("wrk", r'"Running 1s test @ x\n" * (n // 4)', "given: more than 10000 outputs"),
     ("fio", """'{"jobs":[' + '{"jobname":"x"},' * n + '{}]}'""", "given: jobs: List should have at most 10000 items"),
@@ -203,15 +212,17 @@ import resource, sys
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 from scalograph.errors import StudyError
+from scalograph.exchange.readers.plain_json import JsonLayout
 from scalograph.exchange.readers.registry import read
 
+LAYOUT = JsonLayout(at="/results/*", value="/seconds", unit="s", facts={"CPU": "/host/cpu"})
 n = 200_000
 keys = "".join(f'"{i}":"x",' for i in range(n))
 for name, text in eval(sys.stdin.read()):
     file = Path("given")
     file.write_text(eval(text))
     try:
-        print(len(read(name, file).benchmarks), "benchmark")
+        print(len(read(name, file, options=LAYOUT if name == "json" else None).benchmarks), "benchmark")
     except StudyError as error:
         (problem,) = error.problems
         print(problem)
@@ -304,7 +315,7 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, name: s
 
 
 def test_each_instrument_that_tells_of_failed_runs_has_one() -> None:
-    assert {name for name, _ in FAILED} == {*READERS} - {"jmh", "pyperf", "criterion"}
+    assert {name for name, _ in FAILED} == {*READERS} - {"jmh", "pyperf", "criterion", "json"}
 
 
 def test_what_is_left_of_a_benchmark_is_of_runs_that_succeeded(tmp_path: Path) -> None:

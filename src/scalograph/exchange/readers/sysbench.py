@@ -11,7 +11,8 @@ from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, fir
 _START = re.compile(r"^sysbench [0-9]\S*.*$", re.MULTILINE)
 _THREADS = re.compile(r"^Number of threads: ([0-9]{1,6})$", re.MULTILINE)
 _SECONDS = re.compile(r"^ +(?:total time|time elapsed): +([0-9]+\.[0-9]+)s$", re.MULTILINE)
-_EVENTS = re.compile(r"^ +total number of events: +([0-9]{1,18})$", re.MULTILINE)
+# A line that ends: of a number that was cut only a part is there.
+_EVENTS = re.compile(r"^ +total number of events: +([0-9]{1,18})\n", re.MULTILINE)
 # Before release 1.0 deadlocks were the only errors that were ignored.
 _IGNORED = re.compile(r"^ +(?:ignored errors|deadlocks): +([0-9]{1,18}) ", re.MULTILINE)
 _FATAL = re.compile(r"^FATAL: (.{1,200})$", re.MULTILINE)
