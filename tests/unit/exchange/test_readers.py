@@ -145,6 +145,73 @@ def test_errors_beside_right_answers_are_told(file: str, words: str) -> None:
     assert words in warnings
 
 
+REDIS_5 = "====== SET ======\n  9 requests completed in 1.4 seconds\n  50 parallel clients\n  3 bytes payload\n"
+FIO_2 = """rw: (g=0): rw=rw, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=32
+rw: (groupid=0, jobs=1): err= 0: pid=2311: Tue Jan  5 10:00:00 2016
+  read : io=1024.0MB, bw=51200KB/s, iops=12800, runt= 20480msec
+  write: io=1020.0MB, bw=51000KB/s, iops=12750, runt= 20480msec
+"""
+VEGETA_7 = """Requests      [total, rate]            1200, 120.00
+Duration      [total, attack, wait]    1m10.094965987s, 1m9.949883921s, 145.082066ms
+Status Codes  [code:count]             0:535  200:665
+"""
+STRESS_NG = """stress-ng: info:  [7] dispatching hogs: 4 cpu, 2 vm, 1 rdrand
+stress-ng: info:  [7] cpu                9412     10.01     39.90      0.01       940.26       235.83
+stress-ng: info:  [7] skipped: 1: rdrand (1)
+"""
+H2LOAD = """starting benchmark...
+TLS Protocol: TLSv1.3
+finished in 1.17s, 85391.05 req/s, 63.14MB/s
+requests: 100 total, 100 started, 100 done, 100 succeeded, 0 failed, 0 errored, 0 timeout
+"""
+OHA_0 = {"summary": {"total": 2.0, "sizePerRequest": None}, "statusCodeDistribution": {"200": 100}}
+AUTOCANNON_7 = {"connections": 1, "duration": 2, "2xx": 1801, "non2xx": 0, "errors": 12, "timeouts": 10}
+CUT_OFF = [f"read tcp 10.0.0.1:{port}->10.0.0.2:80: reset" for port in range(40_000, 44_000)]
+GHZ = {"total": 1e9, "rps": 9.0, "statusCodeDistribution": {"OK": 9}, "errorDistribution": dict.fromkeys(CUT_OFF, 1)}
+
+
+@pytest.mark.parametrize(("name", "text", "rates", "told"), [
+    ("redis-benchmark", REDIS_5 + "\n71428.57 requests per second\n", {"redis-benchmark SET": 71428.57}, []),
+    ("redis-benchmark", "SET: 71428.57 requests per second\n", {"redis-benchmark SET": 71428.57}, []),
+    ("redis-benchmark", '"SET","71428.57"\n', {"redis-benchmark SET": 71428.57}, []),
+    ("fio", FIO_2, {"rw read": 12800, "rw write": 12750}, []),
+    ("vegeta", VEGETA_7, {"vegeta": 665 / 70.094965987},
+        ["665 right answers; 535 without an answer", "120 requests/s were sent"]),
+    ("stress-ng", STRESS_NG, {"stress-ng cpu": 940.26}, []),
+    ("h2load", H2LOAD, {"h2load": 85391.05}, []),
+    ("oha", json.dumps(OHA_0), {"oha": 50}, []),
+    ("autocannon", json.dumps(AUTOCANNON_7), {"autocannon": 900.5},
+        ["1,801 right answers; 10 timeouts, 2 other errors"]),
+    ("ghz", json.dumps(GHZ), {"ghz": 9}, ["9 right answers; 4,000 read tcp 10.0.0.1->10.0.0.2:80: reset"]),
+])  # fmt: skip
+def test_other_releases_are_read(
+    tmp_path: Path, name: str, text: str, rates: dict[str, float], told: list[str]
+) -> None:
+    every = read(name, given(tmp_path, text))
+    assert {one.name: scores(one)[0] for one in every} == pytest.approx(rates)
+    assert [warning for one in every for warning in one.warnings] == told
+
+
+@pytest.mark.parametrize(("name", "form", "before", "after", "param"), [
+    ("sysbench", "sysbench-0.txt", "CPU test: 20000", "CPU test: 40000", "Prime numbers limit"),
+    ("pgbench", "pgbench-9-17.txt", "/tmp/b.sql", "/tmp/c.sql", "scripts"),
+    ("k6", "../drivers/k6-metrics-by-name.json", '"value": 1, "min": 1, "max": 1', '"max": 8', "VUs"),
+    ("fio", "fio-3.33.json", "/data/fio.tmp", "/data/other.tmp", "filename"),
+    ("vegeta", "vegeta-12.json", '"rate":100.08439105845609', '"rate":200.1', "rate"),
+    ("ycsb", "ycsb-0.17.txt", "workloads/workloada", "workloads/workloadb", "workload"),
+    ("memtier-benchmark", "memtier-benchmark-2.1.json", '"key_pattern": "R:R"', '"key_pattern": "S:S"', "key_pattern"),
+    ("ghz", "ghz-0.120.json", '"concurrency": 50,', '"concurrency": 60,', "concurrency"),
+    ("redis-benchmark", "redis-benchmark-7.txt", "keep alive: 1", "keep alive: 0", "keep alive"),
+])  # fmt: skip
+def test_other_settings_are_other_benchmarks(
+    tmp_path: Path, name: str, form: str, before: str, after: str, param: str
+) -> None:
+    text = (RECORDED / "instruments" / form).read_text()
+    assert before in text
+    every = read(name, given(tmp_path, text), given(tmp_path, text.replace(before, after), "other.txt"))
+    assert len({one.params[param] for one in every if param in one.params}) == 2
+
+
 def test_a_part_of_a_load_that_failed_is_told_and_the_rest_counts(tmp_path: Path) -> None:
     processes = json.loads(text_of("fio"))
     processes["jobs"][1] |= {"error": 28}

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from scalograph.exchange.benchmark import Benchmark, join_same
 from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, ReadValue, Text
-from scalograph.exchange.readers.load_summary import Answers, Counts, named_rate, printed_answers
+from scalograph.exchange.readers.load_summary import Answers, Counts, Errors, named_rate, printed_answers
 
 _START = re.compile(r"^Summary:\n(?=(?:  Name:.*\n)?  Count:)", re.MULTILINE)
 _PARAMS = ("concurrency", "connections", "rps")
@@ -23,7 +23,7 @@ class _CallReport(ForeignPart):
     total: ReadValue
     rps: ReadValue
     statuses: Annotated[Counts | None, Field(alias="statusCodeDistribution")]
-    errors: Annotated[Counts | None, Field(alias="errorDistribution")] = None
+    errors: Annotated[Errors | None, Field(alias="errorDistribution")] = None
 
 
 _DOCUMENT = TypeAdapter(_CallReport)

@@ -1,6 +1,7 @@
 """What load generators tell alike: right and wrong answers, counted in JSON or printed in the form that hey began."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
@@ -17,12 +18,15 @@ _HTTP = re.compile(r"[1-5][0-9]{2}")
 _TOTAL = re.compile(r"^ *Total:\s+([0-9.]{1,30}) ?(secs?|[mun]?s|µs|min)$", re.MULTILINE)
 _STATUS = re.compile(r"^ +\[(\w{1,40})\]\s+([0-9]{1,15}) responses?\s*$", re.MULTILINE)
 _ERROR = re.compile(r"^ +\[([0-9]{1,15})\]\s+(\S.{0,200}).*$", re.MULTILINE)
+_PORT = re.compile(r":[0-9]{1,5}->")
 _SECONDS = {"min": 60.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 # At its deadline oha drops requests that are under way: these are no errors.
-UNDER_WAY = "aborted due to deadline"
+_UNDER_WAY = "aborted due to deadline"
 
 Count = Annotated[int, Field(ge=0, le=1 << 53)]
 Counts = Annotated[dict[Text, Count], limit_entries(_MOST_COUNTS)]
+# Errors name their ports, so that there may be many.
+Errors = Annotated[dict[str, Count], limit_entries(10 * _MOST_COUNTS)]
 
 
 class Answers(NamedTuple):
@@ -70,7 +74,11 @@ def named_rate(run: Benchmark, answers: Answers, right: str) -> Benchmark:
 
 
 def _lost(answers: Answers) -> dict[str, int]:
-    return {error: n for error, n in answers.errors.items() if error != UNDER_WAY}
+    """Return errors by what they say, whatever port a connection came from."""
+    lost = Counter[str]()
+    for error, n in answers.errors.items():
+        lost[_PORT.sub("->", error[:_MOST_COUNTS])] += n if error != _UNDER_WAY else 0
+    return lost
 
 
 def printed_answers(output: str) -> Answers:
@@ -80,7 +88,7 @@ def printed_answers(output: str) -> Answers:
         raise PartError("a summary without its total time and status codes")
     counts, _, errors = output.partition("Error distribution:")
     statuses = {match[1]: int(match[2]) for match in islice(_STATUS.finditer(counts), _MOST_COUNTS)}
-    listed = {match[2].strip(): int(match[1]) for match in islice(_ERROR.finditer(errors), _MOST_COUNTS)}
+    listed = {match[2].strip(): int(match[1]) for match in islice(_ERROR.finditer(errors), 10 * _MOST_COUNTS)}
     try:
         return Answers(float(total[1]) * _SECONDS.get(total[2], 1.0), statuses, listed)
     except ValueError as error:

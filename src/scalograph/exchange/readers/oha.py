@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from scalograph.exchange.benchmark import Benchmark, join_same
 from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, PartError
-from scalograph.exchange.readers.load_summary import Answers, Counts, http_rate, printed_answers
+from scalograph.exchange.readers.load_summary import Answers, Counts, Errors, http_rate, printed_answers
 
 _START = re.compile(r"^Summary:\n(?=  Success rate:)", re.MULTILINE)
 _RUN = Benchmark("oha", "requests", {}, "1/s", ())
@@ -21,7 +21,7 @@ class _Times(ForeignPart):
 class _Summary(ForeignPart):
     summary: _Times
     statuses: Counts = Field(alias="statusCodeDistribution")
-    errors: Counts = Field(default={}, alias="errorDistribution")
+    errors: Errors = Field(default={}, alias="errorDistribution")
 
 
 _DOCUMENT = TypeAdapter(_Summary)

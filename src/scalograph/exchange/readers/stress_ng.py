@@ -48,7 +48,10 @@ def _read_output(file: ForeignFile, output: str) -> Iterator[Benchmark]:
     for match in islice(_FAILED.finditer(output), MAX_BENCHMARKS):
         reasons.setdefault(match[1], match[2])
     for state, names in _ENDED.findall(output):
-        reasons = dict.fromkeys(_NAME.findall(names), state) | reasons
+        if state == "skipped":
+            file.leave_out(f"stressors {names}", "skipped")
+        else:
+            reasons = dict.fromkeys(_NAME.findall(names), state) | reasons
     rates = {match[1]: match[4] for match in islice(_METRIC.finditer(output), MAX_BENCHMARKS)}
     if not rates:
         file.leave_out("", "a run without metrics: give --metrics-brief")

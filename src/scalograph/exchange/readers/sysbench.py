@@ -18,6 +18,8 @@ _IGNORED = re.compile(r"^ +(?:ignored errors|deadlocks): +([0-9]{1,18}) ", re.MU
 _FATAL = re.compile(r"^FATAL: (.{1,200})$", re.MULTILINE)
 # Before the threads start, sysbench prints what the test was given, such as "Prime numbers limit: 10000".
 _SETTING = re.compile(r"^ *([A-Za-z][\w ()/-]{0,60}): (.{1,200})$", re.MULTILINE)
+# Before release 0.5 it stands after the test.
+_PRIMES = re.compile(r"^Maximum prime number checked in CPU test: ([0-9]{1,18})$", re.MULTILINE)
 _BEGIN = re.compile(r"^(?:Initializing worker threads|Threads started|CPU speed:|Total operations:)", re.MULTILINE)
 _MOST_SETTINGS = 20
 # sysbench does not print which test it ran, but some tests have a heading of their own.
@@ -53,4 +55,5 @@ def _settings(output: str) -> dict[str, str]:
     begin = _BEGIN.search(output)
     head = output[: begin.start()] if begin else ""
     settings = islice(_SETTING.finditer(head), _MOST_SETTINGS)
-    return {match[1].strip(): match[2].strip() for match in settings if match[1] != "Number of threads"}
+    primes = {"Prime numbers limit": limit} if (limit := first_group(_PRIMES, output)) else {}
+    return {match[1].strip(): match[2].strip() for match in settings if match[1] != "Number of threads"} | primes

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isclose
+from typing import Any
 
 from pydantic import Field, TypeAdapter
 
 from scalograph.exchange.benchmark import Benchmark, join_same
-from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, PartError, ReadValue, Text
+from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, PartError, ReadValue
 from scalograph.exchange.readers.load_summary import Answers, Count, Counts, http_rate
 
 _START = re.compile(r"^Requests +\[total, rate.*\] +(.*)$", re.MULTILINE)
@@ -32,7 +33,7 @@ class _AttackReport(ForeignPart):
     duration: ReadValue
     wait: ReadValue
     statuses: Counts = Field(alias="status_codes")
-    errors: list[Text] | None = None
+    errors: list[Any] | None = None
 
 
 _DOCUMENT = TypeAdapter(_AttackReport)
@@ -62,12 +63,12 @@ def _read_text(output: str) -> Benchmark:
         raise PartError(f'rate "{counts[1][:40]}" is no number') from error
 
 
-def _attack(n: int, answers: Answers, errors: Sequence[str], rate: float) -> Benchmark:
+def _attack(n: int, answers: Answers, errors: Sequence[object], rate: float) -> Benchmark:
     params = {"rate": f"{_target_rate(n, rate):.15g}"}
     run = http_rate(Benchmark("vegeta", "requests", params, "1/s", ()), answers)
     warnings = [*run.warnings]
     if warnings and errors:
-        warnings[0] += f" ({errors[0][:120]})"
+        warnings[0] += f" ({str(errors[0])[:120]})"
     if run.forks and run.forks[0].values[0] < _KEPT_UP * rate and not isclose(rate, 0.0):
         warnings.append(f"{rate:.4g} requests/s were sent")
     return replace(run, warnings=tuple(warnings))
