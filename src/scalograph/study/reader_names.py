@@ -34,6 +34,14 @@ _ROWS = {
     "wrk": ("wrk", "wrk ... URL > FILE"),
     "oha": ("oha", "oha --no-tui --output-format json URL > FILE"),
     "k6": ("k6", "k6 run --summary-export FILE script.js"),
+    "pytest-benchmark": ("pytest-benchmark", "pytest --benchmark-json FILE"),
+    "benchmarkdotnet": ("BenchmarkDotNet", "--exporters json, then the file *-report-full.json"),
+    "vitest": ("Vitest", "vitest bench --run --outputJson FILE"),
+    "rebench": ("ReBench", "rebench CONFIG, then its data file"),
+    "reframe": ("ReFrame", "reframe -c FILE.py -r --report-file FILE"),
+    "jube": ("JUBE", "jube result FOLDER > FILE"),
+    "llama-bench": ("llama-bench", "llama-bench -o json > FILE"),
+    "will-it-scale": ("will-it-scale", "runtest.py TEST > TEST.csv"),
     "csv": ("CSV", "columns value, unit, run; all others are params"),
 }
 _MODULES = {"csv": "plain_csv"}

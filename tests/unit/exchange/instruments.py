@@ -21,6 +21,14 @@ FILES = {
     "wrk": RECORDED / "drivers/wrk-4.1.txt",
     "oha": RECORDED / "drivers/oha-1.json",
     "k6": RECORDED / "drivers/k6-metrics-by-name.json",
+    "pytest-benchmark": RECORDED / "instruments/pytest-benchmark-5.3.json",
+    "benchmarkdotnet": RECORDED / "instruments/benchmarkdotnet-0.13.json",
+    "vitest": RECORDED / "instruments/vitest-2.1.json",
+    "rebench": RECORDED / "instruments/rebench-1.4.data",
+    "reframe": RECORDED / "instruments/reframe-4.10.json",
+    "jube": RECORDED / "instruments/jube-2.7.txt",
+    "llama-bench": RECORDED / "instruments/llama-bench-5163.json",
+    "will-it-scale": RECORDED / "instruments/will-it-scale-1.csv",
 }
 TABLE = "run,threads,value,unit\na,1,10,ms\na,1,30,ms\nb,1,12,ms\n"
 # A benchmark of Criterion in its folder.
