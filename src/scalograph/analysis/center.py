@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+# Degrees of freedom of a spread that is given: so many that Student's t is normal.
+GIVEN = 1_000_000_000
 Scores = Sequence[float | None] | Sequence[float] | Sequence[int] | FloatArray
 
 IDENTICAL = "all scores are identical: the interval has no width; the clock or counter may be too coarse"
@@ -15,7 +17,10 @@ IDENTICAL = "all scores are identical: the interval has no width; the clock or c
 
 @dataclass(frozen=True, slots=True)
 class Center:
-    """A mean of logs or scores, its standard error (NaN below two scores) and degrees of freedom (then 0)."""
+    """A mean of logs or scores, its standard error (NaN below two scores) and degrees of freedom (then 0).
+
+    A single value of given spread has that standard error, and GIVEN degrees of freedom.
+    """
 
     value: float
     se: float
@@ -61,8 +66,10 @@ def n_trimmed(n: int, trim: float) -> int:
     return math.floor(trim * n + 1e-9)
 
 
-def center(values: FloatArray, trim: float = 0.0) -> Center:
+def center(values: FloatArray, trim: float = 0.0, spread: float = 0.0) -> Center:
     """Return the trimmed mean of one or more values, with its standard error from the winsorized variance.
+
+    `spread` is the given standard deviation of a single value; 0 where unknown. Two or more have their own.
 
     Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974).
     """
@@ -71,7 +78,7 @@ def center(values: FloatArray, trim: float = 0.0) -> Center:
     kept = ordered[cut : n - cut]
     df = kept.size - 1
     if df < 1:
-        return Center(float(kept[0]), math.nan, 0)
+        return Center(float(kept[0]), spread or math.nan, GIVEN if spread else 0)
     if ordered[0] == ordered[-1]:  # rounding in the mean must not turn "no spread" into a spread
         return Center(float(ordered[0]), 0.0, df)
     with np.errstate(over="ignore", invalid="ignore"):  # ends that overflow are reported as None, with a warning

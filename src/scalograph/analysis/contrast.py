@@ -70,12 +70,16 @@ class Contrast:
         return float(2 * stdtr(self.df, -beyond / self.se))
 
 
-def welch_contrast(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
+def welch_contrast(
+    a: FloatArray, b: FloatArray, trim: float = 0.0, spreads: tuple[float, float] = (0.0, 0.0)
+) -> Contrast:
     """Return the contrast log(a / b) of two independent, non-empty samples of logs.
+
+    `spreads` are the given standard deviations of a single log of each; 0 where unknown.
 
     Source: B. L. Welch, The generalization of Student's problem, Biometrika 34 (1947).
     """
-    x, y = center(a, trim), center(b, trim)
+    x, y = center(a, trim, spreads[0]), center(b, trim, spreads[1])
     n, delta = a.size + b.size, x.value - y.value
     if min(x.df, y.df) < 1:
         return Contrast(delta, math.nan, 0.0, n, WELCH, (need_runs(2, (a.size, b.size)),))

@@ -33,10 +33,11 @@ MEAN = "mean over configurations, errors of whole blocks"
 
 
 class BlockedLogs(NamedTuple):
-    """Logs of the scores of one configuration, one or more, and the block of each."""
+    """Logs of the scores of one configuration, one or more, the block of each, and the given spread of a single one."""
 
     logs: FloatArray
     blocks: Sequence[int]
+    spread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +101,10 @@ def curve_ratios(
 
 def _contrast(a: BlockedLogs, b: BlockedLogs, trim: float, wider: tuple[float, float]) -> Contrast:
     trim = trim if n_trimmed(min(a.logs.size, b.logs.size), trim) else 0.0
-    contrast = welch_contrast(b.logs, a.logs, trim)
+    contrast = welch_contrast(b.logs, a.logs, trim, (b.spread, a.spread))
     if max(wider) == 1 or contrast.df <= 0:
         return contrast
-    se = math.hypot(wider[0] * center(a.logs, trim).se, wider[1] * center(b.logs, trim).se)
+    se = math.hypot(wider[0] * center(a.logs, trim, a.spread).se, wider[1] * center(b.logs, trim, b.spread).se)
     return replace(contrast, se=se)
 
 

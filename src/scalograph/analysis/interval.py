@@ -26,7 +26,7 @@ MEAN = "mean run, Student t on scores"
 
 
 def summarize(
-    scores: Scores, confidence: float = 0.95, *, estimand: Estimand = "typical", trim: float = 0.0
+    scores: Scores, confidence: float = 0.95, *, estimand: Estimand = "typical", trim: float = 0.0, spread: float = 0.0
 ) -> Estimate:
     """Estimate the score of one configuration; the mean, with a warning, if a score <= 0 has no log.
 
@@ -35,6 +35,7 @@ def summarize(
         confidence: nominal coverage.
         estimand: `typical` or `mean`; the module says what each covers.
         trim: share of the runs trimmed at each end, 0 to 0.25; `typical` only.
+        spread: given standard deviation of the log of a single score, 0 where unknown; `typical` only.
 
     Raises:
         ValueError: an argument is out of range (never for lack of data).
@@ -44,6 +45,9 @@ def summarize(
     (10.0, 9.51, 10.51)
     >>> summarize([4.0]).warnings
     ('need >= 2 runs for an interval, have 1',)
+    >>> e = summarize([4.0], spread=0.1)  # 4 times or over exp(1.96 * 0.1)
+    >>> round(e.low, 3), round(e.high, 3)
+    (3.288, 4.866)
     """
     check_confidence(confidence)
     if estimand not in ("typical", "mean"):
@@ -56,15 +60,15 @@ def summarize(
         n = values.size  # rule of three: what happens in fewer than 3/n of n runs may not have happened
         rare = f"{n} runs: slow runs that are rarer than {min(1.0, 3 / n):.0%} can be missing from this mean"
         return _arithmetic_mean(values, confidence).add_warnings(*(() if n >= 60 else (rare,)), *notes)
-    return _typical_run(values, confidence, trim).add_warnings(*notes)
+    return _typical_run(values, confidence, trim, spread).add_warnings(*notes)
 
 
-def _typical_run(values: FloatArray, confidence: float, trim: float) -> Estimate:
+def _typical_run(values: FloatArray, confidence: float, trim: float, spread: float) -> Estimate:
     if not has_logs(values):
         n_bad = int(np.count_nonzero(values <= 0))
         reason = f"{n_bad} of {values.size} scores <= 0, which have no log: plain t interval of the mean"
         return _arithmetic_mean(values, confidence).add_warnings(reason)
-    c = center(np.log(values), trim)
+    c = center(np.log(values), trim, spread)
     low, high = (None if end is None else exp(end) for end in _ends(c, confidence))
     estimate = Estimate(exp(c.value), low, high, confidence, values.size, _typical(trim))
     return estimate.add_warnings(*_interval_warnings(c, estimate), *trim_note(values.size, trim))

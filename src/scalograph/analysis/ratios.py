@@ -12,7 +12,9 @@ from scalograph.analysis.quantiles import t_quantile
 FIELLER = "ratio of means, Fieller interval"
 
 
-def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
+def ratio(
+    a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0, spreads: tuple[float, float] = (0.0, 0.0)
+) -> Estimate:
     """Return the typical score of `a` over that of `b`, from independent runs: Welch t on logs.
 
     Nominal 95% covers 95-96%, and up to 97.3% if a few runs are much slower than the rest (too wide, on
@@ -20,13 +22,17 @@ def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) 
 
     If a score <= 0 has no log: ratio of means with a Fieller interval.
 
-    `trim` is the share of the runs trimmed at each end. Raises ValueError if an argument is out of range.
+    `trim` is the share of the runs trimmed at each end; `spreads` are the given standard deviations of the log of a
+    single score of each, 0 where unknown. Raises ValueError if an argument is out of range.
 
     Source: E. C. Fieller, Some problems in interval estimation, J. R. Statist. Soc. B 16 (1954).
 
     >>> e = ratio([20.0, 20.4, 19.6], [10.0, 10.2, 9.8])
     >>> round(e.value, 3), round(e.low, 2), round(e.high, 2)
     (2.0, 1.91, 2.09)
+    >>> e = ratio([15.0], [8.0], spreads=(0.1, 0.1))  # 1.875 times or over exp(1.96 * sqrt(2) * 0.1)
+    >>> round(e.low, 3), round(e.high, 3)
+    (1.421, 2.474)
     """
     check_confidence(confidence)
     (x, notes_x), (y, notes_y) = finite_scores(a), finite_scores(b)
@@ -35,7 +41,7 @@ def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) 
         return unknown_estimate(WELCH, confidence, x.size + y.size, *notes, need_runs(1, (x.size, y.size), "a ratio"))
     if not has_logs(x, y):
         return _fieller(x, y, 0.0, confidence, x.size + y.size).add_warnings(*notes)
-    estimate = welch_contrast(np.log(x), np.log(y), trim).estimate(confidence)
+    estimate = welch_contrast(np.log(x), np.log(y), trim, spreads).estimate(confidence)
     return estimate.add_warnings(*notes, *trim_note(min(x.size, y.size), trim))
 
 

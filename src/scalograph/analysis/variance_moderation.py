@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scalograph.analysis.center import FloatArray
+from scalograph.analysis.center import GIVEN, FloatArray
 from scalograph.analysis.contrast import Contrast
 
 FEWEST = 3  # contrasts that a prior takes
@@ -30,13 +30,13 @@ def moderate_variances(contrasts: Sequence[Contrast], lenders: Sequence[Contrast
     >>> one.df
     4
     """
-    basis = [c for c in lenders or contrasts if c.df > 0 and c.se > 0]
+    basis = [c for c in lenders or contrasts if 0 < c.df < GIVEN and c.se > 0]
     if len(basis) < FEWEST:
         return list(contrasts)
     df = np.array([c.df for c in basis])
     middle, further = _prior(np.array([c.se**2 * c.n for c in basis]), df)
     most = max(float(df.sum()) * SHARED, float(df.max()))
-    return [c if c.df <= 0 else _moderate(c, middle, further, most) for c in contrasts]
+    return [c if c.df <= 0 or c.df >= GIVEN else _moderate(c, middle, further, most) for c in contrasts]
 
 
 def _moderate(c: Contrast, middle: float, further: float, most: float) -> Contrast:

@@ -1,12 +1,13 @@
 """`scalograph compare`."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scalograph.cli.answer_output import answer, export_document, short_path, tables_place
-from scalograph.cli.options import ExportJson, Json, TableName, Tables, Where
+from scalograph.cli.options import ExportJson, ForeignOptions, Json, TableName, Tables, Where, group_options
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
@@ -30,26 +31,31 @@ AllowMissing = Annotated[
 ]
 
 
-def command(
-    sources: SourcesToCompare,
-    margin: Margin = None,
-    response: ComparedResponse = None,
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """Options of `compare`."""
+
+    sources: SourcesToCompare
+    margin: Margin = None
+    response: ComparedResponse = None
     per: Annotated[
         str | None, typer.Option("--per", help="Compare clock cycles (clock) or CPU seconds (cpu) instead of time")
-    ] = None,
+    ] = None
     mhz: Annotated[
         str | None, typer.Option("--mhz", help="With --per clock, the clock of each source, such as 2000,2330")
-    ] = None,
-    where: Where = None,
-    allow_missing: AllowMissing = None,
+    ] = None
+    where: Where = None
+    allow_missing: AllowMissing = None
     page: Annotated[
         Path | None, typer.Option("--page", metavar="FILE", help="Write an HTML page with both curves and their ratio")
-    ] = None,
-    tables: Tables = False,
-    table: TableName = None,
-    json: Json = False,
-    export_json: ExportJson = None,
-) -> int:
+    ] = None
+    tables: Tables = False
+    table: TableName = None
+    json: Json = False
+    export_json: ExportJson = None
+
+
+def _compare(options: CompareOptions, foreign: ForeignOptions) -> int:
     """Compare results, configuration by configuration: slower, faster, equivalent, or inconclusive.
 
     \b
@@ -58,22 +64,29 @@ def command(
     scalograph compare published:8 published:15
     scalograph compare old.json new.json                     # hyperfine, pyperf, JMH, ...
     scalograph compare gobench:a1.txt,a2.txt,a3.txt gobench:b1.txt,b2.txt,b3.txt
+    scalograph compare json:old.json json:new.json --at '/results/*' --name /cmd --value /times --unit ms
     """
     from scalograph.cli.comparing import compare_sources, comparison_screen
 
+    o, sources = options, options.sources
     if len(sources) < 2:
         raise StudyError.one("compare", f"{len(sources)} source", "two or more", "name what it is compared with")
-    comparisons = compare_sources(sources, margin, response, per, mhz, where or (), allow_missing or ())
+    comparisons = compare_sources(
+        sources, o.margin, o.response, o.per, o.mhz, o.where or (), o.allow_missing or (), foreign
+    )
     shown = comparison_screen(comparisons, sources)
     places = tables_place()
-    if page is not None:
+    if o.page is not None:
         from scalograph.report.compared_page import write
 
-        write(comparisons.results[0], shown, _html(page, len(sources)))
-        places = [("page", short_path(page)), *places]
-    answer(shown, places, tables, table, comparisons.model_dump(mode="json") if json else None)
-    export_document(export_json, shown, comparisons)
+        write(comparisons.results[0], shown, _html(o.page, len(sources)))
+        places = [("page", short_path(o.page)), *places]
+    answer(shown, places, o.tables, o.table, comparisons.model_dump(mode="json") if o.json else None)
+    export_document(o.export_json, shown, comparisons)
     return exit_code(comparisons)
+
+
+command = group_options(_compare, CompareOptions, ForeignOptions)
 
 
 def _html(page: Path, n_sources: int) -> Path:

@@ -1,9 +1,11 @@
 """Read and compare the sources named on a command line."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scalograph.cli.options import ForeignOptions
 from scalograph.cli.overrides import parse_option
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.study.scalars import unknown_name_error
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from scalograph.report.screen import Screen
 
 
+_NO_OPTIONS, _JSON = ForeignOptions(), "json:"
 # A longer name of a source is none to say in a sentence: letters then.
 LONGEST = 32
 
@@ -24,11 +27,12 @@ LONGEST = 32
 def compare_sources(
     sources: Sequence[str], margin: str | None = None, response: str | None = None, per: str | None = None,
     mhz: str | None = None, where: Sequence[str] = (), allow_missing: Sequence[str] = (),
+    foreign: ForeignOptions = _NO_OPTIONS,
 ) -> "ResultComparisons":  # fmt: skip
     """Compare sources with the first of them, given the texts of the options of `compare`.
 
     `margin` is such as "5%", None 2%; `response` None is the primary one; `per` is clock (with `mhz`, such as
-    "2000,2330") or cpu. `where` are texts FACTOR=LEVEL that select.
+    "2000,2330") or cpu. `where` are texts FACTOR=LEVEL that select; `foreign` says how files of other tools are read.
     """
     from scalograph.exchange.compare.measured_source import PER, divide_scores, select_levels
     from scalograph.exchange.compare.result_answer import compare_sources
@@ -36,7 +40,7 @@ def compare_sources(
     if per is not None and per not in PER:
         raise unknown_name_error("--per", f'"{per}"', per, PER)
     clocks = _clocks(mhz, len(sources), per)
-    opened = _read_all(sources, response)
+    opened = _read_all(sources, response, foreign)
     opened = select_levels(opened, where)
     if per:
         opened = [divide_scores(item, per, clock) for item, clock in zip(opened, clocks, strict=True)]
@@ -48,9 +52,13 @@ def compare_sources(
     return comparisons
 
 
-def _read_all(sources: Sequence[str], response: str | None) -> "list[MeasuredSource]":
+def _read_all(sources: Sequence[str], response: str | None, foreign: ForeignOptions) -> "list[MeasuredSource]":
     named = [*zip(sources, labels(sources), strict=True)]
-    return read_alike(lambda correct: [read_source(text, label, response, correct) for text, label in named], response)
+    if foreign.layout() and not any(text.startswith(_JSON) for text in sources):
+        raise StudyError.one("", "--value is for JSON files", "", f"name them so: {_JSON}FILE")
+    return read_alike(
+        lambda correct: [read_source(text, label, response, correct, foreign) for text, label in named], response
+    )
 
 
 def read_alike(read: "Callable[[bool | None], list[MeasuredSource]]", response: str | None) -> "list[MeasuredSource]":
@@ -133,23 +141,31 @@ def share_of(option: str, text: str | None) -> float | None:
 _OURS, _OUR_NAME = (".jsonl", ".gz"), "findings.json"
 
 
-def read_source(text: str, label: str, response: str | None, correct: bool | None = None) -> "MeasuredSource":
+def read_source(
+    text: str, label: str, response: str | None, correct: bool | None = None, foreign: ForeignOptions = _NO_OPTIONS
+) -> "MeasuredSource":
     """Read a source under a label; the format of other tools' files is detected.
 
     `correct`: whether a study uses undisturbed time; None: only if a run was corrected.
     """
+    from scalograph.exchange.benchmark import assume_spread
     from scalograph.exchange.compare.benchmark_source import benchmark_source
     from scalograph.exchange.compare.published_source import is_published, published_source
     from scalograph.exchange.readers.registry import ImportedFiles, read
     from scalograph.study.reader_names import READERS
 
     if is_published(text):
-        return published_source(text, response).relabel(label)
+        return published_source(text, response, foreign.share()).relabel(label)
     name, colon, files = text.partition(":")
     if colon and name in READERS:
-        return benchmark_source(read(name, *map(Path, files.split(","))), label, response)
-    source = _read_path(Path(text), label, response, correct)
-    return benchmark_source(source, label, response) if isinstance(source, ImportedFiles) else source
+        layout = foreign.layout() if text.startswith(_JSON) else None
+        source: MeasuredSource | ImportedFiles = read(name, *map(Path, files.split(",")), options=layout)
+    else:
+        source = _read_path(Path(text), label, response, correct)
+    if not isinstance(source, ImportedFiles):
+        return source
+    every = assume_spread(source.benchmarks, foreign.share())
+    return benchmark_source(replace(source, benchmarks=every), label, response)
 
 
 def _read_path(path: Path, label: str, response: str | None, correct: bool | None) -> "MeasuredSource | ImportedFiles":

@@ -50,7 +50,7 @@ def command(
     from scalograph.report.screen import Screen
     from scalograph.text.units import column_unit
 
-    row = _row(law, weights, predict or ())
+    row = law_row(law, weights, predict or ())
     column = _column(y, times, row)
     points = read_points(file, x, column, times and not row.of_times)
     fitted = load_object(row.document)(points, weights, 0.95, predict or ())
@@ -65,7 +65,8 @@ def command(
     answer(shown, tables_place() if str(file) != "-" else [], tables, table, fitted if json else None)
 
 
-def _row(law: str, weights: str, predict: Sequence[float]) -> LawRow:
+def law_row(law: str, weights: str = "relative", predict: Sequence[float] = ()) -> LawRow:
+    """Return the row of a law. Raises StudyError: there is none of this name, or a value is out of range."""
     from scalograph.errors import StudyError
 
     if law not in LAWS:

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scalograph.cli.answer_output import answer, tables_place
-from scalograph.cli.options import Json, TableName, Tables, group_options
+from scalograph.cli.fit_command import LawName, law_row
+from scalograph.cli.options import ForeignOptions, Json, TableName, Tables, group_options
 from scalograph.errors import Exit, StudyError
+from scalograph.exchange.benchmark import assume_spread
+from scalograph.exchange.law_registry import LawRow
 from scalograph.exchange.readers.registry import left_out_text, read
+from scalograph.protocol.plain import load_object
 from scalograph.study.reader_names import READERS
 from scalograph.study.scalars import unknown_name_error
 
@@ -38,6 +42,7 @@ class ImportOptions:
     over: Annotated[
         str | None, typer.Option("--over", metavar="PARAM", help="Fit a scaling law over a param, such as threads")
     ] = None
+    law: LawName = "usl"
     where: Annotated[
         list[str] | None,
         typer.Option("--where", metavar="NAME=LEVEL", help="A factor (with --beside) or a param (with --over)"),
@@ -48,7 +53,7 @@ class ImportOptions:
     json: Json = False
 
 
-def _import(options: ImportOptions) -> int:
+def _import(options: ImportOptions, foreign: ForeignOptions) -> int:
     """Read results of another tool, with intervals; compare them with a study.
 
     \b
@@ -56,22 +61,24 @@ def _import(options: ImportOptions) -> int:
     scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest
     scalograph import sysbench all.txt --over threads            up to how many threads does it grow?
     scalograph import gobench first.txt second.txt third.txt     files of the same: each adds its processes
+    scalograph import json runs.json --at '/results/*' --name /cmd --value /mean --unit s --param threads=/t
     """
     o = options
-    instrument, files = _format_and_files(o)
-    reading, where = read(instrument, *files, strict=o.strict), o.where or []
-    every = reading.benchmarks
+    instrument, files = _format_and_files(o, foreign)
+    reading, where = read(instrument, *files, options=foreign.layout(), strict=o.strict), o.where or []
+    every = assume_spread(reading.benchmarks, foreign.share())
+    reading = replace(reading, benchmarks=every)
     has_value = any(benchmark.forks for benchmark in every)
     if not has_value and not o.json:
         raise _no_value(reading)
     if o.over is not None:
-        shown, document = _fit_over(every, o.over, where)
+        shown, document = _fit_over(every, o.over, where, law_row(o.law))
     else:
         shown, document = (
             _summarize(reading) if o.beside is None else _compare_with_study(every, o.beside, where, reading.tool)
         )
     first, *more = shown.claim.sentences
-    sentences = [first, *_caveats(reading), *more][:MOST_SENTENCES]
+    sentences = [first, *_caveats(reading, o.beside is not None), *more][:MOST_SENTENCES]
     shown = replace(shown, claim=shown.claim.model_copy(update={"sentences": sentences}))
     named = {"file": ", ".join(file.name for file in files), "tool": reading.tool}
     left_out = {"left_out": [part._asdict() for part in reading.left_out]}
@@ -79,11 +86,15 @@ def _import(options: ImportOptions) -> int:
     return Exit.DONE if has_value else Exit.STUDY
 
 
-def _caveats(reading: "ImportedFiles") -> list[str]:
-    """Return what the first lines must tell beside the answer: failures, errors, and what was left out."""
+def _caveats(reading: "ImportedFiles", names_failed: bool) -> list[str]:
+    """Return what the first lines must tell beside the answer: failures, errors, and what was left out.
+
+    `names_failed`: whether the answer names those that failed itself.
+    """
     from scalograph.exchange.benchmark_values import failed_sentence, warning_sentence
 
-    texts = (failed_sentence(reading.benchmarks), warning_sentence(reading.benchmarks), left_out_text(reading.left_out))
+    failed = "" if names_failed else failed_sentence(reading.benchmarks)
+    texts = (failed, warning_sentence(reading.benchmarks), left_out_text(reading.left_out))
     return [text for text in texts if text]
 
 
@@ -99,10 +110,10 @@ def _no_value(reading: "ImportedFiles") -> StudyError:
     )
 
 
-command = group_options(_import, ImportOptions)
+command = group_options(_import, ImportOptions, ForeignOptions)
 
 
-def _format_and_files(o: ImportOptions) -> tuple[str | None, list[Path]]:
+def _format_and_files(o: ImportOptions, foreign: ForeignOptions) -> tuple[str | None, list[Path]]:
     """Return the format, None to recognize it, and the files. Raises StudyError: options exclude each other."""
     first, *rest = o.files or [""]
     is_format = first in READERS and (bool(rest) or not Path(first).exists())
@@ -114,17 +125,22 @@ def _format_and_files(o: ImportOptions) -> tuple[str | None, list[Path]]:
         raise unknown_name_error("import", f'no format "{first}"', first, READERS)
     if o.over and o.beside:
         raise StudyError.one("", "--over and --beside exclude each other", "", "leave one out")
+    if o.over and foreign.spread:
+        raise StudyError.one("", "--over and --spread exclude each other", "", "a law takes the spread from its points")
+    has_layout = foreign.layout() is not None
+    if has_layout and is_format and first != "json":
+        raise StudyError.one("", "--value is for the format json", "", f"use: scalograph import json {files[0]}")
     if o.where and o.beside is None and o.over is None:
         raise StudyError.one("", "--where is for --beside or --over", "", "add one of them")
-    return first if is_format else None, files
+    return first if is_format else "json" if has_layout else None, files
 
 
 def _summarize(reading: "ImportedFiles") -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.benchmark_claim import benchmark_claim
-    from scalograph.exchange.benchmark_values import left_out_tables, summarize_benchmark, tables
+    from scalograph.exchange.benchmark_values import left_out_tables, summarize_benchmarks, tables
     from scalograph.report.screen import Screen
 
-    summaries = [summarize_benchmark(benchmark, 0.95) for benchmark in reading.benchmarks]
+    summaries = summarize_benchmarks(reading.benchmarks, 0.95)
     shown = Screen(
         title=f"Which is the fastest, by {reading.tool}?", claim=benchmark_claim(reading.benchmarks),
         tables=[*tables(summaries, reading.tool), *left_out_tables(reading.left_out)],
@@ -132,15 +148,20 @@ def _summarize(reading: "ImportedFiles") -> "tuple[Screen, dict[str, Any]]":
     return shown, {"benchmarks": [row.model_dump(mode="json") for row in summaries]}
 
 
-def _fit_over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Screen, dict[str, Any]]":
+def _fit_over(every: "list[Benchmark]", param: str, where: list[str], row: LawRow) -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.csv_points import parse_params, points_over
-    from scalograph.exchange.fit import fit_claim, fit_tables, laws
     from scalograph.report.screen import Screen
 
-    fitted = laws(points_over(every, param, parse_params(where)), "relative", 0.95)
-    title = f"Up to how many {param} does throughput grow?"
-    remarks = {"Flags": fitted["flags"]}
-    return Screen(title=title, claim=fit_claim(fitted, param), tables=fit_tables(fitted), remarks=remarks), fitted
+    points = points_over(every, param, parse_params(where), row.of_times)
+    fitted = load_object(row.document)(points, "relative", 0.95, ())
+    if row.of_times:
+        fitted["unit"] = "s"
+    title = row.asks.format(x=param) if row.of_times else f"Up to how many {param} does throughput grow?"
+    shown = Screen(
+        title=title, claim=load_object(row.claim)(fitted, param), tables=load_object(row.tables)(fitted),
+        remarks={"Flags": fitted.get("flags", [])},
+    )  # fmt: skip
+    return shown, fitted
 
 
 def _compare_with_study(

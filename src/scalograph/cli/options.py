@@ -12,9 +12,14 @@ import typer
 from scalograph.errors import HostError, StudyError
 from scalograph.questions.asked import Option
 from scalograph.run.hosts.host_names import LOCAL
+from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
     from scalograph.control.machine_control import Consent
+    from scalograph.exchange.readers.plain_json import JsonLayout
+
+# Of the place of a value.
+_MOST_STEPS = 64
 
 
 StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or its folder")]
@@ -155,6 +160,9 @@ class CommandOptions:
     env: Env = None
     env_all: Annotated[bool, typer.Option("--env-all", help="Pass all variables; values are not saved")] = False
     input: Annotated[Path | None, typer.Option("--input", help="Standard input of each run, a file")] = None
+    stdout: Annotated[
+        str | None, typer.Option("--stdout", metavar="null|pipe|tty|FILE", help="Standard output (default null)")
+    ] = None
     ok_exit: Annotated[str, typer.Option("--ok-exit", help="Exit codes to treat as success, such as 0,1")] = "0"
     output: OutDir = None
     wait_quiet: WaitQuiet = None
@@ -168,6 +176,70 @@ class CommandOptions:
     table: TableName = None
     json: Json = False
     export_json: ExportJson = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignOptions:
+    """How files of other tools are read: where any JSON file has its values, and how far single runs scatter."""
+
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="PLACE", help="With json: the entries, such as '/results/*'")
+    ] = None
+    name: Annotated[str | None, typer.Option("--name", metavar="PLACE", help="With json: their names")] = None
+    value: Annotated[
+        str | None, typer.Option("--value", metavar="PLACE", help="With json: their value, or those of one process")
+    ] = None
+    unit: Annotated[
+        str | None, typer.Option("--unit", metavar="UNIT", help="With json: s, ms, 1/s, .., or the place of it")
+    ] = None
+    param: Annotated[
+        list[str] | None, typer.Option("--param", metavar="NAME=PLACE", help="With json: a param; repeatable")
+    ] = None
+    fact: Annotated[
+        list[str] | None,
+        typer.Option("--fact", metavar="NAME=PLACE", help="With json: a setting, or what is known of the machine"),
+    ] = None
+    spread: Annotated[
+        str | None,
+        typer.Option(
+            "--spread", metavar="PERCENT", help="Standard deviation of single runs, for benchmarks of one run (10.7%)"
+        ),
+    ] = None
+
+    def layout(self) -> "JsonLayout | None":
+        """Return the layout of JSON files; None without one. Raises StudyError: it lacks a part, or is no layout."""
+        given = {"at": self.at, "name": self.name, "value": self.value}
+        pairs = {"--param": _pairs("--param", self.param), "--fact": _pairs("--fact", self.fact)}
+        places = [*((f"--{name}", pointer) for name, pointer in given.items() if pointer is not None)]
+        places += [(option, pointer) for option, each in pairs.items() for pointer in each.values()]
+        if not places and self.unit is None:
+            return None
+        if lacking := [name for name in ("value", "unit") if not getattr(self, name)]:
+            raise StudyError.one(f"--{lacking[0]}", "missing", "with --value POINTER and --unit UNIT", "add it")
+        for option, pointer in places:
+            if pointer and (not pointer.startswith("/") or pointer.count("/") > _MOST_STEPS):
+                raise StudyError.one(option, f'"{pointer}"', "a JSON pointer such as /results/*/mean")
+        from scalograph.exchange.readers.plain_json import JsonLayout
+
+        texts = {name: pointer or "" for name, pointer in given.items()}
+        return JsonLayout(**texts, unit=self.unit or "", params=pairs["--param"], facts=pairs["--fact"])
+
+    def share(self) -> float:
+        """Return the given spread as a share, 0 without one. Raises StudyError: it is none."""
+        try:
+            share = parse_percent(self.spread) if self.spread is not None else None
+        except ValueError:
+            share = 0.0
+        if share is not None and not 0 < share <= 1:
+            raise StudyError.one("--spread", f'"{self.spread}"', "a percentage above 0%, at most 100%, such as 10.7%")
+        return share or 0.0
+
+
+def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts or ()]
+    if wrong := next((text for text in texts or () if not text.partition("=")[2] or text.startswith("=")), None):
+        raise StudyError.one(option, f'"{wrong}"', "NAME=POINTER, such as threads=/t")
+    return {name: pointer for name, _, pointer in pairs}
 
 
 @dataclass(frozen=True, kw_only=True)

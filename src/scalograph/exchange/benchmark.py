@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from scalograph.text.quantities import exact_percent
+
 # Per benchmark and per comparison: a table has a column for each.
 MAX_PARAMS = 64
 Kind = Literal["s", "1/s"]
@@ -30,6 +32,7 @@ class Benchmark:
         warnings: what the first lines must tell: errors in its runs, or what its values are not.
         disturbed: disturbed runs, and of how many; None where nobody looked.
         failed: failed runs, and of how many; (0, 0) where the tool reports none.
+        spread: given standard deviation of single runs, as a share, of a benchmark with one fork; 0 where unknown.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Benchmark:
     warnings: tuple[str, ...] = ()
     disturbed: tuple[int, int] | None = None
     failed: tuple[int, int] = (0, 0)
+    spread: float = 0.0
 
 
 class LeftOut(NamedTuple):
@@ -56,6 +60,15 @@ class LeftOut(NamedTuple):
 def fail(benchmark: Benchmark, reason: str = "") -> Benchmark:
     """Return the benchmark of a run that failed: it has no forks."""
     return replace(benchmark, forks=(), failed=(1, 1), warnings=(reason,) if reason else benchmark.warnings)
+
+
+def assume_spread(every: Iterable[Benchmark], spread: float) -> list[Benchmark]:
+    """Return benchmarks of which those with one fork have a spread of single runs, a share, and say so; 0 for none."""
+    warning = f"spread as given: {exact_percent(spread)}"
+    return [
+        replace(each, spread=spread, warnings=(*each.warnings, warning)) if spread and len(each.forks) == 1 else each
+        for each in every
+    ]
 
 
 def fork(values: Sequence[float], factor: float = 1.0) -> Fork:

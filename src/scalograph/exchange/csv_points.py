@@ -94,10 +94,11 @@ def _number(text: str | None) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]) -> Points:
+def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str], of_times: bool = False) -> Points:
     """Return throughput over a param that counts what works concurrently: rates as they are, times inverted.
 
-    `where` are levels of other params, where these have several; `benchmark` is the name, unless a param has it.
+    With `of_times` these are times over a size of the input. `where` are levels of other params, where these have
+    several; `benchmark` is the name, unless a param has it.
 
     Raises StudyError: no benchmark has the param as a number or the levels, or several benchmarks have both.
     """
@@ -125,7 +126,7 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
             if not 1 / WIDEST <= score <= WIDEST:
                 problem = f"a score of {score:g} of {benchmark.name[:80]}"
                 raise StudyError.one("--over", problem, f"above 0, {1 / WIDEST:g} to {WIDEST:g}")
-            points.rates.append(score if benchmark.unit == "1/s" else 1 / score)
+            points.rates.append(score if (benchmark.unit == "s") == of_times else 1 / score)
     return points
 
 

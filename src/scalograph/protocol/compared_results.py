@@ -77,6 +77,9 @@ class ResultComparison(Model):
         default=None, description="no configuration with an interval differs by more, as a share"
     )
     differences: list[SourceDifference] = Field(default_factory=list)
+    unrecorded: list[Text] = Field(
+        default=[], exclude_if=lambda named: not named, description="results that tell nothing of machine and settings"
+    )
     unmatched: int = Field(default=0, description="configurations that only one of them has")
     lost: list[LostConfiguration] = Field(
         default_factory=list,

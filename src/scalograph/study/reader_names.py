@@ -42,11 +42,24 @@ _ROWS = {
     "jube": ("JUBE", "jube result FOLDER > FILE"),
     "llama-bench": ("llama-bench", "llama-bench -o json > FILE"),
     "will-it-scale": ("will-it-scale", "runtest.py TEST > TEST.csv"),
+    "fio": ("fio", "fio --output-format=json --output=FILE JOBS"),
+    "vegeta": ("vegeta", "vegeta report -type=json RESULTS > FILE"),
+    "hey": ("hey", "hey ... URL > FILE"),
+    "redis-benchmark": ("redis-benchmark", "redis-benchmark --csv > FILE"),
+    "stress-ng": ("stress-ng", "stress-ng ... --metrics-brief > FILE 2>&1"),
+    "autocannon": ("autocannon", "autocannon -j URL > FILE"),
+    "ghz": ("ghz", "ghz -O json ... HOST > FILE"),
+    "h2load": ("h2load", "h2load ... URL > FILE"),
+    "memtier-benchmark": ("memtier_benchmark", "memtier_benchmark ... --json-out-file FILE"),
+    "ycsb": ("YCSB", "bin/ycsb run ... > FILE 2>&1"),
+    "json": ("JSON", "any program; --value and --unit say where its values are"),
     "csv": ("CSV", "columns value, unit, run; all others are params"),
 }
-_MODULES = {"csv": "plain_csv"}
+_MODULES = {"csv": "plain_csv", "json": "plain_json"}
+# Written as a folder, or read only with options, which the output of a run has none of.
+_NO_OUTPUT = ("criterion", "json")
 READERS = {
-    name: Reader(tool, f"{_HOME}.{_MODULES.get(name, name.replace('-', '_'))}", how, name != "criterion")
+    name: Reader(tool, f"{_HOME}.{_MODULES.get(name, name.replace('-', '_'))}", how, name not in _NO_OUTPUT)
     for name, (tool, how) in _ROWS.items()
 }
 # In which figures of a harness are read: times, and rates.

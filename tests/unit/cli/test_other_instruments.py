@@ -129,6 +129,62 @@ def test_one_process_says_nothing_and_several_do(tmp_path: Path) -> None:
     assert found.code == Exit.SLOWER and "B is slower than A: 20.0% more time" in " ".join(found.printed.split())
 
 
+LAYOUT = ["--at=/results/*", "--name=/cmd", "--value=/mean", "--unit=ms", "--param=threads=/t", "--fact=CPU=/host"]
+
+
+def means(file: Path, factor: float = 1.0, host: str = "x9") -> str:
+    """Write a JSON file of our own, one mean a number of threads."""
+    every = [{"cmd": "sort", "t": n, "mean": took * factor} for n, took in ((1, 15.0), (2, 8.0))]
+    file.write_text(json.dumps({"host": host, "results": every}))
+    return f"json:{file.name}"
+
+
+def test_any_json_is_read_by_its_layout_and_single_values_have_the_spread_that_is_given(tmp_path: Path) -> None:
+    old, new = means(tmp_path / "old.json"), means(tmp_path / "new.json", 1.5, "x10")
+    alone = scalograph(["import", "json", "old.json", *LAYOUT], tmp_path)
+    assert alone.code == 0 and "one process has no interval" in " ".join(alone.printed.split())
+    spread = scalograph(["import", "old.json", *LAYOUT, "--spread", "10%"], tmp_path)
+    shown = " ".join(spread.printed.split())
+    assert spread.code == 0 and "takes 90% more time (95% CI 40\N{EN DASH}150%)" in shown, shown
+    assert "8.0 \N{PLUS-MINUS SIGN}22%" in shown and "spread as given: 10%" in shown
+    compared = scalograph(["compare", old, new, *LAYOUT], tmp_path)
+    assert compared.code == Exit.INCONCLUSIVE and "CPU x9 \N{RIGHTWARDS ARROW} x10" in compared.printed
+    for command in (["compare", old, new], ["gate", new, "--against", old]):
+        decided = scalograph([*command, *LAYOUT, "--spread", "5%"], tmp_path)
+        shown = " ".join(decided.printed.split())
+        assert decided.code == Exit.SLOWER and "rest on the spread as given, 5%" in shown, shown
+        assert scalograph([*command, *LAYOUT, "--spread", "20%"], tmp_path).code == Exit.INCONCLUSIVE
+    printed = scalograph(["compare", "published:8", "published:15", "--spread", "2%"], tmp_path)
+    assert printed.code == Exit.SLOWER and "512 threads (95% CI 1.93\N{EN DASH}2.24)" in " ".join(
+        printed.printed.split()
+    )
+
+
+def test_files_of_several_processes_keep_their_own_spread(tmp_path: Path) -> None:
+    hyperfine(tmp_path / "old.json", "./old", {1: 4.0})
+    plain, spread = (scalograph(["import", "old.json", *more], tmp_path) for more in ((), ("--spread", "30%")))
+    assert plain.printed.splitlines()[:6] == spread.printed.splitlines()[:6] and "as given" not in spread.printed
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    ("import json old.json", "a JSON document of unknown layout"),
+    ("import old.json --value mean --unit s", "--value mean is not valid"),
+    ("import old.json --value /mean", "--unit"),
+    ("import old.json --value /mean --unit s --param threads", "--param threads is not valid"),
+    ("import old.json --value /results/0/mean --unit furlong", "'furlong' is neither a time nor a rate"),
+    ("import wrk old.json --value /mean --unit s", "--value is for the format json"),
+    ("import json old.json --value /results/0/mean --unit s --over t --spread 5%", "exclude each other"),
+    ("import old.json --value /results/0/mean --unit s --spread 5", "--spread 5 is not valid"),
+    ("import old.json --value /results/0/mean --unit s --spread 0%", "--spread 0% is not valid"),
+    ("compare old.json old.json --value /mean --unit s", "json:FILE"),
+    ("compare json:old.json json:old.json", "a JSON document of unknown layout"),
+])  # fmt: skip
+def test_a_layout_that_is_none_is_refused(tmp_path: Path, arguments: str, words: str) -> None:
+    means(tmp_path / "old.json")
+    refused = scalograph(arguments.split(), tmp_path)
+    assert refused.code == Exit.STUDY and words in " ".join(refused.printed.split()), refused.printed
+
+
 def test_our_results_stand_beside_a_file_whose_params_are_their_factors(tmp_path: Path) -> None:
     journal(tmp_path, "ours")
     hyperfine(tmp_path / "theirs.json", "./prog", {1: 1.5, 2: 0.75, 4: 0.375}, SCORES[:6])

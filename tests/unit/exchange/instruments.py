@@ -7,6 +7,7 @@ from typing import Any
 
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.readers import registry
+from scalograph.exchange.readers.plain_json import JsonLayout
 from tests.kit import RECORDED
 
 FILES = {
@@ -29,7 +30,35 @@ FILES = {
     "jube": RECORDED / "instruments/jube-2.7.txt",
     "llama-bench": RECORDED / "instruments/llama-bench-5163.json",
     "will-it-scale": RECORDED / "instruments/will-it-scale-1.csv",
+    "fio": RECORDED / "instruments/fio-3.33.json",
+    "vegeta": RECORDED / "instruments/vegeta-12.json",
+    "hey": RECORDED / "instruments/hey-0.1.txt",
+    "redis-benchmark": RECORDED / "instruments/redis-benchmark-7.txt",
+    "stress-ng": RECORDED / "instruments/stress-ng-0.15.txt",
+    "autocannon": RECORDED / "instruments/autocannon-9.json",
+    "ghz": RECORDED / "instruments/ghz-0.120.json",
+    "h2load": RECORDED / "instruments/h2load-1.52.txt",
+    "memtier-benchmark": RECORDED / "instruments/memtier-benchmark-2.1.json",
+    "ycsb": RECORDED / "instruments/ycsb-0.17.txt",
+    "json": RECORDED / "instruments/json-results.json",
 }
+# What the same instruments write by other options, or wrote in other releases.
+OTHER_FORMS = [
+    ("fio", RECORDED / "instruments/fio-3.33.txt"),
+    ("vegeta", RECORDED / "instruments/vegeta-12.txt"),
+    ("hey", RECORDED / "instruments/hey-0.1.csv"),
+    ("redis-benchmark", RECORDED / "instruments/redis-benchmark-7.csv"),
+    ("stress-ng", RECORDED / "instruments/stress-ng-0.15.yaml"),
+    ("ghz", RECORDED / "instruments/ghz-0.120.txt"),
+    ("memtier-benchmark", RECORDED / "instruments/memtier-benchmark-1.4.txt"),
+    ("oha", RECORDED / "instruments/oha-1.txt"),
+    ("sysbench", RECORDED / "instruments/sysbench-0.txt"),
+    ("pgbench", RECORDED / "instruments/pgbench-9-17.txt"),
+    ("wrk", RECORDED / "instruments/wrk2.txt"),
+]
+LAYOUT = JsonLayout(
+    at="/results/*", name="/cmd", value="/seconds", unit="s", params={"threads": "/threads"}, facts={"CPU": "/host/cpu"}
+)
 TABLE = "run,threads,value,unit\na,1,10,ms\na,1,30,ms\nb,1,12,ms\n"
 # A benchmark of Criterion in its folder.
 SMALL = "sum/iter/64"
@@ -37,7 +66,12 @@ SMALL = "sum/iter/64"
 
 def read(name: str | None, *files: Path) -> list[Benchmark]:
     """Return the benchmarks of files."""
-    return registry.read(name, *files).benchmarks
+    return read_all(name, *files).benchmarks
+
+
+def read_all(name: str | None, *files: Path, strict: bool = False) -> registry.ImportedFiles:
+    """Return what files hold, by the layout where the format has one."""
+    return registry.read(name, *files, options=LAYOUT if name == "json" else None, strict=strict)
 
 
 def text_of(name: str) -> str:

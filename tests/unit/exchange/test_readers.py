@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,11 @@ from scalograph.exchange.benchmark import Benchmark, join_files
 from scalograph.exchange.benchmark_values import scores
 from scalograph.exchange.readers import registry
 from scalograph.exchange.readers.foreign_file import MEAN_ONLY
+from scalograph.exchange.readers.plain_json import JsonLayout
 from tests.kit import RECORDED
 from tests.unit.exchange.instruments import FILES, SMALL, TABLE, given, place_of, read, result, text_of, timed, written
+
+_MEAN_ONLY = "the mean of several runs: no interval; give --print-all-runs"
 
 
 def recorded(name: str) -> list[Benchmark]:
@@ -69,6 +73,8 @@ def test_repetitions_of_google_benchmark_and_counts_of_go_are_shots() -> None:
     ("sysbench", "threads", r"events per second: +([0-9.]+)"),
     ("pgbench", "clients", r"tps = ([0-9.]+)"),
     ("wrk", "connections", r"Requests/sec: +([0-9.]+)"),
+    ("redis-benchmark", "clients", r"throughput summary: ([0-9.]+)"),
+    ("stress-ng", "instances", r"[0-9] +([0-9.]+) +[0-9.]+\n(?=.*\n)"),
 ])  # fmt: skip
 def test_each_output_of_a_load_tool_is_a_fork(name: str, param: str, printed: str) -> None:
     every = recorded(name)
@@ -228,6 +234,103 @@ def test_right_answers_count(tmp_path: Path) -> None:
     assert scores(read("wrk", given(tmp_path, text))[0]) == pytest.approx([21701.57 / 2])
 
 
+RIGHT = {
+    "fio-3.33.json": {"seq read": (5739.130435 * 23 + 6105.263158 * 19) / 23, "seq write": 11478.260870},
+    "fio-3.33.txt": {"seq read": 26900},
+    "vegeta-12.json": {"vegeta": 89.87824217002786},
+    "vegeta-12.txt": {"vegeta": 180 / 2.003},
+    "hey-0.1.txt": {"hey": 524 / 1.0097},
+    "hey-0.1.csv": {"hey": 18 / 0.1106},
+    "redis-benchmark-7.csv": {"redis-benchmark SET": 5050.50, "redis-benchmark GET": 27027.03},
+    "stress-ng-0.15.yaml": {"stress-ng cpu": 204.350289, "stress-ng vm": 423.238869},
+    "autocannon-9.json": {"autocannon http://127.0.0.1:8080/some": 157 / 1.08},
+    "ghz-0.120.json": {"ghz shop.Cart.Add": 186 / 0.18157},
+    "ghz-0.120.txt": {"ghz": 186 / 0.18157},
+    "h2load-1.52.txt": {"h2load": 394.61 * 360 / 400},
+    "memtier-benchmark-2.1.json": {"memtier_benchmark": 39531.25},
+    "memtier-benchmark-1.4.txt": {"memtier_benchmark": 39062.50},
+    "ycsb-0.17.txt": {"ycsb": 3956.478733926805 * 3880 / 4000},
+    "oha-1.txt": {"oha": 900 / 2.0020},
+    "sysbench-0.txt": {"sysbench cpu": 10000 / 8.1234, "sysbench sql": 10000 / 20.06},
+    "wrk2.txt": {"wrk http://127.0.0.1:80/index.html": 2000.28 * (60018 - 612) / 60018},
+    "pgbench-9-17.txt": {"pgbench TPC-B (sort of)": 600.2, "pgbench multiple scripts": 1988.204},
+}
+
+
+@pytest.mark.parametrize("file", RIGHT)
+def test_rates_are_those_that_the_tool_tells_of_right_answers(file: str) -> None:
+    every = read(None, RECORDED / "instruments" / file)
+    rates = {one.name: mean(scores(one)) for one in every if one.forks}
+    assert rates == pytest.approx(RIGHT[file], rel=1e-3) and all(one.unit == "1/s" for one in every)
+
+
+@pytest.mark.parametrize(("file", "words"), [
+    ("vegeta-12.json", "180 right answers; 20 with status 500 (500 Internal Server Error)"),
+    ("vegeta-12.txt", "180 right answers; 20 with status 500 (500 Internal Server Error)"),
+    ("hey-0.1.txt", "524 right answers; 58 with status 500"),
+    ("hey-0.1.csv", "18 right answers; 2 with status 500"),
+    ("autocannon-9.json", "157 right answers; 18 with a wrong status"),
+    ("ghz-0.120.json", "186 right answers; 8 with status Internal, 6 with status Unavailable"),
+    ("ghz-0.120.txt", "186 right answers; 8 with status Internal, 6 with status Unavailable"),
+    ("h2load-1.52.txt", "360 right answers; 40 with a wrong status"),
+    ("memtier-benchmark-2.1.json", "3 connection errors beside 39,062/s"),
+    ("memtier-benchmark-1.4.txt", "every get missed: the keys were not there"),
+    ("ycsb-0.17.txt", "3,880 right answers; 20 READ returned NOT_FOUND, 100 UPDATE returned ERROR"),
+    ("oha-1.txt", "900 right answers; 91 with status 500, 5 connection closed before message completed"),
+    ("sysbench-0.txt", "3 errors ignored beside 10,000 events"),
+    ("wrk2.txt", "3 read errors, 12 late answers, 600 wrong answers beside 60,018 answers"),
+    ("pgbench-9-17.txt", "130 transactions failed, 12 transactions late beside 19,870"),
+])  # fmt: skip
+def test_errors_beside_right_answers_are_told(file: str, words: str) -> None:
+    warnings = [warning for one in read(None, RECORDED / "instruments" / file) if one.forks for warning in one.warnings]
+    assert words in warnings
+
+
+def test_a_part_of_a_load_that_failed_is_told_and_the_rest_counts(tmp_path: Path) -> None:
+    processes = json.loads(text_of("fio"))
+    processes["jobs"][1] |= {"error": 28}
+    processes["jobs"][0] |= {"total_err": 4}
+    printed = "fio: pid=0, err=28/file:filesetup.c:174, func=open, error=No space left on device\n\n"
+    reads, writes = read("fio", given(tmp_path, printed + json.dumps(processes) + "\nfio: ended\n"))
+    assert (scores(reads), len(scores(writes))) == ([5739.130435], 1)
+    assert reads.warnings == ("1 processes ended by error: No space left on device, 4 I/O errors beside 5,739/s",)
+    ended = "stress-ng: info:  [1] failed: 1: vm (1)\nstress-ng: info:  [1] metrics untrustworthy: 1: cpu (2)\n"
+    every = read("stress-ng", given(tmp_path, text_of("stress-ng") + ended))
+    assert [(one.forks, one.warnings) for one in every] == [((), ("metrics untrustworthy",)), ((), ("failed",))]
+    totals = {
+        name: {"Totals": {"Ops/sec": 5.0}} for name in ("BEST RUN RESULTS", "AGGREGATED AVERAGE RESULTS (3 runs)")
+    }
+    (mean_of_runs,) = read("memtier-benchmark", given(tmp_path, json.dumps(totals)))
+    assert (scores(mean_of_runs), mean_of_runs.warnings) == ([5.0], (_MEAN_ONLY,))
+    # An open load that was not kept up with is no capacity of the rate that was sent.
+    slow = {"requests": 100, "rate": 50.0, "duration": 2e9, "wait": 2e9, "status_codes": {"200": 100}, "errors": []}
+    (attack,) = read("vegeta", given(tmp_path, json.dumps(slow)))
+    assert (scores(attack), attack.warnings) == (pytest.approx([25.0]), ("50 requests/s were sent",))
+
+
+def test_a_layout_says_where_any_json_has_its_values(tmp_path: Path) -> None:
+    first, second, third = recorded("json")
+    assert [(one.name, dict(one.params), dict(one.facts)) for one in (first, second)] == [
+        ("sort -n", {"threads": n}, {"CPU": "Example 9"}) for n in ("1", "2")
+    ]
+    assert [[*fork.values] for fork in first.forks] == [[1.52, 1.5, 1.49], [1.55, 1.53]]
+    assert (second.unit, scores(second), scores(third)) == ("s", [0.83], pytest.approx([2.45]))
+
+    def read_by(text: str, **layout: Any) -> list[tuple[str, str, list[float]]]:
+        every = registry.read("json", given(tmp_path, text), options=JsonLayout(**layout)).benchmarks
+        return [(one.name, one.unit, scores(one)) for one in every]
+
+    lines = (
+        '{"of": "a/b", "n": [{"x": 5}, {"x": 7}], "u": "1/s"}\n\n{"of": "a/b", "n": [{"x": 8}], "u": "1/s"}\n{"of": '
+    )
+    assert read_by(lines, value="/n/*/x", unit="/u", name="/of") == [("a/b", "1/s", [6.0, 8.0])]
+    keyed = '{"a/b": {"~": 2}, "c": {"~": 3}, "d": [1]}'
+    expected = [("a/b", "s", [pytest.approx(0.002)]), ("c", "s", [pytest.approx(0.003)])]
+    assert read_by(keyed, at="/*", value="/~0", unit="ms") == expected
+    assert read_by(keyed, value="/a~1b/~0", unit="us") == [("value", "s", [pytest.approx(2e-6)])]
+    assert read_by("[[1, 2], [3]]", at="/1", value="/0", unit="s") == [("1", "s", [3.0])]
+
+
 def test_a_table_has_a_fork_for_each_run_and_what_we_export_is_such_a_table(tmp_path: Path) -> None:
     (one,) = read("csv", given(tmp_path, TABLE))
     assert (one.unit, dict(one.params), scores(one)) == ("s", {"threads": "1"}, pytest.approx([0.02, 0.012]))
@@ -313,6 +416,13 @@ def google(**more: object) -> str:
     ("pytest-benchmark", '{"benchmarks": [{"fullname": "a", "stats": {}}]}',
         r"benchmarks\[0\].stats.mean: Field required"),
     ("will-it-scale", text_of("will-it-scale")[:70].replace(",0,100,0\n", ",x,100,0\n1,2,"), "cells, expected 6"),
+    ("json", '{"results": [{"seconds": null}]}', r"results\[0\].seconds: null is no number"),
+    ("json", '{"results": [{"seconds": 1}]}', r"results\[0\]: nothing at /threads"),
+    ("json", '{"results": [{"threads": [], "seconds": 1}]}', "neither a text nor a number at /threads"),
+    ("json", '{"results": {"a": {"seconds": [1, true]}}}', "results.a.seconds: true or false is no number"),
+    ("json", '{"results": [{"seconds": [[1]]}]}', "seconds: a list is no number"),
+    ("json", '{"results": [{"seconds": -1}]}', "seconds: '-1' is no number, 0 or more"),
+    ("json", '{"results": 5}', r"nothing at /results/\*"),
     ("csv", "value,unit\n1_0,s\n", "given.txt: line 2: value = '1_0' is no number"),
     ("csv", "value,unit\n1,furlong\n", "unit 'furlong' is neither a time nor a rate"),
     ("csv", "value,unit\n1,5,s\n", "given.txt: line 2: more fields"),

@@ -19,20 +19,22 @@ from scalograph.errors import Problem, StudyError
 from scalograph.exchange.benchmark_claim import benchmark_claim
 from scalograph.exchange.benchmark_values import failed_sentence, printed_score, scores, summarize_benchmark
 from scalograph.exchange.compare.benchmark_source import benchmark_source
-from scalograph.exchange.readers import foreign_file, registry
+from scalograph.exchange.readers import foreign_file
 from scalograph.exchange.readers.registry import ImportedFiles, recognize
 from scalograph.study.reader_names import READERS, Reader
-from tests.kit import ROOT
+from tests.kit import RECORDED, ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 from tests.unit.exchange.instruments import (
     FILES,
+    OTHER_FORMS,
     SMALL,
     exported,
     file_of,
     given,
     place_of,
     read,
+    read_all,
     result,
     text_of,
     timed,
@@ -40,8 +42,11 @@ from tests.unit.exchange.instruments import (
 
 every_reader = pytest.mark.parametrize("name", READERS)
 # Where the text of an instrument that prints is cut; of the others it is the middle.
-CUTS = {"wrk": "Requests/sec", "sysbench": "General stat", "pgbench": "tps =", "gobench": " ns/op", "csv": ",unit",
-        "rebench": "\ttotal", "jube": "16 |", "will-it-scale": ","}  # fmt: skip
+CUTS = {
+    "wrk": "Requests/sec", "sysbench": "General stat", "pgbench": "tps =", "gobench": " ns/op", "csv": ",unit",
+    "hey": "Status code", "redis-benchmark": "throughput", "stress-ng": " cpu  ", "h2load": "requests:",
+    "ycsb": "Throughput(", "rebench": "\ttotal", "jube": "16 |", "will-it-scale": ",",
+}  # fmt: skip
 NOTHING = (b"", b"{}", b"[]", b"x,y\n1,2\n", b"\x00" * 100, b"\x00\xff" * 50, b"value,unit\n", b"[" * 100_000)
 # In place of a number of the file.
 NUMBERS = ("9" * 400, "1e999", "-1", "NaN", "Infinity", "1e-320", "0", "null", '"x"', "true", "[]", "{}", "")
@@ -64,14 +69,17 @@ def problem_of(error: StudyError, source: Path) -> Problem:
     return problem
 
 
-@every_reader
-def test_its_files_are_recognized_by_it_alone(tmp_path: Path, name: str) -> None:
-    file = file_of(name, tmp_path)
+@pytest.mark.parametrize(("name", "file"), [*((name, None) for name in READERS), *OTHER_FORMS])
+def test_its_files_are_recognized_by_it_alone(tmp_path: Path, name: str, file: Path | None) -> None:
+    file = file or file_of(name, tmp_path)
     accepted = []
     for reader in READERS:
         with suppress(StudyError):
             accepted.append((reader, read(reader, file)))
     assert accepted == [(name, read(name, file))]
+    if name == "json":  # of any layout: none is recognized
+        assert recognize(file) is None
+        return
     recognized = recognize(file)
     assert recognized == ImportedFiles(READERS[name].instrument, accepted[0][1]) and read(None, file) == accepted[0][1]
 
@@ -100,7 +108,7 @@ def test_a_file_that_was_cut_is_refused(tmp_path: Path, name: str) -> None:
     text = text_of(name)
     file.write_text(text[: text.rindex(CUTS[name]) if name in CUTS else len(text) // 2])
     with suppress(StudyError):
-        assert registry.read(name, source).left_out, "what was cut is named"
+        assert read_all(name, source).left_out, "what was cut is named"
 
 
 @every_reader
@@ -149,7 +157,7 @@ def test_what_is_too_large_is_refused_unparsed(tmp_path: Path, monkeypatch: pyte
             if limit != "MAX_BYTES":
                 assert words in refusal(name, source, source).found, "several files together"
             patch.setattr(foreign_file, limit, most - 1)
-            left_out = registry.read(name, source).left_out if (name, limit) == ("criterion", "MAX_BYTES") else ()
+            left_out = read_all(name, source).left_out if (name, limit) == ("criterion", "MAX_BYTES") else ()
             assert words in (left_out[0].reason if left_out else refusal(name, source).found)
 
 
@@ -184,6 +192,11 @@ LARGE = [
         "given: benchmarks: List should have at most 10000 items"),
     ("pyperf", """'{"version":"1.0","benchmarks":[{"runs":[' + '{"values":["x"]},' * (n // 4) + '{}]}]}'""",
         "given: benchmarks[0].runs[0].values[0]"),
+    ("json", """'{"results":[' + '{"seconds":1},' * (n // 4) + '{}]}'""", "given: more than 10000 entries"),
+    ("json", r"""'{"results":[{"seconds":"x"}]}\n' * (n // 4)""", "given: line 10001: more than 10000 entries"),
+    ("json", """'{"results":[{"seconds":[' + '[],' * n + '1]}]}'""", "given: results[0]"),
+    ("json", r"""'{"results":[{"cmd":"x","threads":1,"seconds":1}],"host":{"cpu":' + '[' * 100 + ']' * 100 + '}}'""",
+        "given: results[0]: neither"),
     ("sysbench", r'"sysbench 1\n" * n', "given: more than 10000 outputs"),
     ("wrk", r'"Running 1s test @ x\n" * (n // 4)', "given: more than 10000 outputs"),
     ("rebench", r'"#!x\n" + "".join(f"1\t1\t1\tms\ttotal\tb{i}\te\ts\t\t\t\t\n" for i in range(n // 4))',
@@ -196,7 +209,8 @@ LARGE = [
         "given: more than 10000 rows"),
     ("llama-bench", """'[' + '{"avg_ts":1},' * (n // 4) + '{}]'""", "given: List should have at most 10000 items"),
     ("llama-bench", r'"{}\n" * n', "given: more than 10000 tests"),
-    ("vitest", """'{"files":[{"groups":[{"fullName":"","benchmarks":[' + '{"name":""},' * 10_000 + '{"name":""}]}]}]}'""",
+    ("vitest", """'{"files":[{"groups":[{"fullName":"","benchmarks":[' + '{"name":""},' * 10_001"""
+        """ + '{"name":""}]}]}]}'""",
         "given: more than 10000 benchmarks"),
     ("vitest", """'{"files":[{"groups":[{"fullName":"x","benchmarks":[' + '{"name":1},' * n + '{}]}]}]}'""",
         "given: files[0].groups[0].benchmarks[0].name"),
@@ -204,21 +218,30 @@ LARGE = [
         "given: runs[0].testcases[0].name"),
     ("benchmarkdotnet", """'{"Benchmarks":[{"Type":"a","Method":"b","Measurements":[' + '1,' * n + '1]}]}'""",
         "given: Benchmarks[0].Measurements[0]"),
+    ("fio", """'{"jobs":[' + '{"jobname":"x"},' * n + '{}]}'""", "given: jobs: List should have at most 10000 items"),
+    ("hey", r'"Summary:\n  Total:\t1 secs\n" + "  [200] 9 responses\n" * n', "given: line 1: a summary without"),
+    ("ycsb", r'"[OVERALL], RunTime(ms), 1\n" + "[READ], Return=OK, 1\n" * n', "given: line 1: an output without its"),
+    ("redis-benchmark", r"""'"GET","1.0"\n' * n""", "given: more than 10000 outputs"),
+    ("stress-ng", r'"stress-ng: info: [1] dispatching hogs: 1 x\n" + "stress-ng: fail: [1] y: z\n" * n',
+        "given: a run without"),
+    ("ghz", """'{"total":1,"rps":1,"statusCodeDistribution":{' + keys + '"x":1}}'""", "given: statusCodeDistr"),
 ]  # fmt: skip
 READ_LARGE = """
 import resource, sys
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 from scalograph.errors import StudyError
+from scalograph.exchange.readers.plain_json import JsonLayout
 from scalograph.exchange.readers.registry import read
 
+LAYOUT = JsonLayout(at="/results/*", value="/seconds", unit="s", facts={"CPU": "/host/cpu"})
 n = 200_000
 keys = "".join(f'"{i}":"x",' for i in range(n))
 for name, text in eval(sys.stdin.read()):
     file = Path("given")
     file.write_text(eval(text))
     try:
-        print(len(read(name, file).benchmarks), "benchmark")
+        print(len(read(name, file, options=LAYOUT if name == "json" else None).benchmarks), "benchmark")
     except StudyError as error:
         (problem,) = error.problems
         print(problem)
@@ -261,6 +284,8 @@ PGBENCH = text_of("pgbench")[text_of("pgbench").rindex("pgbench (") :]
 ABORTED = PGBENCH.replace("actually processed: 6791", "actually processed: 57/1000")
 SYSBENCH = text_of("sysbench")[: text_of("sysbench").index("sysbench 1.0", 9)]
 GO_FAILED = "BenchmarkMax-2  \t--- FAIL: BenchmarkMax-2\n    max_test.go:7: wrong\nFAIL\n"
+VEGETA = (RECORDED / "instruments/vegeta-12.txt").read_text()
+STRESS_NG_FAILED = "stress-ng: fail:  [6090] stress-ng-cpu: ackermann error detected\n"
 FAILED = [
     ("hyperfine", '{"results": [{"command": "x", "times": [0.1, 0.1], "exit_codes": [127, 1]}]}'),
     ("hyperfine", '{"results": [{"command": "x", "times": [1.0], "exit_codes": [null]}]}'),
@@ -283,6 +308,20 @@ FAILED = [
     ),
     ("jube", "nodes,time[s]\n1,nan\n"),
     ("jube", "|nodes|time[s]|\n|-|-|\n|1||\n"),
+    ("pgbench", PGBENCH.replace("actually processed: 6791", "actually processed: 0").replace("6986.855534", "nan")),
+    ("fio", '{"jobs": [{"jobname": "a", "error": 28, "job options": {"rw": "randwrite"}, "write": {"iops": 9}}]}'),
+    ("fio", "a: (groupid=0, jobs=1): err= 2 (file:filesetup.c:174, error=No such file or directory): pid=0: Sun\n"),
+    ("vegeta", '{"requests": 5, "rate": 6, "duration": 7, "wait": 1, "status_codes": {"0": 5}, "errors": ["refused"]}'),
+    ("vegeta", VEGETA.replace("200:180  500:20", "500:200")),
+    ("hey", text_of("hey").replace("[200]", "[404]")),
+    ("hey", "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n"),
+    ("redis-benchmark", " \rlpush s 1: rps=0.0 (overall: 0.0) avg_msec=-nan\rError from server: WRONGTYPE kind\n"),
+    ("stress-ng", text_of("stress-ng").replace(", 1 vm", "").replace(" vm ", " - ") + STRESS_NG_FAILED),
+    ("autocannon", text_of("autocannon").replace('"2xx":157', '"2xx":0')),
+    ("ghz", '{"total": 9, "rps": 3, "statusCodeDistribution": {"Unavailable": 3}, "errorDistribution": {"lost": 3}}'),
+    ("h2load", re.sub("[0-9]+ succeeded, [0-9]+ failed", "0 succeeded, 400 failed", text_of("h2load"))),
+    ("memtier-benchmark", '{"ALL STATS": {"Totals": {"Ops/sec": 0.0, "Connection Errors": 7}}}'),
+    ("ycsb", text_of("ycsb").replace("Return=OK", "Return=TIMEOUT")),
     ("csv", "run,status,value,unit\na,failed,,s\n"),
     ("csv", "run,status,value,unit\na,timeout,1.5,s\n"),
 ]
@@ -304,7 +343,7 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, name: s
 
 
 # What failed is missing in their files. will-it-scale has processes and threads in each row: two benchmarks.
-NO_FAILED = {"jmh", "pyperf", "criterion", "pytest-benchmark", "rebench", "llama-bench", "will-it-scale"}
+NO_FAILED = {"jmh", "pyperf", "criterion", "json", "pytest-benchmark", "rebench", "llama-bench", "will-it-scale"}
 
 
 def test_each_instrument_that_tells_of_failed_runs_has_one() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
-from scalograph.exchange.benchmark_values import failed_sentence, params_text, scores
+from scalograph.exchange.benchmark_values import failed_sentence, outlier_sentence, params_text, scores
 from scalograph.exchange.compare.matched_configurations import BENCHMARK
 from scalograph.exchange.compare.measured_source import (
     HALF,
@@ -56,12 +56,12 @@ def benchmark_source(reading: ImportedFiles, label: str, name: str | None = None
     failed = [FailedConfiguration(at, benchmark.failed) for benchmark, at in pairs if mostly_failed(*benchmark.failed)]
     doubt = _JUDGED if all(benchmark.disturbed for benchmark in chosen) else _UNJUDGED
     notes = [f"{each.name}: {note}" for each in chosen for note in (*each.notes, *each.warnings * bool(each.forks))]
-    sentences = (failed_sentence(chosen), left_out_text(reading.left_out), doubt)
+    sentences = (failed_sentence(chosen), outlier_sentence(chosen), left_out_text(reading.left_out), doubt)
     return MeasuredSource(
         label=label, name=reading.tool, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
         along=max(levels[0], key=lambda name: _rank([row[name] for row in levels])), response=response,
         configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured),
-        facts=facts | {"mode": chosen[0].mode},
+        facts=facts | {"mode": chosen[0].mode}, has_settings=any(benchmark.facts for benchmark in chosen),
         failed=tuple(failed), refused=_refusal([benchmark for benchmark, _ in measured]),
         trust=Trust(level="caution", sentence=" ".join(filter(None, sentences)), causes=list(dict.fromkeys(notes))),
     )  # fmt: skip
@@ -77,7 +77,7 @@ def _facts(every: Sequence[Benchmark]) -> dict[str, str]:
 
 def _refusal(every: Sequence[Benchmark]) -> str:
     """Return why no verdict is possible, whatever the values are; empty where one is."""
-    if every and all(len(benchmark.forks) == 1 for benchmark in every):
+    if every and all(len(benchmark.forks) == 1 and not benchmark.spread for benchmark in every):
         return _ONE_PROCESS
     n, of = (sum(benchmark.disturbed[i] for benchmark in every if benchmark.disturbed) for i in (0, 1))
     return f"{n:,} of {count_noun(of, 'run')} were disturbed" if n > HALF * of else ""
@@ -148,4 +148,7 @@ def _rank(values: Sequence[Any]) -> tuple[bool, int]:
 def _configuration(benchmark: Benchmark, levels: Mapping[str, Level]) -> SourceConfiguration:
     own, (n, of) = scores(benchmark), benchmark.disturbed or (0, 0)
     doubt = "includes disturbed runs" if n and len(own) == of else ""
-    return SourceConfiguration(levels, tuple(own), tuple(range(len(own))), summarize(own), doubt=doubt)
+    return SourceConfiguration(
+        levels, tuple(own), tuple(range(len(own))), summarize(own, spread=benchmark.spread), doubt=doubt,
+        spread=benchmark.spread,
+    )  # fmt: skip

@@ -214,7 +214,10 @@ def differences(comparisons: ResultComparisons) -> str:
     several = len(comparisons.results) > 1
     every = [(f"{result.other}: " * several, d) for result in comparisons.results for d in result.differences]
     if not every:
-        return "no difference of machine, kernel or JVM is known"
+        unrecorded = {label: None for result in comparisons.results for label in result.unrecorded}
+        of = "" if all(len(result.unrecorded) > 1 for result in comparisons.results) else f" of {', '.join(unrecorded)}"
+        missing = f"machine and settings{of} are not recorded"
+        return missing if unrecorded else "no difference of machine, kernel or JVM is known"
     # Of a digest only the difference is worth showing.
     change_texts = (f" {d.reference} \N{RIGHTWARDS ARROW} {d.other}" * (d.what != PROGRAM) for _, d in every)
     texts = [f"{whose}{d.what}{text}" for (whose, d), text in zip(every, change_texts, strict=True)]

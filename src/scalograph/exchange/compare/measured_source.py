@@ -31,6 +31,7 @@ class SourceConfiguration(NamedTuple):
         doubt: why it decides nothing; empty where it does.
         loop_logs: log of the sentinel's loop time in each run; NaN where unknown, empty if all are.
         open_log: half of the distance between the ends of its scores, as a log; 0 unless they are corrected.
+        spread: given standard deviation of a single score, as a share; 0 where unknown.
     """
 
     levels: Mapping[str, Level]
@@ -41,6 +42,7 @@ class SourceConfiguration(NamedTuple):
     doubt: str = ""
     open_log: float = 0.0
     loop_logs: tuple[float, ...] = ()
+    spread: float = 0.0
 
 
 class FailedConfiguration(NamedTuple):
@@ -63,6 +65,7 @@ class MeasuredSource:
         along: factor of its curves.
         failed: configurations without a measurement.
         facts: facts beside the machine's, by name.
+        has_settings: whether the facts tell of the machine, or of how the program was built or run.
         refused: why no verdict is possible; empty where one is.
         trust: the verdict on the study; None of a published table.
         curves: whose laws are compared: those of the primary response that are compared over all points.
@@ -81,6 +84,7 @@ class MeasuredSource:
     failed: tuple[FailedConfiguration, ...] = ()
     machine: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
+    has_settings: bool = False
     refused: str = ""
     trust: Trust | None = None
     curves: tuple[Curve, ...] = ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
 from scalograph.findings.published.published_quantities import (
@@ -28,11 +29,13 @@ def is_published(text: str) -> bool:
     return text.startswith(PREFIX)
 
 
-def published_source(text: str, name: str | None = None) -> MeasuredSource:
+def published_source(text: str, name: str | None = None, spread: float = 0.0) -> MeasuredSource:
     """Return a source of the rows of a published table.
 
     `text` is `published:` and the number of a table, or a study with columns to filter by; `name` the response, None
-    for the primary one. Raises StudyError: there is no such table, or its rows name a configuration twice.
+    for the primary one; `spread` the given standard deviation of single runs, as a share, 0 where unknown.
+
+    Raises StudyError: there is no such table, or its rows name a configuration twice.
     """
     study_name, _, rest = text.removeprefix(PREFIX).partition(":")
     parts = [part.partition("=") for part in rest.split(",") if part]
@@ -47,7 +50,11 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
         raise unknown_name_error(text, f"no column {', '.join(unknown)}", unknown[0], columns)
     kept = [row for row in rows if all(row[column] == wanted for column, wanted in where.items())]
     column, response = _response(declared.study, published, text, name)
-    configurations = _configurations(text, published, kept, column)
+    single = summarize((1.0,), spread=spread) if spread else None
+    configurations = tuple(
+        row._replace(spread=spread, estimate=single and single.rescale(*row.scores))
+        for row in _configurations(text, published, kept, column)
+    )
     known_factors = declared.study.factors
     factors = {
         name: FactorDoc(name=name, title=known_factors[name].title or name, unit=known_factors[name].unit, levels=[])
@@ -64,6 +71,7 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
         along=baseline[0] if baseline else widest, response=response,
         configurations=configurations,
         facts={name: values.pop() or "" for name, values in common.items() if len(values) == 1},
+        has_settings=bool(common),
     )  # fmt: skip
 
 

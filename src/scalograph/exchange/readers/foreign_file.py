@@ -35,6 +35,10 @@ _MAX_LINE, _MAX_ROW = 1000, 16_000
 # Below the header of a drawn table.
 _RULE = re.compile(r"^ *\|[ :|]*-[ :|-]*$", re.MULTILINE)
 MEAN_ONLY = "a mean without its samples: no interval"
+# Tools that print JSON may print errors to the same file, line by line.
+_DOCUMENT = re.compile(r"^(?:\{|\[(?=\s{0,100}[\[{]))", re.MULTILINE)
+# Of a file, for all readers that try it.
+_SHARED = ("_data", "text", "_json_text", "json")
 
 ReadValue = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
@@ -126,7 +130,7 @@ class ForeignFile:
     def copy_for(self, reader: Reader) -> "ForeignFile":
         """Return the same file for another reader: what was unpacked and parsed is shared."""
         other = ForeignFile(self.path, reader)
-        other.__dict__ |= {name: self.__dict__[name] for name in ("_data", "text", "json") if name in self.__dict__}
+        other.__dict__ |= {name: self.__dict__[name] for name in _SHARED if name in self.__dict__}
         return other
 
     @cached_property
@@ -149,12 +153,29 @@ class ForeignFile:
 
     @cached_property
     def json(self) -> Any:
-        """The parsed JSON document. Raises StudyError: it is missing, too large, or no JSON."""
-        return self._parse(_decode(self._charge((b",", b"[", b"{"))), "")
+        """The parsed JSON document, without lines printed before it. Raises StudyError: missing, too large, or none."""
+        text = self._json_text
+        if text[:1] not in ("{", "[") and (start := _DOCUMENT.search(text)):
+            text = text[start.start() : max(text.rfind("}"), text.rfind("]")) + 1]
+        return self._parse(text, "")
+
+    @cached_property
+    def _json_text(self) -> str:
+        return _decode(self._charge((b",", b"[", b"{"))).removeprefix("\ufeff")
+
+    def documents(self) -> Iterator[tuple[str, Any]]:
+        """Yield place and document: the file, or each line of JSON lines, of which one of the first two is an object.
+
+        Raises StudyError: it is missing, too large, or no JSON.
+        """
+        filled = (line[0] for line in _LINE.finditer(self._json_text) if line[0].strip())
+        first = [*islice(filled, 2)]
+        yield from self.json_lines() if len(first) > 1 and any(map(_is_object, first)) else [("", self.json)]
 
     def json_lines(self) -> Iterator[tuple[str, Any]]:
         """Yield place and document of each line that is none other; a line that is no JSON is left out."""
-        lines = enumerate(_LINE.finditer(self.text), 1)
+        self._charge((b"\n",))
+        lines = enumerate(_LINE.finditer(self._json_text), 1)
         filled = ((f"line {number}", line[0]) for number, line in lines if line[0].strip())
         return self.each(filled, lambda where, line: (where, self._parse(line, where)))
 
@@ -249,7 +270,7 @@ class ForeignFile:
 
     def _parse(self, text: str, where: str) -> Any:
         try:
-            return from_json(text.removeprefix("\ufeff"))
+            return from_json(text)
         except ValueError as error:
             if where:
                 raise PartError(f"Invalid JSON: {error}") from error
@@ -274,10 +295,11 @@ class ForeignFile:
     def _charge(self, signs: tuple[bytes, ...]) -> bytes:
         """Return the bytes; each value in them has one of the `signs`, and is charged to the shared limits."""
         left = _LEFT.get() or _Left(MAX_TOGETHER, MAX_PARTS)
-        left.n_parts -= sum(map(self._data.count, signs))
-        if left.n_parts < 0:
+        n_parts = sum(map(self._data.count, signs))
+        if n_parts > left.n_parts:
             values = f"more than {MAX_PARTS} values"
             raise TooMuchError(self.refusal("", values, fix="read fewer benchmarks at once").problems)
+        left.n_parts -= n_parts
         return self._data
 
     def _unpack(self, data: bytes) -> bytes:
@@ -295,6 +317,13 @@ class ForeignFile:
         except zlib.error as error:
             raise self.refusal("", f"damaged gzip: {error}") from error
         return bytes(unpacked)
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(from_json(line), dict)
+    except ValueError:
+        return False
 
 
 def check_part(part: Any, adapter: TypeAdapter[T]) -> T:

@@ -63,7 +63,10 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     warnings = [f"{share * count:,.0f} of {count:,.0f} requests failed"] if share else []
     warnings += ["no HTTP in it: its rate is of iterations"] if metric != "http_reqs" else []
     warnings += [*_checks(summary), *_thresholds(summary)]
-    run = Benchmark("k6", mode, {}, "1/s", (fork([rate * (1 - share)]),), warnings=tuple(warnings[:_MOST_NAMED]))
+    vus = _values(summary, "vus_max")
+    facts = {"VUs": f"{n:g}"} if (n := _number(vus.get("max", vus.get("value")))) else {}
+    score = fork([rate * (1 - share)])
+    run = Benchmark("k6", mode, {}, "1/s", (score,), facts=facts, warnings=tuple(warnings[:_MOST_NAMED]))
     yield fail(run) if share == 1 else run
 
 

@@ -24,7 +24,13 @@ _PARAMS = {
     "threads": re.compile(r"^number of threads: ([0-9]{1,6})$", re.MULTILINE),
     "scale": re.compile(r"^scaling factor: ([0-9]{1,9})$", re.MULTILINE),
 }
-_FACTS = {"query mode": re.compile(r"^query mode: (\w{1,40})$", re.MULTILINE)}
+_FACTS = {
+    "query mode": re.compile(r"^query mode: (\w{1,40})$", re.MULTILINE),
+    "tries": re.compile(r"^maximum number of tries: ([0-9]{1,9})$", re.MULTILINE),
+    "latency limit": re.compile(r"^number of transactions above the (.{1,40}) latency limit: ", re.MULTILINE),
+}
+_SCRIPT = re.compile(r"^SQL script [0-9]{1,3}: (.{1,200})\n(?: - weight: ([0-9]{1,9}))?", re.MULTILINE)
+_LATE = re.compile(r"^number of transactions above the .{1,40} latency limit: ([0-9]{1,18})\b", re.MULTILINE)
 
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
@@ -40,6 +46,9 @@ def _run(output: str) -> Benchmark:
         {name: value for name, pattern in every.items() if (value := first_group(pattern, output))}
         for every in (_PARAMS, _FACTS)
     )
+    # One script has its name at the top.
+    if len(scripts := _SCRIPT.findall(output)) > 1:
+        facts["scripts"] = ", ".join(f"{weight}x {script}" if weight else script for script, weight in scripts)[:400]
     name = f"pgbench {first_group(_START, output).strip()[:200]}".strip()
     run, rate = Benchmark(name, "transactions", params, "1/s", (), facts=facts), first_group(_RATE, output)
     done, n_failed = _DONE.search(output), int(first_group(_FAILED, output) or 0)
@@ -49,9 +58,15 @@ def _run(output: str) -> Benchmark:
     if _ABORTED in output or n_done + n_failed + n_skipped < n_asked:
         of = f"aborted at {n_done:,} of {n_asked:,} transactions" if n_asked else f"aborted at {n_done:,} transactions"
         return fail(run, "; ".join(filter(None, (of, failed))))
+    if not n_done and done:
+        return fail(run, failed or "no transaction")
     if not rate:
         raise PartError("an output without its rate")
     if not float(rate):
         return fail(run, failed or "no transaction")
-    warnings = (f"{failed} beside {n_done:,}",) if failed else ()
+    n_late = int(first_group(_LATE, output) or 0)
+    late = f"{n_late:,} transactions late" if n_late else ""
+    skipped = f"{n_skipped:,} transactions skipped" if n_skipped else ""
+    problems = ", ".join(filter(None, (failed, skipped, late)))
+    warnings = (f"{problems} beside {n_done:,}",) if problems else ()
     return replace(run, forks=(fork([float(rate)]),), warnings=warnings)

@@ -1,4 +1,4 @@
-"""Output of sysbench 1: each run is a fork, its score the events per second."""
+"""Output of sysbench 0.4 to 1: each run is a fork, its score the events per second."""
 
 import re
 from collections.abc import Iterator
@@ -11,15 +11,21 @@ from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, fir
 _START = re.compile(r"^sysbench [0-9]\S*.*$", re.MULTILINE)
 _THREADS = re.compile(r"^Number of threads: ([0-9]{1,6})$", re.MULTILINE)
 _SECONDS = re.compile(r"^ +(?:total time|time elapsed): +([0-9]+\.[0-9]+)s$", re.MULTILINE)
-_EVENTS = re.compile(r"^ +total number of events: +([0-9]{1,18})$", re.MULTILINE)
-_IGNORED = re.compile(r"^ +ignored errors: +([0-9]{1,18}) ", re.MULTILINE)
+# A line that ends: of a number that was cut only a part is there.
+_EVENTS = re.compile(r"^ +total number of events: +([0-9]{1,18})\n", re.MULTILINE)
+# Before release 1.0 deadlocks were the only errors that were ignored.
+_IGNORED = re.compile(r"^ +(?:ignored errors|deadlocks): +([0-9]{1,18}) ", re.MULTILINE)
 _FATAL = re.compile(r"^FATAL: (.{1,200})$", re.MULTILINE)
 # Before the threads start, sysbench prints what the test was given, such as "Prime numbers limit: 10000".
 _SETTING = re.compile(r"^ *([A-Za-z][\w ()/-]{0,60}): (.{1,200})$", re.MULTILINE)
 _BEGIN = re.compile(r"^(?:Initializing worker threads|Threads started|CPU speed:|Total operations:)", re.MULTILINE)
 _MOST_SETTINGS = 20
 # sysbench does not print which test it ran, but some tests have a heading of their own.
-_HEADINGS = {"CPU speed:": "cpu", "SQL statistics:": "sql", "File operations:": "fileio", "Total operations:": "memory"}
+_HEADINGS = {
+    "CPU speed:": "cpu", "SQL statistics:": "sql", "File operations:": "fileio", "Total operations:": "memory",
+    "Maximum prime number checked in CPU test:": "cpu", "Primer numbers limit:": "cpu", "OLTP test statistics:": "sql",
+    "Memory operations type:": "memory", "Memory transfer size:": "memory", "Extra file open flags:": "fileio",
+}  # fmt: skip
 
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:

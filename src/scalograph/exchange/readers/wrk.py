@@ -10,7 +10,8 @@ from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, fir
 _START = re.compile(r"^(?:Running \S+ test @ |Making [0-9]+ requests to )(.*)$", re.MULTILINE)
 _LOAD = re.compile(r"^ +([0-9]{1,6}) threads and ([0-9]{1,9}) connections$", re.MULTILINE)
 _COUNT = re.compile(r"^ +([0-9]{1,18}) requests in ([0-9.]{1,30})([a-z]{1,2}), ", re.MULTILINE)
-_RATE = re.compile(r"^Requests/sec: +([0-9]+\.?[0-9]*)$", re.MULTILINE)
+# A line that ends: of a number that was cut only a part is there.
+_RATE = re.compile(r"^Requests/sec: +([0-9]+\.?[0-9]*)\n", re.MULTILINE)
 _STATUS = re.compile(r"^ +Non-2xx or 3xx responses: ([0-9]{1,18})$", re.MULTILINE)
 _SOCKET = re.compile(r"^ +Socket errors: (.*)$", re.MULTILINE)
 _KIND = re.compile(r"(connect|read|write|timeout) ([0-9]{1,18})")
