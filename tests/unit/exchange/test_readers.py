@@ -12,6 +12,7 @@ from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, join_files
 from scalograph.exchange.benchmark_values import scores
 from scalograph.exchange.readers import registry
+from scalograph.exchange.readers.foreign_file import MEAN_ONLY
 from scalograph.exchange.readers.plain_json import JsonLayout
 from tests.kit import RECORDED
 from tests.unit.exchange.instruments import FILES, SMALL, TABLE, given, place_of, read, result, text_of, timed, written
@@ -80,6 +81,146 @@ def test_each_output_of_a_load_tool_is_a_fork(name: str, param: str, printed: st
     rates = [float(text) for text in re.findall(printed, text_of(name))]
     assert [rate for one in every for rate in scores(one)] == pytest.approx(rates, rel=0.005)
     assert all(one.unit == "1/s" and one.params[param].isdecimal() for one in every)
+
+
+LLAMA = json.loads(text_of("llama-bench"))
+LLAMA_MD = """ggml_init: done
+| model                   |       size |     params | backend    | threads |          test |                  t/s |
+| ----------------------- | ---------: | ---------: | ---------- | ------: | ------------: | -------------------: |
+| llama 7B Q4_0           |   3.56 GiB |     6.74 B | CPU        |       1 |          pp64 |          6.21 ± 0.08 |
+| llama 7B Q4_0           |   3.56 GiB |     6.74 B | CPU        |       2 |  tg16 @ d512  |          7.80 ± 0.07 |
+
+build: 8cf427ff (5163)
+"""
+
+
+def llama_csv() -> str:
+    columns = [name for name in LLAMA[0] if not name.startswith("samples")]
+    rows = [",".join(f'"{row[name]}"' for name in columns) for row in LLAMA]
+    return "\n".join([",".join(columns), *rows, ""])
+
+
+def test_outputs_of_llama_bench_hold_the_same_rates(tmp_path: Path) -> None:
+    whole = recorded("llama-bench")
+    assert [list(one.forks[0].values) for one in whole] == [row["samples_ts"] for row in LLAMA]
+    assert (whole[1].name, dict(whole[1].params)) == ("llama 7B Q4_0 tg", {"n_threads": "1", "n_gen": "16"})
+    lines = read("llama-bench", given(tmp_path, "".join(f"{json.dumps(row)}\n" for row in LLAMA), "lines.json"))
+    assert lines == whole
+    means = read("llama-bench", given(tmp_path, llama_csv()))
+    assert [scores(one) for one in means] == [[pytest.approx(row["avg_ts"])] for row in LLAMA]
+    assert [(one.name, one.params) for one in means] == [(one.name, one.params) for one in whole]
+    drawn = read("llama-bench", given(tmp_path, LLAMA_MD))
+    assert [scores(one) for one in drawn] == [[6.21], [7.8]] and drawn[0].params == whole[0].params
+    assert dict(drawn[1].params) == {"n_threads": "2", "n_gen": "16", "n_depth": "512"}
+    assert all(one.warnings == (MEAN_ONLY,) for one in [*means, *drawn])
+
+
+def test_values_of_pytest_benchmark_and_vitest_are_as_printed(tmp_path: Path) -> None:
+    small, _, sort = recorded("pytest-benchmark")
+    rows = json.loads(text_of("pytest-benchmark"))["benchmarks"]
+    assert (small.name, dict(small.params)) == ("test_sum.py::test_sum", {"n": "64"})
+    assert median(small.forks[0].values) == pytest.approx(rows[0]["stats"]["median"]) and not small.warnings
+    assert scores(sort) == [rows[2]["stats"]["mean"]] and sort.warnings == (MEAN_ONLY,)
+    assert (small.facts["host"], small.facts["CPUs"], small.facts["kind"]) == ("a-host", "2", "range")
+    assert small.facts["commit"].startswith("0123") and "GC disabled" in small.facts
+    small, large, thrown = recorded("vitest")
+    printed = [task["mean"] for task in json.loads(text_of("vitest"))["files"][0]["groups"][0]["benchmarks"][:2]]
+    assert [scores(one)[0] for one in (small, large)] == pytest.approx([mean * 1e-3 for mean in printed])
+    assert (small.name, thrown.forks, small.warnings) == ("sum.bench.ts > sum > reduce n=64", (), (MEAN_ONLY,))
+    text = text_of("vitest").replace('"samples": []', '"samples": [0.5, 0.7]', 1)
+    (sampled, *_) = read("vitest", given(tmp_path, text))
+    assert list(sampled.forks[0].values) == pytest.approx([5e-4, 7e-4]) and not sampled.warnings
+
+
+def test_a_launch_of_benchmarkdotnet_is_a_fork(tmp_path: Path) -> None:
+    small, large, lost = recorded("benchmarkdotnet")
+    document = json.loads(text_of("benchmarkdotnet"))
+    assert (small.name, dict(large.params)) == ("Example.Sums.SumBench.Loop", {"N": "1000", "Kind": "a&b"})
+    assert [len(fork.values) for fork in small.forks] == [3, 3] and lost.forks == ()
+    every = [value for fork in small.forks for value in fork.values]
+    assert mean(every) == pytest.approx(document["Benchmarks"][0]["Statistics"]["Mean"] * 1e-9)
+    assert small.facts["CPUs"] == "4" and small.facts["job"] == "Runtime=.NET 8.0, LaunchCount=2"
+    for row in document["Benchmarks"]:
+        row.pop("Measurements")
+    (brief, *_) = read("benchmarkdotnet", given(tmp_path, json.dumps(document)))
+    assert list(brief.forks[0].values) == pytest.approx(every) and len(brief.forks) == 1
+    document["Benchmarks"][0]["Statistics"].pop("OriginalValues")
+    document["HostEnvironmentInfo"] |= {"Configuration": "DEBUG", "ProcessorName": {"Value": "A CPU"}}
+    (summary, *_) = read("benchmarkdotnet", given(tmp_path, json.dumps(document)))
+    assert scores(summary) == pytest.approx([mean(every)]) and summary.facts["CPU"] == "A CPU"
+    assert summary.warnings == ("a debug build", MEAN_ONLY)
+    old = [{"IterationMode": mode, "LaunchIndex": n, "Operations": 4, "Nanoseconds": 8 * n + 80 * (mode != "Result")}
+           for n in (1, 2) for mode in ("MainTarget", "Result")]  # fmt: skip
+    report = {"Benchmarks": [{"Type": "A", "Method": "B", "Statistics": {"Mean": 3}, "Measurements": old}]}
+    assert scores(read("benchmarkdotnet", given(tmp_path, json.dumps(report)))[0]) == pytest.approx([2e-9, 4e-9])
+
+
+def test_an_invocation_of_rebench_is_a_fork_without_its_warm_up(tmp_path: Path) -> None:
+    every = {(one.params["cores"], one.params["inputSize"]): one for one in recorded("rebench")}
+    one = every["1", "256"]
+    # What ReBench printed: six samples, and a mean of 4 ms.
+    assert [len(fork.values) for fork in one.forks] == [2, 2, 2] and round(mean(scores(one)) * 1e3) == 4
+    assert (one.name, one.params["executor"], one.facts["suite"], one.facts["host"]) == (
+        "Sum",
+        "Shell",
+        "Small",
+        "a-host",
+    )
+    run = "1\t{}\t{}\t{}\t{}\tSum\tShell\tSmall\t\t2\t64\t"
+    rows = [run.format(1, 2.5, "ms", "total"), run.format(2, 3.5, "ms", "total"), run.format(1, 900, "KB", "MaxRSS")]
+    for end in ("", "\tyuria"):
+        old = given(tmp_path, "\n".join(["#!rebench r.conf", *(f"{row}{end}" for row in rows), ""]))
+        reading = registry.read("rebench", old)
+        (one,) = reading.benchmarks
+        assert scores(one) == [3e-3] and one.params["cores"] == "2" and one.facts.get("machine", "") == end.strip()
+        assert [part.reason for part in reading.left_out] == ['MaxRSS in unit "KB" is neither a time nor a rate']
+    oldest = "[2016-01-02T10:00:00]\t2.5\tms\ttotal\tSum\tShell\tSmall\t\t0\t2\t64\t\n"
+    assert scores(read("rebench", given(tmp_path, oldest * 2))[0]) == [2.5e-3]
+
+
+def test_variables_of_reframe_are_benchmarks(tmp_path: Path) -> None:
+    reading = registry.read("reframe", FILES["reframe"])
+    values = [(one.name, dict(one.params), scores(one)) for one in reading.benchmarks]
+    cases = json.loads(text_of("reframe"))["runs"][0]["testcases"]
+    took = [case["perfvalues"]["generic:default:took"][0] for case in cases]
+    assert values[0] == ("Sum:took", {"n": "64"}, [took[0]]) and values[2] == ("Sum:speed", {"n": "64"}, [480.0])
+    assert values[-1][0] == "Broken:took" and reading.benchmarks[-1].failed == (1, 1)
+    new = {"name": "A", "result": "fail", "perfvalues": {"s:p:t": [2, 1, 0, 0.1, "s", "fail"]}}
+    ends = {"success": [{"name": "t", "value": 2.5, "unit": "s"}], "failure": None}
+    old = [
+        {"name": "A", "check_params": {"n": 1}, "result": result, "fail_reason": "no disk", "perfvars": variables}
+        for result, variables in ends.items()
+    ]
+    skipped = {"name": "A", "result": "skip"}
+    report = {"runs": [{"testcases": [new, *old, skipped]}]}
+    reading = registry.read("reframe", given(tmp_path, json.dumps(report)))
+    missed, one = reading.benchmarks
+    assert (scores(missed), missed.warnings, missed.params) == ([2.0], ("misses its reference",), {})
+    assert (one.name, scores(one), one.failed, one.warnings) == ("A:t", [2.5], (1, 2), ("no disk",))
+    assert [part.reason for part in reading.left_out] == ["A without a value"]
+
+
+def test_columns_with_a_unit_are_the_results_of_jube(tmp_path: Path) -> None:
+    time, *_ = every = recorded("jube")
+    assert (time.name, scores(time), dict(time.params)) == (
+        "time", [81.52, 80.97], {"nodes": "1", "tasks": "4", "compiler": "gcc"},
+    )  # fmt: skip
+    assert [(one.unit, one.failed[0]) for one in every[-2:]] == [("s", 1), ("1/s", 1)]
+    wide = text_of("jube").replace("gcc", "gcc" * 900)
+    assert [scores(one) for one in read("jube", given(tmp_path, wide))] == [scores(one) for one in every]
+    table = "nodes,time[ms],time_avg[ms],time_std[ms],time_cnt,mem_max[MB],lag_max[us]\n1,9,20.5,3,2,7,4\n"
+    avg, lag = read("jube", given(tmp_path, table))
+    assert (avg.name, scores(avg), avg.warnings, dict(lag.params)) == (
+        "time_avg", [pytest.approx(0.0205)], (MEAN_ONLY,), {"nodes": "1", "mem_max[MB]": "7"},
+    )  # fmt: skip
+
+
+def test_processes_and_threads_of_will_it_scale_are_benchmarks(tmp_path: Path) -> None:
+    every = {(one.params["tasks"], one.params["mode"]): one for one in recorded("will-it-scale")}
+    assert scores(every["4", "processes"]) == [1987350.0] and scores(every["2", "threads"]) == [921756.0]
+    assert every["4", "threads"].failed == (1, 1) and len(every) == 8
+    (one, *_) = read("will-it-scale", given(tmp_path, text_of("will-it-scale") * 2, "brk1.csv"))
+    assert (one.name, len(one.forks)) == ("brk1", 2)
 
 
 def test_right_answers_count(tmp_path: Path) -> None:
@@ -331,6 +472,18 @@ def google(**more: object) -> str:
     ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok" is no status'),
     ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
     ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
+    ("llama-bench", "[1]", r"\[0\]: Input should be a valid dictionary"),
+    ("llama-bench", LLAMA_MD.replace("t/s |", "x/s |"), "Field required"),
+    ("llama-bench", LLAMA_MD.replace("16 @ d512", "").replace("pp64", "all"), 'line 4: test "all" of 6.21'),
+    ("rebench", "#!rebench\n1\t1\t2.5\tms\ttotal\n", "row 1: no measurement: torn"),
+    ("jube", "nodes,time\n1,2\n", r"no column with a unit of time or rate, such as time\[s\]"),
+    ("jube", "nodes,time[s]\n1\n", "line 2: 1 cells, expected 2"),
+    ("jube", "nodes,time[s]\n1,fast\n", 'time = "fast" is no number'),
+    ("reframe", '{"runs": [{"testcases": [{"name": "A", "perfvalues": {"a:b:bw": [1, 0, 0, 0, "MB"]}}]}]}',
+        'A:bw in unit "MB" is neither a time nor a rate'),
+    ("pytest-benchmark", '{"benchmarks": [{"fullname": "a", "stats": {}}]}',
+        r"benchmarks\[0\].stats.mean: Field required"),
+    ("will-it-scale", text_of("will-it-scale")[:70].replace(",0,100,0\n", ",x,100,0\n1,2,"), "cells, expected 6"),
     ("json", '{"results": [{"seconds": null}]}', r"results\[0\].seconds: null is no number"),
     ("json", '{"results": [{"seconds": 1}]}', r"results\[0\]: nothing at /threads"),
     ("json", '{"results": [{"threads": [], "seconds": 1}]}', "neither a text nor a number at /threads"),

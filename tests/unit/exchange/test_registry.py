@@ -45,7 +45,7 @@ every_reader = pytest.mark.parametrize("name", READERS)
 CUTS = {
     "wrk": "Requests/sec", "sysbench": "General stat", "pgbench": "tps =", "gobench": " ns/op", "csv": ",unit",
     "hey": "Status code", "redis-benchmark": "throughput", "stress-ng": " cpu  ", "h2load": "requests:",
-    "ycsb": "Throughput(",
+    "ycsb": "Throughput(", "rebench": "\ttotal", "jube": "16 |", "will-it-scale": ",",
 }  # fmt: skip
 NOTHING = (b"", b"{}", b"[]", b"x,y\n1,2\n", b"\x00" * 100, b"\x00\xff" * 50, b"value,unit\n", b"[" * 100_000)
 # In place of a number of the file.
@@ -200,6 +200,25 @@ LARGE = [
     ("sysbench", r'"sysbench 1\n" * n', "given: more than 10000 outputs"),
     ("pgbench", r'"transaction type: x\n" * (n // 4)', "given: more than 10000 outputs"),
     ("wrk", r'"Running 1s test @ x\n" * (n // 4)', "given: more than 10000 outputs"),
+    ("rebench", r'"#!x\n" + "".join(f"1\t1\t1\tms\ttotal\tb{i}\te\ts\t\t\t\t\n" for i in range(n // 4))',
+        "given: more than 10000 benchmarks"),
+    ("rebench", r'"#!x\n" + "\t" * (5 * n) + "\n" + "# benchmark: 0={" + "[" * n + "}\n"', "given"),
+    ("rebench", r'"#!x\n" + "1\t1\t1\tms\ttotal\tb\te\ts\t\t\t\t\n" * (n // 4)', "1 benchmark"),
+    ("jube", r'"|" * n + "\n|-|\n" + "|1" * n + "|\n"', "given"),
+    ("jube", r'",".join(f"a{i}[s]" for i in range(900)) + "\n" + ("1," * 900 + "\n") * (n // 9000)', "given: line 2"),
+    ("will-it-scale", r'"tasks,processes,processes_idle,threads,threads_idle,linear\n" + "1,2,3,4,5,6\n" * n',
+        "given: more than 10000 rows"),
+    ("llama-bench", """'[' + '{"avg_ts":1},' * (n // 4) + '{}]'""", "given: List should have at most 10000 items"),
+    ("llama-bench", r'"{}\n" * n', "given: more than 10000 tests"),
+    ("vitest", """'{"files":[{"groups":[{"fullName":"","benchmarks":[' + '{"name":""},' * 10_001"""
+        """ + '{"name":""}]}]}]}'""",
+        "given: more than 10000 benchmarks"),
+    ("vitest", """'{"files":[{"groups":[{"fullName":"x","benchmarks":[' + '{"name":1},' * n + '{}]}]}]}'""",
+        "given: files[0].groups[0].benchmarks[0].name"),
+    ("reframe", """'{"runs":[{"testcases":[' + '{"name":1},' * (n // 4) + '{}]}]}'""",
+        "given: runs[0].testcases[0].name"),
+    ("benchmarkdotnet", """'{"Benchmarks":[{"Type":"a","Method":"b","Measurements":[' + '1,' * n + '1]}]}'""",
+        "given: Benchmarks[0].Measurements[0]"),
     ("fio", """'{"jobs":[' + '{"jobname":"x"},' * n + '{}]}'""", "given: jobs: List should have at most 10000 items"),
     ("hey", r'"Summary:\n  Total:\t1 secs\n" + "  [200] 9 responses\n" * n', "given: line 1: a summary without"),
     ("ycsb", r'"[OVERALL], RunTime(ms), 1\n" + "[READ], Return=OK, 1\n" * n', "given: line 1: an output without its"),
@@ -285,6 +304,15 @@ FAILED = [
     ("sysbench", SYSBENCH.replace(" 2276\n", " 0\n")),
     ("pgbench", PGBENCH.replace("tps = 6986.855534", "tps = 0.000000")),
     ("pgbench", ABORTED),
+    ("benchmarkdotnet", '{"Benchmarks": [{"Type": "A", "Method": "B", "Statistics": null}]}'),
+    ("vitest", '{"files": [{"groups": [{"fullName": "a", "benchmarks": [{"name": "b", "samples": []}]}]}]}'),
+    ("reframe", '{"runs": [{"testcases": [{"name": "A", "result": "failure", "perfvars": null}]}]}'),
+    (
+        "reframe",
+        '{"runs": [{"testcases": [{"name": "A", "result": "fail", "perfvalues": {"s:p:t": [null,0,0,0,"s"]}}]}]}',
+    ),
+    ("jube", "nodes,time[s]\n1,nan\n"),
+    ("jube", "|nodes|time[s]|\n|-|-|\n|1||\n"),
     ("pgbench", PGBENCH.replace("actually processed: 6791", "actually processed: 0").replace("6986.855534", "nan")),
     ("fio", '{"jobs": [{"jobname": "a", "error": 28, "job options": {"rw": "randwrite"}, "write": {"iops": 9}}]}'),
     ("fio", "a: (groupid=0, jobs=1): err= 2 (file:filesetup.c:174, error=No such file or directory): pid=0: Sun\n"),
@@ -319,8 +347,12 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, name: s
         printed_score(text, name, None, one.unit)
 
 
+# What failed is missing in their files. will-it-scale has processes and threads in each row: two benchmarks.
+NO_FAILED = {"jmh", "pyperf", "criterion", "json", "pytest-benchmark", "rebench", "llama-bench", "will-it-scale"}
+
+
 def test_each_instrument_that_tells_of_failed_runs_has_one() -> None:
-    assert {name for name, _ in FAILED} == {*READERS} - {"jmh", "pyperf", "criterion", "json"}
+    assert {name for name, _ in FAILED} == {*READERS} - NO_FAILED
 
 
 def test_what_is_left_of_a_benchmark_is_of_runs_that_succeeded(tmp_path: Path) -> None:

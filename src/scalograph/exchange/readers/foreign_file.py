@@ -1,8 +1,9 @@
 """The file of another tool: bounded, unpacked, decoded, and parsed once; parts that cannot be read are left out."""
 
+import csv
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,9 +16,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pydantic_core import PydanticCustomError, from_json
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import MAX_PARAMS, LeftOut
-from scalograph.protocol.bounded import read_whole
+from scalograph.exchange.benchmark import MAX_PARAMS, Kind, LeftOut
+from scalograph.protocol.bounded import parse_csv, read_whole
 from scalograph.study.reader_names import Reader
+from scalograph.text.units import unit_of
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -29,7 +31,10 @@ _GZIP = b"\x1f\x8b"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 # Lines are matched one by one: a list of all could be many times as large as the file.
 _LINE = re.compile(r".*\n?")
-_MAX_LINE = 1000
+_MAX_LINE, _MAX_ROW = 1000, 16_000
+# Below the header of a drawn table.
+_RULE = re.compile(r"^ *\|[ :|]*-[ :|-]*$", re.MULTILINE)
+MEAN_ONLY = "a mean without its samples: no interval"
 # Tools that print JSON may print errors to the same file, line by line.
 _DOCUMENT = re.compile(r"^(?:\{|\[(?=\s{0,100}[\[{]))", re.MULTILINE)
 # Of a file, for all readers that try it.
@@ -215,6 +220,47 @@ class ForeignFile:
             line = self.text.count("\n", 0, begin) + 1
             yield f"line {line}", self.text[begin:end]
 
+    def limit(self, parts: Iterable[T], what: str) -> Iterator[T]:
+        """Yield the parts of a file. Raises StudyError at the first of more than MAX_BENCHMARKS."""
+        for n, part in enumerate(parts):
+            if n == MAX_BENCHMARKS:
+                raise self.refusal("", f"more than {MAX_BENCHMARKS} {what}", fix="import it in several files")
+            yield part
+
+    def table_rows(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield place and cells by column of each row: of tables drawn with `|` where there are some, else of CSV.
+
+        A row with more or fewer cells than its header is left out.
+
+        Raises StudyError: it is no table, or has more than MAX_BENCHMARKS rows.
+        """
+        rows = self._drawn_rows() if _RULE.search(self.text) else self._csv_rows()
+        return self.limit(self.each(rows, lambda where, row: (where, _cells(*row))), "rows")
+
+    def _drawn_rows(self) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
+        header, before = list[str](), list[str]()
+        for number, match in enumerate(_LINE.finditer(self.text), 1):
+            line = match[0].strip()
+            is_short = len(line) <= _MAX_ROW
+            cells = [cell.strip() for cell in line[1:].removesuffix("|").split("|")] if is_short else []
+            if not line.startswith("|"):
+                header = []
+            elif is_short and _RULE.fullmatch(line):
+                header = before
+            elif header:
+                yield f"line {number}", (header, cells)
+            before = cells
+
+    def _csv_rows(self) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
+        try:
+            reader = parse_csv(self.text, ",;\t")
+            header = [name.strip() for name in reader.fieldnames or ()]
+            for cells in reader.reader:
+                if cells:
+                    yield f"line {reader.reader.line_num}", (header, cells)
+        except csv.Error as error:
+            raise self.refusal("", f"cannot be read: {error}") from error
+
     def each(self, parts: Iterable[tuple[str, T]], read_one: Callable[[str, T], V | None]) -> Iterator[V]:
         """Yield what `read_one` makes of each part and its place; a part that raises PartError is left out."""
         for where, part in parts:
@@ -291,6 +337,27 @@ def check_part(part: Any, adapter: TypeAdapter[T]) -> T:
     except ValidationError as error:
         at, reason = _first_error(error)
         raise PartError(reason, at) from error
+
+
+def pick_facts(source: Any, names: Mapping[str, str]) -> dict[str, str]:
+    """Return what a document tells of its keys, each by the name that readers share; empty where it is no table."""
+    given = source if isinstance(source, dict) else {}
+    return {fact: str(given[key])[:200] for key, fact in names.items() if given.get(key) not in (None, "", [], {})}
+
+
+def rate_or_time(unit: str) -> tuple[Kind, float] | None:
+    """Return kind and factor of a unit; any amount per second is a rate, in that amount; None for others.
+
+    >>> rate_or_time("ms"), rate_or_time("GB/s"), rate_or_time("Gflops"), rate_or_time("KB")
+    (('s', 0.001), ('1/s', 1.0), ('1/s', 1.0), None)
+    """
+    return unit_of(unit) or (("1/s", 1.0) if unit.lower().endswith(("/s", "/sec", "flops")) else None)
+
+
+def _cells(header: list[str], cells: list[str]) -> dict[str, str]:
+    if len(header) != len(cells):
+        raise PartError(f"{len(cells)} cells, expected {len(header)}")
+    return dict(zip(header, (cell.strip() for cell in cells), strict=True))
 
 
 def _first_error(error: ValidationError) -> tuple[str, str]:

@@ -8,7 +8,15 @@ from typing import Any, Literal
 from pydantic import Field, TypeAdapter
 
 from scalograph.exchange.benchmark import Benchmark, fail, fork, join_process
-from scalograph.exchange.readers.foreign_file import Amount, ForeignFile, ForeignPart, PartError, ReadValue, Text
+from scalograph.exchange.readers.foreign_file import (
+    Amount,
+    ForeignFile,
+    ForeignPart,
+    PartError,
+    ReadValue,
+    Text,
+    pick_facts,
+)
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 # Parts of a name that say how it was measured, not what.
@@ -42,8 +50,7 @@ _ENTRY = TypeAdapter(_Entry)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a result file in order: real time per iteration; repetitions share a fork."""
-    context = file.json.get("context") if isinstance(file.json, dict) else None
-    facts = _facts(context if isinstance(context, dict) else {})
+    facts = pick_facts(file.json.get("context") if isinstance(file.json, dict) else None, _FACTS)
     entries = [*file.entries(_ENTRY, "benchmarks")]
     names = {entry.name for _, entry in entries}
     parts = [(where, entry) for where, entry in entries if not _is_aggregate(entry, names)]
@@ -65,10 +72,6 @@ def _medians(entries: Sequence[tuple[str, _Entry]]) -> list[tuple[str, _Entry]]:
     """Return the median of each benchmark under its own name, where only aggregates were written."""
     medians = [(where, entry) for where, entry in entries if entry.aggregate_name == "median"]
     return [(where, entry.model_copy(update={"name": entry.run_name or entry.name})) for where, entry in medians]
-
-
-def _facts(context: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(context[key])[:200] for key, name in _FACTS.items() if context.get(key) not in (None, "")}
 
 
 def _benchmark(entry: _Entry, facts: Mapping[str, str]) -> Benchmark | None:

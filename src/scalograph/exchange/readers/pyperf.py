@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, PartError, ReadValue, Text
+from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, PartError, ReadValue, Text, pick_facts
 
 _FACTS = {
     "hostname": "host", "cpu_model_name": "CPU", "cpu_count": "CPUs", "python_version": "Python",
@@ -46,5 +46,4 @@ def _benchmark(timing: _Timing, shared: Mapping[str, Any]) -> Benchmark:
     forks = tuple(fork(worker.values) for worker in timing.runs if worker.values)
     if not forks:
         raise PartError(f"{name[:80]} without a value")
-    facts = {called: str(metadata[key])[:200] for key, called in _FACTS.items() if metadata.get(key)}
-    return Benchmark(name, "value", {}, "s", forks, facts=facts)
+    return Benchmark(name, "value", {}, "s", forks, facts=pick_facts(metadata, _FACTS))
