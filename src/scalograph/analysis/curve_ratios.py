@@ -88,7 +88,7 @@ def curve_ratios(
     k, sides = len(a), (_study_means(a), _study_means(b))
     shift = _weighted_contrast(sides, np.full(k, 1 / k), wider) if k > 1 else configurations[0]
     above = _weighted_contrast(sides, np.asarray(upper) / sum(upper), wider) if any(upper) else None
-    shape = [_weighted_contrast(sides, (np.arange(k) == i) - 1 / k, wider) for i in range(k)] if k > 1 else []
+    shape = _shape(sides, wider) if k > 1 else []
     if reason := _too_few(a, b):
         configurations, shape = (
             [_drop_interval(c, reason) for c in contrasts] for contrasts in (configurations, shape)
@@ -126,11 +126,34 @@ def _study_means(runs: Sequence[BlockedLogs]) -> _Means:
 
 def _weighted_contrast(sides: tuple[_Means, _Means], weights: FloatArray, wider: tuple[float, float]) -> Contrast:
     x, y = (_weighted_sum(side, weights) for side in sides)
+    return _contrast_of_means(x, y, sum(side.errors.size for side in sides), wider)
+
+
+def _contrast_of_means(x: Center, y: Center, n: int, wider: tuple[float, float]) -> Contrast:
     x, y = (replace(c, se=factor * c.se) for c, factor in zip((x, y), wider, strict=True))
-    n = sum(side.errors.size for side in sides)
     if min(x.df, y.df) < 1:
         return Contrast(y.value - x.value, math.nan, 0.0, n, MEAN, ("need >= 2 blocks of each for an interval",))
     return Contrast(y.value - x.value, math.hypot(x.se, y.se), satterthwaite(x, y), n, MEAN)
+
+
+def _shape(sides: tuple[_Means, _Means], wider: tuple[float, float]) -> list[Contrast]:
+    """Return the contrast of each configuration less the mean of all."""
+    n = sum(side.errors.size for side in sides)
+    return [_contrast_of_means(x, y, n, wider) for x, y in zip(*map(_from_mean, sides), strict=True)]
+
+
+def _from_mean(side: _Means) -> list[Center]:
+    """Return each configuration less the mean of all; a block without the configuration has the mean's error alone."""
+    values, k = side.means - side.means.mean(), side.means.size
+    common = np.bincount(side.blocks, side.errors) / k
+    n = common.size
+    if n < 2:
+        return [Center(float(value), math.nan, 0) for value in values]
+    cells, inverse = np.unique(side.configurations * n + side.blocks, return_inverse=True)
+    of, blocks = np.divmod(cells, n)
+    apart = np.square(np.bincount(inverse, side.errors) - common[blocks]) - np.square(common[blocks])
+    squares = np.maximum(common @ common + np.bincount(of, apart, k), 0.0)
+    return [Center(float(x), math.sqrt(s * n / (n - 1)), n - 1) for x, s in zip(values, squares, strict=True)]
 
 
 def _weighted_sum(side: _Means, weights: FloatArray) -> Center:

@@ -63,9 +63,11 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
     points, wrong = Points([], []), list[Problem]()
     divided = reader.reader.dialect.delimiter
     fix = "" if divided == "," else f"fields are divided by {_CALLED[divided]} here; write numbers with a point"
-    for row in reader:
+    for n, row in enumerate(reader):
         where = f"{file.name}:{reader.line_num}"
-        if len(points.sizes) == MAX_ROWS:
+        if n == MAX_ROWS and wrong:
+            break
+        if n == MAX_ROWS:
             raise StudyError.one(where, f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
         size, rate = _number(row.get(x)), _number(row.get(y))
         expected = f"a number above 0, up to {MOST:g}", f"a number above 0, {1 / WIDEST:g} to {WIDEST:g}"

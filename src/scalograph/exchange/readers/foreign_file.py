@@ -98,6 +98,19 @@ def shared_limits() -> Iterator[None]:
         _LEFT.reset(before)
 
 
+@contextmanager
+def trial() -> Iterator[None]:
+    """Give back the values that a refused reading was charged for: it holds none."""
+    left = _LEFT.get()
+    n_parts = left.n_parts if left else 0
+    try:
+        yield
+    except StudyError:
+        if left:
+            left.n_parts = n_parts
+        raise
+
+
 @dataclass
 class ForeignFile:
     """The file of a tool, for its reader.

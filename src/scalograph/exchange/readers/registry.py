@@ -1,6 +1,7 @@
 """Read files of other tools by the name of their format; the registry is `study/reader_names.py`."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from math import isfinite
@@ -73,7 +74,7 @@ def recognize(file: Path) -> ImportedFiles | None:
 
 
 def _recognize(path: Path) -> ImportedFiles:
-    from scalograph.exchange.readers.foreign_file import ForeignFile
+    from scalograph.exchange.readers.foreign_file import ForeignFile, trial
 
     if not path.is_file() and not path.is_dir():
         problem = "no plain file" if path.exists() else "No such file or directory"
@@ -81,10 +82,8 @@ def _recognize(path: Path) -> ImportedFiles:
     readings, file = [], ForeignFile(path, next(iter(READERS.values())))
     for row in READERS.values():
         file = file.copy_for(row)
-        try:
+        with suppress(StudyError), trial():
             readings.append(_read_format(file))
-        except StudyError:
-            continue
     if not readings:
         names = ", ".join(READERS)
         fix = f"name one to see why it is none: scalograph import FORMAT {path}"
