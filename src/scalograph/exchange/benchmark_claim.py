@@ -74,7 +74,10 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
     (best, *others), labels = [each for (each, _), _ in ranked], [label for (_, label), _ in ranked]
     level, step = 1 - (1 - confidence) / max(1, len(others)), value_steps([best, *others])[first.unit]
     theirs = [(scores(each), scores(best), (each.spread, best.spread)) for each in others]
-    ratios = [bound_by_step(ratio(a, b, level, spreads=spreads), step, a, b) for a, b, spreads in theirs]
+    ratios = [
+        ratio(a, b, level, spreads=both) if any(both) else bound_by_step(ratio(a, b, level), step, a, b)
+        for a, b, both in theirs
+    ]
     shown = _matrix(first.unit, labels, [value for _, value in ranked], ratios, len(named) - len(same))
     case = _compare_others(labels, [best, *others], ratios) if others else _single(labels[0], ranked[0][1], shown)
     if step is None and len(scores(best)) > 1 and case.case in ("one run", "no intervals"):
@@ -259,7 +262,8 @@ def _compare_benchmark(
     if kind != benchmark.unit:
         return held.model_copy(update={"why": f'{instrument} has {benchmark.unit}, the study\'s {name} is in "{unit}"'})
     theirs, study = scores(benchmark), [x * factor for x in sample.scores(name)]
-    estimate = bound_by_step(ratio(theirs, study, confidence, spreads=(benchmark.spread, 0.0)), step, theirs)
+    estimate = ratio(theirs, study, confidence, spreads=(benchmark.spread, 0.0))
+    estimate = estimate if benchmark.spread else bound_by_step(estimate, step, theirs)
     result, reason = label(estimate, len(theirs), len(study), held.figures.unit)
     reason = IDENTICAL_RUNS if IDENTICAL_RUNS in estimate.warnings else reason
     update = {"n_runs": len(study), "study": summarize(study, confidence), "ratio": estimate}

@@ -69,6 +69,8 @@ def summarize_benchmarks(every: Sequence[Benchmark], confidence: float) -> list[
     summaries = zip(every, (summarize_benchmark(benchmark, confidence) for benchmark in every), strict=True)
     return [
         row.model_copy(update={"estimate": bound_by_step(row.estimate, steps[row.unit], scores(benchmark))})
+        if not benchmark.spread
+        else row
         for benchmark, row in summaries
     ]
 
