@@ -10,6 +10,7 @@ from scalograph.analysis.steady import Kind
 from scalograph.study.responses import UNDISTURBED
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import Cause
+from scalograph.verdict.partners import RunPartner
 
 Key = tuple[Level, ...]
 
@@ -28,7 +29,7 @@ class Row(Struct, frozen=True, gc=False):
     `undisturbed` has corrected times of its observations, `undisturbed_s` that of the whole run, `open_log` half of the
     distance between their ends, as a log; `ran_on_one_cpu`: its tasks may be bound to that one. `search_s` is the
     undisturbed time that a search took for the run; None if it took the score. `loop_log` is the log of the sentinel's
-    loop time, `loop_ns`; NaN unless the run had one task at a time.
+    loop time, `loop_ns`; NaN unless the run had one task at a time. `partners` work for the run from outside.
     A journal may hold 100,000 rows: timelines and traces stay on disk, at `timeline_line` and `trace_line`. Rows hold
     no cycles, so the garbage collector can skip them.
     """
@@ -77,6 +78,7 @@ class Row(Struct, frozen=True, gc=False):
     search_s: float | None = None
     loop_log: float = math.nan
     loop_ns: float | None = None
+    partners: tuple[RunPartner, ...] = ()
 
     @property
     def key(self) -> Key:
