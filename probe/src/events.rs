@@ -236,6 +236,34 @@ pub struct Neighbor {
     pub kernel: bool,
     pub observer: bool,
     pub taken_ns: u64,
+    /// The `pid` of its family among `others`, if it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<u32>,
+}
+
+/// The CPU time of families of processes outside the run, between two moments on CLOCK_MONOTONIC.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Others {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    pub processes: Vec<OtherProcess>,
+}
+
+/// A process and all that descend from it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct OtherProcess {
+    pub pid: u32,
+    pub name: String,
+    #[serde(skip)]
+    pub largest: u32,
+    pub cpu_ns: u64,
+    /// What it had used before, and its age then.
+    pub before_ns: u64,
+    pub age_ns: u64,
+    /// Wake-ups that it and the run exchanged.
+    pub n_wakes: u64,
 }
 
 /// How long the loop of the sentinel took, one value for each online CPU.
@@ -294,6 +322,8 @@ pub struct RunEvent {
     pub neighbor_ns: Option<u64>,
     pub neighbor_per_cpu_ns: Option<Vec<u64>>,
     pub neighbors: Option<Vec<Neighbor>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
     pub wait_scope: Option<String>,
     pub replay: Option<ReplayFigures>,
     pub n_switches: Option<u64>,

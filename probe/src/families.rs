@@ -16,6 +16,8 @@ pub struct Seen {
     pub system_ns: u64,
     /// Of both, that of these children.
     pub children_ns: u64,
+    /// Since boot.
+    pub start_ns: u64,
 }
 
 impl Seen {
@@ -32,7 +34,8 @@ pub fn parse(pid: i32, stat: &str) -> Option<Seen> {
     let ticks = |one: usize, other: usize| Some((number(one)? + number(other)?) as u64 * tick_ns());
     let (parent, session) = (number(1)? as i32, number(3)? as i32);
     let (user_ns, system_ns, children_ns) = (ticks(11, 13)?, ticks(12, 14)?, ticks(13, 14)?);
-    Some(Seen { pid, parent, session, user_ns, system_ns, children_ns })
+    let start_ns = number(19).unwrap_or(0) as u64 * tick_ns();
+    Some(Seen { pid, parent, session, user_ns, system_ns, children_ns, start_ns })
 }
 
 /// All processes that there are; /proc is in `root`.

@@ -25,6 +25,7 @@ mod launch;
 mod listeners;
 mod namespace;
 mod neighbors;
+mod others;
 mod path;
 mod perf;
 mod poller;

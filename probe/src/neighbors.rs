@@ -11,7 +11,8 @@ const MAX_TOLD: usize = 8;
 const PF_KTHREAD: u64 = 0x0020_0000;
 
 /// `takers` are processes and the time they took, the most first; `ours` belong to the probe; /proc is in `root`.
-pub fn named(root: &Path, takers: &[(u32, u64)], ours: &[u32]) -> Vec<Neighbor> {
+/// `family` returns the topmost process of the family of a process.
+pub fn named(root: &Path, takers: &[(u32, u64)], ours: &[u32], family: impl Fn(u32) -> Option<u32>) -> Vec<Neighbor> {
     let mut told: Vec<Neighbor> = Vec::new();
     let mut nameless_ns = 0;
     for (index, &(pid, taken_ns)) in takers.iter().enumerate() {
@@ -19,13 +20,21 @@ pub fn named(root: &Path, takers: &[(u32, u64)], ours: &[u32]) -> Vec<Neighbor> 
         match room.then(|| ask(root, pid)).flatten() {
             Some((name, kernel)) => {
                 let observer = ours.contains(&pid);
-                told.push(Neighbor { pid: Some(pid), name: Some(name), kernel, observer, taken_ns })
+                let family = family(pid);
+                told.push(Neighbor { pid: Some(pid), name: Some(name), kernel, observer, taken_ns, family })
             }
             None => nameless_ns += taken_ns,
         }
     }
     if nameless_ns > 0 {
-        told.push(Neighbor { pid: None, name: None, kernel: false, observer: false, taken_ns: nameless_ns });
+        told.push(Neighbor {
+            pid: None,
+            name: None,
+            kernel: false,
+            observer: false,
+            taken_ns: nameless_ns,
+            family: None,
+        });
     }
     told
 }
@@ -50,7 +59,7 @@ pub fn partners(root: &Path, wakes: &[(u32, u64)], takers: &[(u32, u64)]) -> Vec
 }
 
 /// The process that a thread is of.
-fn process_of(root: &Path, tid: u32) -> Option<u32> {
+pub fn process_of(root: &Path, tid: u32) -> Option<u32> {
     let status = fs::read_to_string(root.join(format!("proc/{tid}/status"))).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }

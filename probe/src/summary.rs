@@ -3,6 +3,7 @@
 use crate::copies::{peak, Copy, Usage};
 use crate::events::{Degraded, ReplayFigures, RunEvent};
 use crate::neighbors;
+use crate::others::Families;
 use crate::processes;
 use crate::tree::Tree;
 use crate::watch::Watch;
@@ -22,7 +23,10 @@ pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize]
     if watch.spec.is_divided() {
         processes::sum(&mut event, watch, frame);
     }
-    switches(&mut event, watch, online);
+    let wakes = watch.records.as_ref().map_or_else(Vec::new, |records| records.tree.replay.partners());
+    let families = Families::now(&watch.others_before, watch.spec, &wakes);
+    switches(&mut event, watch, online, &families);
+    event.others = Some(families.others);
     let machine = watch.machine_end.as_ref().zip(before.machine.as_ref());
     (event.steal_ns, event.worst_steal_ns) = machine.map(|(end, start)| end.stolen_since(start)).unzip();
     event.machine_busy_ns = machine.map(|(end, start)| end.busy_ns.saturating_sub(start.busy_ns));
@@ -131,7 +135,7 @@ fn plain_usage(event: &mut RunEvent, sum: &Usage) {
 }
 
 /// Write the values that only kernel records give; records of a part of the run give none.
-fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
+fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize], families: &Families) {
     let Some(records) = &watch.records else { return };
     let sums = &records.tree.sums;
     event.n_lost_records = Some(sums.lost);
@@ -162,7 +166,9 @@ fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
     event.per_cpu_ns = by_cpu(tree.per_cpu_ns());
     event.outside_ns = Some(outside_ns(tree, &watch.cpus));
     event.neighbor_per_cpu_ns = by_cpu(tree.neighbor_per_cpu_ns());
-    event.neighbors = records.names_neighbors().then(|| neighbors::named(Path::new("/"), &tree.takers(), &tree.others));
+    event.neighbors = records
+        .names_neighbors()
+        .then(|| neighbors::named(Path::new("/"), &tree.takers(), &tree.others, |pid| families.root_of(pid)));
 }
 
 /// Return the CPU time on CPUs that no copy was given; `given` is sorted.

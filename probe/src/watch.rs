@@ -8,6 +8,7 @@ use crate::error::shorten;
 use crate::host::MachineTime;
 use crate::in_force;
 use crate::neighbors;
+use crate::others::Snapshot;
 use crate::poller::{Poller, Source};
 use crate::readings::Reading;
 use crate::records::Records;
@@ -60,6 +61,8 @@ pub struct Watch<'a> {
     /// What each command had used at both ends of the window.
     pub used: (Vec<Reading>, Vec<Reading>),
     pub machine_end: Option<MachineTime>,
+    /// Who had used how much before anything was started.
+    pub others_before: Snapshot,
     pub conditions_end: Conditions,
     pub stopped: Stopped,
     pub observer_end_ns: u64,
@@ -107,6 +110,7 @@ impl<'a> Watch<'a> {
             mains_end_ns: None,
             ended_ns: None,
             machine_end: None,
+            others_before: Snapshot::read(),
             conditions_end: Conditions::default(),
             stopped: Stopped::default(),
             observer_end_ns: 0,

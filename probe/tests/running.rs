@@ -80,3 +80,25 @@ fn one_that_is_not_there_starts_nothing() {
     assert!(failed(&answer).starts_with(&format!("service server does not run: process {}: ESRCH", gone.pid())));
     assert!(answer.all("copy").is_empty());
 }
+
+#[test]
+fn cpu_time_of_whoever_runs_beside_is_reported_with_what_it_used_before() {
+    let theirs = Theirs::start("while :; do :; done");
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let driver = command(&["sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.3"], json!({}));
+    let answer = probe(&spec(&[driver], json!({})));
+    let others = &answer.run()["others"];
+    let span_ns = ns(others, "to_ns") - ns(others, "from_ns");
+    assert!(span_ns >= ns(answer.run(), "wall_ns"));
+    let processes = others["processes"].as_array().unwrap();
+    let copy = answer.all("copy")[0]["pid"].clone();
+    assert!(processes.iter().all(|p| p["pid"] != copy), "{processes:#?}");
+    // The parent of both is above the probe, so each is a family of its own. It is among the 16 unless many are busier.
+    if let Some(process) = processes.iter().find(|p| p["pid"] == json!(theirs.pid())) {
+        assert_eq!(process["name"], "sh");
+        assert!((1_000_000..=span_ns + 10_000_000).contains(&ns(process, "cpu_ns")), "{process:#?}");
+        assert!(ns(process, "before_ns") > 0 && ns(process, "age_ns") > 0, "{process:#?}");
+    } else {
+        assert_eq!(processes.len(), 16);
+    }
+}

@@ -92,7 +92,7 @@ fn neighbors_have_names_while_they_live() {
     let tree = Tree::new("names")
         .with("proc/5/stat", &stat("my (odd) name", 64))
         .with("proc/6/stat", &stat("kworker/0:1", 0x0020_0040));
-    let told = neighbors::named(&tree.0, &[(5, 300), (6, 200), (7, 100), (8, 50)], &[5]);
+    let told = neighbors::named(&tree.0, &[(5, 300), (6, 200), (7, 100), (8, 50)], &[5], |_| None);
     let plain: Vec<_> = told.iter().map(|n| (n.name.as_deref(), n.kernel, n.observer, n.taken_ns)).collect();
     let named = [(Some("my (odd) name"), false, true, 300), (Some("kworker/0:1"), true, false, 200)];
     assert_eq!(plain, [&named[..], &[(None, false, false, 150)]].concat());

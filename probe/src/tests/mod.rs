@@ -4,6 +4,7 @@ mod birth;
 mod conditions;
 mod golden;
 mod host;
+mod others;
 mod record;
 mod replay;
 mod sentinel;

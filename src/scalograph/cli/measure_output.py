@@ -17,7 +17,7 @@ from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
-from scalograph.questions.claims import add_sentence, add_varied
+from scalograph.questions.claims import add_partners, add_sentence, add_varied
 from scalograph.questions.registry import role
 from scalograph.system.private_dir import scratch
 from scalograph.text.short_names import shorten
@@ -109,7 +109,7 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
         rows = [*claim.matrix.rows, *show.usage_rows(findings, claim.matrix.columns)]
         claim = claim.model_copy(update={"matrix": claim.matrix.model_copy(update={"rows": rows})})
     claim = claim.model_copy(update={"sentences": [*claim.sentences, *more][:3]})
-    claim = add_varied(claim, findings.study.varied)
+    claim = add_varied(add_partners(claim, findings.runs), findings.study.varied)
     for text in output_notes(findings.warnings):
         claim = add_sentence(claim, text)
     screen_shown = replace(shown, claim=claim, tables=[show.steps_table(findings, cost), *shown.tables])

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.row import Key, Row, row_keys
-from scalograph.findings.run_notes import find_trace, iteration_window
+from scalograph.findings.run_notes import find_trace, iteration_window, partner_sentences
 from scalograph.findings.sample import OtherLevels, Sample, count_repeats, other_levels
 from scalograph.findings.study_verdict import count_short
 from scalograph.findings.table import Table
@@ -68,6 +68,7 @@ def count_runs(table: Table, samples: Sequence[Sample]) -> RunsDoc:
         n_short=count_short(table, samples), verdicts=dict(Counter(row.verdict for row in real)),
         failures=_failures(failed, table.study.workload),
         started=table.started, ended=table.ended, paused_s=table.paused_s, end_reason=table.end_reason,
+        partners=list(partner_sentences(real)),
     )  # fmt: skip
 
 

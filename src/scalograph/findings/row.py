@@ -10,6 +10,7 @@ from scalograph.analysis.steady import Kind
 from scalograph.study.responses import UNDISTURBED
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import Cause
+from scalograph.verdict.partners import RunPartner
 
 Key = tuple[Level, ...]
 
@@ -29,6 +30,7 @@ class Row(Struct, frozen=True, gc=False):
     distance between their ends, as a log; `ran_on_one_cpu`: its tasks may be bound to that one. `search_s` is the
     undisturbed time that a search took for the run; None if it took the score. `loop_log` is the log of the sentinel's
     loop time, `loop_ns`; NaN unless the run had one task at a time. `tree_ratio`: time of all processes over `wall_s`.
+    loop time, `loop_ns`; NaN unless the run had one task at a time. `partners` work for the run from outside.
     A journal may hold 100,000 rows: timelines and traces stay on disk, at `timeline_line` and `trace_line`. Rows hold
     no cycles, so the garbage collector can skip them.
     """
@@ -78,6 +80,7 @@ class Row(Struct, frozen=True, gc=False):
     loop_log: float = math.nan
     loop_ns: float | None = None
     tree_ratio: float = 1.0
+    partners: tuple[RunPartner, ...] = ()
 
     @property
     def key(self) -> Key:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
@@ -14,7 +15,10 @@ from scalograph.study.cross_checks import DeclaredLevels
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level, list_words, refuse, short_repr
 from scalograph.text.format import format_cpu_list, named_cpus
+from scalograph.text.short_names import join_names
+from scalograph.text.units import format_duration
 from scalograph.text.warning_catalog import warning_text
+from scalograph.verdict.partners import RunPartner
 
 if TYPE_CHECKING:
     from scalograph.findings.row import Row
@@ -162,6 +166,27 @@ def settings_sentences(rows: Sequence["Row"]) -> Iterator[str]:
         values = {name: before for row in changing for name, before, _ in row.settings}
         named = ", ".join(f"{name} {value}" for name, value in [*values.items()][:MAX_NAMED])
         yield warning_text("settings restored", n=len(changing), named=named)
+
+
+PARTNER_SHARE = 0.01  # less of the runs' CPU time is not worth a sentence
+
+
+def partner_sentences(rows: Sequence["Row"]) -> Iterator[str]:
+    """Yield which processes outside the runs worked for them, or may have, in at least half of the runs."""
+    runs = [row for row in rows if row.status == "ok" and row.cpu_s is not None]
+    least_s = PARTNER_SHARE * median([row.cpu_s or 0.0 for row in runs]) if runs else 0.0
+    by_name: dict[str, list[RunPartner]] = {}
+    for partner in (partner for row in runs for partner in row.partners):
+        by_name.setdefault(partner.name, []).append(partner)
+    named: dict[bool, list[str]] = {True: [], False: []}
+    for name, partners in by_name.items():
+        used_s = median([partner.cpu_ns / 1e9 for partner in partners])
+        if 2 * len(partners) >= len(runs) and used_s >= least_s:
+            is_sure = 2 * sum(partner.is_sure for partner in partners) >= len(runs)
+            named[is_sure].append(f"{name} ({format_duration(used_s)} a run)")
+    for is_sure, names in named.items():
+        if names:
+            yield warning_text("partners" if is_sure else "possible partners", named=join_names(names[:MAX_NAMED]))
 
 
 def degradations(record: Record) -> tuple[tuple[str, str, str], ...]:

@@ -45,6 +45,7 @@ from scalograph.study.responses import RATE, Windows, elapsed_source, observer, 
 from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
+from scalograph.verdict.partners import find_partners, mark_partners, partner_ns
 from scalograph.verdict.preemption import n_cpus, slowdown
 from scalograph.verdict.speed import loop_time
 from scalograph.verdict.undisturbed import corrected_times, ran_on_one_cpu
@@ -288,12 +289,13 @@ class _JournalReader:
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=start_s,
-            taken=_interference_share(record, judgment), changed=self._intern(run_notes.own_changes(record)),
-            kept_to=run_notes.explain_fewer_cpus(record),
+            taken=_interference_share(mark_partners(record), judgment),
+            changed=self._intern(run_notes.own_changes(record)), kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
             undisturbed_s=corrected.whole_s, ran_on_one_cpu=ran_on_one_cpu(record), loop_log=loop_log(record),
             loop_ns=loop_time(record) if run.speed else None, tree_ratio=tree_ratio(run),
+            partners=tuple(find_partners(run)),
             search_s=self._search_time(record) if ok and elapsed and self._is_search else None,
         )  # fmt: skip
 
@@ -354,8 +356,9 @@ def _interference_share(record: Record, judgment: Judgment) -> float | None:
     run = record.run
     if not run.wall_ns or run.neighbor_ns is None:
         return SHARE if run.wall_ns else None
-    taken = run.neighbor_ns + (run.steal_ns or 0)
-    worst = max(run.neighbor_per_cpu_ns or (), default=0) + (run.worst_steal_ns or 0)
+    partners_ns = partner_ns(run)
+    taken = max(0, run.neighbor_ns - partners_ns) + (run.steal_ns or 0)
+    worst = max(0, max(run.neighbor_per_cpu_ns or (), default=0) - partners_ns) + (run.worst_steal_ns or 0)
     return max(slowdown(taken, record) if taken else 0.0, worst / run.wall_ns)
 
 

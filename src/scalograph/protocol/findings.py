@@ -131,6 +131,7 @@ class RunsDoc(Model):
     ended: str | None = None
     paused_s: float = Field(default=0.0, description="seconds between two starts, in which it was not under way")
     end_reason: str | None = None
+    partners: list[Text] = Field(default=[], exclude_if=lambda texts: not texts, description="who worked for the runs")
 
 
 _VERDICTS = ("Believe it: ", "Be careful: ", "Do not believe it: ")
@@ -392,9 +393,8 @@ def _part_1(raw: dict[str, Any], name: str) -> tuple[str, dict[str, Any] | None]
     field, several = _PROTOCOL_1[name]
     data, asked = raw.get(field), raw.get("study")
     if not data:
-        is_asked = isinstance(asked, dict) and asked.get("question") == name
-        return name, {"decided": False} if is_asked else None
+        return name, {"decided": False} if isinstance(asked, dict) and asked.get("question") == name else None
     parts = data if isinstance(data, list) else [data]
     decided = [part.get("decided") for part in parts if isinstance(part, dict)]
-    is_search = None not in decided
-    return name, {"decided": all(decided) if is_search else None, "data": {several: data} if several else data}
+    shown = {several: data} if several else data
+    return name, {"decided": all(decided) if None not in decided else None, "data": shown}

@@ -23,6 +23,7 @@ from scalograph.protocol.record_processes import (
     Name,
     Nanoseconds,
     Number,
+    Others,
     PerBin,
     PerCpu,
     Phases,
@@ -192,6 +193,7 @@ class RunFigures(RecordPart, frozen=True):
     neighbor_ns: Count | None = None
     neighbor_per_cpu_ns: PerCpu | None = None
     neighbors: Annotated[list[InterferingProcess], Meta(max_length=9)] | None = None
+    others: Others | None = None
     wait_scope: Literal["preemption", "preemption and wakeup"] | None = None
     replay: Replay | None = None
     n_switches: Count | None = None

@@ -158,6 +158,33 @@ class InterferingProcess(RecordPart, frozen=True, kw_only=True):
     kernel: bool = False
     observer: bool = False
     taken_ns: Count
+    family: int | None = None
+    partner: bool = False
+
+
+class OtherProcess(RecordPart, frozen=True, kw_only=True):
+    """CPU time of a process outside the run, with all that descend from it; `before_ns` it had used at `age_ns`.
+
+    `between_ns` is what it used in `n_pauses` pauses between earlier runs, which took `pause_ns`.
+    """
+
+    pid: int
+    name: Annotated[str, Meta(max_length=64)]
+    cpu_ns: Count
+    before_ns: Count = 0
+    age_ns: Count = 0
+    n_wakes: Count = 0
+    between_ns: Count = 0
+    pause_ns: Count = 0
+    n_pauses: Count = 0
+
+
+class Others(RecordPart, frozen=True, kw_only=True):
+    """The processes outside the run that used most CPU time between two moments."""
+
+    from_ns: Count
+    to_ns: Count
+    processes: Annotated[list[OtherProcess], Meta(max_length=16)]
 
 
 OptionalPerCpu = Annotated[list[Count | None], Meta(max_length=MAX_CPUS)]

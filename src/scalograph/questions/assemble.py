@@ -24,7 +24,7 @@ from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tails_table
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
-from scalograph.questions.claims import add_varied, first_claim
+from scalograph.questions.claims import add_partners, add_varied, first_claim
 from scalograph.questions.registry import answering_questions, has_curves, publishing_questions, role
 from scalograph.text.load_words import bad_ends
 from scalograph.text.reproduced import outcome
@@ -61,11 +61,12 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
     sentences = [*_concatenate([*own, *readings], lambda answer: answer.sentences)]
     noted = _concatenate(answers.values(), lambda answer: answer.warnings)
-    claim = add_varied(first_claim([*own, *readings], sentences), table.study.protocol.vary)
+    counts = overview.count_runs(table, every)
+    claim = add_varied(add_partners(first_claim([*own, *readings], sentences), counts), table.study.protocol.vary)
     others = [text for x in (*own, *readings) if x.claim for text in x.claim.sentences]
     all_told = dict.fromkeys((*claim.sentences, *others, *sentences, *outcome(decided, published)))
     return Findings(
-        study=overview.describe_study(table), machine=dict(table.machine), runs=overview.count_runs(table, every),
+        study=overview.describe_study(table), machine=dict(table.machine), runs=counts,
         trust=judge_study(table, every, reasons, summarize_flags(table, marked_by, bound, claim), floor),
         claim=claim, published_claims=decided, published_curves=make_published_curves(table, drawn, folder),
         answer=[shorten(text, LONGEST) for text in all_told],
@@ -74,8 +75,8 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         timelines=overview.read_timelines(every, table.view.primary, table.file, table.study.protocol.warmup),
         residue=varying, traces=overview.read_traces(every, table.view.primary, table.file),
         warnings=[*table.warnings, *table.dropped, *bad_ends(table.services),
-                  *summarize_notes(table.notes, table.noise), *settings_sentences(table.rows), *missed, *noted,
-                  *overview.warn_too_long(table)],
+                  *summarize_notes(table.notes, table.noise), *settings_sentences(table.rows), *counts.partners,
+                  *missed, *noted, *overview.warn_too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=overview.list_degradations(table.rows), reproduce=list(reproduce), log=overview.run_log(table, taken),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.sample import Sample
 from scalograph.findings.study_verdict import why_unusable, worst_cause
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Claim, Matrix
+from scalograph.protocol.findings import Claim, Matrix, RunsDoc
 from scalograph.protocol.plain import AnswerCase, Level
 from scalograph.text.answer_form import fill
 from scalograph.text.short_names import join_names
@@ -84,6 +84,11 @@ def state(
 def add_varied(claim: Claim, names: Sequence[str], each: str = "block") -> Claim:
     """End a claim with what was drawn anew for `each` block or pair; it may replace the last sentence."""
     return add_sentence(claim, variation_text(names, each)) if names else claim
+
+
+def add_partners(claim: Claim, runs: RunsDoc) -> Claim:
+    """End a claim with the CPU time that it does not include: that of processes outside the runs."""
+    return add_sentence(claim, f"{runs.partners[0]}.") if runs.partners else claim
 
 
 def add_sentence(claim: Claim, text: str) -> Claim:

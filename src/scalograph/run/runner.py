@@ -137,7 +137,7 @@ Part = TypeVar("Part", bound=Struct)
 # Names of values that are times, rates or shares of time, as workloads call them.
 _NAMES = re.compile(r"(.+_)?(s|ms|us|ns|hz|rate|percent|per_minute|rate_second)|ceiling|in_flight")
 # Fields of time, beside those whose names end in _ns.
-_FIGURES = ("wall_source", "cpu_source", "neighbors", "frequency_hz")
+_FIGURES = ("wall_source", "cpu_source", "neighbors", "others", "frequency_hz")
 
 
 def drop_times(record: Record, study: Study) -> Record:

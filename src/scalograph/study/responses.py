@@ -136,7 +136,7 @@ def run_units() -> dict[str, str]:
     """Return the names after `run.` with their units: `s`, `bytes`, `%` or none."""
     not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "degraded"}
     not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed"}
-    not_numbers |= {"replay", "speed"}
+    not_numbers |= {"replay", "speed", "others"}
     ends = {"_ns": "s", "_bytes": "bytes"}
     plain = {
         name.removesuffix(end): ends.get(end, "")

@@ -124,6 +124,8 @@ search invalid | Not measurable: {n} of {of} runs have impossible values[[, the 
 search busy | Machine too busy: {n} of {of} runs were disturbed[[, the last {row} in a row]] (to wait: --wait-quiet \
 10m)
 many | {first}; {more} later blocks too
+partners | CPU time and CPUs used exclude {named}, which worked for the runs
+possible partners | CPU time and CPUs used exclude {named}, which may have worked for the runs
 setting left | Run {run} left the setting {name} at {after}; before the run it was {before}
 settings restored | Machine settings were changed for {n:runs}, then restored and verified after each: {named}
 """

@@ -17,6 +17,7 @@ from scalograph.study.responses import elapsed_source
 from scalograph.text.quantities import percent_at_most
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause, find_cpu_escape, find_quota_escape
 from scalograph.verdict.little import find_little_violation
+from scalograph.verdict.partners import find_partners, mark_partners
 from scalograph.verdict.preemption import (
     BUSY_NS,
     BUSY_TICKS,
@@ -261,18 +262,27 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
         return Judgment("invalid", too_much)
     if is_untouched(run):
         return _CLEAN
-    if causes := _find_disturbances(record):
+    marked = mark_partners(record)
+    if causes := _find_disturbances(marked):
         if asked and asked.elapsed and is_corrected(record, causes, asked.elapsed.startswith("window.")):
             return Judgment("corrected", causes)
         if asked and asked.windows and is_sparse(record) and are_small(causes):
             return Judgment("unverified", bound_causes(record, causes))
+        if not _find_disturbances(mark_partners(record, with_possible=True)):
+            return Judgment("unverified", _excuse(causes, run))
         return Judgment("disturbed", causes)
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("unverified", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
-    plain = _judge_by_busy_time(record) if lacks_records(run) else Judgment("clean")
-    if plain.verdict == "clean" and (unclear := _possible_disturbances(record)):
+    plain = _judge_by_busy_time(marked) if lacks_records(run) else Judgment("clean")
+    if plain.verdict == "clean" and (unclear := _possible_disturbances(marked)):
         return Judgment("unverified", unclear)
     return plain
+
+
+def _excuse(causes: Sequence[Cause], run: RunFigures) -> list[Cause]:
+    """Turn causes into bounds: a process that may work for the run explains them."""
+    names = " and ".join(dict.fromkeys(p.name for p in find_partners(run) if not p.is_sure))
+    return [Cause(c.cause, c.amount, f"{c.unit}, at most", f"{names} may work for the run: {c.text}") for c in causes]
 
 
 def _find_disturbances(record: Record) -> list[Cause]:

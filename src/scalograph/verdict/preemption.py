@@ -6,6 +6,7 @@ from scalograph.protocol.record import Record, RunFigures
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.units import format_duration
 from scalograph.verdict.cause import SHARE, STEAL_TICKS, TICK_NS, Cause, granted_cpus
+from scalograph.verdict.partners import partner_ns
 from scalograph.verdict.speed import observer_ns, probe_ns
 
 # Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
@@ -143,8 +144,8 @@ def _find_steal(record: Record) -> Cause | None:
 
 
 def _others_ns(run: RunFigures, taken_ns: int | None, of_one_cpu: bool = False) -> float:
-    """Return taken time, of all CPUs or of one, less that of kernel threads and the probe."""
-    return max(0, taken_ns - kernel_ns(run) - observer_ns(run, of_one_cpu)) if taken_ns else 0
+    """Return taken time, of all CPUs or of one, less that of kernel threads, the probe, and partners."""
+    return max(0, taken_ns - kernel_ns(run) - observer_ns(run, of_one_cpu) - partner_ns(run)) if taken_ns else 0
 
 
 def kernel_ns(run: RunFigures) -> int:
@@ -154,7 +155,7 @@ def kernel_ns(run: RunFigures) -> int:
 
 def _names(run: RunFigures, kernel: bool = False) -> str:
     """Name the processes that took a tenth of it or more."""
-    every = [n for n in run.neighbors or () if n.kernel == kernel and not n.observer]
+    every = [n for n in run.neighbors or () if n.kernel == kernel and not (n.observer or n.partner)]
     least = _TELLING * sum(n.taken_ns for n in every)
     every_name = [n.name or "processes that have ended" for n in every if n.taken_ns >= least > 0]
     names = list(dict.fromkeys(every_name))

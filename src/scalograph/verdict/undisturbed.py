@@ -14,6 +14,7 @@ from scalograph.protocol.record import CopyEvent, Record, RunFigures
 from scalograph.protocol.record_processes import Replay
 from scalograph.study.responses import windows
 from scalograph.verdict.cause import PLAY, SHARE, STEAL_TICKS, TICK_NS, Cause
+from scalograph.verdict.partners import find_partners
 from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_records, n_cpus
 
 # Only CPU time that others took can be corrected.
@@ -120,7 +121,7 @@ def _correctable_steal(record: Record) -> _Steal | None:
     run = record.run
     if not run.wall_ns or run.cpu_ns is None or lacks_records(run) or record.processes or record.guest:
         return None
-    if (run.replay and run.replay.partners) or run.n_survivors:
+    if (run.replay and run.replay.partners) or find_partners(run) or run.n_survivors:
         return None
     if not has_one_task(run) and any(map(_is_confined, record.copies)):
         return None

@@ -222,3 +222,38 @@ def test_the_trace_nearest_the_median_stands_for_its_configuration(tmp_path: Pat
     shown = traces(tmp_path, runs, text=VALID.replace('levels = "1,2,4"', 'levels = "1:8"'), design=design)
     assert len(shown) == 8
     assert (shown[0].configuration, shown[-1].configuration) == (configurations[0], configurations[-1])
+
+
+def with_others(*processes: tuple[str, float, int]) -> dict[str, Any]:
+    """A run of 1 s beside processes that were at rest before it: name, CPU time in s, and wake-ups."""
+    listed = [
+        {"pid": i, "name": name, "cpu_ns": round(s * 1e9), "n_wakes": n, "before_ns": 0, "age_ns": 10**12 * (n < 50)}
+        for i, (name, s, n) in enumerate(processes, 2)
+    ]
+    others = {"from_ns": 0, "to_ns": 10**9, "processes": listed}
+    return recorded(1.0, 0.5, wait_scope="preemption and wakeup", others=others)
+
+
+WORKED, MAY_HAVE = ("CPU time and CPUs used exclude {}, which " + words for words in ("worked", "may have worked"))
+
+
+@pytest.mark.parametrize(("runs", "expected"), [
+    ([[("postgres", 0.4, 20)]] * 3, [WORKED.format("postgres (400 ms a run)")]),
+    ([[("postgres", 0.4, 20), ("redis", 0.2, 9)]] * 2,
+     [WORKED.format("postgres (400 ms a run) and redis (200 ms a run)")]),
+    ([[("shared", 0.4, 50)]] * 3, [MAY_HAVE.format("shared (400 ms a run)")]),  # nothing is known of its rest
+    ([[("hog", 0.4, 0)]] * 3, []),
+    ([[("journald", 0.004, 20)]] * 3, []),  # less than 1% of the CPU time of the runs
+    ([[("cron", 0.4, 20)], [], []], []),  # in one run of three
+    ([[("postgres", 0.4, 20)], [("postgres", 0.2, 50)], []], [MAY_HAVE.format("postgres (300 ms a run)")]),
+])  # fmt: skip
+def test_cpu_time_of_processes_that_work_for_the_runs_is_reported(
+    tmp_path: Path, runs: list[list[tuple[str, float, int]]], expected: list[str]
+) -> None:
+    made = [({"threads": 1}, with_others(*processes)) for processes in runs]
+    design = {"configurations": [{"threads": 1}], "runs": [len(runs)]}
+    found = findings(load_journal(tmp_path, made, ONE_FACTOR, design=design))
+    texts = [f"{text} for the runs" for text in expected]
+    assert found.runs.partners == texts
+    assert [text for text in found.warnings if "worked for" in text] == texts
+    assert found.claim and [text for text in found.claim.sentences if "worked for" in text] == [f"{t}." for t in texts]

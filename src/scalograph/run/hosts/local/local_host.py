@@ -39,6 +39,7 @@ from scalograph.system.platform_facts import counter_changes, read_counters
 from scalograph.system.private_dir import scratch
 from scalograph.system.stale_processes import owner_variables
 from scalograph.text.escape import shorten
+from scalograph.verdict.partners import PauseLog
 
 # Characters of a step that a message shows.
 MAX_SHOWN = 100
@@ -156,6 +157,7 @@ class LocalHost:
         self.probe = probe
         self._services = HeldServices(self._process, self._folder)
         self._n_not_started = 0
+        self._pauses = PauseLog()
 
     @cached_property
     def _facts(self) -> HostFacts:
@@ -281,7 +283,7 @@ class LocalHost:
         record = measure(spec.line(folder), process, record_signal)
         if record.run.wait_scope == "preemption and wakeup" and self.probe.name == PROGRAM:
             hold_wakeup_records(self.probe.argv[0])
-        return record
+        return self._pauses.annotate(record)
 
     def collect_service_ends(self, is_last: bool) -> list[ServicesEnded]:
         """Return how kept services ended; after the last run those that are up are ended first."""
