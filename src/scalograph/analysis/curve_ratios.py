@@ -139,10 +139,10 @@ def _contrast_of_means(x: Center, y: Center, n: int, wider: tuple[float, float])
 def _shape(sides: tuple[_Means, _Means], wider: tuple[float, float]) -> list[Contrast]:
     """Return the contrast of each configuration less the mean of all."""
     n = sum(side.errors.size for side in sides)
-    return [_contrast_of_means(x, y, n, wider) for x, y in zip(*map(_from_mean, sides), strict=True)]
+    return [_contrast_of_means(x, y, n, wider) for x, y in zip(*map(_deviations, sides), strict=True)]
 
 
-def _from_mean(side: _Means) -> list[Center]:
+def _deviations(side: _Means) -> list[Center]:
     """Return each configuration less the mean of all; a block without the configuration has the mean's error alone."""
     values, k = side.means - side.means.mean(), side.means.size
     common = np.bincount(side.blocks, side.errors) / k

@@ -51,7 +51,7 @@ class _Failed(NamedTuple):
 
 
 @dataclass(slots=True)
-class _CsvRuns:
+class _RunValues:
     """Values of one benchmark by run: a row that names none is a run of its own, by its place."""
 
     named: dict[str, list[float]] = field(default_factory=dict)
@@ -97,9 +97,9 @@ class _Table:
     """Values by benchmark and run, and units that are neither time nor rate."""
 
     columns: _Columns
-    values: dict[_Key, _CsvRuns] = field(default_factory=dict)
+    values: dict[_Key, _RunValues] = field(default_factory=dict)
     # Texts of a row that tell benchmarks apart, parsed once: key, seconds in a unit of its values, and runs.
-    parsed: dict[tuple[str, ...], tuple[_Key, float, _CsvRuns]] = field(default_factory=dict)
+    parsed: dict[tuple[str, ...], tuple[_Key, float, _RunValues]] = field(default_factory=dict)
     # Runs that failed, each by its params and, where the row names one, its benchmark: it has no response.
     failed: dict[_Failed, set[str | int]] = field(default_factory=dict)
     is_judged: bool = False
@@ -206,16 +206,16 @@ def _add_failed(file: ForeignFile, table: _Table) -> None:
         # A failed run has no response: its configuration is missing in each.
         for called, mode, unit in [by_name.get(name, (name, *kinds[0][1:]))] if name else kinds:
             if (called, params) not in seen:
-                table.values[_Key(called, mode, params, unit)] = _CsvRuns()
+                table.values[_Key(called, mode, params, unit)] = _RunValues()
 
 
-def _add_benchmark(table: _Table, texts: tuple[str, ...]) -> tuple[_Key, float, _CsvRuns]:
+def _add_benchmark(table: _Table, texts: tuple[str, ...]) -> tuple[_Key, float, _RunValues]:
     unit, name, response = texts[0], _unquote(texts[1]), _unquote(texts[2])
     kind = unit_of(unit)
     if kind is None:
         raise PartError(f"unit {unit[:40]!r} is neither a time nor a rate, such as ms or 1/s")
     key = _Key(name or response or "value", response or "value", _params(table, texts), kind[0])
-    return table.parsed.setdefault(texts, (key, kind[1], table.values.setdefault(key, _CsvRuns())))
+    return table.parsed.setdefault(texts, (key, kind[1], table.values.setdefault(key, _RunValues())))
 
 
 def _params(table: _Table, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -227,7 +227,7 @@ def _unquote(text: str) -> str:
     return text[1:] if text.startswith("'") and text[1:].startswith(DANGEROUS) else text
 
 
-def _benchmark(key: _Key, runs: _CsvRuns, table: _Table) -> Benchmark:
+def _benchmark(key: _Key, runs: _RunValues, table: _Table) -> Benchmark:
     """Use disturbed runs only where fewer than two others are left, as a study does."""
     n_disturbed = len(runs.disturbed)
     is_kept = len(runs) - n_disturbed < 2
