@@ -32,6 +32,9 @@ class GateOptions:
     allow_missing: AllowMissing = None
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="Output format: text, md, or json")] = "text"
     summary: SummaryFile = None
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write the configurations as JUnit XML")
+    ] = None
     export_json: ExportJson = None
     allow_inconclusive: Annotated[
         bool, typer.Option("--allow-inconclusive", "--allow-unmeasurable", help="Exit with 0 if inconclusive")
@@ -50,7 +53,9 @@ def _gate(options: GateOptions, foreign: ForeignOptions) -> int:
     """
     from scalograph.cli.answer_output import export_document
     from scalograph.cli.comparing import compare_sources, comparison_screen
+    from scalograph.exchange.junit import junit
     from scalograph.exchange.markdown import summary as markdown
+    from scalograph.protocol.results import write_text
 
     o, form = options, options.form
     if form not in FORMATS:
@@ -70,6 +75,8 @@ def _gate(options: GateOptions, foreign: ForeignOptions) -> int:
         code = Exit.DONE
     ending = f"FAIL: {sign} (exit code {int(code)})" if code else f"PASS: {sign}"
     _print(comparisons, shown, form, markdown_text, ending)
+    if o.junit is not None:
+        write_text(o.junit, junit(comparisons, not code, " ".join(shown.claim.sentences)))
     export_document(o.export_json, shown, comparisons)
     return code
 

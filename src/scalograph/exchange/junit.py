@@ -1,0 +1,63 @@
+"""A comparison as JUnit XML, which most CI services show: a test case for each configuration, and one for the whole."""
+
+import xml.etree.ElementTree as ET
+
+from scalograph.protocol.compared_results import (
+    ConfigurationRatio,
+    LostConfiguration,
+    ResultComparison,
+    ResultComparisons,
+)
+from scalograph.study.scalars import format_value
+from scalograph.text.escape import one_line
+from scalograph.text.format import estimate
+from scalograph.text.scale import Scale
+
+_PLAIN = Scale(1.0, "")
+
+
+def junit(comparisons: ResultComparisons, passes: bool, sentence: str) -> str:
+    """Return the XML document.
+
+    The whole fails unless `passes`, with the `sentence` of the answer. A configuration fails if it is slower, is an
+    error if it failed or is missing, and is skipped if it is inconclusive or allowed to be missing.
+    """
+    suites = ET.Element("testsuites")
+    for result in comparisons.results:
+        cases = [_whole(result, passes, sentence), *map(_compared, result.configurations), *map(_lost, result.lost)]
+        counted = {name: str(sum(case.find(tag) is not None for case in cases)) for name, tag in _COUNTS.items()}
+        named = {"name": one_line(f"{result.other} vs. {result.reference}"), "tests": str(len(cases))}
+        ET.SubElement(suites, "testsuite", {**named, **counted}).extend(cases)
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+_COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+def _whole(result: ResultComparison, passes: bool, sentence: str) -> ET.Element:
+    case = ET.Element("testcase", name="gate", classname=one_line(result.other))
+    if not passes:
+        ET.SubElement(case, "failure", message=one_line(sentence))
+    return case
+
+
+def _compared(row: ConfigurationRatio) -> ET.Element:
+    case = ET.Element("testcase", name=_name(row), classname="configuration")
+    text = f"{row.shown}: ratio {estimate(row.ratio, _PLAIN)}"
+    if row.shown == "slower":
+        ET.SubElement(case, "failure", message=one_line(text))
+    elif row.shown == "inconclusive":
+        ET.SubElement(case, "skipped", message=one_line(f"{text}{f' ({row.doubt})' if row.doubt else ''}"))
+    return case
+
+
+def _lost(row: LostConfiguration) -> ET.Element:
+    case = ET.Element("testcase", name=one_line(row.name), classname="configuration")
+    text = f"failed in {row.n_failed} of {row.n_runs} runs" if row.why == "failed" else "missing"
+    ET.SubElement(case, "skipped" if row.allowed else "error", message=text)
+    return case
+
+
+def _name(row: ConfigurationRatio) -> str:
+    return one_line(" ".join(f"{name}={format_value(level)}" for name, level in row.levels.items()))
