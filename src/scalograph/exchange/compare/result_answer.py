@@ -144,6 +144,7 @@ def _compare_result(
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
         margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
+        added=pairs.added,
         configurations=configurations, shift=shift, upper=upper,
         varied=[name for name in reference.varied if name in other.varied],
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
