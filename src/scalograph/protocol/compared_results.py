@@ -85,6 +85,9 @@ class ResultComparison(Model):
         default_factory=list,
         description="configurations of the reference that failed in the other, or are missing there",
     )
+    added: list[str] = Field(
+        default_factory=list, description="configurations of the other that the reference lacks: they decide nothing"
+    )
     configurations: list[ConfigurationRatio] = Field(
         description="in both; none where all that the reference has failed"
     )

@@ -20,6 +20,7 @@ from scalograph.questions.claims import state
 from scalograph.questions.terms import find_terms, is_covered, term_text
 from scalograph.text.cell_numbers import cell_number, is_resolved
 from scalograph.text.format import level_text
+from scalograph.text.quantities import count_noun
 from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import join_first, short_setting, shorten_titles
 
@@ -45,6 +46,7 @@ FORMS = {
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",
     "law": "The scaling law changes: {changes:names}.",
     "no law": "Scaling laws are compared only for the primary response over whole curves.",
+    "added": "New in {other}, without a baseline: {added}.",
     "excluded": "[[Only one result has {unmatched}]][[; disturbed runs exclude {disturbed}]].",
 }
 MOST_ROWS, MOST_COLUMNS, MOST_SENTENCES, MOST_LOST = 8, 6, 3, 4
@@ -102,9 +104,12 @@ class _ResultCases:
             yield self._case("values", values=[row.ratio for row in ends[: len(values)]])
         yield from self._laws()
         n_disturbed = sum(bool(row.doubt) for row in self._rows)
-        unmatched = self._result.unmatched - len(self._result.lost)
-        if self._result.answer != "inconclusive" and (n_disturbed or unmatched):
-            yield self._case("excluded", unmatched=unmatched or None, disturbed=n_disturbed or None)
+        if self._result.added:
+            yield self._case("added", added=join_first(self._result.added, MOST_LOST))
+        n_unmatched = self._result.unmatched - len(self._result.lost) - len(self._result.added)
+        if self._result.answer != "inconclusive" and (n_disturbed or n_unmatched > 0):
+            unmatched = count_noun(n_unmatched, "configuration") if n_unmatched > 0 else None
+            yield self._case("excluded", unmatched=unmatched, disturbed=n_disturbed or None)
 
     def first(self) -> AnswerCase:
         result, n = self._result, len(self._rows)

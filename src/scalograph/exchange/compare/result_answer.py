@@ -149,6 +149,7 @@ def _compare_result(
         units={name: factor.unit for name, factor in reference.factors.items()},
         margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
         unrecorded=[s.label for s in (reference, other) if not (s.machine or s.has_settings)],
+        added=pairs.added,
         configurations=configurations, shift=shift, upper=upper,
         varied=[name for name in reference.varied if name in other.varied],
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),

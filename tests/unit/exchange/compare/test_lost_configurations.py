@@ -63,6 +63,13 @@ def test_what_is_allowed_to_be_missing_or_failed_before_decides_nothing() -> Non
     assert compare_sources(replace(OLD, trust=None), [new(missing=(8,))]).results[0].lost == []
 
 
+def test_what_is_new_is_named_and_decides_nothing() -> None:
+    before = select_levels([OLD], ["threads=1", "threads=2", "threads=4"])[0]
+    found = compare_sources(before, [new()])
+    assert (found.answer, found.results[0].added, found.results[0].lost) == ("equivalent", ["threads=8"], [])
+    assert "New in new, without a baseline: threads=8." in compare_claim(found).sentences
+
+
 def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
     found = compare_sources(OLD, [new(failed=(1, 2, 4, 8))])
     assert found.answer == "inconclusive" and found.results[0].configurations == []
