@@ -1,7 +1,9 @@
 """`scalograph compare` and `gate` from results to their exit codes, and what they write for people."""
 
 import json
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from scalograph.cli.comparing import compare_sources
 from scalograph.errors import Exit
 from scalograph.protocol.noise_floor import SavedNoise, save_noise
 from tests.golden.command import Said, scalograph
+from tests.kit import ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 from tests.unit.exchange.instruments import exported, timed
@@ -199,3 +202,79 @@ def test_a_configuration_of_ours_that_failed_or_was_not_run_fails_the_build(tmp_
         compared = scalograph(["compare", "kept", name, "--margin", "50%"], tmp_path)
         assert compared.code == (Exit.CONFIGURATION_FAILED if name == "failed" else Exit.INCONCLUSIVE)
         assert "is equivalent" not in compared.printed
+
+
+USUAL = [1.0, 1.01, 0.99, 1.005, 0.995, 1.002]
+FAILED = [1] * 6
+
+
+def both(*times: list[float], codes: list[int] | None = None) -> str:
+    """Return a hyperfine file: `a` as ever, `b` with these times, if any."""
+    later = [timed("b", each, **({"exit_codes": codes} if codes else {})) for each in times]
+    return json.dumps({"results": [timed("a", USUAL), *later]})
+
+
+def of_one(text: str) -> str:
+    return json.dumps({"results": [timed("a", [1.0]), timed("b", [float(text)])]})
+
+
+# What the new result has, by the row of the page: the new file, the baseline, and options.
+GATED: dict[str, tuple[str, str, list[str]]] = {
+    "the same time, within the margin": (both(USUAL), both(USUAL), []),
+    "less time": (both([t * 0.8 for t in USUAL]), both(USUAL), []),
+    "a benchmark that the baseline lacks": (both(USUAL), both(), []),
+    "a missing benchmark that `--allow-missing` names": (both(), both(USUAL), ["--allow-missing", "b"]),
+    "a benchmark that failed in the baseline, too": (both(USUAL, codes=FAILED), both(USUAL, codes=FAILED), []),
+    "more time than the margin allows": (both([t * 1.2 for t in USUAL]), both(USUAL), []),
+    "a benchmark that failed in most of its runs": (both(USUAL, codes=FAILED), both(USUAL), []),
+    "a missing benchmark": (both(), both(USUAL), []),
+    "a benchmark that cannot be read": (
+        both(USUAL).replace('"b", "times": [1.0', '"b", "times": ["1.0"'), both(USUAL), [],
+    ),
+    "an interval that holds the margin": (both([0.7, 1.6, 0.8, 1.4, 0.9, 1.3]), both(USUAL), []),
+    "one run of each benchmark": (of_one("1.5"), of_one("1.0"), []),
+    "one and the same value in all runs": (
+        json.dumps({"results": [timed("a", [1.0] * 6)]}), json.dumps({"results": [timed("a", [1.0] * 6)]}), [],
+    ),
+    "no benchmark of the baseline": (json.dumps({"results": [timed("z", USUAL)]}), both(USUAL), []),
+    "another unit": ("value,unit\n1,1/s\n2,1/s\n3,1/s\n", "value,unit\n1,s\n2,s\n3,s\n", []),
+    "no file that can be read": ("{", both(USUAL), []),
+}  # fmt: skip
+DISTURBED = "mostly disturbed runs"
+
+
+def page_rows() -> dict[str, tuple[str, int]]:
+    """Return decision and exit code of each row of the page of `gate`."""
+    lines = (ROOT / "docs/howto/gate.md").read_text().partition("| What the new result has |")[2].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in takewhile(str.strip, lines)]
+    return {row[0]: (row[1], int(row[2])) for row in cells}
+
+
+def test_the_page_of_gate_has_a_row_for_each_case() -> None:
+    assert page_rows().keys() == {*GATED, DISTURBED}
+
+
+@pytest.mark.parametrize("row", GATED)
+def test_gate_decides_as_its_page_says(tmp_path: Path, row: str) -> None:
+    new, old, options = GATED[row]
+    suffix = "csv" if new.startswith("value") else "json"
+    for name, text in (("new", new), ("old", old)):
+        (tmp_path / f"{name}.{suffix}").write_text(text)
+    asked = ["gate", f"new.{suffix}", "--against", f"old.{suffix}", "--junit", "j.xml", "--summary", "s.md", *options]
+    decision, code = page_rows()[row]
+    said = scalograph(asked, tmp_path)
+    assert said.code == code, said
+    if decision.startswith("refused"):
+        return
+    sign = decision.partition(": ")[2] or said.printed.rpartition("gate ")[2]
+    assert sign in said.printed and (tmp_path / "s.md").stat().st_size > 0
+    whole = ET.parse(tmp_path / "j.xml").getroot().find("testsuite/testcase[@name='gate']")
+    assert whole is not None and (whole.find("failure") is None) == (code == 0)
+    if code == Exit.CONFIGURATION_FAILED:
+        (lost,) = ET.parse(tmp_path / "j.xml").getroot().iterfind("testsuite/testcase[@name='b']/error")
+        assert lost.get("message") in ("missing", "failed in 6 of 6 runs")
+
+
+def test_mostly_disturbed_runs_decide_nothing(tmp_path: Path) -> None:
+    sources = [journal(tmp_path, "a"), journal(tmp_path, "b", 1.2, disturbed=4)]
+    assert scalograph(["gate", sources[1], "--against", sources[0]], tmp_path).code == page_rows()[DISTURBED][1]
