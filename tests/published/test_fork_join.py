@@ -65,7 +65,7 @@ def test_what_was_printed_bears_out_every_claim_that_can_be_compared() -> None:
     shown = decisions("fork-join", as_published, n_cpus=32)
     assert shown.pop("S2-1a") == "not comparable"
     assert shown.pop("S2-4") == "not measured"  # which takes a profile
-    assert shown.pop("S2-6") == "cannot be seen here"  # without hardware threads that share a core
+    assert shown.pop("S2-6") == "not testable here"  # without hardware threads that share a core
     assert set(shown.values()) == {"holds"} and len(shown) == 13
 
 
@@ -76,7 +76,7 @@ def test_two_cpus_show_what_needs_no_more() -> None:
     def with_decision(decision: str) -> list[str]:
         return [name for name, claim in claims.items() if claim.decision == decision]
 
-    assert with_decision("cannot be seen here") == [
+    assert with_decision("not testable here") == [
         "S2-1d", "S2-2a", "S2-2c", "S2-3b", "S2-3c", "S2-3d", "S2-6",
     ]  # fmt: skip
     assert with_decision("holds") == ["S2-1b", "S2-2b"]
@@ -140,7 +140,7 @@ def test_whether_3000_elements_break_even_with_32_workers(n_even: float, decisio
 
 def test_two_cpus_show_the_point_and_decide_nothing() -> None:
     claim = decided("break-even", lambda t: times(t, 18_000, cpus=2), n_cpus=2, quick=True)["S2-7"]
-    assert claim.decision == "cannot be seen here" and claim.why == "it needs 32 CPUs, this machine has 2"
+    assert claim.decision == "not testable here" and claim.why == "it needs 32 CPUs, this machine has 2"
     assert claim.figures[0].here and (claim.figures[0].here.value or 1) < 0.5
 
 

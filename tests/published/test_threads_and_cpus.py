@@ -54,7 +54,7 @@ def test_each_further_task_is_a_thread_where_a_limit_is_granted() -> None:
 
 @pytest.mark.parametrize(("share", "n_cpus", "decision"), [
     (0.51, 2, "holds"), (0.55, 2, "holds"), (0.6, 2, "inconclusive"), (0.999, 2, "does not hold"),
-    (None, 2, "not measured"), (1.0, 1, "cannot be seen here"),
+    (None, 2, "not measured"), (1.0, 1, "not testable here"),
 ])  # fmt: skip
 def test_one_busy_thread_on_two_cpus(share: float | None, n_cpus: int, decision: Decision) -> None:
     shown = {2: share and {"wall": 1.0, "busiest": share}}

@@ -8,7 +8,7 @@ KEYS = {"treatment": "configuration", "treatments": "configurations"}
 VERDICTS = {"contaminated": "disturbed", "undecided": "unverified", "impossible": "invalid"}
 # The verdict on a study, and what is too wide to say.
 STUDY_VERDICTS = {"believe": "reliable", "doubt": "caution", "reject": "unusable"}
-OUTCOMES = {"not resolved": "inconclusive"}
+OUTCOMES = {"not resolved": "inconclusive", "cannot be seen here": "not testable here"}
 _HOLD_OUTCOMES = {"decision", "outcome", "outcomes", "state", "ends"}
 # Keys of which the value, or each value of the list, is such a word.
 _HOLD_VERDICTS = {"verdict", "verdicts", "code", "end_reason"}

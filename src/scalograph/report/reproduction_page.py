@@ -31,8 +31,11 @@ MOST = 0.5
 GLOSSARY = (
     ("holds", "The interval of each value lies within the range that supports the claim."),
     ("does not hold", "The interval of a value lies outside that range."),
+    ("exceeds", "The value goes beyond the range in the direction of the claim: more than published."),
+    ("moot", "The claim says how something is that is not there."),
+    ("demonstration", "It holds because the experiment was built to show it; it counts as no finding."),
     ("inconclusive", "Inconclusive: the interval of a value crosses an end of the range."),
-    ("cannot be seen here", "Not testable here: the claim says what this machine lacks."),
+    ("not testable here", "Not testable here: the claim says what this machine lacks."),
     ("not comparable", "The values here and in the paper differ in kind, or the paper contradicts itself."),
     ("not yet", "No built-in study tests it."),
     ("not measured", "A built-in study tests it, but has no runs here."),
@@ -130,8 +133,14 @@ WIDTH = 80
 
 def render_reproduction(reproduction: Reproduction, console: Console, places: Sequence[tuple[str, str]]) -> None:
     """Print the outcome of the claims. `places` are named at the end, such as ("report", its path)."""
-    for text, style in ((reproduced.headline(reproduction), "bold"), (reproduced.circumstances(reproduction), "")):
-        emit(console, words(console, one_line(text), style), WIDTH)
+    first = (
+        reproduced.headline(reproduction),
+        reproduced.reasons(reproduction),
+        reproduced.circumstances(reproduction),
+    )
+    for text, style in zip(first, ("bold", "", ""), strict=True):
+        if text:
+            emit(console, words(console, one_line(text), style), WIDTH)
     console.print()
     heads, rows = (
         [("", "claims"), *(reproduced.COLUMNS[kind] for kind in reproduced.columns(reproduction))],

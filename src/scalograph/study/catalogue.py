@@ -33,7 +33,7 @@ class OpenClaim(StudyPart):
 
     id: ClaimNumber
     sentence: Text
-    decision: Literal["not yet", "cannot be seen here", "not comparable"]
+    decision: Literal["not yet", "not testable here", "not comparable"]
     why: Text
 
 

@@ -96,7 +96,7 @@ def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
         tmp_path, f"{flat}needs_cpus=64", f"{flat}needs_smt=true", f'{flat}unlike="half the work"',
         f"{flat}levels=[1, 2]\nresponse='wall'\nholds=['any', 9]",
     )  # fmt: skip
-    assert [one.decision for one in found] == ["cannot be seen here"] * 2 + ["not comparable", "holds"]
+    assert [one.decision for one in found] == ["not testable here"] * 2 + ["not comparable", "holds"]
     assert [one.why for one in found][::2] == ["it needs 64 CPUs, this machine has 2", "half the work"]
     claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
     made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS if t["threads"] != 4]
@@ -113,7 +113,7 @@ def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None
     read = table_of(tmp_path, made, f'{VALID}\n{claim}needs_architecture="sparc64"\n')
     read.machine = {**read.machine, "architecture": here}
     (one,) = findings(read, tmp_path).published_claims
-    assert (one.decision == "cannot be seen here") is (here != "sparc64")
+    assert (one.decision == "not testable here") is (here != "sparc64")
     wanted = f"it needs a CPU of the architecture sparc64, this machine's is {here or 'unknown'}"
     assert (one.why == wanted) is (here != "sparc64")
 
@@ -129,7 +129,7 @@ def test_a_level_that_the_machine_does_not_have_cannot_be_seen(
     claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="{along}"\nlevels={levels}\n'
     runs = [({"threads": 1, along: level, "lock": "none"}, recorded(1.0)) for _ in PACES for level in made]
     (one,) = findings_of(tmp_path, runs, text + claim).published_claims
-    assert (one.decision, one.why) == ("cannot be seen here", why)
+    assert (one.decision, one.why) == ("not testable here", why)
 
 
 @pytest.mark.parametrize("holds", ["[3.8, 4.2]", "[8, 9]"], ids=["inside", "outside"])
@@ -221,8 +221,8 @@ def test_what_was_not_shown_or_not_compared_says_why() -> None:
     none = ClaimValue(label="", published=220, none="no cliff", decision="does not hold")
     (only,) = claim_rows(claim(figures=[none], doubt="includes disturbed runs"))
     assert only["here"].warnings == ("no cliff",) and only["why"] == "includes disturbed runs"
-    (only,) = claim_rows(claim(decision="cannot be seen here", why="it needs 16 CPUs"))
-    assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
+    (only,) = claim_rows(claim(decision="not testable here", why="it needs 16 CPUs"))
+    assert (only["here"], only["decision"], only["why"]) == (None, "not testable here", "it needs 16 CPUs")
     whole, one, other = claim_rows(claim("a", "b", decision="not comparable", why="built otherwise"))
     assert whole["decision"] == "not comparable" and (one["decision"], other["decision"]) == ("", "")
 

@@ -15,6 +15,7 @@ from scalograph.protocol.reproduction import Outcome, ReproducedClaim, Reproduce
 from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claim_number
 from scalograph.study.declare import claims_of
 from scalograph.study.published_claim import PublishedClaim
+from scalograph.text.quantities import gibibytes
 from scalograph.text.short_names import is_counted, join_names
 from scalograph.text.warning_catalog import warning_text
 
@@ -127,6 +128,13 @@ def missing_capability(claim: PublishedClaim, machine: Mapping[str, Any]) -> str
         return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
     if claim.needs_smt and machine.get("smt") is not True:
         return "it needs hardware threads that share a core, this machine shows none"
+    accounting = machine.get("cpu_accounting")
+    if claim.needs_cpu_accounting and accounting != "precise":
+        samples = "samples user and system time at its tick" if accounting else "is not known to do so"
+        return f"it needs a kernel that measures user and system time, this one {samples}"
+    memory = machine.get("memory_bytes")
+    if claim.most_gib and isinstance(memory, int) and memory > claim.most_gib * (1 << 30):
+        return f"it needs a machine with at most {claim.most_gib:g} GiB, this one has {gibibytes(memory)}"
     return ""
 
 
@@ -167,6 +175,7 @@ def _disturbance_text(runs: Iterable[Row]) -> str:
     return f"{text}: {cause}" if cause and not is_wrong else text
 
 
+_SETTLED = ("holds", "exceeds", "does not hold")
 NOT_RUN = "has not run"  # why a claim of a part without findings was not measured
 
 
@@ -200,6 +209,8 @@ def _study(
         )
         for claim in study.open
     ]  # fmt: skip
+    held = {claim.id: claim.outcome in ("holds", "exceeds") for claim in claims if claim.outcome in _SETTLED}
+    claims = [claim.model_copy(update={"contradicts": _contradictions(claim, held)}) for claim in claims]
     outcomes: dict[str, list[Outcome]] = {name: [] for name in order}
     for claim in claims:
         outcomes[claim.number].append(claim.outcome)
@@ -208,6 +219,12 @@ def _study(
         outcomes={name: worst_outcome(each) for name, each in outcomes.items()},
         claims=sorted(claims, key=lambda claim: (order.index(claim.number), claim.id)),
     )  # fmt: skip
+
+
+def _contradictions(claim: ReproducedClaim, held: Mapping[str, bool]) -> list[str]:
+    """Return the claims that should come out as this one, and came out otherwise."""
+    alike = claim.decided.like if claim.decided else []
+    return [name for name in alike if claim.id in held and held.get(name, held[claim.id]) != held[claim.id]]
 
 
 def _copy_decision(claim: PublishedClaim, part: str, findings: Findings) -> ReproducedClaim:
@@ -222,7 +239,7 @@ def _copy_decision(claim: PublishedClaim, part: str, findings: Findings) -> Repr
 
 def _missing_claim(claim: PublishedClaim, part: str, reason: str | None, machine: Mapping[str, Any]) -> ReproducedClaim:
     lacking = claim.unlike or (missing_capability(claim, machine) if machine else "")
-    outcome: Outcome = "not comparable" if claim.unlike else "cannot be seen here" if lacking else "not measured"
+    outcome: Outcome = "not comparable" if claim.unlike else "not testable here" if lacking else "not measured"
     return ReproducedClaim(
         id=claim.id, number=claim_number(claim.id), sentence=claim.sentence, place=claim.place, outcome=outcome,
         why=lacking or f"study {part} {reason or NOT_RUN}", part=part,
