@@ -4,7 +4,7 @@ use crate::board::Slot;
 use crate::capture::Kept;
 use crate::events::InForce;
 use crate::served::Served;
-use crate::spec::Spec;
+use crate::spec::{Output, Spec};
 use crate::sys;
 use crate::workload::Speech;
 use std::collections::HashSet;
@@ -156,10 +156,23 @@ impl Copy {
         let mut fds = vec![sys::raised(input.map_or_else(|| null.try_clone(), |file| Ok(file.into()))?)?];
         let service = spec.commands[command].service.as_ref().map(Served::new);
         let mut stdout = None;
-        if spec.capture && service.is_none() {
-            stdout = Some(incoming(&mut fds)?);
-        } else {
-            fds.push(sys::raised(null.try_clone()?)?);
+        match &spec.stdout {
+            Output::Capture | Output::Pipe if service.is_none() => stdout = Some(incoming(&mut fds)?),
+            Output::Terminal if service.is_none() => {
+                let (ours, theirs) = sys::terminal()?;
+                if spec.commands[command].stdin.is_none() {
+                    fds[0] = sys::raised(theirs.try_clone()?)?;
+                }
+                fds.push(theirs);
+                stdout = Some(ours);
+            }
+            Output::File(path) if service.is_none() => {
+                // Every copy appends to what others write: all open it before one begins.
+                let file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+                file.set_len(0)?;
+                fds.push(sys::raised(file.into())?);
+            }
+            _ => fds.push(sys::raised(null.try_clone()?)?),
         }
         let stderr = Some(incoming(&mut fds)?);
         if service.is_some() {
@@ -168,7 +181,8 @@ impl Copy {
         let speaks = spec.events && service.is_none();
         let events = if speaks { Some(incoming(&mut fds)?) } else { None };
         let go = if speaks { Some(outgoing(&mut fds)?) } else { None };
-        let (kept_out, kept_err) = (Kept::first(spec.stdout_limit), Kept::last(spec.stderr_limit));
+        let (kept_out, kept_err) =
+            (Kept::first(if spec.stdout.is_kept() { spec.stdout_limit } else { 0 }), Kept::last(spec.stderr_limit));
         for fd in &fds[1..] {
             give(fd, user)?;
         }

@@ -2,7 +2,7 @@
 
 use crate::sys;
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Who has not answered by then is asked anew.
@@ -11,7 +11,6 @@ const LIMIT_NS: u64 = 5 * sys::SECOND;
 const STATUS_BYTES: usize = 12;
 
 pub struct Get {
-    port: u16,
     request: Vec<u8>,
     attempt: Option<Attempt>,
     /// What came of the last attempt that ended.
@@ -26,15 +25,15 @@ struct Attempt {
 }
 
 impl Get {
-    pub fn new(port: u16, path: &str) -> Get {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
-        Get { port, request: request.into_bytes(), attempt: None, last: "no answer yet".into() }
+    pub fn new(host: &str, path: &str) -> Get {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        Get { request: request.into_bytes(), attempt: None, last: "no answer yet".into() }
     }
 
     /// Goes as far as it can without waiting; whether an answer has come that is none of an error.
-    pub fn step(&mut self, now: u64) -> bool {
+    pub fn step(&mut self, address: SocketAddr, now: u64) -> bool {
         if self.attempt.is_none() {
-            self.attempt = connect(self.port, now).map_err(|e| self.last = sys::describe_error(&e)).ok();
+            self.attempt = connect(address, now).map_err(|e| self.last = sys::describe_error(&e)).ok();
         }
         let Some(attempt) = &mut self.attempt else { return false };
         let late = now >= attempt.until_ns;
@@ -77,19 +76,26 @@ impl Attempt {
     }
 }
 
-fn connect(port: u16, now: u64) -> std::io::Result<Attempt> {
+fn connect(to: SocketAddr, now: u64) -> std::io::Result<Attempt> {
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    let address = libc::sockaddr_in {
-        sin_family: libc::AF_INET as _,
-        sin_port: port.to_be(),
-        sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes([127, 0, 0, 1]) },
-        sin_zero: [0; 8],
+    // SAFETY: numbers, for which zero is a value.
+    let (mut four, mut six): (libc::sockaddr_in, libc::sockaddr_in6) = unsafe { std::mem::zeroed() };
+    let (family, address, length) = match to {
+        SocketAddr::V4(to) => {
+            (four.sin_family, four.sin_port) = (libc::AF_INET as _, to.port().to_be());
+            four.sin_addr.s_addr = u32::from_ne_bytes(to.ip().octets());
+            (libc::AF_INET, (&raw const four).cast::<libc::sockaddr>(), size_of_val(&four))
+        }
+        SocketAddr::V6(to) => {
+            (six.sin6_family, six.sin6_port) = (libc::AF_INET6 as _, to.port().to_be());
+            (six.sin6_addr.s6_addr, six.sin6_scope_id) = (to.ip().octets(), to.scope_id());
+            (libc::AF_INET6, (&raw const six).cast(), size_of_val(&six))
+        }
     };
     // SAFETY: a new descriptor is owned at once; the address is as long as is said.
     let socket = unsafe {
-        let socket = OwnedFd::from_raw_fd(sys::check(libc::socket(libc::AF_INET, kind, 0).into())? as i32);
-        let length = size_of_val(&address) as libc::socklen_t;
-        let begun = sys::check(libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length).into());
+        let socket = OwnedFd::from_raw_fd(sys::check(libc::socket(family, kind, 0).into())? as i32);
+        let begun = sys::check(libc::connect(socket.as_raw_fd(), address, length as libc::socklen_t).into());
         begun.map(drop).or_else(|e| (e.raw_os_error() == Some(libc::EINPROGRESS)).then_some(()).ok_or(e))?;
         socket
     };

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 const LISTEN: &str = "0A";
@@ -13,8 +14,8 @@ pub struct Listener {
     pub port: u16,
     /// Of the address family.
     pub six: bool,
-    /// Whether a connection to 127.0.0.1 reaches it.
-    pub local: bool,
+    /// Unspecified: every address of this host.
+    pub address: IpAddr,
     pub inode: u64,
 }
 
@@ -39,18 +40,19 @@ fn row(line: &str, six: bool) -> Option<Option<Listener>> {
     }
     let parsed = || {
         let (host, port) = address.split_once(':')?;
-        Some(Listener { port: u16::from_str_radix(port, 16).ok()?, six, local: is_local(host)?, inode })
+        Some(Listener { port: u16::from_str_radix(port, 16).ok()?, six, address: address_of(host)?, inode })
     };
     Some((state == LISTEN).then(parsed).flatten())
 }
 
 /// Four bytes each, in the order of this machine.
-fn is_local(host: &str) -> Option<bool> {
+fn address_of(host: &str) -> Option<IpAddr> {
     let word = |at: usize| Some(u32::from_str_radix(host.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
-    let words: Vec<[u8; 4]> = (0..host.len()).step_by(8).map(word).collect::<Option<_>>()?;
-    let any = words.iter().all(|w| *w == [0; 4]);
-    let mapped = [[0; 4], [0; 4], [0, 0, 255, 255], [127, 0, 0, 1]];
-    Some(any || words == [[127, 0, 0, 1]] || words == mapped)
+    let bytes = (0..host.len()).step_by(8).map(word).collect::<Option<Vec<[u8; 4]>>>()?.concat();
+    match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
+        _ => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
+    }
 }
 
 /// Sockets of one family that share this port: 0 if nobody listens, 1 as it should be.
@@ -59,6 +61,9 @@ pub fn n_of(all: &[Listener], port: u16) -> usize {
     of(false).max(of(true))
 }
 
-pub fn is_reached(all: &[Listener], port: u16) -> bool {
-    all.iter().any(|l| l.port == port && l.local)
+/// Whether a connection to this address reaches one of them: a socket of version 6 may take those of version 4 too.
+pub fn is_reached(all: &[Listener], to: SocketAddr) -> bool {
+    let listens =
+        |l: &Listener| l.address.is_unspecified() && (l.six || to.is_ipv4()) || l.address.to_canonical() == to.ip();
+    all.iter().any(|l| l.port == to.port() && listens(l))
 }

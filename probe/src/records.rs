@@ -104,6 +104,8 @@ pub struct Records {
     /// What the leaves had used when the gate opened.
     at_gate_ns: Vec<u64>,
     closed: bool,
+    /// Nothing later is fed until the tree is gone, or known to have survivors, of which nothing counts.
+    held_from: u64,
     /// Neighbors were too many to follow.
     unnamed: bool,
     n_switch_records: u64,
@@ -133,6 +135,7 @@ impl Records {
             coarse: None,
             at_gate_ns: vec![0],
             closed: false,
+            held_from: u64::MAX,
             unnamed: false,
             n_switch_records: 0,
             ours: ours.to_vec(),
@@ -170,7 +173,7 @@ impl Records {
         if self.closed {
             return u64::MAX;
         }
-        let coarse = self.coarse.as_ref().map(|c| c.last_ns + COARSE_NS);
+        let coarse = self.coarse.as_ref().filter(|_| self.held_from == u64::MAX).map(|c| c.last_ns + COARSE_NS);
         self.due_ns.into_iter().chain(coarse).min().unwrap_or(u64::MAX)
     }
 
@@ -189,7 +192,7 @@ impl Records {
         if self.due_ns.is_some_and(|due| now >= due) {
             self.drain(now, gate, contain);
         }
-        if self.coarse.as_ref().is_some_and(|c| now >= c.last_ns + COARSE_NS) {
+        if self.coarse.as_ref().is_some_and(|c| now >= c.last_ns + COARSE_NS) && self.held_from == u64::MAX {
             self.sample(now, contain);
         }
     }
@@ -198,8 +201,8 @@ impl Records {
         self.due_ns = None;
         self.tree.gate = gate;
         self.collect();
-        self.feed(now.saturating_sub(SETTLE_NS));
-        if self.with_switches && self.coarse.is_none() {
+        self.feed(now.saturating_sub(SETTLE_NS).min(self.held_from));
+        if self.with_switches && self.coarse.is_none() && self.held_from == u64::MAX {
             self.check_rate(now - self.last_ns, contain);
             self.check_wide_rate(now - self.last_ns);
         }
@@ -290,8 +293,17 @@ impl Records {
         }
     }
 
+    /// All mains have ended: what is written later counts only if the rest of the tree ends soon.
+    pub fn hold(&mut self, end: u64, contain: &Containment) {
+        self.sample(end, contain);
+        self.held_from = end;
+    }
+
     /// The window ends before the tree does: nothing that is written later counts.
     pub fn close(&mut self, end: u64, gate: u64, contain: &Containment) {
+        if self.closed {
+            return;
+        }
         let events = self.channels.iter().flat_map(|c| c.switching().chain([&c.life]));
         events.for_each(|event| drop(event.disable()));
         self.collect();

@@ -65,7 +65,7 @@ fn without_figures(spec: &Spec, status: &str, reason: String, degraded: Vec<Degr
 
 fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>) {
     let (copy, run) = (&watch.copies[index], watch.spec.run.clone());
-    let text = (watch.spec.capture && copy.service.is_none()).then(|| copy.kept_out.text());
+    let text = (watch.spec.stdout.is_kept() && copy.service.is_none()).then(|| copy.kept_out.text());
     let parts: Vec<&str> = text.as_deref().map_or_else(Vec::new, |t| pieces(t, STDOUT_PIECE));
     list.push(Event::Copy(Box::new(copy_event(watch, frame, index, parts.first().copied()))));
     for part in parts.iter().skip(1) {
@@ -97,7 +97,7 @@ fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) 
         changed: copy.at_end.as_ref().map(|end| Changed::between(&before, end)),
         in_force: before,
         stdout: stdout.map(String::from),
-        stdout_truncated: copy.kept_out.truncated,
+        stdout_truncated: watch.spec.stdout.is_kept() && copy.kept_out.truncated,
         stderr_tail: copy.kept_err.text(),
     }
 }

@@ -4,6 +4,8 @@ use crate::error::Refusal;
 use crate::fields::Fields;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::fmt::{self, Display, Formatter};
+use std::net::{SocketAddr, ToSocketAddrs};
 
 const MAX_NAME: usize = 64;
 const MAX_RUNNING: usize = 64;
@@ -26,11 +28,36 @@ pub enum Ready {
     /// As soon as its program runs.
     Started,
     Line(String),
-    Port(u16),
+    Port(Address),
     Http {
-        port: u16,
+        at: Address,
         path: String,
     },
+}
+
+/// Where a service is asked for: an address or a name of this host, and a port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Address {
+    pub host: String,
+    pub port: u16,
+}
+
+impl Address {
+    /// Return the addresses that it stands for; a name may have several.
+    pub fn resolve(&self) -> Vec<SocketAddr> {
+        (self.host.as_str(), self.port).to_socket_addrs().map(Iterator::collect).unwrap_or_default()
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, to: &mut Formatter) -> fmt::Result {
+        let Address { host, port } = self;
+        if host.contains(':') {
+            write!(to, "[{host}]:{port}")
+        } else {
+            write!(to, "{host}:{port}")
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -102,17 +129,19 @@ fn name(fields: &Fields) -> Result<String, Refusal> {
 
 fn ready(fields: &Fields) -> Result<Ready, Refusal> {
     let Some(value) = fields.get("ready") else { return Ok(Ready::Started) };
-    let only = value.as_object().filter(|map| map.len() == 1).and_then(|map| map.iter().next());
-    let ready = only.and_then(|(kind, of)| match kind.as_str() {
-        "line" => text(of).map(|s| Ready::Line(s.into())),
-        "port" => port(of).map(Ready::Port),
-        "http" => {
+    let keys = |of: &Value| of.as_object().map_or(0, |map| map.len() - map.contains_key("host") as usize);
+    let parse = || match (value.get("line"), value.get("http")) {
+        (Some(of), None) => text(of).filter(|_| value.get("host").is_none()).map(|s| Ready::Line(s.into())),
+        (None, Some(of)) => {
             let path = text(&of["path"]).filter(|s| s.starts_with('/') && s.bytes().all(|b| b.is_ascii_graphic()));
-            Some(Ready::Http { port: port(&of["port"])?, path: path?.into() })
+            let fits = keys(of) == 2 && value.get("host").is_none();
+            Some(Ready::Http { at: address(of)?, path: path.filter(|_| fits)?.into() })
         }
-        _ => None,
-    });
-    let expected = "{\"line\": TEXT}, {\"port\": N} or {\"http\": {\"port\": N, \"path\": \"/...\"}}";
+        _ => address(value).map(Ready::Port),
+    };
+    let ready = Some(value).filter(|value| keys(value) == 1).and_then(|_| parse());
+    let expected =
+        "{\"line\": TEXT}, {\"port\": N} or {\"http\": {\"port\": N, \"path\": \"/...\"}}, beside N \"host\" if any";
     ready.ok_or_else(|| fields.refuse("ready", expected))
 }
 
@@ -124,6 +153,13 @@ fn port(value: &Value) -> Option<u16> {
     value.as_u64().and_then(|n| u16::try_from(n).ok()).filter(|n| *n > 0)
 }
 
+/// A port with its host, 127.0.0.1 if that is not given.
+fn address(of: &Value) -> Option<Address> {
+    let legal = |s: &&str| s.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:_".contains(&b));
+    let host = of.get("host").map_or(Some("127.0.0.1"), |host| text(host).filter(legal));
+    Some(Address { host: host?.into(), port: port(of.get("port")?)? })
+}
+
 fn ports(fields: &Fields, ready: &Ready) -> Result<Vec<u16>, Refusal> {
     let wrong = || fields.refuse("ports", "a list of at most 64 different ports, 1 to 65535");
     let listed = fields.get("ports").map_or(Some(Vec::new()), |v| v.as_array()?.iter().map(port).collect());
@@ -132,8 +168,8 @@ fn ports(fields: &Fields, ready: &Ready) -> Result<Vec<u16>, Refusal> {
     if !ports.iter().all(|port| seen.insert(*port)) {
         return Err(wrong());
     }
-    if let Ready::Port(port) | Ready::Http { port, .. } = ready {
-        ports.extend(seen.insert(*port).then_some(*port));
+    if let Ready::Port(at) | Ready::Http { at, .. } = ready {
+        ports.extend(seen.insert(at.port).then_some(at.port));
     }
     Ok(ports)
 }

@@ -1,12 +1,15 @@
 //! One service: whether it is ready yet, and how it was stopped.
 
 use crate::http::Get;
-use crate::listeners;
+use crate::listeners::{self, Listener};
 use crate::role::{Ready, Service};
+use std::net::SocketAddr;
 use std::path::Path;
 
 pub struct Served {
     ready: Ready,
+    /// Addresses of `ready`, of which one must be listened on.
+    addresses: Vec<SocketAddr>,
     get: Option<Get>,
     search: Search,
     pub ready_ns: Option<u64>,
@@ -18,10 +21,11 @@ pub struct Served {
 impl Served {
     pub fn new(service: &Service) -> Served {
         let ready = service.ready.clone();
-        let get = if let Ready::Http { port, path } = &ready { Some(Get::new(*port, path)) } else { None };
+        let get = if let Ready::Http { at, path } = &ready { Some(Get::new(&at.to_string(), path)) } else { None };
+        let addresses = if let Ready::Http { at, .. } | Ready::Port(at) = &ready { at.resolve() } else { Vec::new() };
         let text = if let Ready::Line(text) = &ready { text.as_bytes() } else { &[] };
         let search = Search { text: text.into(), tail: Vec::new(), found: false };
-        Served { ready, get, search, ready_ns: None, stop_ns: None, stopped_by: None }
+        Served { ready, addresses, get, search, ready_ns: None, stop_ns: None, stopped_by: None }
     }
 
     /// What it writes.
@@ -45,21 +49,33 @@ impl Served {
             return None;
         }
         let all = listeners::all(Path::new("/"));
-        let reached = match self.ready {
-            Ready::Port(port) | Ready::Http { port, .. } => Some(port),
+        let reached = match &self.ready {
+            Ready::Port(at) | Ready::Http { at, .. } => Some(at),
             _ => None,
         };
-        let silent = |port: u16| match reached {
-            Some(own) if own == port => !listeners::is_reached(&all, port),
-            _ => listeners::n_of(&all, port) == 0,
+        let silent = |port: &u16| match reached {
+            Some(at) if at.port == *port => self.reached(&all).is_none(),
+            _ => listeners::n_of(&all, *port) == 0,
         };
-        ports.iter().find(|port| silent(**port)).map(|port| format!("nobody listens on port {port}"))
+        let port = *ports.iter().find(|port| silent(port))?;
+        let at = reached.filter(|at| at.port == port && listeners::n_of(&all, port) > 0);
+        Some(match at {
+            Some(at) => format!("nobody listens on {at}, but on port {port} of another address"),
+            None => format!("nobody listens on port {port}"),
+        })
+    }
+
+    /// Return the first address that a connection reaches.
+    fn reached(&self, all: &[Listener]) -> Option<SocketAddr> {
+        self.addresses.iter().copied().find(|address| listeners::is_reached(all, *address))
     }
 
     /// Only after it listens: a connection to a port that nobody listens on can be given that port as its own.
     fn unanswered(&mut self, now: u64) -> Option<String> {
-        let (Ready::Http { port, path }, Some(get)) = (&self.ready, &mut self.get) else { return None };
-        (!get.step(now)).then(|| format!("GET http://127.0.0.1:{port}{path}: {}", get.last))
+        let reached = self.reached(&listeners::all(Path::new("/"))).or(self.addresses.first().copied());
+        let (Ready::Http { at, path }, Some(get)) = (&self.ready, &mut self.get) else { return None };
+        let is_well = reached.is_some_and(|address| get.step(address, now));
+        (!is_well).then(|| format!("GET http://{at}{path}: {}", get.last))
     }
 }
 

@@ -160,11 +160,7 @@ impl<'a> Watch<'a> {
                 (0, true) => "before drivers were started",
                 _ => "while drivers worked",
             };
-            let left = if (when, how.as_str()) == ("before it was ready", "exit code 0") {
-                self.left_running()
-            } else {
-                "".into()
-            };
+            let left = if how == "exit code 0" { self.left_running() } else { String::new() };
             self.fail(index, &format!("ended {when} ({how}){left}"));
         }
     }

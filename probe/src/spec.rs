@@ -21,7 +21,7 @@ pub struct Spec {
     pub commands: Vec<Command>,
     pub running: Vec<Running>,
     pub events: bool,
-    pub capture: bool,
+    pub stdout: Output,
     pub echo: bool,
     pub stdout_limit: usize,
     pub stderr_limit: usize,
@@ -36,6 +36,25 @@ pub struct Spec {
     pub plain: bool,
     /// Whether the tree may be held by namespaces, in which no program can become another user.
     pub namespace: bool,
+}
+
+/// Where drivers write their standard output.
+#[derive(Debug, PartialEq)]
+pub enum Output {
+    Null,
+    Capture,
+    /// Read and dropped.
+    Pipe,
+    /// A pseudo terminal, whose output is captured; standard input too, where the command has none.
+    Terminal,
+    File(String),
+}
+
+impl Output {
+    /// Whether what is written is part of the record.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Output::Capture | Output::Terminal)
+    }
 }
 
 #[derive(Debug)]
@@ -117,7 +136,7 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
         commands: commands(&top, running.len())?,
         running,
         events: top.flag("events", false)?,
-        capture: top.choice("stdout", &["null", "capture"])?.as_deref() == Some("capture"),
+        stdout: stdout(&top)?,
         echo: top.flag("echo", false)?,
         stdout_limit: top.int("stdout_limit_bytes", Some(MAX_STDOUT as i64), 0, MAX_STDOUT as i64)? as usize,
         stderr_limit: top.int("stderr_limit_bytes", Some(MAX_STDERR as i64), 0, MAX_STDERR as i64)? as usize,
@@ -131,6 +150,18 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
         plain: top.choice("backend", &["auto", "plain"])?.as_deref() == Some("plain"),
         namespace: top.flag("namespace", true)?,
     })
+}
+
+fn stdout(top: &Fields) -> Result<Output, Refusal> {
+    let wrong = || top.refuse("stdout", "null, capture, pipe, tty, or an absolute path");
+    match top.optional_text("stdout", 4096).map_err(|_| wrong())?.as_deref() {
+        None | Some("null") => Ok(Output::Null),
+        Some("capture") => Ok(Output::Capture),
+        Some("pipe") => Ok(Output::Pipe),
+        Some("tty") => Ok(Output::Terminal),
+        Some(path) if path.starts_with('/') => Ok(Output::File(path.into())),
+        Some(_) => Err(wrong()),
+    }
 }
 
 fn commands(top: &Fields, n_running: usize) -> Result<Vec<Command>, Refusal> {

@@ -22,6 +22,10 @@ impl Watch<'_> {
             let (gate, contain) = (self.gate_ns, self.contain);
             self.records.iter_mut().for_each(|r| r.close(at_ns, gate, contain));
             self.check_ports_are_shared_with_nobody();
+        } else {
+            self.leaf_ns = self.contain.leaf().and_then(|leaf| leaf.usage_ns());
+            let contain = self.contain;
+            self.records.iter_mut().for_each(|r| r.hold(at_ns, contain));
         }
         self.stop_services(at_ns);
     }

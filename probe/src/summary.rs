@@ -52,7 +52,7 @@ fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     let first = if from_kernel { starts.iter().min() } else { left.iter().min() }.copied();
     let end = if from_kernel { last(all(Times::end)) } else { last(reaped.clone()) };
     let tree_end = match &watch.records {
-        _ if watch.spec.is_divided() => end,
+        _ if watch.spec.is_divided() || watch.n_survivors > 0 => end,
         Some(records) if from_kernel => Some(records.tree.sums.last_exit_ns),
         _ => Some(watch.tree_end_ns),
     };
@@ -77,12 +77,15 @@ fn usage(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     let mut sum = watch.adopted;
     watch.copies.iter().filter_map(|c| c.end).for_each(|e| sum.add(&e.usage));
     let sum = sum.without(before_gate);
-    let leaf = watch.contain.leaf().and_then(|l| l.usage_ns()).map(|ns| ns.saturating_sub(before_gate));
+    let left = watch.n_survivors > 0;
+    let leaf = if left { watch.leaf_ns } else { watch.contain.leaf().and_then(|l| l.usage_ns()) };
+    let leaf = leaf.map(|ns| ns.saturating_sub(before_gate));
     let complete = watch.records.as_ref().filter(|r| r.complete() && r.tree.sums.lost == 0);
     let records = complete.map(|r| r.tree.per_cpu_ns().iter().sum::<u64>());
     let rusage = sum.user_ns + sum.system_ns;
     let (cpu_ns, source) = match (leaf, records) {
-        (Some(ns), _) if holds_all(ns, rusage) => (ns, "cgroup"),
+        // The rusage of survivors is that of their whole life.
+        (Some(ns), _) if left || holds_all(ns, rusage) => (ns, "cgroup"),
         (None, Some(ns)) => (ns, "records"),
         _ => (rusage, "rusage"),
     };
@@ -93,6 +96,14 @@ fn usage(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
         event.degraded.push(Degraded::new("cgroup leaf", &reason, "start no container and no systemd scope in a run"));
     }
     plain_usage(event, &sum);
+    if left {
+        (event.user_ns, event.system_ns) = (None, None);
+    }
+    if left && source == "rusage" {
+        (event.cpu_ns, event.cpu_source) = (None, None);
+        let why = "what survivors used after the last main is part of their rusage";
+        event.degraded.push(Degraded::new("cpu_ns", why, "wait for all processes, or grant a cgroup"));
+    }
     event.max_rss_bytes = peak(sum.max_rss_bytes, watch.hidden_rss_bytes);
     if event.max_rss_bytes.is_none() {
         let reason =

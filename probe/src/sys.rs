@@ -107,6 +107,31 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((raised(r)?, raised(w)?))
 }
 
+/// A pseudo terminal of 80 columns (our end, the program's), which changes and echoes nothing; its input has ended.
+pub fn terminal() -> io::Result<(OwnedFd, OwnedFd)> {
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: descriptors are owned at once; the kernel is given memory of the size that it fills or reads.
+    let (ours, theirs) = unsafe {
+        let ours = OwnedFd::from_raw_fd(check(libc::posix_openpt(flags).into())? as i32);
+        let (fd, unlock) = (ours.as_raw_fd(), 0i32);
+        check(libc::ioctl(fd, libc::TIOCSPTLCK, &raw const unlock).into())?;
+        let theirs = OwnedFd::from_raw_fd(check(libc::ioctl(fd, libc::TIOCGPTPEER, flags).into())? as i32);
+        let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        check(libc::ioctl(fd, libc::TIOCSWINSZ, &raw const size).into())?;
+        let mut modes: libc::termios = std::mem::zeroed();
+        check(libc::tcgetattr(fd, &mut modes).into())?;
+        modes.c_oflag &= !libc::OPOST;
+        modes.c_lflag &= !libc::ECHO;
+        check(libc::tcsetattr(fd, libc::TCSANOW, &modes).into())?;
+        let end_of_file = 4u8;
+        check(libc::write(fd, (&raw const end_of_file).cast(), 1) as i64)?;
+        (ours, theirs)
+    };
+    let (ours, theirs) = (raised(ours)?, raised(theirs)?);
+    set_nonblocking(&ours)?;
+    Ok((ours, theirs))
+}
+
 pub fn raised(fd: OwnedFd) -> io::Result<OwnedFd> {
     const ABOVE: i32 = 10;
     if fd.as_raw_fd() >= ABOVE {

@@ -48,6 +48,8 @@ pub struct Watch<'a> {
     pub early: Option<Early>,
     pub adopted: Usage,
     pub n_survivors: u64,
+    /// CPU time of the leaf when the last main had ended: what survivors use is none of the run's.
+    pub leaf_ns: Option<u64>,
     pub unkillable: bool,
     pub mains_left: usize,
     pub tree_end_ns: u64,
@@ -99,6 +101,7 @@ impl<'a> Watch<'a> {
             early: None,
             adopted: Usage::default(),
             n_survivors: 0,
+            leaf_ns: None,
             unkillable: false,
             tree_end_ns: 0,
             mains_end_ns: None,
@@ -265,6 +268,8 @@ impl<'a> Watch<'a> {
         self.reap();
         if !self.gone {
             self.n_survivors = self.contain.n_alive().max(1);
+            let (end, gate, contain) = (self.mains_end_ns.unwrap_or(0), self.gate_ns, self.contain);
+            self.records.iter_mut().for_each(|r| r.close(end, gate, contain));
             self.kill();
         }
     }

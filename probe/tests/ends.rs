@@ -238,3 +238,30 @@ fn a_copy_that_is_killed_before_the_gate_fails_its_run_at_once() {
     let reason = answer.run()["reason"].as_str().unwrap();
     assert!(reason.contains("before the gate"), "{reason}");
 }
+
+#[test]
+fn output_goes_where_it_is_asked_to() {
+    let script = "test -t 0 && test -t 1 && printf tty; test -p /dev/fd/1 && printf pipe >&2; printf more; cat";
+    let file = std::env::temp_dir().join(format!("scalograph-output-{}", std::process::id()));
+    std::fs::write(&file, "what was there before").unwrap();
+    let path = file.to_str().unwrap();
+    for (stdout, kept, stderr) in [
+        ("null", json!(null), ""),
+        ("pipe", json!(null), "pipe"),
+        ("capture", json!("more"), "pipe"),
+        ("tty", json!("ttymore"), ""),
+        (path, json!(null), ""),
+    ] {
+        let answer = probe(&spec(&[command(&["sh", "-c", script], json!({}))], json!({"stdout": stdout})));
+        let copy = answer.one("copy");
+        assert_eq!(answer.run()["status"], "ok", "{stdout}: {:#?}", answer.events);
+        assert_eq!((&copy["stdout"], &copy["stdout_truncated"]), (&kept, &json!(false)), "{stdout}");
+        assert_eq!(copy["stderr_tail"], stderr, "{stdout}");
+    }
+    let written = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(written, "more");
+    // A pipe that nobody read would hold this up.
+    let long = command(&["head", "-c", "10000000", "/dev/zero"], json!({}));
+    assert_eq!(probe(&spec(&[long], json!({"stdout": "pipe"}))).run()["status"], "ok");
+}

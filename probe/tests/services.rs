@@ -105,6 +105,7 @@ fn one_that_never_becomes_ready_ends_the_run_before_its_gate() {
     for (ready, missing) in [
         (json!({"line": "ready"}), "no line of its output has \"ready\"".to_string()),
         (json!({"port": port}), format!("nobody listens on port {port}")),
+        (json!({"port": port, "host": "::1"}), format!("nobody listens on port {port}")),
         (json!({"http": {"port": port, "path": "/"}}), format!("nobody listens on port {port}")),
     ] {
         let first = service("first", &["sleep", "1000"], json!({}));
@@ -121,6 +122,25 @@ fn one_that_never_becomes_ready_ends_the_run_before_its_gate() {
         assert!(figures.iter().all(|(name, value)| told.contains(&name.as_str()) || value.is_null()), "{figures:#?}");
         assert!(answer.all("process").is_empty());
     }
+}
+
+#[test]
+fn one_is_asked_at_the_address_that_is_named() {
+    let port = free_port();
+    let serve = ["python3", "-m", "http.server", "--bind", "::1", &port.to_string()];
+    let run = |ready: Value| {
+        let more = json!({"ready": ready, "ready_timeout_ns": 2 * SECOND});
+        run_of(&[service("web", &serve, more), driver("exit 0")])
+    };
+    for ready in
+        [json!({"port": port, "host": "::1"}), json!({"http": {"port": port, "path": "/proc/uptime", "host": "::1"}})]
+    {
+        let answer = run(ready);
+        assert_eq!(answer.run()["status"], "ok", "{:#?}", answer.events);
+    }
+    let answer = run(json!({"port": port}));
+    let expected = format!("nobody listens on 127.0.0.1:{port}, but on port {port} of another address");
+    assert!(reason(&answer).ends_with(&expected), "{}", reason(&answer));
 }
 
 #[test]

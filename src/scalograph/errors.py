@@ -1,9 +1,15 @@
-"""Exceptions and exit codes: each failure says where it is, what was observed and expected, and how to fix it."""
+"""Exceptions and exit codes: each failure says where it is, what was observed and expected, and how to fix it.
+
+Signals become exceptions here too: this file is imported first, before what takes a second.
+"""
 
 import re
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from types import FrameType
+from typing import NoReturn
 
 
 class Exit(IntEnum):
@@ -125,3 +131,44 @@ class ProtocolError(ScalographError):
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP: ends as Ctrl-C does, with its own exit code."""
+
+
+# SIGHUP is of Unix.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+
+
+def handled_signals() -> list[int]:
+    """Return the signals that end us; one that was ignored, as SIGHUP under nohup, stays ignored."""
+    return [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+
+
+# The signals that were raised by `_raise_signal`.
+_raised: list[int] = []
+
+
+def raise_on_signals() -> None:
+    """Make SIGTERM and SIGHUP raise Terminated, and Ctrl-C KeyboardInterrupt, so that settings are restored."""
+    for number in handled_signals():
+        signal.signal(number, _raise_signal)
+
+
+def raised_signal() -> Exit | None:
+    """Return the exit code of the first signal that was raised: a library may have made another error of it."""
+    return (Exit.INTERRUPTED if _raised[0] == signal.SIGINT else Exit.TERMINATED) if _raised else None
+
+
+def _raise_signal(number: int, _frame: FrameType | None) -> NoReturn:
+    _raised.append(number)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    if number != signal.SIGTERM:
+        # The kernel and the shell may both send SIGHUP: the second one would break off the putting back.
+        signal.signal(number, signal.SIG_IGN)
+    raise Terminated
+
+
+def release_signals() -> None:
+    """Let signals end us at once, where nothing is left to put back; forget those that were raised."""
+    _raised.clear()
+    for number in handled_signals():
+        signal.signal(number, signal.SIG_DFL)

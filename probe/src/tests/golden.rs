@@ -30,7 +30,13 @@ fn fields_of_a_specification_arrive() {
     };
     let full = of("b003-t07-2");
     assert!(
-        full.events && full.capture && !full.echo && !full.plain && full.timeline && full.sentinel && full.namespace
+        full.events
+            && full.stdout.is_kept()
+            && !full.echo
+            && !full.plain
+            && full.timeline
+            && full.sentinel
+            && full.namespace
     );
     assert_eq!((full.stdout_limit, full.stderr_limit), (1048576, 4096));
     assert_eq!((full.commands[0].cpus.of(0), full.commands[0].cpus.of(1)), (Some(&[0][..]), Some(&[1][..])));

@@ -8,7 +8,7 @@ use crate::role::{Ready, Service};
 use crate::served::Served;
 use crate::tree::Tree;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 
 const TCP: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 2001 1 0 100 0 0 10 0
@@ -35,7 +35,12 @@ fn listeners_are_counted_by_port_and_family() {
     assert!(none.is_empty());
     assert_eq!([8080, 80, 81, 82, 41394].map(|port| n_of(&found, port)), [2, 1, 0, 1, 0]);
     // 10.0.0.2 and ::1 are not where a connection to 127.0.0.1 goes.
-    assert_eq!([8080, 80, 82, 83].map(|port| is_reached(&found, port)), [true, false, false, true]);
+    let reached = |host: &str| {
+        let at = |port| SocketAddr::new(host.parse().unwrap(), port);
+        [8080, 80, 82, 83].map(|port| is_reached(&found, at(port)))
+    };
+    assert_eq!(reached("127.0.0.1"), [true, false, false, true]);
+    assert_eq!((reached("10.0.0.2")[1], reached("::1")[2]), (true, true));
 }
 
 #[test]
@@ -56,9 +61,10 @@ fn a_line_is_found_in_whatever_pieces_it_comes() {
 }
 
 /// What came of one request, and what was asked for.
-fn asked(answer: &'static str) -> (bool, String, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut get = Get::new(listener.local_addr().unwrap().port(), "/x?y=1");
+fn asked(host: &str, answer: &'static str) -> (bool, String, String) {
+    let listener = TcpListener::bind((host, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut get = Get::new(&address.to_string(), "/x?y=1");
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = [0; 1000];
@@ -72,7 +78,7 @@ fn asked(answer: &'static str) -> (bool, String, String) {
     });
     let mut done = false;
     while !done && get.last == "no answer yet" {
-        done = get.step(0);
+        done = get.step(address, 0);
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     (done, get.last, server.join().unwrap())
@@ -80,25 +86,28 @@ fn asked(answer: &'static str) -> (bool, String, String) {
 
 #[test]
 fn an_answer_is_good_an_error_or_none() {
-    let (done, last, request) = asked("HTTP/1.1 204 No Content\r\n\r\n");
+    let (done, last, request) = asked("127.0.0.1", "HTTP/1.1 204 No Content\r\n\r\n");
     assert_eq!((done, last.as_str()), (true, "answered with status 204"));
     assert!(request.starts_with("GET /x?y=1 HTTP/1.1\r\nHost: 127.0.0.1:"), "{request}");
+    let (done, _, request) = asked("::1", "HTTP/1.1 204 No Content\r\n\r\n");
+    assert!(done && request.contains("\r\nHost: [::1]:"), "{request}");
     for (answer, told) in [
         ("HTTP/1.0 503 Service Unavailable\r\n\r\n", "answered with status 503"),
         ("SSH-2.0-OpenSSH_9.2\r\n", "no answer of HTTP"),
         ("HTTP/1.1 2", "closed without an answer"),
     ] {
-        assert_eq!(asked(answer).1, told);
+        assert_eq!(asked("127.0.0.1", answer).1, told);
     }
 }
 
 #[test]
 fn who_does_not_answer_in_time_is_asked_anew() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut get = Get::new(listener.local_addr().unwrap().port(), "/");
-    assert!(!get.step(0) && !get.step(1) && !get.step(10 * crate::sys::SECOND));
+    let address = listener.local_addr().unwrap();
+    let mut get = Get::new(&address.to_string(), "/");
+    assert!(!get.step(address, 0) && !get.step(address, 1) && !get.step(address, 10 * crate::sys::SECOND));
     assert_eq!(get.last, "no answer");
-    get.step(11 * crate::sys::SECOND);
+    get.step(address, 11 * crate::sys::SECOND);
     assert!(listener.accept().is_ok() && listener.accept().is_ok());
 }
 

@@ -189,8 +189,8 @@ def check_confidence(confidence: float) -> None:
         raise ValueError(f"confidence: found {confidence}, expected a number between 0 and 1, such as 0.95")
 
 
-# Codes of the flags of a law that does not hold on its curve.
-NO_LAW = ("lack of fit", "superlinear")
+# Codes of the flags of a law that the points contradict: none of its values is reported.
+NO_LAW = ("lack of fit", "superlinear", "gamma", "peak elsewhere")
 # Code of a law that was fitted to more workers than CPUs: its sigma is no serial share.
 BEYOND_CPUS = "beyond the CPUs"
 

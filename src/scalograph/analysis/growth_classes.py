@@ -18,7 +18,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.quadratic import Vector, least
 from scalograph.analysis.quantiles import t_quantile
-from scalograph.analysis.usl import MANY_SIZES, limit, runs_test, upper_end
+from scalograph.analysis.usl import MANY_SIZES, limit, missed_point, runs_test, upper_end
 
 CLASSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "1": np.ones_like, "log n": np.log2, "n": np.positive, "n log n": lambda n: n * np.log2(n), "n^2": np.square,
@@ -146,10 +146,10 @@ def refutations(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, co
     # A trend that the class leaves: the only sign of growth that is steeper than all classes, or between two.
     if is_better(fit.rss, least_growth(sizes, times, *own, is_bent=True).rss, left, alpha):
         yield "multiplied by a power of n it fits better"
+    yield from misfits(sizes, fit.residuals, 1 + len(own))
     for other in others:
         if is_better(fit.rss, least_growth(sizes, times, *own, other).rss, left, alpha):
             yield f"with a part of {other} it fits better"
-    yield from misfits(sizes, fit.residuals, 1 + len(own))
 
 
 def is_better(rss: float, beside: float, left: int, alpha: float) -> bool:
@@ -170,6 +170,8 @@ def misfits(sizes: FloatArray, residuals: FloatArray, n_parameters: int) -> Iter
     pure = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
     missed = sum(group.size * float(group.mean()) ** 2 for group in groups)
     free, left = len(groups) - n_parameters, residuals.size - len(groups)
+    if (left < 1 or not pure) and (text := missed_point(zip(sizes.tolist(), np.exp(residuals).tolist(), strict=True))):
+        yield text
     if left >= 1 and pure > 0 and fdtrc(free, left, missed / free / (pure / left)) < _MISFIT_ALPHA:
         yield "its curve misses the points by more than runs of one size differ"
     if len(groups) >= MANY_SIZES and runs_test([bool(group.mean() > 0) for group in groups]) < _MISFIT_ALPHA:

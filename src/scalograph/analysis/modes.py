@@ -5,6 +5,7 @@ one configuration, or in those of all configurations of a study where each has f
 """
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,10 +55,12 @@ def rounding(scores: Scores, step: float | None) -> float:
 
 def widen_for_rounding(estimate: Estimate, *samples: Scores) -> Estimate:
     """Widen an interval by the rounding of its scores; without an interval if all scores have one value."""
-    if estimate.low is None or estimate.high is None:
-        return estimate
-    step = common_step(*samples)
-    if step is None:
+    return bound_by_step(estimate, common_step(*samples), *samples)
+
+
+def bound_by_step(estimate: Estimate, step: float | None, *samples: Scores) -> Estimate:
+    """Widen an interval by the rounding of its scores to the step of all data; without an interval if that is None."""
+    if step is None and estimate.low is not None and estimate.high is not None:
         return replace(estimate, low=None, high=None).add_warnings(IDENTICAL_RUNS)
     return widen_by_step(estimate, step, *samples)
 
@@ -74,8 +77,10 @@ def visible_step(samples: Sequence[FloatArray]) -> float | None:
 
 def widen_by_step(estimate: Estimate, step: float | None, *samples: Scores) -> Estimate:
     """Widen the interval of a ratio by the rounding of its scores to a step; as it is without one."""
+    if step is None or estimate.low is None or estimate.high is None:
+        return estimate
     hidden = min(sum(rounding(scores, step) for scores in samples), MOST_LOG)
-    if hidden < MATTERS or step is None or estimate.low is None or estimate.high is None:
+    if hidden < (MATTERS if estimate.low < estimate.high else sys.float_info.epsilon):
         return estimate
     low, high = estimate.low * math.exp(-hidden), estimate.high * math.exp(hidden)
     warning = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g}%"

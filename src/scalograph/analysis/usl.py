@@ -6,8 +6,8 @@ Source: N. J. Gunther, Guerrilla Capacity Planning (2007), ch. 4.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import comb
 from typing import Literal
@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.analysis.estimate import Estimate, Flag, need_runs, unknown_estimate
+from scalograph.analysis.estimate import NO_LAW, Estimate, Flag, need_runs, unknown_estimate
 from scalograph.analysis.law import Law, Plain, Relative, curve
 from scalograph.analysis.ratios import ratio
 
@@ -96,9 +96,22 @@ class Usl:
     law: Law = field(repr=False)
     flags: tuple[Flag, ...] = ()
 
+    @property
+    def misfit(self) -> str:
+        """Return why the points contradict the law, whose estimates then have no value; empty where they do not."""
+        return next((flag.text for flag in self.flags if flag.code in NO_LAW), "")
+
     def throughput(self, n: float) -> float:
         """Return the throughput of the fitted curve at size `n`."""
         return self.law.throughput(n)
+
+    def drop_values(self, reason: str) -> "Usl":
+        """Return the law without the values of its estimates, for this reason."""
+        sigma, kappa, gamma, optimum = (
+            unknown_estimate(e.method, e.confidence, e.n, reason)
+            for e in (self.sigma, self.kappa, self.gamma, self.optimum)
+        )
+        return replace(self, sigma=sigma, kappa=kappa, gamma=gamma, optimum=optimum)
 
     def __call__(self, n: Sequence[float] | FloatArray) -> FloatArray:
         """Return the throughputs of the fitted curve at sizes `n`, an array of any shape."""
@@ -136,8 +149,9 @@ def fit_usl(
     parts = {name: _parameter(law, name, top, confidence, method) for name in ("gamma", "sigma", "kappa")}
     optimum = _optimum(law, top, confidence, method)
     residual = math.sqrt(law.rss / max(1, sizes.size - N_PARAMETERS)) / law.unit
-    fit_flags = flags(sizes, rates, law, parts["gamma"], optimum)
-    return Usl(parts["sigma"], parts["kappa"], parts["gamma"], optimum, residual, law, fit_flags)
+    fit_flags = flags(sizes, rates, law, parts["gamma"], optimum, residual)
+    fit = Usl(parts["sigma"], parts["kappa"], parts["gamma"], optimum, residual, law, fit_flags)
+    return fit.drop_values(fit.misfit) if fit.misfit else fit
 
 
 def _check_points(
@@ -207,6 +221,7 @@ def _surely_above_one(law: Law, top: float | None) -> bool:
 Groups = Sequence[tuple[float, FloatArray]]
 SUPERLINEAR = 1.05  # a mean above the linear line by more is no noise
 ALPHA = 0.01  # probability of rejecting a law that holds
+MISSED = 1.5  # a single run so many times off its curve is no noise
 ZERO = 1e-12  # a cost below this is none
 # Sizes from which the signs of residuals show a curve of another shape, and sizes that a law takes.
 MANY_SIZES, LEAST_SIZES = 10, 6
@@ -215,11 +230,13 @@ RUNS_ALPHA = 0.05  # probability of so few changes of sign where the law holds
 FAR, FAR_AND_SURE = 0.1, 0.05
 
 
-def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate, optimum: Estimate) -> tuple[Flag, ...]:
+def flags(
+    sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate, optimum: Estimate, residual: float
+) -> tuple[Flag, ...]:
     """Return the flags of a fit, the gravest first."""
     groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
     unfit = [*_flag_lack_of_fit(groups, law)] or [*_flag_sign_runs(groups, law)]
-    beside = (*_flag_few_sizes(groups, law), *_flag_gamma(groups, gamma), *_flag_peak(groups, optimum))
+    beside = (*_flag_few_sizes(groups, law), *_flag_gamma(groups, gamma), *_flag_peak(groups, optimum, residual))
     return (*_flag_superlinear(groups), *unfit, *beside, *_flag_bounds(law))
 
 
@@ -247,15 +264,29 @@ def _flag_lack_of_fit(groups: Groups, law: Law) -> Iterator[Flag]:
     """
     # A cost on its bound of zero was not fitted.
     free, left = len(groups) - sum(value > ZERO for value in law.best), law.n - len(groups)
-    if left < 1 or free < 1 or law.exact:
+    pure = sum(float(((sample - sample.mean()) ** 2 / _scale(sample, law)).sum()) for _, sample in groups)
+    if not pure and (text := missed_point([(n, float(sample.mean()) / law.throughput(n)) for n, sample in groups])):
+        yield Flag("lack of fit", text)
+    if left < 1 or free < 1 or law.exact or not pure:
         return
     from scipy.special import fdtrc  # it takes a tenth of a second
 
-    pure = sum(float(((sample - sample.mean()) ** 2 / _scale(sample, law)).sum()) for _, sample in groups)
     lack = max(0.0, law.rss - pure) / free
-    if pure > 0 and fdtrc(free, left, lack / (pure / left)) < ALPHA:
+    if fdtrc(free, left, lack / (pure / left)) < ALPHA:
         text = "lack of fit: the points differ from the curve by more than runs of one size do from each other"
         yield Flag("lack of fit", text)
+
+
+def missed_point(off: Iterable[tuple[float, float]]) -> str:
+    """Name the size at which a curve misses its runs by most, where no noise does; empty without any.
+
+    `off` is each size with its value over the curve.
+
+    >>> missed_point([(1, 0.9), (256, 0.25)]), missed_point([(1, 0.9), (256, 0.75)])
+    ('the curve is 4 times off at 256', '')
+    """
+    n, most = max(((n, max(ratio, 1 / ratio)) for n, ratio in off), key=lambda pair: pair[1])
+    return f"the curve is {most:.2g} times off at {n:,g}" if most > MISSED else ""
 
 
 def _flag_sign_runs(groups: Groups, law: Law) -> Iterator[Flag]:
@@ -301,14 +332,16 @@ def _flag_gamma(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
     n, measured = groups[0]
     if n == 1 and gamma.value and gamma.low is not None and gamma.high is not None:
         mean = float(measured.mean())
-        off = abs(mean / gamma.value - 1)
-        if off > FAR or (off > FAR_AND_SURE and not gamma.low <= mean <= gamma.high):
-            text = f"gamma is {gamma.value:.4g}, but one was measured at {mean:.4g}: the curve does not start there"
-            yield Flag("gamma", text, mean / gamma.value)
+        off, is_sure = abs(mean / gamma.value - 1), not gamma.low <= mean <= gamma.high
+        if off > (FAR_AND_SURE if is_sure else FAR):
+            text = f"the curve is {100 * off:.2g}% off where one was measured"
+            yield Flag("gamma" if is_sure else "gamma open", text, mean / gamma.value)
 
 
-def _flag_peak(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
-    sizes, (best, _) = [n for n, _ in groups], max(groups, key=lambda group: float(group[1].mean()))
+def _flag_peak(groups: Groups, optimum: Estimate, residual: float) -> Iterator[Flag]:
+    """Flag a maximum of the law where a throughput elsewhere is larger by more than points typically miss the curve."""
+    means = {n: float(sample.mean()) for n, sample in groups}
+    sizes, best = list(means), max(means, key=means.__getitem__)
     if optimum.low is None:
         return
     high = optimum.high if optimum.high is not None else sizes[-1]
@@ -317,7 +350,7 @@ def _flag_peak(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
         max((n for n in sizes if n < optimum.low), default=sizes[0]),
         min((n for n in sizes if n > high), default=sizes[-1]),
     ]
-    if best not in near:
+    if means[best] > (1 + residual) * max(means[n] for n in near):
         yield Flag("peak elsewhere", f"throughput was largest at {best:g}, where the law has no maximum", best)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scalograph.analysis.estimate import NO_LAW, Estimate, unknown_estimate
+from scalograph.analysis.estimate import Estimate, unknown_estimate
 from scalograph.analysis.usl import N_PARAMETERS, Usl, limit, lower_end, upper_end
 
 REACH = 2.0  # largest multiple of the largest measured size that is predicted
@@ -34,7 +34,7 @@ def predict(
         over: a size: predict the ratio to the throughput there; None for throughput itself.
     """
     largest = fit.law.largest
-    if reason := _refusal(n, largest, boundaries) or _misfit_reason(fit):
+    if reason := _refusal(n, largest, boundaries) or fit.misfit:
         return unknown_estimate(METHOD, confidence, fit.law.n, reason)
     value, top = _curve_value(fit, n, over), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
     if top is None:
@@ -62,7 +62,7 @@ def fitted_throughput(fit: Usl, n: float, confidence: float = 0.95, over: float 
 def largest_prediction(fit: Usl, boundaries: Sequence[Boundary] = ()) -> tuple[float, str]:
     """Return the largest size that may be predicted, and the reason for that limit."""
     largest = fit.law.largest
-    if reason := _misfit_reason(fit):
+    if reason := fit.misfit:
         return largest, reason
     end = REACH * largest
     first = first_boundary(largest, end, boundaries)
@@ -101,8 +101,3 @@ def _refusal(n: float, largest: float, boundaries: Sequence[Boundary]) -> str:
         return f"{n:,.15g} is more than {REACH:g} times the largest size measured ({largest:,.15g}): measure further"
     first = first_boundary(largest, n, boundaries)
     return _boundary_reason(first) if first else ""
-
-
-def _misfit_reason(fit: Usl) -> str:
-    bad = [flag.code for flag in fit.flags if flag.code in NO_LAW]
-    return f"{bad[0]}: this law does not hold here, so it predicts nothing" if bad else ""

@@ -4,6 +4,7 @@ import errno
 import io
 import os
 import re
+import resource
 import select
 import sys
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ import typer
 
 from scalograph.cli.app import app
 from scalograph.cli.console import complain
-from scalograph.errors import Exit, HostError, ScalographError, StudyError
+from scalograph.errors import Exit, HostError, ScalographError, StudyError, Terminated, raised_signal
 from scalograph.text.escape import is_text, shorten
 
 # A reader who has left (`| head`) and a terminal that was closed want nothing more: no failure.
@@ -75,12 +76,18 @@ def refusal(answer: Unfailing | None) -> OSError | None:
     return None if lost is None or lost.errno in LEFT else lost
 
 
+# With less address space the math library neither starts nor ends.
+LEAST_BYTES = 512 << 20
 # The class of all usage errors, wherever this release of typer keeps it.
 _UsageError = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 # That of a command without arguments, whose message is its help.
 _HELP = "NoArgsIsHelpError"
+# Of the loader of libraries.
+_NO_ROOM = os.strerror(errno.ENOMEM)
 # What the system says of a command line or of us, and not of one file that a message could name.
 _LIMITS: dict[int | None, ScalographError] = {
+    errno.ENOMEM: HostError("memory", "too little", "room for this command", "free some, or raise ulimit -v"),
+    errno.EAGAIN: HostError("processes and threads", "no more may start", "room for some ten", "raise ulimit -u"),
     errno.EMFILE: HostError("open files", "too many", "room for some fifty", "raise the limit: ulimit -n 1024"),
     errno.ENFILE: HostError("open files", "too many on this machine", "room for some fifty", "end other programs"),
     errno.ENAMETOOLONG: StudyError.one("arguments", "a path that is too long", "the path of a file", "correct it"),
@@ -106,24 +113,37 @@ def execute(arguments: list[str]) -> int:
     try:
         _refuse(arguments)
         return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
-    except ScalographError as error:
-        return _report_error(error)
-    except typer.Abort:
-        return int(Exit.INTERRUPTED)
-    except OSError as error:
-        if isinstance(error, PermissionError) and error.filename is not None:
-            fix = "get access to it, or name another place"
-            return _report_error(HostError(str(error.filename), "permission denied", "a place that you may use", fix))
-        if error.errno not in _LIMITS:
-            raise
-        return _report_error(_LIMITS[error.errno])
     except Exception as error:
-        if not isinstance(error, _UsageError):
-            raise
-        if type(error).__name__ == _HELP:
-            error.show()  # type: ignore[attr-defined]
-            return int(Exit.STUDY)
-        return _report_error(_usage_error(error, arguments))
+        code = raised_signal()
+        return _report_failure(error, arguments) if code is None else int(code)
+
+
+def _report_failure(error: Exception, arguments: list[str]) -> int:
+    """Print the one message of a failure and return its exit code; a bug is raised again."""
+    if isinstance(error, ScalographError):
+        return _report_error(error)
+    if isinstance(error, typer.Abort):
+        return int(Exit.TERMINATED if isinstance(error.__cause__, Terminated) else Exit.INTERRUPTED)
+    if isinstance(error, PermissionError) and error.filename is not None:
+        fix = "get access to it, or name another place"
+        return _report_error(HostError(str(error.filename), "permission denied", "a place that you may use", fix))
+    if (number := _limit(error)) in _LIMITS:
+        return _report_error(_LIMITS[number])
+    if not isinstance(error, _UsageError):
+        raise error
+    if type(error).__name__ == _HELP:
+        error.show()  # type: ignore[attr-defined]
+        return int(Exit.STUDY)
+    return _report_error(_usage_error(error, arguments))
+
+
+def _limit(error: Exception) -> int | None:
+    """Return the error number of the limit that was met, whichever exception the interpreter made of it."""
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and _NO_ROOM in str(error)):
+        return errno.ENOMEM
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return errno.EAGAIN
+    return error.errno if isinstance(error, OSError) else None
 
 
 def _usage_error(error: Any, arguments: list[str]) -> StudyError:
@@ -167,11 +187,14 @@ def _report_error(error: ScalographError) -> int:
 
 
 def _refuse(arguments: list[str]) -> None:
-    """Refuse a removed current folder, and arguments that are no UTF-8."""
+    """Refuse a removed current folder, arguments that are no UTF-8, and too little memory."""
     try:
         folder = str(Path.cwd())
     except FileNotFoundError:
         raise HostError("the current folder", "was removed", "one that exists", "cd to another one") from None
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most != resource.RLIM_INFINITY and most < LEAST_BYTES:
+        raise HostError("memory", f"at most {most >> 20} MiB", f"{LEAST_BYTES >> 20} MiB", "raise the limit: ulimit -v")
     named = {"the current folder": folder, **{f"argument {n}": text for n, text in enumerate(arguments, 1)}}
     for where, text in named.items():
         if not is_text(text):

@@ -1,5 +1,6 @@
 """`scalograph gate`."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,7 +79,14 @@ def _print(comparisons: "ResultComparisons", shown: "Screen", form: str, markdow
 def append_summary(file: Path, markdown_text: str) -> None:
     """Append Markdown to a file; raises HostError where the disk refuses."""
     try:
-        with file.open("a", encoding="utf-8") as stream:
+        with open(file, "a", encoding="utf-8", opener=_open_at_once) as stream:
             stream.write(markdown_text)
     except OSError as error:
         raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable file") from error
+
+
+def _open_at_once(name: str, flags: int) -> int:
+    """Open a file; a pipe without a reader is an error, as to open it would wait for one."""
+    fd = os.open(name, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+    os.set_blocking(fd, True)
+    return fd

@@ -39,7 +39,9 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
 
 # Options by their parameter; any other option is of the command itself and stands first.
 _GROUPS: Mapping[str, frozenset[str]] = {
-    "Workload": frozenset({"shell", "setup", "prepare", "cleanup", "input", "ok_exit", "response", "per_worker"}),
+    "Workload": frozenset(
+        {"shell", "setup", "prepare", "cleanup", "input", "stdout", "ok_exit", "response", "per_worker"}
+    ),
     "Measurement": frozenset(
         {
             "runs",

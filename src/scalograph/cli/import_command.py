@@ -71,7 +71,7 @@ def _import(options: ImportOptions) -> int:
             _summarize(reading) if o.beside is None else _compare_with_study(every, o.beside, where, reading.tool)
         )
     first, *more = shown.claim.sentences
-    sentences = [first, *_caveats(reading), *more][:MOST_SENTENCES]
+    sentences = [first, *_caveats(reading, o.beside is not None), *more][:MOST_SENTENCES]
     shown = replace(shown, claim=shown.claim.model_copy(update={"sentences": sentences}))
     named = {"file": ", ".join(file.name for file in files), "tool": reading.tool}
     left_out = {"left_out": [part._asdict() for part in reading.left_out]}
@@ -79,11 +79,15 @@ def _import(options: ImportOptions) -> int:
     return Exit.DONE if has_value else Exit.STUDY
 
 
-def _caveats(reading: "ImportedFiles") -> list[str]:
-    """Return what the first lines must tell beside the answer: failures, errors, and what was left out."""
+def _caveats(reading: "ImportedFiles", names_failed: bool) -> list[str]:
+    """Return what the first lines must tell beside the answer: failures, errors, and what was left out.
+
+    `names_failed`: whether the answer names those that failed itself.
+    """
     from scalograph.exchange.benchmark_values import failed_sentence, warning_sentence
 
-    texts = (failed_sentence(reading.benchmarks), warning_sentence(reading.benchmarks), left_out_text(reading.left_out))
+    failed = "" if names_failed else failed_sentence(reading.benchmarks)
+    texts = (failed, warning_sentence(reading.benchmarks), left_out_text(reading.left_out))
     return [text for text in texts if text]
 
 
@@ -121,10 +125,10 @@ def _format_and_files(o: ImportOptions) -> tuple[str | None, list[Path]]:
 
 def _summarize(reading: "ImportedFiles") -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.benchmark_claim import benchmark_claim
-    from scalograph.exchange.benchmark_values import left_out_tables, summarize_benchmark, tables
+    from scalograph.exchange.benchmark_values import left_out_tables, summarize_benchmarks, tables
     from scalograph.report.screen import Screen
 
-    summaries = [summarize_benchmark(benchmark, 0.95) for benchmark in reading.benchmarks]
+    summaries = summarize_benchmarks(reading.benchmarks, 0.95)
     shown = Screen(
         title=f"Which is the fastest, by {reading.tool}?", claim=benchmark_claim(reading.benchmarks),
         tables=[*tables(summaries, reading.tool), *left_out_tables(reading.left_out)],

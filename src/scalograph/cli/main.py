@@ -1,7 +1,7 @@
 """Entry point: one command, one exit code.
 
-All else is imported inside `_code`: imports take a tenth of a second, and Ctrl-C during one should not end in a
-traceback.
+All else is imported inside `_code`: imports take a tenth of a second, and a signal during one should not end in a
+traceback, nor leave a folder.
 """
 
 import atexit
@@ -12,7 +12,7 @@ import sys
 # time that there are 700 more, for an eighth of a start. Cycles that are dropped are found a little later.
 _MORE_OBJECTS = 200_000
 
-# As `Exit.INTERRUPTED` of scalograph.errors, which is not imported yet.
+# As `Exit.INTERRUPTED` of scalograph.errors, which may not be imported yet.
 _INTERRUPTED = 130
 
 
@@ -25,11 +25,23 @@ def main() -> None:
 
 def _code(arguments: list[str]) -> int:
     try:
+        from scalograph.errors import raise_on_signals, raised_signal, release_signals
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    release_signals()
+    try:
+        raise_on_signals()
         from scalograph.run.caller_environment import limit_to_one_thread
 
         limit_to_one_thread()  # before the first import of numpy
         from scalograph.cli.ending import run_guarded
 
-        return run_guarded(arguments)
-    except KeyboardInterrupt:
-        return _INTERRUPTED
+        code = run_guarded(arguments)
+        release_signals()
+        return code
+    except BaseException as error:  # also what an import makes of a signal: a broken module
+        number = raised_signal()
+        release_signals()
+        if number is None and not isinstance(error, KeyboardInterrupt):
+            raise
+        return _INTERRUPTED if number is None else int(number)

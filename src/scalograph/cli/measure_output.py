@@ -17,11 +17,12 @@ from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
-from scalograph.questions.claims import add_varied
+from scalograph.questions.claims import add_sentence, add_varied
 from scalograph.questions.registry import role
 from scalograph.system.private_dir import scratch
 from scalograph.text.short_names import shorten
 from scalograph.text.units import parse_percent
+from scalograph.text.warning_catalog import output_notes
 
 if TYPE_CHECKING:
     from scalograph.cli.options import CommandOptions
@@ -84,6 +85,8 @@ def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) ->
     start = StudyStart(
         folder=options.output, ceiling=ceiling, noise=False, consent=consent, wait_lock_s=waiting,
         show_output=isinstance(options, CommandOptions) and options.show_output,
+        # Steps around a run would be carried out once more.
+        tries_pipe=isinstance(options, CommandOptions) and not (options.prepare or options.cleanup),
     )  # fmt: skip
     return run_declared(declared, start)
 
@@ -99,7 +102,7 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
     asked = [text for curve in findings.curves if (text := ask_if_unused(findings.study, curve))]
     shown = screen(findings)
     command = shorten(shlex.join(options.command or []), LONGEST_NAME)
-    claim = show.alone_claim(findings, command) or shown.claim
+    claim = show.alone_claim(findings, command, options.stdout) or shown.claim
     is_curve = findings.study.baseline is not None and len(findings.curves) == 1 and claim.answered
     more = asked or (sentences if is_curve else [])
     if is_curve and claim.matrix and len(claim.matrix.rows) == 1:
@@ -107,6 +110,8 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
         claim = claim.model_copy(update={"matrix": claim.matrix.model_copy(update={"rows": rows})})
     claim = claim.model_copy(update={"sentences": [*claim.sentences, *more][:3]})
     claim = add_varied(claim, findings.study.varied)
+    for text in output_notes(findings.warnings):
+        claim = add_sentence(claim, text)
     screen_shown = replace(shown, claim=claim, tables=[show.steps_table(findings, cost), *shown.tables])
     return print_results(session, findings, screen_shown, options, show.document(findings, sentences, cost))
 

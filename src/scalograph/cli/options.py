@@ -155,6 +155,9 @@ class CommandOptions:
     env: Env = None
     env_all: Annotated[bool, typer.Option("--env-all", help="Pass all variables; values are not saved")] = False
     input: Annotated[Path | None, typer.Option("--input", help="Standard input of each run, a file")] = None
+    stdout: Annotated[
+        str | None, typer.Option("--stdout", metavar="null|pipe|tty|FILE", help="Standard output (default null)")
+    ] = None
     ok_exit: Annotated[str, typer.Option("--ok-exit", help="Exit codes to treat as success, such as 0,1")] = "0"
     output: OutDir = None
     wait_quiet: WaitQuiet = None

@@ -14,12 +14,11 @@ from scalograph.cli.progress import show_progress
 from scalograph.control.kernel_files import describe_met
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.control.store import lock_machine
-from scalograph.errors import HostError
+from scalograph.errors import HostError, raise_on_signals
 from scalograph.protocol import results
 from scalograph.run.caller_environment import unpassed_variables_note
 from scalograph.run.hosts.base import Host
 from scalograph.run.hosts.host_names import LOCAL, is_elsewhere, open_host
-from scalograph.run.interrupts import raise_on_signals
 from scalograph.run.launches import check_programs
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import preparation_lines
@@ -112,6 +111,7 @@ class StudyStart:
         ceiling: measure first what the machine itself scales to, unless known.
         noise: check first the machine's noise against the saved floor.
         show_output: whether what the runs write is printed, in place of a live line.
+        tries_pipe: whether a short command is tried with its output in a pipe.
         label: before the study's name where it is one of several, such as "part 3 of 12".
     """
 
@@ -124,6 +124,7 @@ class StudyStart:
     label: str = ""
     wait_lock_s: float | None = None
     show_output: bool = False
+    tries_pipe: bool = False
 
 
 def run_declared(declared: Declared, start: StudyStart) -> Session:
@@ -143,11 +144,13 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         _announce(planned, target.folder, start.label)
         gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.sample_load)
         echo = terminal_echo() if start.show_output else None
-        runner, probe = Runner(planned, host, score_of(planned.design.study), echo), host.probe.name
+        runner, probe = Runner(planned, host, score_of(planned.design.study), echo, start.tries_pipe), host.probe.name
         called = _label_study(planned, start.label) if start.label else ""
         showing, notes = show_progress(planned, called, start.show_output), [*_journal_notes(planned, restored)]
         ended = runner.collect_service_ends
-        session = run_session(planned, target, runner, probe, showing, start.accepted, gate, learned, notes, ended)
+        session = run_session(
+            planned, target, runner, probe, showing, start.accepted, gate, learned, notes, ended, runner.output_note
+        )
         if session.reason == "complete" and session.n_before and not session.n_made:
             say(f"nothing left to run, {count_noun(session.n_before, 'run')} done before")
         return session

@@ -1,7 +1,7 @@
 """`scalograph reproduce`."""
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,8 +103,6 @@ def _consent(options: ReproduceOptions) -> "Consent":
 
 
 def _open_catalogue(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "OpenedCatalogue":
-    from dataclasses import replace
-
     from scalograph.cli.overrides import override_protocol
     from scalograph.study.catalogue import open_catalogue
 
@@ -126,6 +124,8 @@ def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionR
         fix = "start it without --resume, or name its folder with -o"
         raise StudyError.one(str(folder), "no reproduction", "one that was begun", fix)
     before = saved_documents.read_reproduction(folder)
+    if options.catalogue is None and before.catalogue:
+        options = replace(options, catalogue=Path(before.catalogue))
     if options.quick and not before.quick:
         raise StudyError.one("--quick", "it was begun in full", "the same form", "leave --quick out")
     ids = tuple(study.id for study in before.studies)

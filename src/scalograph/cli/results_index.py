@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol import results
+from scalograph.protocol.bounded import open_file
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
@@ -79,7 +80,7 @@ def write_index(source: Path, to: Path | None, keep: bool) -> tuple[list["Indexe
 def _refuse_foreign(file: Path) -> None:
     """Refuse to replace a page of somebody else's: many folders have one of this name."""
     if results.is_owned(file):
-        with file.open("rb") as stream:
+        with open_file(file) as stream:
             if b'content="scalograph ' not in stream.read(1000):
                 raise StudyError.one(str(file), "is not an index of ours", "", "write it elsewhere with --to FILE.html")
 

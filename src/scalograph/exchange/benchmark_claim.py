@@ -1,22 +1,27 @@
 """The answer of `import`: which benchmark is the fastest and by how much, or how all agree with a study."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
+from scalograph.analysis.modes import IDENTICAL_RUNS, bound_by_step
 from scalograph.analysis.ratios import ratio
+from scalograph.analysis.versus import classify_ratio
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_values import (
     BenchmarkValues,
+    benchmark_labels,
     failures_text,
+    outlier_sentence,
     params_text,
     scores,
     short_names,
-    summarize_benchmark,
+    summarize_benchmarks,
+    value_steps,
 )
 from scalograph.exchange.match import Match, match
 from scalograph.findings.sample import Sample, sample_flags, samples_by_configuration
@@ -32,6 +37,10 @@ from scalograph.text.units import unit_of
 ROWS = 12
 FORMS = {
     "fastest": "{best!s} is the fastest. The next one, {next}, {verb} {gain:change} {noun}{gain:change_ci}.",
+    "equivalent": "The fastest are equivalent within {most:at_most}: {same:names}."
+    "[[ The next one, {next}, {verb} {gain:change} {noun}{gain:change_ci}.]]",
+    "identical": "Inconclusive: all runs have one value; the clock or the file is too coarse to show a difference.",
+    "outliers": "{text}",
     "alone": "{best!s} takes {value:measured} per iteration.",
     "rate alone": "{best!s} reaches {value:measured}.",
     "one run": "{best!s} takes {value:measured}. One process has no interval: import the files of several.",
@@ -55,19 +64,23 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
 
     Benchmarks of which every run failed take no part.
     """
-    names, measured = short_names(each.name for each in every), [each for each in every if each.forks]
-    if not measured:
+    named = [(each, label) for each, label in zip(every, benchmark_labels(every), strict=True) if each.forks]
+    if not named:
         return state(FORMS, [AnswerCase(case="failed")])
-    same = [each for each in measured if (each.mode, each.unit) == (measured[0].mode, measured[0].unit)]
-    values = [summarize_benchmark(each, confidence).estimate for each in same]
-    pairs = sorted(zip(same, values, strict=True), key=lambda pair: pair[1].value or 0, reverse=same[0].unit == "1/s")
-    best, *others = [benchmark for benchmark, _ in pairs]
-    level = 1 - (1 - confidence) / max(1, len(others))
-    ratios = [ratio(scores(benchmark), scores(best), level) for benchmark in others]
-    shown = _matrix(names, pairs, ratios)
-    labels = [_name(names, benchmark) for benchmark in (best, *others)]
-    first = _compare_others(labels, [best, *others], ratios) if others else _single(labels[0], pairs[0], shown)
-    return state(FORMS, [first], shown)
+    first = named[0][0]
+    same = [(each, label) for each, label in named if (each.mode, each.unit) == (first.mode, first.unit)]
+    values = [row.estimate for row in summarize_benchmarks([each for each, _ in same], confidence)]
+    ranked = sorted(zip(same, values, strict=True), key=lambda row: row[1].value or 0, reverse=first.unit == "1/s")
+    (best, *others), labels = [each for (each, _), _ in ranked], [label for (_, label), _ in ranked]
+    level, step = 1 - (1 - confidence) / max(1, len(others)), value_steps([best, *others])[first.unit]
+    theirs = [(scores(benchmark), scores(best)) for benchmark in others]
+    ratios = [bound_by_step(ratio(*both, level), step, *both) for both in theirs]
+    shown = _matrix(first.unit, labels, [value for _, value in ranked], ratios)
+    case = _compare_others(labels, [best, *others], ratios) if others else _single(labels[0], ranked[0][1], shown)
+    if step is None and len(scores(best)) > 1 and case.case in ("one run", "no intervals"):
+        case = AnswerCase(case="identical")
+    outliers = outlier_sentence([best, *others])
+    return state(FORMS, [case, *([AnswerCase(case="outliers", values={"text": outliers})] if outliers else [])], shown)
 
 
 def agreement_claim(every: Sequence["BenchmarkComparison"]) -> Claim:
@@ -81,38 +94,40 @@ def agreement_claim(every: Sequence["BenchmarkComparison"]) -> Claim:
     return state(FORMS, cases).model_copy(update={"answered": is_answered or len(every) > 1})
 
 
-def _single(label: str, pair: tuple[Benchmark, Estimate], shown: Matrix) -> AnswerCase:
-    benchmark, value = pair
+def _single(label: str, value: Estimate, shown: Matrix) -> AnswerCase:
     values = {"best": label, "value": Quantity(value, matrix_scale(shown))}
     cases = ("one run", "one rate") if value.low is None else ("alone", "rate alone")
-    return AnswerCase(case=cases[benchmark.unit == "1/s"], values=values)
+    return AnswerCase(case=cases[shown.unit == "1/s"], values=values)
 
 
 def _compare_others(labels: Sequence[str], every: Sequence[Benchmark], ratios: Sequence[Estimate]) -> AnswerCase:
     zero = [label for label, benchmark in zip(labels, every, strict=True) if min(scores(benchmark)) <= 0]
+    same = [label for label, ratio in zip(labels[1:], ratios, strict=True) if classify_ratio(ratio) == "equivalent"]
     alike = [label for label, ratio in zip(labels[1:], ratios, strict=True) if ratio.contains(1.0)]
     if zero:
         return AnswerCase(case="zero", values={"zero": zero[:MOST_NAMED]})
     if any(ratio.low is None or ratio.high is None for ratio in ratios):
         return AnswerCase(case="no intervals")
-    if alike:
+    if not set(alike) <= set(same):
         return AnswerCase(case="alike", values={"n": len(alike) + 1, "alike": [labels[0], *alike][:MOST_NAMED]})
     verb, noun = ("takes", "time") if every[0].unit == "s" else ("has", "throughput")
-    values = {"best": labels[0], "next": labels[1], "gain": ratios[0], "verb": verb, "noun": noun}
-    return AnswerCase(case="fastest", values=values)
+    values: dict[str, Any] = {"best": labels[0], "verb": verb, "noun": noun}
+    apart = [(label, ratio) for label, ratio in zip(labels[1:], ratios, strict=True) if label not in same]
+    values |= {"next": apart[0][0], "gain": apart[0][1]} if apart else {}
+    if not same:
+        return AnswerCase(case="fastest", values=values)
+    most = max(largest_difference(r.low or 1.0, r.high or 1.0) for r in ratios if classify_ratio(r) == "equivalent")
+    names = [labels[0], *same]
+    more = len(names) - MOST_NAMED
+    shown = [*names[: MOST_NAMED - 1], f"{more + 1} more"] if more > 0 else names
+    return AnswerCase(case="equivalent", values={**values, "same": shown, "most": most})
 
 
-def _name(names: Mapping[str, str], benchmark: Benchmark) -> str:
-    return " ".join(part for part in (names[benchmark.name], params_text(dict(benchmark.params))) if part)
-
-
-def _matrix(
-    names: Mapping[str, str], ranked: Sequence[tuple[Benchmark, Estimate]], ratios: Sequence[Estimate]
-) -> Matrix:
-    unit, over = ranked[0][0].unit, [cell_number(ratio) for ratio in (Estimate(1.0, 1.0, 1.0), *ratios)]
+def _matrix(unit: str, labels: Sequence[str], values: Sequence[Estimate], ratios: Sequence[Estimate]) -> Matrix:
+    over = [cell_number(ratio) for ratio in (Estimate(1.0, 1.0, 1.0), *ratios)]
     rows = [
-        MatrixRow(label=_name(names, benchmark), cells=[MatrixCell(estimate=value), MatrixCell(text=text)])
-        for (benchmark, value), text in zip(ranked, over, strict=True)
+        MatrixRow(label=label, cells=[MatrixCell(estimate=value), MatrixCell(text=text)])
+        for label, value, text in zip(labels, values, over, strict=True)
     ]
     return Matrix(
         title="time of a typical fork" if unit == "s" else "rate of a typical fork", unit=unit,
@@ -208,10 +223,11 @@ def compare_with_study(
     """
     by_key = samples_by_configuration(table)
     comparisons = []
-    for benchmark in every:
+    steps = value_steps(every)
+    for benchmark, ours in zip(every, summarize_benchmarks(every, table.view.confidence), strict=True):
         matched = match(table, benchmark.params, where)
         sample = by_key[tuple(matched.configuration.values())] if matched.configuration else None
-        comparisons.append(_compare_benchmark(benchmark, matched, sample, table, instrument))
+        comparisons.append(_compare_benchmark(benchmark, ours, matched, sample, table, instrument, steps[ours.unit]))
     if all(held.configuration is None for held in comparisons):
         problem = f"no benchmark has a configuration: {comparisons[0].why}"
         raise StudyError.one("--beside", problem, "params that name one")
@@ -219,10 +235,10 @@ def compare_with_study(
 
 
 def _compare_benchmark(
-    benchmark: Benchmark, matched: Match, sample: Sample | None, table: Table, instrument: str
-) -> BenchmarkComparison:
+    benchmark: Benchmark, ours: BenchmarkValues, matched: Match, sample: Sample | None, table: Table, instrument: str,
+    step: float | None,
+) -> BenchmarkComparison:  # fmt: skip
     confidence = table.view.confidence
-    ours = summarize_benchmark(benchmark, confidence)
     held = BenchmarkComparison(
         instrument=instrument, figures=ours, unmatched_params=matched.unmatched, why=matched.why, flags=ours.flags
     )
@@ -239,8 +255,9 @@ def _compare_benchmark(
     if kind != benchmark.unit:
         return held.model_copy(update={"why": f'{instrument} has {benchmark.unit}, the study\'s {name} is in "{unit}"'})
     theirs, study = scores(benchmark), [x * factor for x in sample.scores(name)]
-    estimate = ratio(theirs, study, confidence)
+    estimate = bound_by_step(ratio(theirs, study, confidence), step, theirs)
     result, reason = label(estimate, len(theirs), len(study), held.figures.unit)
+    reason = IDENTICAL_RUNS if IDENTICAL_RUNS in estimate.warnings else reason
     update = {"n_runs": len(study), "study": summarize(study, confidence), "ratio": estimate}
     return held.model_copy(update=update | {"label": result, "why": reason})
 

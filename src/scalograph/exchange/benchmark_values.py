@@ -3,23 +3,29 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 from pydantic import Field
 
+from scalograph.analysis.center import has_logs
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
+from scalograph.analysis.modes import bound_by_step, common_step
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, Fork, LeftOut
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Model
-from scalograph.text.quantities import count_noun
+from scalograph.text.quantities import count_noun, two_digits
+from scalograph.text.short_names import join_first
 
 MOST_NAMED, MOST_LISTED = 4, 100
+# A run that took so many times the typical one is an outlier, of so many runs or more.
+SLOW, FEWEST_TYPICAL = 3.0, 4
 _QUALIFIED = re.compile(r"[\w$]+(\.[\w$]+)+")
 _NOTE = (
     "typical fork: the geometric mean of the forks' medians, with the interval over forks; p50 to max: over the shots "
@@ -57,6 +63,22 @@ def summarize_benchmark(benchmark: Benchmark, confidence: float) -> BenchmarkVal
     )  # fmt: skip
 
 
+def summarize_benchmarks(every: Sequence[Benchmark], confidence: float) -> list[BenchmarkValues]:
+    """Summarize benchmarks; where values do not vary, their resolution bounds the interval."""
+    steps = value_steps(every)
+    summaries = zip(every, (summarize_benchmark(benchmark, confidence) for benchmark in every), strict=True)
+    return [
+        row.model_copy(update={"estimate": bound_by_step(row.estimate, steps[row.unit], scores(benchmark))})
+        for benchmark, row in summaries
+    ]
+
+
+def value_steps(every: Sequence[Benchmark]) -> dict[str, float | None]:
+    """Return the resolution of the scores of each unit: their common step; None where all are the same."""
+    units = dict.fromkeys(benchmark.unit for benchmark in every)
+    return {unit: common_step(*(scores(each) for each in every if each.unit == unit)) for unit in units}
+
+
 def scores(benchmark: Benchmark) -> list[float]:
     """Return the score of each fork: the median of its iterations."""
     return [
@@ -85,7 +107,36 @@ def _flags(benchmark: Benchmark) -> Iterable[str]:
         yield f"a shot is {benchmark.batch} calls"
     if benchmark.threads > 1:
         yield f"{benchmark.threads} threads called it at once"
+    yield from filter(None, [_outlier_text(benchmark)])
     yield from (*benchmark.notes, *benchmark.warnings)
+
+
+def _outlier_text(benchmark: Benchmark) -> str:
+    """Tell how many runs, at most a quarter, were many times slower than the typical one; empty where none was."""
+    own = np.asarray(scores(benchmark))
+    if own.size < FEWEST_TYPICAL or not has_logs(own):
+        return ""
+    slower = own / np.median(own) if benchmark.unit == "s" else np.median(own) / own
+    if not 0 < (n := int((slower >= SLOW).sum())) <= own.size / 4:
+        return ""
+    return f"{n} of {count_noun(own.size, 'run')} took {two_digits(float(slower.max()))} times as long"
+
+
+def outlier_sentence(every: Sequence[Benchmark]) -> str:
+    """Name the benchmarks of which few runs were many times slower than the others; empty where none is."""
+    slowed = zip(benchmark_labels(every), map(_outlier_text, every), strict=True)
+    parts = [f"{name} ({text})" for name, text in slowed if text]
+    return f"Outliers: {join_first(parts, MOST_NAMED)}." if parts else ""
+
+
+def number_repeats(keys: Sequence[object]) -> list[str]:
+    """Return what tells equal names apart, in order of appearance; empty for a single one.
+
+    >>> number_repeats(["x", "y", "x"])
+    [' (1)', '', ' (2)']
+    """
+    often, left = Counter(keys), {key: count(1) for key in keys}
+    return [f" ({next(left[key])})" if often[key] > 1 else "" for key in keys]
 
 
 def failures_text(failed: tuple[int, int]) -> str:
@@ -99,30 +150,29 @@ def failures_text(failed: tuple[int, int]) -> str:
 
 def failed_sentence(every: Sequence[Benchmark]) -> str:
     """Name the benchmarks with failed runs, those without forks first; empty where no run failed."""
-    lost = sorted((each for each in every if each.failed[0]), key=lambda each: len(each.forks) > 0)
-    return _list(
-        "Failed, without a value", every, lost, lambda each: "; ".join((failures_text(each.failed), *each.warnings))
-    )
+    named = zip(every, benchmark_labels(every), strict=True)
+    lost = sorted(((each, name) for each, name in named if each.failed[0]), key=lambda pair: len(pair[0].forks) > 0)
+    parts = [f"{name} ({'; '.join((failures_text(each.failed), *each.warnings))})" for each, name in lost]
+    return f"Failed, without a value: {_first(parts)}." if parts else ""
 
 
 def warning_sentence(every: Sequence[Benchmark]) -> str:
     """Name what went wrong beside values, or what these are not; empty where nothing did."""
-    return _list(
-        "Note",
-        every,
-        [each for each in every if each.forks and each.warnings and not each.failed[0]],
-        lambda each: "; ".join(each.warnings),
-    )
+    named = zip(every, benchmark_labels(every), strict=True)
+    noted = [(each, name) for each, name in named if each.forks and each.warnings and not each.failed[0]]
+    parts = [f"{name} ({'; '.join(each.warnings)})" for each, name in noted]
+    return f"Note: {_first(parts)}." if parts else ""
 
 
-def _list(
-    heading: str, every: Sequence[Benchmark], chosen: Sequence[Benchmark], describe: Callable[[Benchmark], str]
-) -> str:
+def _first(parts: Sequence[str]) -> str:
+    return ", ".join(parts[:MOST_NAMED]) + (f" and {len(parts) - MOST_NAMED} more" if parts[MOST_NAMED:] else "")
+
+
+def benchmark_labels(every: Sequence[Benchmark]) -> list[str]:
+    """Return the short name of each benchmark with its params, numbered where several are called the same."""
     names = short_names(each.name for each in every)
-    labels = [f"{names[each.name]} {params_text(dict(each.params))}".strip() for each in chosen[:MOST_NAMED]]
-    parts = [f"{name} ({describe(each)})" for name, each in zip(labels, chosen, strict=False)]
-    more = f" and {len(chosen) - len(parts)} more" if len(chosen) > len(parts) else ""
-    return f"{heading}: {', '.join(parts)}{more}." if chosen else ""
+    labels = [f"{names[each.name]} {params_text(dict(each.params))}".strip() for each in every]
+    return [f"{text}{suffix}" for text, suffix in zip(labels, number_repeats(labels), strict=True)]
 
 
 def tables(every: Sequence[BenchmarkValues], instrument: str) -> list[TableDoc]:
@@ -137,10 +187,11 @@ def _table(unit: str, title: str, every: Sequence[BenchmarkValues], names: dict[
     columns = [Column(name="benchmark", kind="label"), Column(name="params", kind="label")]
     columns += [Column(name="forks"), Column(name="shots"), Column(name="typical fork", unit=unit, kind="estimate")]
     columns += [*(Column(name=name, unit=unit) for name in ("p50", "p90", "p99", "max")), Column(name="", kind="text")]
+    suffixes = number_repeats([(row.benchmark, params_text(row.params)) for row in every])
     rows: list[list[Cell]] = [
-        [names[row.benchmark], params_text(row.params), row.n_forks, row.n_shots, row.estimate,
+        [names[row.benchmark] + suffix, params_text(row.params), row.n_forks, row.n_shots, row.estimate,
          row.p50, row.p90, row.p99, row.max, row.flags]
-        for row in every
+        for row, suffix in zip(every, suffixes, strict=True)
     ]  # fmt: skip
     return TableDoc(id="benchmarks", title=title, note=_NOTE, columns=columns, rows=rows)
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from scalograph.analysis.estimate import NO_LAW, Estimate
+from scalograph.analysis.center import FloatArray
+from scalograph.analysis.estimate import NO_LAW, Estimate, unknown_estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.speedup_points import karp_flatt
-from scalograph.analysis.usl import Usl, Weights, fit_usl
+from scalograph.analysis.usl import MISSED, Usl, Weights, fit_usl
 from scalograph.analysis.usl_predict import REACH, predict
 from scalograph.errors import StudyError
 from scalograph.exchange.csv_points import Points
@@ -27,32 +28,61 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
     """Fit the scaling laws to throughputs at sizes; `asked` are sizes to predict, if empty as far as the data reach.
 
     Returns `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags` and their `codes`, `holds` (whether
-    the law does), `predictions`, and `points`: `size`, `throughput`, `fitted`, and over the smallest size `speedup`,
-    `efficiency`, `serial_fraction`. Raises StudyError: there are too few sizes.
+    the law does), `shows` (what the points show without a law), `predictions`, and `points`: `size`, `throughput`,
+    `fitted`, and over the smallest size `speedup`, `efficiency`, `serial_fraction`. A law that the points contradict,
+    or that has no maximum because throughput falls from the first size on, has no values.
+    Raises StudyError: there are too few sizes.
     """
     try:
         fit = fit_usl(points.sizes, points.rates, weights, confidence)
     except ValueError as error:
         raise StudyError.one("points", str(error), "", "measure more sizes, or name other columns") from error
-    sizes = asked or (REACH * max(points.sizes),)
+    shows = _shown_directly(points, confidence)
+    reason = fit.misfit or (FALLS if shows and shows["falls"] else "")
+    fit = fit.drop_values(reason) if reason else fit
+    flags = [flag for flag in fit.flags if flag.code in NO_LAW or not reason]
+    predictions = {n: predict(fit, n, confidence=confidence) for n in asked or (REACH * max(points.sizes),)}
     return {
-        "sigma": asdict(fit.sigma), "kappa": asdict(fit.kappa), "gamma": asdict(fit.gamma),
-        "optimum": asdict(fit.optimum), "residual": fit.residual, "weights": weights,
-        "flags": [flag.text for flag in fit.flags], "codes": [flag.code for flag in fit.flags],
-        "holds": not any(flag.code in NO_LAW for flag in fit.flags),
-        "points": list(_points(points, fit, confidence)),
-        "predictions": [{"size": n, **asdict(predict(fit, n, confidence=confidence))} for n in sizes],
+        **{name: asdict(getattr(fit, name)) for name in _MEANINGS},
+        "residual": fit.residual, "weights": weights,
+        "flags": [flag.text for flag in flags], "codes": [flag.code for flag in flags],
+        "holds": not reason, "reason": reason, "shows": shows,
+        "points": list(_points(points, fit if not reason else None, confidence)),
+        "predictions": [
+            {"size": n, **asdict(unknown_estimate(e.method, confidence, e.n, reason or "; ".join(e.warnings))
+                                 if reason or e.low is None else e)}
+            for n, e in predictions.items()
+        ],
     }  # fmt: skip
 
 
-def _points(points: Points, fit: Usl, confidence: float) -> list[dict[str, Any]]:
+def _shown_directly(points: Points, confidence: float) -> dict[str, Any] | None:
+    """Return the sizes that may be the best, and how much lower throughput is at the largest; None if it is not."""
+    sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
+    groups = {float(n): rates[sizes == n] for n in np.unique(sizes)}
+    best = max(groups, key=lambda n: float(groups[n].mean()))
+    first, *_, last = groups
+    near = [n for n in groups if n == best or not _is_lower(groups[n], groups[best], confidence)]
+    base = first if _is_lower(groups[last], groups[first], confidence) else best
+    lower = float(groups[base].mean() / groups[last].mean())
+    if last in near or (min(groups[base].size, groups[last].size) < 2 and lower < MISSED):
+        return None
+    return {"best": near, "falls": near == [first], "last": last, "base": base, "lower": lower}
+
+
+def _is_lower(sample: FloatArray, base: FloatArray, confidence: float) -> bool:
+    high = ratio(sample, base, confidence).high
+    return high < 1 if high is not None else bool(sample.mean() < (1 - _APART) * base.mean())
+
+
+def _points(points: Points, fit: Usl | None, confidence: float) -> list[dict[str, Any]]:
     sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
     first, *_ = every = [float(n) for n in np.unique(sizes)]
     return [
         {
             "size": n,
             "throughput": asdict(summarize(rates[sizes == n].tolist(), confidence)),
-            "fitted": fit.throughput(n),
+            "fitted": fit.throughput(n) if fit else None,
             **_speedup_fields(ratio(rates[sizes == n], rates[sizes == first], confidence), n / first),
         }
         for n in every
@@ -66,7 +96,7 @@ def _speedup_fields(speedup: Estimate, growth: float) -> dict[str, Any]:
     return {
         "speedup": asdict(speedup),
         "efficiency": asdict(efficiency),
-        "serial_fraction": asdict(karp_flatt(speedup, growth)),
+        "serial_fraction": asdict(karp_flatt(speedup, growth)) if (speedup.value or 0.0) >= 1 else None,
     }
 
 
@@ -75,6 +105,9 @@ FORMS = {
     "end": "Throughput is highest at {x} = {best}, the largest size measured. Larger sizes may gain more.",
     "grows": "Throughput still grows at {x} = {best}, the largest size measured.",
     "falls": "Throughput does not grow: it falls with more {x}.",
+    "shown": "Throughput is highest at {x} = {near:or}. At {x} = {last} it is [[{times:digits} times]]"
+    "[[{share:percent}]] lower[[ than at {x} = {base}]].",
+    "contradicted": "No scaling law fits: {reason}.",
     "serial": "Throughput does not grow: all of the work is serial.",
     "open": "Inconclusive: the maximum may lie anywhere."
     " The highest throughput measured is {most:value} at {x} = {best}.",
@@ -89,10 +122,13 @@ FORMS = {
     "remark": "{remark}.",
 }
 _SAME = 1e-9  # rounding: closer numbers are equal
+_APART = 0.1  # single runs that differ by a smaller share are not told apart
+_MOST_BEST = 3
+FALLS = "throughput falls from the smallest size on"
 COLUMNS = 6
 _PERCENT = Scale(100.0, "%")
 # Flags that belong to the answer; the others stand beside the tables.
-_TOLD = ("perhaps superlinear", "few sizes", "not checked", "gamma")
+_TOLD = ("perhaps superlinear", "few sizes", "not checked", "gamma open")
 _MEANINGS = {
     "sigma": "serial share",
     "kappa": "cost of coherency",
@@ -104,9 +140,9 @@ _MEANINGS = {
 def fit_claim(document: dict[str, Any], x: str) -> Claim:
     """State up to which size throughput grows; the document is that of `exchange.fit.laws`, `x` names the sizes."""
     first = AnswerCase(case=_growth(document), values=_growth_values(document, x))
-    # Where the points contradict the law, or its maximum, none of its values is reported.
-    is_law = document["holds"] and not _is_contradicted(document)
-    more = [*_serial(document), *_predictions(document, x)] if is_law else []
+    more = [*_serial(document), *_predictions(document, x)] if document["holds"] else []
+    if first.case == "shown" and document["reason"] not in ("", FALLS):
+        more = [AnswerCase(case="contradicted", values={"reason": document["reason"]})]
     flags = zip(document["codes"], document["flags"], strict=True)
     remarks = [AnswerCase(case="remark", values={"remark": text}) for code, text in flags if code in _TOLD]
     remarks = remarks[: 1 if more else 2]
@@ -118,39 +154,39 @@ def _growth(document: dict[str, Any]) -> str:
     low, high = document["optimum"]["low"], document["optimum"]["high"]
     last, sigma = document["points"][-1]["size"], document["sigma"]["low"]
     if not document["holds"]:
-        return "no law"
+        return "shown" if document["shows"] else "no law"
     if sigma is None:
-        return "few"
+        return "shown" if document["shows"] else "few"
     if sigma > 1 - _SAME:
         return "falls" if sigma > 1 + _SAME else "serial"
-    if document["kappa"]["high"] == 0 or (low is not None and low >= last and not _is_contradicted(document)):
+    if document["kappa"]["high"] == 0 or (low is not None and low >= last):
         return "grows"
-    if low is not None and not _is_contradicted(document):
+    if low is not None:
         if high is not None and high <= min(last, WIDEST * low):
             return "peak"
         if _best(document)["size"] == last:
             return "end"
-    return "open"
+    return "shown" if document["shows"] else "open"
 
 
 def _growth_values(document: dict[str, Any], x: str) -> Mapping[str, Any]:
-    best, every = _best(document), zip(document["codes"], document["flags"], strict=True)
+    best, shows = _best(document), document["shows"] or {}
+    near, lower = [number(n) for n in shows.get("best", ())], shows.get("lower", 0.0)
     is_last = _growth(document) == "grows"
     return {
         "x": x, "optimum": Quantity(Estimate(**document["optimum"]), PLAIN),
         "best": number(document["points"][-1]["size"] if is_last else best["size"]),
         "most": Quantity(Estimate(**best["throughput"]), PLAIN),
-        "reason": next((text for code, text in every if code in NO_LAW), ""),
+        "reason": document["reason"], "last": number(shows.get("last")),
+        "near": near if len(near) <= _MOST_BEST else [f"{near[0]} to {near[-1]}"],
+        "base": number(shows["base"]) if shows and (len(near) > 1 or near[0] != number(shows["base"])) else "",
+        "times": lower if lower >= 2 else None, "share": 1 - 1 / lower if 0 < lower < 2 else None,
     }  # fmt: skip
 
 
 def _best(document: dict[str, Any]) -> dict[str, Any]:
     best: dict[str, Any] = max(document["points"], key=lambda point: point["throughput"]["value"])
     return best
-
-
-def _is_contradicted(document: dict[str, Any]) -> bool:
-    return not {"gamma", "peak elsewhere"}.isdisjoint(document["codes"])
 
 
 def _serial(document: dict[str, Any]) -> Iterator[AnswerCase]:
@@ -185,7 +221,8 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
     points, asked = document["points"], document["predictions"][: COLUMNS // 2] if document["holds"] else []
     room, last = COLUMNS - 1 - len(asked), len(points) - 1
     spread = {round(i * last / (room - 1)) for i in range(room)}
-    shown = [point for i, point in enumerate(points) if i in spread or point is _best(document)]
+    best = (document["shows"] or {"best": []})["best"][:_MOST_BEST]
+    shown = [p for i, p in enumerate(points) if i in spread or p is _best(document) or p["size"] in best]
     measured = [MatrixCell(estimate=Estimate(**point["throughput"])) for point in shown]
     fitted = [MatrixCell(estimate=Estimate(point["fitted"])) for point in shown]
     predicted = [_estimate(prediction) for prediction in asked]
@@ -193,8 +230,7 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
     blank = [MatrixCell() for _ in fitted[1:]]
     rows = [MatrixRow(label="measured", cells=[*measured, *(MatrixCell() for _ in asked)])]
     rows += [MatrixRow(label="model", cells=fitted)] if document["holds"] else []
-    is_law = document["holds"] and not _is_contradicted(document)
-    named = [case.case for case in _serial(document)] if is_law else []
+    named = [case.case for case in _serial(document)]
     own = [("serial share, %", "sigma", _PERCENT)] if "share" in named else []
     own += [(f"maximum at {x}", "optimum", PLAIN)] if _growth(document) == "peak" else []
     for label, name, scale in own:
@@ -206,15 +242,20 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
 
 
 def fit_tables(document: dict[str, Any]) -> list[TableDoc]:
-    """Return the coefficients, and the speedup of every size."""
+    """Return the coefficients of a law that holds, and the speedup of every size."""
     parts: list[list[Cell]] = [[name, Estimate(**document[name]), text] for name, text in _MEANINGS.items()]
     columns = [Column(name="coefficient", kind="label"), Column(name="value", kind="estimate")]
     law = TableDoc(id="law", title="Scaling law", columns=[*columns, Column(name="meaning", kind="text")], rows=parts)
     names = ("throughput", "speedup", "efficiency", "serial_fraction")
+    model = [Column(name="model")] if document["holds"] else []
     rows: list[list[Cell]] = [
-        [number(point["size"]), point["fitted"], *(Estimate(**point[name]) if point[name] else None for name in names)]
+        [
+            number(point["size"]), *(point["fitted"] for _ in model),
+            *(Estimate(**point[name]) if point[name] else None for name in names),
+        ]
         for point in document["points"]
-    ]
-    columns = [Column(name="size", kind="label"), Column(name="model")]
+    ]  # fmt: skip
+    columns = [Column(name="size", kind="label"), *model]
     columns += [Column(name=name.replace("_", " "), kind="estimate") for name in names]
-    return [law, TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=rows)]
+    measured = TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=rows)
+    return [law, measured] if document["holds"] else [measured]

@@ -15,8 +15,9 @@ from scalograph.text.escape import one_line
 
 # Characters with a meaning in Markdown, or in HTML inside it.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
-# A comment after @ keeps a name from being mentioned.
-_NAMED = "@<!-- -->"
+# A comment after these keeps a name from being mentioned, and an address from becoming a link.
+_LINKS = re.compile(r"@|(?<=[A-Za-z]):(?=//)|(?<=www)\.", re.IGNORECASE)
+_UNLINKED = "<!-- -->"
 
 
 class Markup(NamedTuple):
@@ -42,8 +43,10 @@ def plain(text: str) -> str:
     a\|b \*c\*
     >>> print(plain("@me"))
     @<!-- -->me
+    >>> print(plain("http://a.b www.c.d"))
+    http:<!-- -->//a.b www.<!-- -->c.d
     """
-    return _SPECIAL.sub(r"\\\1", one_line(text)).replace("@", _NAMED)
+    return _LINKS.sub(rf"\g<0>{_UNLINKED}", _SPECIAL.sub(r"\\\1", one_line(text)))
 
 
 MARKDOWN = Markup("# ", "## ", "- ", plain, table_text)

@@ -28,7 +28,7 @@ class Row(Struct, frozen=True, gc=False):
     `undisturbed` has corrected times of its observations, `undisturbed_s` that of the whole run, `open_log` half of the
     distance between their ends, as a log; `ran_on_one_cpu`: its tasks may be bound to that one. `search_s` is the
     undisturbed time that a search took for the run; None if it took the score. `loop_log` is the log of the sentinel's
-    loop time, `loop_ns`; NaN unless the run had one task at a time.
+    loop time, `loop_ns`; NaN unless the run had one task at a time. `tree_ratio`: time of all processes over `wall_s`.
     A journal may hold 100,000 rows: timelines and traces stay on disk, at `timeline_line` and `trace_line`. Rows hold
     no cycles, so the garbage collector can skip them.
     """
@@ -77,6 +77,7 @@ class Row(Struct, frozen=True, gc=False):
     search_s: float | None = None
     loop_log: float = math.nan
     loop_ns: float | None = None
+    tree_ratio: float = 1.0
 
     @property
     def key(self) -> Key:
@@ -88,6 +89,11 @@ class Row(Struct, frozen=True, gc=False):
         """Return the time of the whole run, undisturbed if the study uses that and the record gives it."""
         is_corrected = UNDISTURBED in self.scores and self.undisturbed_s is not None
         return self.undisturbed_s if is_corrected else self.wall_s
+
+    @property
+    def cpus_used(self) -> float | None:
+        """Return the mean number of CPUs used, over the time of all processes; None where it is not known."""
+        return self.cpu_s / (self.own_s * self.tree_ratio) if self.own_s and self.cpu_s is not None else None
 
     @property
     def main_cause(self) -> str:

@@ -91,8 +91,8 @@ def waiting_share(table: Table, factor: str, members: Sequence[Sample]) -> float
     undisturbed = (s for s in members if not s.falls_back)  # what others took is no waiting of the program
     base = next((s for s in undisturbed if s.configuration[factor] == table.study.baseline.get(factor)), None)
     n = int(table.study.baseline[factor]) if base is not None else 1
-    timed = [row for row in base.counted if row.cpu_s is not None and row.own_s] if base is not None else []
-    used = [(row.cpu_s or 0.0) / ((row.own_s or 1.0) * min(n, row.n_cpus)) for row in timed]
+    timed = [(row, row.cpus_used) for row in base.counted] if base is not None else []
+    used = [cpus / min(n, row.n_cpus) for row, cpus in timed if cpus is not None]
     return 1 - median(used) if used and median(used) < USED else None
 
 

@@ -41,7 +41,7 @@ from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.questions.registry import is_search
 from scalograph.study.identity import parse_journaled_study
 from scalograph.study.model import Study
-from scalograph.study.responses import RATE, Windows, elapsed_source, observer, primary_response, windows
+from scalograph.study.responses import RATE, Windows, elapsed_source, observer, primary_response, tree_ratio, windows
 from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
@@ -293,7 +293,7 @@ class _JournalReader:
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
             undisturbed_s=corrected.whole_s, ran_on_one_cpu=ran_on_one_cpu(record), loop_log=loop_log(record),
-            loop_ns=loop_time(record) if run.speed else None,
+            loop_ns=loop_time(record) if run.speed else None, tree_ratio=tree_ratio(run),
             search_s=self._search_time(record) if ok and elapsed and self._is_search else None,
         )  # fmt: skip
 

@@ -12,19 +12,38 @@ import stat
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 _BLOCK = 1 << 20
+# Each may be without an end, or without a beginning.
+_ENDLESS = (
+    (stat.S_ISFIFO, "pipe"), (stat.S_ISSOCK, "socket"), (stat.S_ISCHR, "device"), (stat.S_ISBLK, "device"),
+)  # fmt: skip
+_DESCRIPTORS = (Path("/dev/fd"), Path("/proc/self/fd"))
 # A short row is filled up to the header: a wide one would make each of many rows as large as the file.
 MAX_COLUMNS = 1000
 # All sources of one workload together; anything larger is data.
 MAX_SOURCE_BYTES = 1 << 30
 
 
+def open_file(file: Path, buffer: int = -1) -> BinaryIO:
+    """Open a file for reading, without waiting for anybody: a pipe may never have a writer.
+
+    Standard input and other descriptors of ours may be pipes: whoever started us has opened them. Raises OSError: it is
+    a pipe, a socket or a device, or cannot be read.
+    """
+    mode, wait = file.stat().st_mode, file == Path("/dev/stdin") or file.parent in _DESCRIPTORS
+    kind = next((name for is_kind, name in _ENDLESS if is_kind(mode)), None)
+    if kind and not wait:
+        raise OSError(errno.ENXIO, f"it is a {kind}; write it to a file first", str(file))
+    flags = 0 if wait else getattr(os, "O_NONBLOCK", 0)  # it may have been replaced since
+    return open(file, "rb", buffer, opener=lambda name, more: os.open(name, more | flags))
+
+
 def read_whole(file: Path, most: int) -> bytes:
-    """Read a file of at most `most` bytes. Raises OSError: it cannot be read, or is larger."""
-    with file.open("rb") as stream:
-        data = stream.read(most + 1)
+    """Read a file of at most `most` bytes. Raises OSError: as `open_file`, or it is larger."""
+    with open_file(file) as stream:
+        data = stream.read(most + 1) or b""  # a file of /proc that waits has nothing yet
     if len(data) > most:
         raise _too_large(file, most)
     return data
@@ -85,7 +104,7 @@ def digest_files(digest: Any, folder: Path, files: Iterable[Path], most: int) ->
     left = most
     for file in files:
         content = hashlib.sha256()
-        with file.open("rb") as stream:
+        with open_file(file) as stream:
             while block := stream.read(_BLOCK):
                 left -= len(block)
                 if left < 0:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, BinaryIO, Literal, TypedDict
 import msgspec
 
 from scalograph.errors import HostError, ProtocolError
+from scalograph.protocol.bounded import open_file
 from scalograph.protocol.events import UNREADABLE, convert_document
 from scalograph.protocol.old_names import rename_in_event, rename_in_line
 from scalograph.protocol.record import Record
@@ -239,8 +240,12 @@ def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
 def _open_journal(file: Path) -> Iterator[BinaryIO]:
     """Open a journal; whatever ends its reading, the disk or a damaged gzip, is a broken journal."""
     try:
-        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb", _BUFFER) as stream:
-            yield stream  # type: ignore[misc]
+        with open_file(file, _BUFFER) as plain:
+            if file.suffix != ".gz":
+                yield plain
+                return
+            with gzip.open(plain) as unpacked:
+                yield unpacked  # type: ignore[misc]
     except (OSError, EOFError, zlib.error) as error:
         raise ProtocolError(str(file), f"cannot be read: {error}", "a journal", "take a whole copy") from error
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.errors import HostError
+from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import HostFacts, Value
 from scalograph.protocol.written_file import replace_file
 
@@ -162,8 +163,7 @@ Saved = TypeVar("Saved", bound=BaseModel)
 def read_saved(file: Path, model: type[Saved], max_bytes: int) -> Saved | None:
     """Read what was saved of this machine; None where there is nothing that can be read."""
     try:
-        with file.open("rb") as stream:
-            return model.model_validate_json(stream.read(max_bytes))
+        return model.model_validate_json(read_whole(file, max_bytes))
     except (OSError, ValidationError):
         return None
 

@@ -74,6 +74,7 @@ class Reproduction(Model):
 
     protocol: Literal[1, 2, 3, 4] = 4
     quick: bool = Field(description="whether the parts were run in their quick forms")
+    catalogue: Text = Field(default="", description="absolute path of its catalogue; empty for the built-in one")
     started: Text
     ended: Text | None = Field(default=None, description="when the last part ended; null where parts are left to run")
     machine: dict[str, Any] = Field(default={}, description="as in a journal")

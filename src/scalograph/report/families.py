@@ -58,9 +58,9 @@ BEYOND = 0.15  # how far a line reaches past the largest size measured, as a sha
 
 
 def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
-    """Return the law of a curve in axis positions; None where none of it fits this axis."""
+    """Return the law of a curve in axis positions; None where none of it fits this axis, or the points."""
     law, position = curve.law, axis_position(levels)
-    if law is None:
+    if law is None or any(flag.code in NO_LAW for flag in law.flags):
         return None
     places = levels.axis()["at"]
     end = max(places) + BEYOND * (max(places) - min(places))
@@ -75,7 +75,7 @@ def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
         **columns,
         "amdahl": [_short(law.amdahl[i]) for i in kept] if law.amdahl else [],
         "inside": sum(law.sizes[i] <= law.largest for i in kept),
-        "optimum": None if _misfit(law) else _mark(law, position, at, columns["fitted"]),
+        "optimum": _mark(law, position, at, columns["fitted"]),
         "words": _words(law),
     }
 
@@ -92,15 +92,9 @@ def _mark(
     return {"at": _short(x), **ends, "value": fitted[nearest], "open": not is_resolved(best)}
 
 
-def _misfit(law: LawDoc) -> str:
-    return next((flag.code for flag in law.flags if flag.code in (*NO_LAW, "peak elsewhere")), "")
-
-
 def _words(law: LawDoc) -> str:
-    """Format the optimum, `N* = 12 [10, 15]` or `N* > 40`; of a rejected law, why."""
+    """Format the optimum, `N* = 12 [10, 15]` or `N* > 40`."""
     best: Estimate = law.optimum
-    if misfit := _misfit(law):
-        return misfit
     if best.value is not None:
         return f"N* = {estimate(best)}"
     return f"N* > {best.low:.3g}" if best.low is not None else ""

@@ -7,37 +7,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn, Self
+from typing import Self
 
-from scalograph.errors import HostError, Terminated
+from scalograph.errors import HostError, Terminated, handled_signals
 from scalograph.system.stale_processes import owner_variables
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-def handled_signals() -> list[int]:
-    """Return the signals that end us; one that was ignored, as SIGHUP under nohup, stays ignored."""
-    return [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
 
 
 def normalize_signal(number: int) -> int:
     """Map SIGHUP (closed terminal, dropped connection) to SIGTERM: same end, same exit code."""
     return signal.SIGTERM if number == signal.SIGHUP else number
-
-
-def raise_on_signals() -> None:
-    """Make SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt, so that settings are restored."""
-    for number in handled_signals():
-        if number != signal.SIGINT:
-            signal.signal(number, _terminate)
-
-
-def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    if number == signal.SIGHUP:
-        # The kernel and the shell may both send it: the second one would break off the putting back.
-        signal.signal(number, signal.SIG_IGN)
-    raise Terminated
 
 
 class Interrupts:

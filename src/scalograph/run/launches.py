@@ -1,6 +1,5 @@
 """Turn a configuration of a plan into the processes that it starts: arguments, environment, CPUs. Starts nothing."""
 
-import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,14 +16,21 @@ from scalograph.protocol.record import Record
 from scalograph.run.caller_environment import environment
 from scalograph.run.plan import Plan
 from scalograph.study.levels import Configuration
-from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS, Template, fill, number_of, service_names
+from scalograph.study.processes import (
+    LOOPBACK,
+    MAX_COMMANDS,
+    MAX_PORTS,
+    Template,
+    fill,
+    number_of,
+    service_names,
+    split_address,
+)  # fmt: skip
 from scalograph.study.program import Process, Service
 from scalograph.study.shipped import inside
 from scalograph.study.workload import ClassPath
 from scalograph.system.private_dir import disk_usage, is_full
 from scalograph.text.quantities import count_noun, mebibytes
-
-LOOPBACK = "127.0.0.1"
 
 
 def has_services(launches: Sequence[Launch]) -> bool:
@@ -134,8 +140,7 @@ def _fill_launch(launch: Launch, values: Mapping[str, Any]) -> Launch:
 
 def _check_ready(form: str, text: str) -> tuple[str, str]:
     """Check a filled `ready` template: its port may be any name that is filled."""
-    port = re.fullmatch(r"http://[^/:]*:([^/]*)(?:/.*)?", text) if form == "http" else re.fullmatch("(.*)", text)
-    number = port[1] if port else ""
+    number = split_address(form, text)[1]
     if form != "line" and not (number.isascii() and number.isdecimal() and 1 <= int(number[:6]) <= 65_535):
         problem = f"port {number[:40]!r}"
         raise StudyError.one(f"process: ready.{form}", problem, "a number from 1 to 65535", "use {port}")
@@ -160,7 +165,9 @@ def _service_values(launches: Sequence[Launch], ports: Sequence[Sequence[int]]) 
         if firsts:
             yield f"{name}_port", str(firsts[0])
             yield f"{name}_ports", ",".join(map(str, firsts))
-            yield f"{name}_targets", ",".join(f"{LOOPBACK}:{port}" for port in firsts)
+            service = next(launch.service for launch in launches if launch.name == name)
+            host = split_address(*service.ready)[0] if service and service.ready and service.ready[0] != "line" else ""
+            yield f"{name}_targets", ",".join(f"{host or LOOPBACK}:{port}" for port in firsts)
 
 
 def free_ports(launches: Sequence[Launch]) -> list[tuple[int, ...]]:
@@ -224,12 +231,17 @@ def launches(planned: Plan, configuration: Configuration) -> tuple[Launch, ...]:
 def input_file(planned: Plan) -> str | None:
     """Return the standard input file of a study's own command; None if it reads nothing.
 
-    Raises StudyError: it lies outside the study's folder.
+    Raises StudyError: it lies outside the study's folder, or is a pipe.
     """
     use, here = planned.design.study.workload, planned.program.here
     if use.input is None:
         return None
-    return str(here / use.input if use.cwd == "caller" else inside(here, use.input, "workload.input"))
+    file = here / use.input if use.cwd == "caller" else inside(here, use.input, "workload.input")
+    if Path(file).is_fifo():
+        raise StudyError.one(
+            "workload.input", f"{use.input} is a pipe", "a file", "write it to a file: each run reads it"
+        )
+    return str(file)
 
 
 def sharing_note(planned: Plan) -> str | None:

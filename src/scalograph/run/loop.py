@@ -150,6 +150,7 @@ class RunContext(NamedTuple):
     progress: Progress
     judging: Judging = judge
     service_ends: ServiceEnds = no_service_ends
+    output_note: Callable[[], str] = str
 
 
 def run_study(
@@ -226,6 +227,7 @@ def _execute_run(run: Run, planner: Planner, loop: RunContext, gate: Gate | None
     noted = planner.tell(run, record, judgment.verdict)
     loop.progress.run_finished(run, record, judgment)
     write_note(noted, loop, about="disturbed")
+    write_note(loop.output_note(), loop, about="output")
     return True
 
 

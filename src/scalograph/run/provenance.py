@@ -10,6 +10,7 @@ from typing import Any
 
 from scalograph.control.jvm import find_jvm, index_jvms
 from scalograph.design.planner import Design
+from scalograph.protocol.bounded import open_file
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.prepare import read_preparations
 from scalograph.study.control_names import environment_variable
@@ -132,8 +133,8 @@ def _fill_word(word: str, program: Program) -> str:
 
 def _digest(file: Path) -> bytes:
     try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").digest()
+        with open_file(file) as stream:
+            return hashlib.file_digest(stream, "sha256").digest()  # type: ignore[arg-type]
     except OSError:
         return b""  # one may run a program that one may not read
 

@@ -21,7 +21,8 @@ from scalograph.run.plan import Plan
 from scalograph.study.fields import engine, printed_name
 from scalograph.study.levels import Run
 from scalograph.study.model import Response, Study
-from scalograph.text.units import unit_of
+from scalograph.text.units import format_duration, unit_of
+from scalograph.text.warning_catalog import warning_text
 from scalograph.verdict.judge import judge, requirements
 
 # Returns the value of a harness from its output, its reader, the benchmark, and the unit; or raises ValueError.
@@ -169,12 +170,23 @@ def _drop_time_values(part: Values, timed: Collection[str]) -> Values:
     return replace(part, values=kept)
 
 
+# A program that takes so many times as long, and as much CPU time, does other work where its output is read.
+OTHER_WORK, SHORT_S = 3.0, 2.0
+
+
 class Runner:
     """Makes the runs of a plan on any host, one after the other."""
 
-    def __init__(self, planned: Plan, host: Host, score: Score | None = None, echo: Echo | None = None) -> None:
-        """`score` reads the output of a harness, if a response of the study has a reader; `echo` is as of a run."""
+    def __init__(
+        self, planned: Plan, host: Host, score: Score | None = None, echo: Echo | None = None,
+        tries_pipe: bool = False,
+    ) -> None:  # fmt: skip
+        """`score` reads the output of a harness, if a response of the study has a reader; `echo` is as of a run.
+
+        `tries_pipe`: one short run is made again with its output in a pipe, for `output_note`.
+        """
         self._planned, self._host, self._echo = planned, host, echo
+        self._tries_pipe, self._note = tries_pipe and planned.design.study.workload.stdout is None, ""
         self._printed = PrintedResponses(planned.design.study, score)
 
     def measure(self, run: Run) -> Record:
@@ -189,7 +201,26 @@ class Runner:
         record = self._check_levels(
             spec, record.replace_settings([MachineSetting(**vars(setting)) for setting in held or ()])
         )
+        self._try_pipe(spec, record)
         return drop_times(self._check_requirements(record), self._planned.design.study)
+
+    def output_note(self) -> str:
+        """Return, once, that a program does more work where its output is read; else empty."""
+        note, self._note = self._note, ""
+        return note
+
+    def _try_pipe(self, spec: Specification, record: Record) -> None:
+        """Make the first short run again with its output in a pipe: some programs stop early if nobody reads it."""
+        wall_ns = record.run.wall_ns or 0
+        if not self._tries_pipe or record.run.status != "ok" or spec.capture or spec.echo:
+            return
+        self._tries_pipe = False
+        if 0 < wall_ns < SHORT_S * 1e9:
+            piped = self._host.measure(replace_launch(spec, stdout="pipe"))
+            pairs = [(piped.run.wall_ns, wall_ns), (piped.run.cpu_ns, record.run.cpu_ns)]
+            if piped.run.status == "ok" and all(more and less and more > OTHER_WORK * less for more, less in pairs):
+                times = [format_duration((run.wall_ns or 0) / 1e9) for run in (piped.run, record.run)]
+                self._note = warning_text("output decides", piped=times[0], null=times[1])
 
     def collect_service_ends(self, is_last: bool) -> Sequence[ServicesEnded]:
         """Return how kept services ended, as `Host.collect_service_ends` does."""
@@ -206,7 +237,7 @@ class Runner:
             capture=bool(self._printed.responses), timeout_s=study.protocol.timeout_s,
             in_callers_folder=study.workload.cwd == "caller", steps=program.steps, running=program.running,
             reset=study.reset, counted=study.is_counted, keeps_services=study.workload.keep == "block",
-            watches_speed=study.watches_speed, echo=self._echo,
+            watches_speed=study.watches_speed, echo=self._echo, stdout=study.workload.stdout,
         )  # fmt: skip
 
     def _check_requirements(self, record: Record) -> Record:

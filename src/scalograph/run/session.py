@@ -60,6 +60,7 @@ def run_session(
     planned: Plan, results: Results, instrument: Instrument, probe: str, progress: ProgressFactory,
     accepted: Sequence[str] | None, gate: Gate | None = None, machine: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[tuple[str, str]] = (), service_ends: ServiceEnds = no_service_ends,
+    output_note: Callable[[], str] = str,
 ) -> Session:  # fmt: skip
     """Start or resume a study, and keep every finished run.
 
@@ -74,12 +75,12 @@ def run_session(
         machine: events of the journal before the first run (`noise`, `ceiling`).
         notes: texts for people, each with its subject.
         service_ends: returns how services ended that stayed up over runs.
+        output_note: returns, once, what the output of a program does to its work; else an empty text.
 
     Raises StudyError or HostError: study or machine differ from the journal's, or the host refuses.
     """
-    planner, event = planned.runs.planner(), planned.first_event(probe)
-    judging = partial(judge, asked=requirements(planned.design.study))
-    first, n_before, spent = ("study", event), 0, dict[int, float]()
+    planner, first = planned.runs.planner(), ("study", event := planned.first_event(probe))
+    judging, n_before, spent = partial(judge, asked=requirements(planned.design.study)), 0, dict[int, float]()
     if accepted is not None:
         began = journal.first_event(results.journal)
         differences = _find_differences(planned, planner, began, event, accepted)
@@ -95,7 +96,7 @@ def run_session(
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
         with progress(n_before, sum(spent.values()), planner) as shown:
-            loop = RunContext(instrument, book, shown, judging, service_ends)
+            loop = RunContext(instrument, book, shown, judging, service_ends, output_note)
             for text, about in (*notes, (sharing_note(planned) if accepted is None else None, "driver")):
                 write_note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")

@@ -15,6 +15,7 @@ from scalograph.study.processes import (
     predecessors,
     service_names,
     sort_services,
+    split_address,
 )
 from scalograph.study.scalars import suggest
 from scalograph.study.toml_text import KeyPath
@@ -127,9 +128,10 @@ def _written_ports(process: Mapping[str, Any]) -> Iterator[int]:
     ready = table(dict(process), "ready")
     if type(port := ready.get("port")) is int:
         yield port
-    match = re.match(r"http://[^/]*:([0-9]{1,5})(?:/|$)", url) if isinstance(url := ready.get("http"), str) else None
-    if match:
-        yield int(match[1])
+    for form in ("port", "http"):
+        port = split_address(form, ready[form])[1] if isinstance(ready.get(form), str) else ""
+        if re.fullmatch("[0-9]{1,5}", port):
+            yield int(port)
 
 
 def count_factor(process: Mapping[str, Any], key: str = "copies") -> str | None:

@@ -114,6 +114,8 @@ class Reset(StudyPart):
     drop_caches: Literal[1, 2, 3] | None = None
 
 
+# Where the output of a command may go, other than to a file.
+STDOUT = ("null", "pipe", "tty")
 NO_RESET = Reset()
 
 

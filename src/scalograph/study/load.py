@@ -23,6 +23,7 @@ from scalograph.study.check_published import check_claims
 from scalograph.study.control_names import (
     CONDITIONS,
     DRAWN,
+    STDOUT,
     control_row,
     environment_variable,
     expected_control_name,
@@ -150,6 +151,19 @@ def check_drawn(raw: dict[str, Any]) -> Iterator[Mistake]:
             yield ("protocol", "vary"), text, "one of the two", "remove one"
 
 
+def check_output(raw: dict[str, Any]) -> Iterator[Mistake]:
+    """Check that responses can be read from what a command writes."""
+    stdout, responses = table(raw, "workload").get("stdout"), table(raw, "responses").values()
+    printed = any({"pattern", "pointer", "reader"} & {*each} for each in responses if isinstance(each, dict))
+    if printed and isinstance(stdout, str) and stdout not in STDOUT:
+        yield (
+            ("workload", "stdout"),
+            f'the file "{stdout}" beside responses that are read of the output',
+            '"pipe" or "tty"',
+            "",
+        )
+
+
 def check_settings(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Check settings: names, set by one factor only, not a condition too."""
     setters: dict[str, str] = {}
@@ -249,7 +263,15 @@ def parse(text: str, name: str = "study.toml", look: ExtraCheck = lambda raw: ()
     study, mistakes = None, list(check_sizes(raw))
     if not mistakes:
         study, mistakes = _validate(raw)
-        for check in (check_references, check_claims, check_counts, check_question_rules, check_settings, check_drawn):
+        for check in (
+            check_references,
+            check_claims,
+            check_counts,
+            check_question_rules,
+            check_settings,
+            check_drawn,
+            check_output,
+        ):
             mistakes += limit_mistakes(check(raw))
         mistakes += limit_mistakes(check_process_order(processes_of(table(raw, "workload")), ("workload", "process")))
         mistakes += limit_mistakes(_quick(raw, mistakes))

@@ -77,6 +77,7 @@ class WorkloadUse(StudyPart):
     env: dict[Variable, Text] = {}
     env_all: bool = Field(default=False, exclude_if=lambda passed: not passed)
     input: Text | None = Field(default=None, exclude_if=lambda named: named is None)
+    stdout: Annotated[Text, Field(min_length=1)] | None = Field(default=None, exclude_if=lambda named: named is None)
     ok_exits: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1, max_length=256)] = Field(
         default=[0], exclude_if=lambda codes: codes == [0]
     )
@@ -95,8 +96,8 @@ class WorkloadUse(StudyPart):
             raise ValueError("found both or neither of `use` and `command`, expected exactly one")
         if sum(given) > 1:
             raise ValueError("found `use` or `command` beside [[workload.process]], expected one of them")
-        if self.command is None and (self.input is not None or self.ok_exits != [0]):
-            raise ValueError("found `input` or `ok_exits` without `command`, expected both")
+        if self.command is None and (self.input is not None or self.ok_exits != [0] or self.stdout is not None):
+            raise ValueError("found `input`, `stdout` or `ok_exits` without `command`, expected both")
         if self.process and self.copies != 1:
             raise ValueError("found `copies` beside [[workload.process]], expected copies of each process")
         if self.keep != "run" and not any(process.role == SERVICE and process.pid is None for process in self.process):

@@ -20,7 +20,11 @@ FORMS = ("line", "port", "http")
 OWN_NAMES, COPY_NAMES, PORT_NAMES = ("state",), ("copy",), ("port", "ports")
 # Of the services that it comes after: "{server_targets}" are all copies as HOST:PORT,HOST:PORT.
 ENDINGS = ("_port", "_ports", "_targets")
-_URL = re.compile(r"http://(?:127\.0\.0\.1|localhost):([0-9]{1,5}|\{[^{}]+\})(/[!-~]*)?")
+# A host of this machine and a port, which alone is asked for at the first of these hosts.
+LOOPBACK = "127.0.0.1"
+HOST = r"127(?:\.[0-9]{1,3}){3}|localhost|\[::1\]"
+_ADDRESS = rf"({HOST}):([0-9]{{1,5}}|\{{[^{{}}]+\}})"
+_URL, _AT = re.compile(rf"http://{_ADDRESS}(/[!-~]*)?"), re.compile(_ADDRESS)
 
 ProcessName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
 
@@ -30,9 +34,22 @@ def _is_port(value: Any) -> bool:
 
 
 def _port(value: Any) -> Any:
-    if not _is_port(value) and not (isinstance(value, str) and re.fullmatch(r"\{[^{}]+\}", value)):
-        raise ValueError(f'found {short_repr(value)}, expected a number from 1 to 65535 or "{{port}}"')
+    is_text = isinstance(value, str) and (re.fullmatch(r"\{[^{}]+\}", value) or _AT.fullmatch(value))
+    if not _is_port(value) and not is_text:
+        expected = '1 to 65535, "{port}" or "[::1]:{port}"'
+        raise ValueError(f"found {short_repr(value)}, expected {expected}")
     return value
+
+
+def split_address(form: str, text: str) -> tuple[str, str]:
+    """Return host and port of `ready`, as they are written.
+
+    >>> split_address("http", "http://[::1]:{port}/x"), split_address("port", "80")
+    (('[::1]', '{port}'), ('127.0.0.1', '80'))
+    """
+    address = text.removeprefix("http://").partition("/")[0] if form == "http" else text
+    host, _, port = address.rpartition(":")
+    return host or LOOPBACK, port
 
 
 def _url(value: Any) -> Any:

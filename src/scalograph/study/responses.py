@@ -197,7 +197,17 @@ def _cpu_percent(record: Record, windows: Windows) -> float | None:
     if windows.wall_s and all(cpu is not None for cpu in windows.cpu_s):
         wall_s = sum(windows.wall_s)
         return 100 * sum(cpu or 0 for cpu in windows.cpu_s) / wall_s if wall_s else None
-    return 100 * run.cpu_ns / run.wall_ns if run.wall_ns and run.cpu_ns is not None else None
+    return 100 * run.cpu_ns / _tree_wall_ns(run) if run.wall_ns and run.cpu_ns is not None else None
+
+
+def _tree_wall_ns(run: RunFigures) -> int:
+    """Return the time in which the CPU time of a run was used: processes may outlive the last main."""
+    return max(run.wall_ns or 0, run.tree_wall_ns or 0)
+
+
+def tree_ratio(run: RunFigures) -> float:
+    """Return how many times as long as its mains the processes of a run lived."""
+    return _tree_wall_ns(run) / run.wall_ns if run.wall_ns else 1.0
 
 
 def _busiest_cpu_share(record: Record, windows: Windows) -> float | None:

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from scalograph.errors import HostError
+from scalograph.errors import SIGNALS, HostError
 from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
 
 MAX_BYTES = 64 << 10
@@ -178,8 +179,15 @@ def locked_tempdir(parent: Path, name: str) -> Iterator[Path]:
     Its lock ends with us however we end, and shows `sweep_tempdirs` whether we live, from another container too.
     Raises OSError if it cannot be made.
     """
-    folder, lock = _make_locked(parent, name)
+    # A signal between its making and the `try` would leave it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
+        folder, lock = _make_locked(parent, name)
+    except BaseException:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        raise
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         yield folder
     finally:
         remove_tree(folder)

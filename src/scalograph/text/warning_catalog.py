@@ -4,7 +4,7 @@ The forms are filled as those of answers are (`answer_form.fill`): a code and it
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from scalograph.text.answer_form import fill
@@ -38,7 +38,7 @@ cold | @include cold first runs | these differ from later runs | Raise warmup_ru
 single | @have one run | no confidence interval | @more | one run
 imprecise | @have wider intervals than requested | | @more | less precise than requested
 confined | @have fewer CPUs than given | the program restricted itself
-survivors | @have processes left behind | their CPU time may be missing | | left processes behind
+survivors | @have processes left behind | their later CPU time is not counted | | left processes behind
 
 corrected | Corrected for other processes ({share:percent} of the time) | no clean runs confirm the correction | @wait
 corrected checked | Corrected for other processes ({share:percent} of the time), confirmed by {n} clean runs
@@ -111,6 +111,8 @@ generator limits | The load generator saturates first in {n} of {of} configurati
 generator waits | The load generator waited for a CPU in {n} of {of} configurations
 wrong answers | Wrong answers: {share:at_most} in the worst configuration[[; the first: {first}]]
 
+output decides | Its output decides its work: {piped} with its output in a pipe, {null} without (to measure that: \
+--stdout pipe)
 busy start | CPU busy at the start of block {block}[[ after waiting {waited}]] ({seen})
 waited | Block {block} started on a quiet machine after waiting {waited}
 block invalid | Block {block} unusable: {n} of {of} runs have impossible values; not repeated
@@ -125,6 +127,11 @@ many | {first}; {more} later blocks too
 setting left | Run {run} left the setting {name} at {after}; before the run it was {before}
 settings restored | Machine settings were changed for {n:runs}, then restored and verified after each: {named}
 """
+
+
+def output_notes(warnings: Iterable[str]) -> list[str]:
+    """Return the warnings that the output of a program decides its work."""
+    return [f"{text}." for text in warnings if text.startswith(CATALOG["output decides"].what.partition(":")[0])]
 
 
 class WarningForm(NamedTuple):

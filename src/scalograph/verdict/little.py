@@ -57,6 +57,8 @@ class DriverLoad:
         think_s: of a closed loop, mean time of a client between an answer and its next request.
         offered: of an open loop, requests per second that were meant to start.
         variation: of response times, their variance over their squared mean.
+        unanswered: of `in_flight`, requests without a right answer; None: the wrong ones are among them.
+        starved: clients without a right answer.
     """
 
     rate: float
@@ -68,6 +70,8 @@ class DriverLoad:
     think_s: float | None = None
     offered: float | None = None
     variation: float = 0.0
+    unanswered: float | None = None
+    starved: float | None = None
 
     @property
     def deviation(self) -> float:
@@ -94,19 +98,20 @@ class DriverLoad:
     def _laws(self) -> Iterator[_Law]:
         if self.response_s is None:
             return
-        # Wrong answers are in flight too, and how long they take is not reported.
-        wrong, n = self.n_errors > 0, max(1, self.n_requests)
-        if self.in_flight:
+        # The response time is that of right answers; how long others take is part of `unanswered`, if reported.
+        wrong, n, lost = self.n_errors > 0, max(1, self.n_requests), self.unanswered or 0.0
+        is_mixed = wrong and self.unanswered is None
+        if self.in_flight and self.in_flight > lost:
             # Requests of an open loop may wait for a connection before they are in flight.
-            expected = self.rate * self.response_s
+            expected = self.rate * self.response_s + lost
             ends = self.in_flight * (1 + self.variation) / n
-            yield _Law("requests were in flight", self.in_flight, expected, self.offered is not None, wrong, ends)
+            yield _Law("requests were in flight", self.in_flight, expected, self.offered is not None, is_mixed, ends)
         if self.clients and self.think_s is not None:
             cycle_s = self.response_s + self.think_s
             # How much thinking varies is not reported: at most as exponential times do.
             varies = (self.variation * self.response_s**2 + self.think_s**2) / cycle_s**2 if cycle_s else 0.0
             ends = self.clients * (1 + varies) / n
-            yield _Law("clients took turns", self.clients, self.rate * cycle_s, False, wrong, ends)
+            yield _Law("clients took turns", self.clients, self.rate * cycle_s + lost, False, wrong, ends)
 
 
 def find_little_violation(record: Record) -> list[Cause]:
@@ -129,6 +134,7 @@ def driver_load(record: Record) -> DriverLoad | None:
         response_s=_seconds(request_mean(drivers, "mean_ns")), in_flight=sum_values(drivers, "in_flight"),
         clients=sum_values(drivers, "clients"), think_s=_seconds(request_mean(drivers, "cycle_ns")),
         offered=sum_values(drivers, "offered_rate"), variation=variation(steady_counts(record.histograms)),
+        unanswered=sum_values(drivers, "unanswered"), starved=sum_values(drivers, "starved"),
     )  # fmt: skip
 
 

@@ -69,6 +69,18 @@ def test_growth_of_none_of_the_classes() -> None:
     assert possible(np.sqrt(roots), roots) == []
 
 
+@pytest.mark.parametrize("times", [
+    np.where(DOUBLED >= 256, 3 * DOUBLED, DOUBLED), np.maximum(DOUBLED, DOUBLED**2 / 256),
+    np.where(DOUBLED.max() == DOUBLED, 10 * DOUBLED, DOUBLED),
+], ids=["step", "steeper from the middle on", "last too long"])  # fmt: skip
+def test_a_class_that_single_runs_contradict_is_not_named(times: np.ndarray) -> None:
+    rng = np.random.default_rng(11)
+    left = [possible(times * np.exp(0.05 * rng.standard_normal(times.size)), DOUBLED) for _ in range(N_CASES)]
+    assert sum(not names for names in left) >= 0.9 * N_CASES
+    kept = [possible(DOUBLED * np.exp(0.1 * rng.standard_normal(times.size)), DOUBLED) for _ in range(N_CASES)]
+    assert sum("n" in names for names in kept) >= 0.9 * N_CASES
+
+
 def test_a_prediction_holds_the_truth_and_ends_at_twice_the_largest() -> None:
     rng, held, n_cases = np.random.default_rng(10), 0, 30
     true = 1 + 99 * (30000 * math.log2(30000)) / CLASSES["n log n"](SIZES).max()

@@ -1,12 +1,15 @@
 """Mistakes: each has its code and words (refusals.toml), and waits for no machine; a failed command is quoted."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from socket import AF_UNIX, socket
 
 import pytest
 
 from scalograph.control.store import CHANGES, Store
+from scalograph.study.reader_names import READERS
 from scalograph.system.lock import try_lock
 from scalograph.system.private_dir import PrivateDir
 from tests.kit import ROOT
@@ -75,3 +78,35 @@ def test_it_is_refused(tmp_path: Path, refusal: Refusal) -> None:
     if "odd.json" in refusal.files:
         journal(tmp_path, "a")
     check(refusal, tmp_path)
+
+
+# P is a pipe without a writer, and "held" a folder in which each file of a study and of its results is one.
+NEVER_READ = [
+    *(f"import {name} P" for name in READERS if name != "criterion"), "import hyperfine x.json --beside P",
+    "fit P", "fit --law complexity P", "fit socket", "fit /dev/zero", "compare P x.json", "compare hyperfine:P x.json",
+    "gate P --against x.json", "gate x.json --against csv:P", "gate x.json --against x.json --summary P",
+    "analyze P", "analyze P.jsonl", "analyze P.jsonl.gz", "analyze held", "report held", "export held --to x.csv",
+    "compare held held", "profile held --study P", "history held", "check P", "check held", "run P", "run held",
+    "run held --resume -o held", "plan P --no-host", "plan held --no-host", "reproduce --catalogue P --list",
+    "measure --input P --runs 1 -- cat",
+]  # fmt: skip
+HELD = ("study.toml", "journal.jsonl", "findings.json", "reproduction.json", "profile.json")
+
+
+@pytest.mark.parametrize("line", NEVER_READ)
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, line: str) -> None:
+    (tmp_path / "held").mkdir()
+    for name in ("P", "P.jsonl", "P.jsonl.gz", *(f"held/{name}" for name in HELD)):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "x.json").write_text('{"results": [{"command": "x", "times": [1.0, 1.1, 1.2, 1.0, 1.1]}]}')
+    with socket(AF_UNIX) as listening, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)  # a longer path has no room
+        listening.bind("socket")
+        previous = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits for a writer"))
+        signal.alarm(60)  # for a fault that would keep the test for ever
+        try:
+            done = in_process(*line.split(), cwd=tmp_path, env=degraded(tmp_path))
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, previous)
+    assert done.returncode in (2, 3, 6) and done.stderr.startswith("error: ") and "hint: " in done.stderr, done.stderr

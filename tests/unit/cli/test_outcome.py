@@ -16,11 +16,12 @@ from scalograph.cli import analyze_steps, ending, start
 from scalograph.cli.main import _code
 from scalograph.cli.options import StartOptions
 from scalograph.cli.start import end_early
-from scalograph.errors import Exit, StudyError
+from scalograph.errors import SIGNALS, Exit, StudyError
 from scalograph.protocol.findings import Claim
 from scalograph.protocol.results import Results
 from scalograph.run.session import Session
 from tests.kit import samples
+from tests.kit.command import environment, shell
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 
@@ -211,3 +212,76 @@ def test_a_second_ctrl_c_leaves_while_the_answer_is_made() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         end_early(session(n_made=5), RESUME, press_again)
+
+
+# Where a signal comes: while a module is imported (the first, one of a library), and with the scratch folder made.
+EARLY = ("scalograph.run.caller_environment", "scalograph.cli.app", "pydantic", "scalograph.cli.pipeline", "mkdtemp")
+_SENDER = """\
+import os, signal, sys, tempfile
+where, number = os.environ["WHERE"], int(os.environ["NUMBER"])
+class Sender:
+    def find_spec(self, name, *_):
+        if name == where:
+            signal.raise_signal(number)
+def mkdtemp(*words, made=tempfile.mkdtemp, **more):
+    folder = made(*words, **more)
+    signal.raise_signal(number)
+    return folder
+sys.meta_path.insert(0, Sender())
+tempfile.mkdtemp = mkdtemp if where == "mkdtemp" else tempfile.mkdtemp
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from scalograph.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
+@pytest.mark.parametrize("where", EARLY)
+def test_a_signal_before_the_first_run_leaves_nothing(tmp_path: Path, where: str, number: int, code: int) -> None:
+    (tmp_path / "scratch").mkdir()
+    env = environment(TMPDIR=str(tmp_path / "scratch"), WHERE=where, NUMBER=str(int(number)))
+    argv = [sys.executable, "-c", _SENDER, "measure", "--runs", "1", "--", "true"]
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert [*(tmp_path / "scratch").iterdir()] == []
+
+
+@pytest.mark.parametrize("wrong", [SyntaxError("of an import"), RuntimeError("of a library")])
+def test_what_a_library_makes_of_a_signal_is_a_signal(wrong: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(_arguments: list[str]) -> int:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise wrong from None
+        return 0
+
+    monkeypatch.setattr(ending, "run_guarded", run)
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        assert _code([]) == Exit.TERMINATED
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    (MemoryError(), "memory: too little"), (OSError(errno.ENOMEM, "x"), "memory: too little"),
+    (ImportError(f"x.so: {os.strerror(errno.ENOMEM)}"), "memory: too little"),
+    (RuntimeError("can't start new thread"), "no more may start"),
+    (BlockingIOError(errno.EAGAIN, "x"), "no more may start"),
+])  # fmt: skip
+def test_a_limit_of_the_machine_is_one_message(
+    wrong: Exception, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> int:
+        raise wrong
+
+    monkeypatch.setattr(ending.app, "main", fail)
+    assert ending.execute(["check"]) == Exit.HOST
+    assert message in capsys.readouterr().err
+
+
+def test_too_little_memory_is_said_before_anything_is_measured(tmp_path: Path) -> None:
+    done = shell("ulimit -v 400000; exec scalograph measure --runs 1 -- true", cwd=tmp_path)
+    assert (done.returncode, [*tmp_path.iterdir()]) == (Exit.HOST, []), done.stderr
+    assert "memory: at most 390 MiB, expected 512 MiB" in " ".join(done.stderr.split())

@@ -11,7 +11,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.cli.command_line_study.declaration import CommandStudy, study_text
 from scalograph.cli.command_line_study.option_texts import read_response
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, Fork
+from scalograph.exchange.benchmark import Benchmark, Fork, Kind, fork
 from scalograph.exchange.benchmark_claim import (
     BenchmarkComparison,
     agreement_claim,
@@ -21,7 +21,15 @@ from scalograph.exchange.benchmark_claim import (
     sentences,
 )
 from scalograph.exchange.benchmark_claim import tables as comparison_tables
-from scalograph.exchange.benchmark_values import printed_score, scores, shot_quantiles, summarize_benchmark, tables
+from scalograph.exchange.benchmark_values import (
+    outlier_sentence,
+    printed_score,
+    scores,
+    shot_quantiles,
+    summarize_benchmark,
+    summarize_benchmarks,
+    tables,
+)
 from scalograph.exchange.match import is_level, match, parse_where
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
@@ -85,6 +93,42 @@ def test_the_fastest_is_named_only_where_forks_tell_it(tmp_path: Path) -> None:
     assert not claim([10.0], [20.0]).answered and claim([10.0, 10.1]).answered
     claim = benchmark_claim(of(tmp_path, result([[0.0], [0.0]]), result([[1.0], [1.1]], params={"size": "9"})))
     assert not claim.answered and [*cases_of(claim)] == ["zero"]
+
+
+def runs(name: str, *values: float, unit: Kind = "s") -> Benchmark:
+    return Benchmark(name, "run", {}, unit, tuple(fork([value]) for value in values))
+
+
+@pytest.mark.parametrize(("first", "second", "case"), [
+    ([1.0] * 10, [1.0000001] * 10, "equivalent"), ([1.0] * 3, [1.03] * 3, "fastest"),
+    ([0.01] * 10, [0.02] * 10, "alike"), ([1.0] * 3, [1.0] * 3, "identical"),
+    ([1.0, 1.001, 1.002], [1.002, 1.003, 1.001], "equivalent"), ([1.0, 1.1, 1.05], [1.02, 1.1, 1.0], "alike"),
+])  # fmt: skip
+def test_values_without_variance_are_bounded_by_their_resolution(
+    first: list[float], second: list[float], case: str
+) -> None:
+    every = [runs("a", *first), runs("b", *second)]
+    told = benchmark_claim(every)
+    assert told.cases[0].case == case
+    if case == "fastest":
+        gain = told.cases[0].values["gain"]
+        assert 1.01 < gain.low < 1.025 < 1.035 < gain.high < 1.05
+    assert all(e.low is None or e.low < e.high for e in (row.estimate for row in summarize_benchmarks(every, 0.95)))
+
+
+@pytest.mark.parametrize(("unit", "odd"), [("s", 1000.0), ("1/s", 0.001)])
+def test_few_runs_that_took_many_times_as_long_are_told(unit: Kind, odd: float) -> None:
+    usual = [1.0 + i / 1000 for i in range(9)]
+    slowed = runs("a", *usual, odd, unit=unit)
+    assert outlier_sentence([slowed, runs("b", *usual)]).startswith("Outliers: a (1 of 10 runs took ")
+    assert "outliers" in cases_of(benchmark_claim([slowed]))
+    assert summarize_benchmark(slowed, 0.95).flags and not outlier_sentence([runs("c", *usual, *[odd] * 9)])
+
+
+def test_benchmarks_of_one_name_are_numbered() -> None:
+    told = benchmark_claim([runs("x", 2.0, 2.1, 2.2), runs("x", 1.0, 1.1, 1.05), runs("y", 9.0, 9.1, 9.2)])
+    assert (told.cases[0].values["best"], told.cases[0].values["next"]) == ("x (2)", "x (1)")
+    assert told.matrix is not None and [row.label for row in told.matrix.rows] == ["x (2)", "x (1)", "y"]
 
 
 def test_a_command_that_failed_is_never_the_fastest(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from scalograph.errors import Exit, StudyError
 from scalograph.exchange.benchmark import Benchmark, Kind, fork
 from scalograph.exchange.complexity_claim import complexities, complexity_claim, complexity_tables
 from scalograph.exchange.csv_points import MAX_ROWS, Points, parse_params, points_over, read_points
-from scalograph.exchange.fit import fit_claim, laws
+from scalograph.exchange.fit import fit_claim, fit_tables, laws
 from scalograph.exchange.law_registry import LAWS
 from scalograph.protocol.findings import Claim
 from scalograph.protocol.plain import load_object
@@ -78,10 +78,10 @@ def test_standard_input_is_read_where_no_file_is_named_and_an_endless_one_fills_
     assert '"throughput"' in done.stdout and '"size": 8.0' in done.stdout
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30,) * 2)"
     code = f"{limit}; from pathlib import Path; from scalograph.exchange.csv_points import read_points"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}; read_points(Path('/dev/zero'))"], capture_output=True, text=True, check=False
-    )
-    assert done.stderr.endswith("/dev/zero: cannot be read: larger than 16 MiB, expected a CSV file with a header\n")
+    command = [sys.executable, "-c", f"{code}; read_points(Path('/dev/stdin'))"]
+    with Path("/dev/zero").open() as endless:
+        done = subprocess.run(command, stdin=endless, capture_output=True, text=True, check=False)
+    assert done.stderr.endswith("/dev/stdin: cannot be read: larger than 16 MiB, expected a CSV file with a header\n")
 
 
 def test_a_file_that_is_none_or_endless_is_refused(tmp_path: Path) -> None:
@@ -119,14 +119,15 @@ def test_laws_gains_and_sentences_keep_to_what_the_points_show() -> None:
     found = laws_of([1, 2, 4, 8, 16], [10, 8, 5.1, 3, 2.9])["optimum"]
     assert all(found[end] is None or found[end] >= 1 for end in ("value", "low", "high"))
     sizes, noise = [1, 1, 2, 2, 4, 4, 8, 8], [1.0, 1.04, 1.01, 0.98, 1.02, 0.99, 1.0, 0.97]
-    assert "falls" not in cases_of(claim(sizes, [10 * x for x in noise]))
+    assert {"falls", "shown"}.isdisjoint(cases_of(claim(sizes, [10 * x for x in noise])))
     falling = claim(sizes, [10 * x / k for x, k in zip(noise, (1, 1, 2, 2, 3, 3, 4, 4), strict=True)])
-    assert falling.cases[0].case == "falls" and claim([1, 2, 4, 8], [10, 10, 10, 10]).cases[0].case == "serial"
+    assert (falling.cases[0].case, falling.cases[0].values["near"]) == ("shown", ["1"])
+    assert claim([1, 2, 4, 8], [10, 10, 10, 10]).cases[0].case == "serial"
     n, rng = np.arange(1, 13.0), np.random.default_rng(5)
     for _ in range(10):
         rates = np.where(n <= 3, 10 * n, 30 - 1.5 * (n - 3)) * np.exp(0.03 * rng.standard_normal(n.size))
         found = claim(n, rates)
-        assert not found.answered and "share" not in cases_of(found)
+        assert [*cases_of(found)][:2] == ["shown", "contradicted"] and found.cases[0].values["near"][0] in "345"
 
 
 @pytest.mark.parametrize(("sizes", "rates"), [
@@ -139,6 +140,39 @@ def test_laws_gains_and_sentences_keep_to_what_the_points_show() -> None:
 def test_poor_fits_are_told_in_words(sizes: list[float], rates: list[float]) -> None:
     told = " ".join(claim(sizes, rates).sentences)
     assert "None" not in told and "e+0" not in told and "nan" not in told
+
+
+COLLAPSE = [1, 2, 4, 8, 16, 32, 64, 128, 256], [4.0, 6.17, 11.4, 20.6, 29.9, 28.2, 9.0, 2.14, 0.668]
+
+
+@pytest.mark.parametrize(("sizes", "rates", "near", "lower", "base", "reason"), [
+    (*COLLAPSE, ["16", "32"], 5.99, "1", "the curve is 4.3 times off at 256"),
+    ([1, 2, 4, 8], [65.36, 12.77, 5.13, 2.53], ["1"], 25.8, "", "throughput falls from the smallest size on"),
+    ([1, 2, 4, 8, 16], [15.6, 11.6, 8.3, 5.54, 4.15], ["1"], 3.76, "", "throughput falls from the smallest size on"),
+], ids=["collapse", "slower with more", "no share"])  # fmt: skip
+def test_a_law_against_its_points_tells_no_figure(
+    sizes: Any, rates: Any, near: list[str], lower: float, base: str, reason: str
+) -> None:
+    found = laws_of(sizes, rates, predicted=[2 * sizes[-1]])
+    told = fit_claim(found, "n")
+    values = told.cases[0].values
+    assert told.answered and (told.cases[0].case, found["reason"]) == ("shown", reason)
+    assert (values["near"], values["base"]) == (near, base) and values["times"] == pytest.approx(lower, rel=2e-3)
+    laws_figures = [found[name] for name in ("sigma", "kappa", "gamma", "optimum")] + found["predictions"]
+    assert all(e["value"] is e["low"] is e["high"] is None for e in laws_figures)
+    assert all(point["fitted"] is None for point in found["points"]) and "sigma" not in " ".join(found["flags"])
+    assert told.matrix is not None and [row.label for row in told.matrix.rows] == ["measured"]
+    assert set(near) <= set(told.matrix.columns)
+    (table,) = fit_tables(found)
+    assert "model" not in [column.name for column in table.columns]
+
+
+def test_without_a_prediction_the_row_has_none() -> None:
+    found = laws_of([1, 2, 3], [5.03, 9.79, 13.9], predicted=[6])
+    told = fit_claim(found, "n")
+    assert "no prediction" in cases_of(told) and found["predictions"][0]["value"] is None
+    assert told.matrix is not None and all(row.cells[-1].estimate is None or row.cells[-1].estimate.value is None
+                                           for row in told.matrix.rows)  # fmt: skip
 
 
 def test_a_maximum_is_said_only_where_the_points_carry_it() -> None:

@@ -16,8 +16,10 @@ def test_a_file_is_read_up_to_its_limit_as_is_what_has_no_size(tmp_path: Path) -
     file = tmp_path / "file"
     file.write_bytes(b"x" * 100)
     assert read_whole(file, 100) == b"x" * 100
-    for endless, limit, said in ((file, 99, "99 bytes"), (Path("/dev/zero"), MIB, "1 MiB")):
-        refuses(OSError, f"larger than {said}", read_whole, endless, limit)
+    with Path("/dev/zero").open("rb") as zero:
+        for endless, limit, said in ((file, 99, "99 bytes"), (Path(f"/dev/fd/{zero.fileno()}"), MIB, "1 MiB")):
+            refuses(OSError, f"larger than {said}", read_whole, endless, limit)
+    refuses(OSError, "it is a device; write it to a file first", read_whole, Path("/dev/zero"), MIB)
     reader, writer = os.pipe()
     os.write(writer, b"n,throughput\n1,2\n")
     os.close(writer)

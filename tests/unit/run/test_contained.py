@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.errors import HostError, Terminated
+from scalograph.errors import SIGNALS, HostError, Terminated, raise_on_signals
 from scalograph.run.build import build
-from scalograph.run.interrupts import SIGNALS, Interrupts, raise_on_signals, run_contained
+from scalograph.run.interrupts import Interrupts, run_contained
 from scalograph.system.stale_processes import MARK, owner_variables
 from tests.kit.processes import wait_for_end, write_program
 from tests.kit.refusals import refuses

@@ -100,3 +100,11 @@ def test_clients_may_be_under_way_or_in_a_thought_at_the_ends_of_a_window() -> N
 )
 def test_a_driver_that_tells_less_is_not_judged_by_it(values: dict[str, Any]) -> None:
     assert verdict(values) == "clean"
+
+
+@pytest.mark.parametrize(("more", "expected"), [
+    ({}, "invalid"), ({"unanswered": [256.0]}, "clean"), ({"unanswered": [100.0]}, "invalid"),
+])  # fmt: skip
+def test_requests_without_an_answer_are_in_flight_and_in_no_rate(more: dict[str, list[float]], expected: str) -> None:
+    said = {"requests": [2560], "rate": [2560.0], "mean_ns": [1e8], "in_flight": [512.0]}
+    assert verdict({**said, "clients": [512], "cycle_ns": [0.0], **more}) == expected

@@ -4,6 +4,8 @@ use crate::search::Search;
 
 const MAX_HEAD: usize = 65_536;
 const MAX_LINE: usize = 4_096;
+/// Bytes that no body and no chunk has: such a size is a mistake, for which nobody waits.
+const MAX_BODY: u64 = 1 << 60;
 const N_HEADERS: usize = 100;
 const SAMPLE: usize = 100;
 
@@ -156,7 +158,7 @@ impl Answer {
         for header in headers {
             if header.name.eq_ignore_ascii_case("content-length") {
                 let text = std::str::from_utf8(header.value).map_err(|_| Malformed)?;
-                length = Some(text.trim().parse().map_err(|_| Malformed)?);
+                length = Some(text.trim().parse().ok().filter(|n| *n <= MAX_BODY).ok_or(Malformed)?);
             } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
                 chunked = header.value.to_ascii_lowercase().ends_with(b"chunked");
             } else if header.name.eq_ignore_ascii_case("connection") {
@@ -200,6 +202,9 @@ impl Answer {
                 let digits = line.split(|b| *b == b';').next().unwrap_or(&[]).trim_ascii();
                 let text = std::str::from_utf8(digits).map_err(|_| Malformed)?;
                 let size = u64::from_str_radix(text, 16).map_err(|_| Malformed)?;
+                if size > MAX_BODY {
+                    return Err(Malformed);
+                }
                 self.state = if size == 0 { State::Trailer } else { State::Chunk(size) };
                 Ok(false)
             }

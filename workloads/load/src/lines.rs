@@ -145,6 +145,8 @@ fn values(options: &Options, tally: &Tally, all: &Histogram, steady_ns: u64) -> 
         ("own_late_p99_ns", steady.own_late.quantile(0.99) as f64),
         ("own_late_share", share(steady.n_own_late, steady.late.n)),
         ("in_flight", tally.in_flight_ns as f64 / steady_ns as f64),
+        ("unanswered", tally.unanswered_ns as f64 / steady_ns as f64),
+        ("starved", tally.n_starved as f64),
         ("clients", options.n_active() as f64),
         ("threads", options.threads.min(options.n_active()) as f64),
     ];

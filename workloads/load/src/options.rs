@@ -3,8 +3,12 @@
 use crate::schedule::Cycle;
 use crate::sys::{MILLISECOND, SECOND};
 use std::fmt::Display;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::str::FromStr;
+use std::time::Duration;
+
+/// How long one address of a name may take to be reached.
+const CONNECT: Duration = Duration::from_secs(5);
 
 /// One sentence: what was found, what is expected.
 #[derive(Debug)]
@@ -188,11 +192,18 @@ impl Given {
     }
 }
 
+/// Of a name with several addresses, the first that is listened on; else the first.
+fn reached(addresses: impl Iterator<Item = SocketAddr>) -> Option<SocketAddr> {
+    let all: Vec<SocketAddr> = addresses.collect();
+    let answers = |address: &&SocketAddr| TcpStream::connect_timeout(address, CONNECT).is_ok();
+    all.iter().find(|address| all.len() == 1 || answers(address)).or(all.first()).copied()
+}
+
 fn targets(name: &str, text: &str, remote: bool) -> Result<Vec<Target>, Refusal> {
     let mut found = Vec::new();
     for host in text.split(',') {
         let visible = host.bytes().all(|b| b.is_ascii_graphic());
-        let Some(address) = host.to_socket_addrs().ok().filter(|_| visible).and_then(|mut all| all.next()) else {
+        let Some(address) = host.to_socket_addrs().ok().filter(|_| visible).and_then(reached) else {
             return refuse(format!("{name}: found {host:.100?}, expected HOST:PORT"));
         };
         if !remote && !address.ip().is_loopback() {

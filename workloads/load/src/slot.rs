@@ -24,6 +24,8 @@ pub struct Slot {
     pub flight: Option<Flight>,
     /// When its last request ended; 0 before the first.
     pub ended: u64,
+    /// Whether it had a right answer in the steady phase.
+    pub served: bool,
 }
 
 impl Slot {
@@ -56,7 +58,8 @@ pub fn open(options: &Options, thread: usize, n_threads: usize, epoll: &Epoll) -
     let mut slots = Vec::new();
     for number in (thread..options.n_connections()).step_by(n_threads) {
         let (connection, active) = (Connection::new(slots.len()), number < options.n_active());
-        let mut slot = Slot { target: 0, active, connection, answer: Answer::new(), flight: None, ended: 0 };
+        let mut slot =
+            Slot { target: 0, active, connection, answer: Answer::new(), flight: None, ended: 0, served: false };
         slot.turn_to(number % options.n_direct, options, epoll)?;
         slots.push(slot);
     }

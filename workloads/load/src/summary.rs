@@ -18,7 +18,8 @@ pub fn sentences(options: &Options, tally: &Tally, complaints: &Complaints) -> V
     let wrong = wrong(tally, complaints);
     if answers(tally).n == 0 {
         let seconds = options.steady_ns as f64 / SECOND as f64;
-        let why = wrong.map_or(String::new(), |words| format!(": {words}"));
+        let waiting = (tally.n_starved > 0).then(|| format!("clients that still waited: {}", counted(tally.n_starved)));
+        let why = wrong.or(waiting).map_or(String::new(), |words| format!(": {words}"));
         found.push(format!("no right answer in the steady phase of {seconds} s{why}"));
     } else {
         found.extend(wrong);

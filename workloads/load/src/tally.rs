@@ -97,6 +97,10 @@ pub struct Tally {
     pub spans: Vec<Histogram>,
     /// Sum over requests of the time in flight within the steady phase.
     pub in_flight_ns: u64,
+    /// The same of requests that had no right answer before the end.
+    pub unanswered_ns: u64,
+    /// Connections in use that had no right answer in the steady phase.
+    pub n_starved: u64,
     /// Since the first request of the warm-up.
     pub outcomes: Outcomes,
 }
@@ -132,7 +136,7 @@ impl Tally {
 
     pub fn wrong(&mut self, phases: &Phases, failure: Failure, start: u64, end: u64) {
         self.outcomes.unknown += u64::from(!matches!(failure, Failure::Connect | Failure::Waiting));
-        self.flown(phases, start, end);
+        self.lost(phases, start, end);
         if end < phases.end() {
             self.phases[phases.at(end)].failures[failure as usize] += 1;
         }
@@ -142,6 +146,13 @@ impl Tally {
     pub fn flown(&mut self, phases: &Phases, start: u64, end: u64) {
         let (low, high) = phases.steady();
         self.in_flight_ns += end.min(high).saturating_sub(start.max(low));
+    }
+
+    /// The same of a request that had no right answer.
+    pub fn lost(&mut self, phases: &Phases, start: u64, end: u64) {
+        let before = self.in_flight_ns;
+        self.flown(phases, start, end);
+        self.unanswered_ns += self.in_flight_ns - before;
     }
 
     pub fn started(&mut self, phases: &Phases, start: u64, late: Lateness) {
@@ -195,6 +206,8 @@ impl Tally {
         self.spans.resize(self.spans.len().max(other.spans.len()), Histogram::default());
         self.spans.iter_mut().zip(&other.spans).for_each(|(a, b)| a.merge(b));
         self.in_flight_ns += other.in_flight_ns;
+        self.unanswered_ns += other.unanswered_ns;
+        self.n_starved += other.n_starved;
         self.outcomes.merge(&other.outcomes);
     }
 }

@@ -8,8 +8,9 @@ use crate::mix::Mix;
 use crate::open_loop::{Arrival, OpenLoop};
 use crate::options::{refuse, Options, Refusal};
 use crate::random::Random;
+use crate::schedule::Cycle;
 use crate::slot::{self, Slot};
-use crate::sys::{self, now_ns, Epoll, MILLISECOND};
+use crate::sys::{self, now_ns, Epoll, MILLISECOND, SECOND};
 use crate::tally::{Failure, Phases, Tally};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -86,6 +87,10 @@ impl<'a> Worker<'a> {
         (0..self.slots.len()).for_each(|slot| self.go_on(slot, now));
         while !self.timers.is_empty() || self.slots.iter().any(|slot| slot.flight.is_some()) {
             self.turn(u64::MAX);
+            // Each further one would take as long again: a server that never answers is not asked a hundred times.
+            if self.tally.phases[0].failures[Failure::Timeout as usize] > 0 {
+                return refuse(format!("warm-up: {}", self.complaints.words().last().unwrap_or_default()));
+            }
             let failures: u64 = self.tally.phases[0].failures.iter().sum();
             let right: u64 = self.tally.phases[0].answers.iter().map(|answers| answers.n).sum();
             if failures >= MAX_TOLD as u64 && failures * 10 > right {
@@ -116,11 +121,12 @@ impl<'a> Worker<'a> {
         while self.turn(phases.end()) {}
         if self.shared.options.audit.is_empty() {
             for flight in self.slots.iter().filter_map(|slot| slot.flight) {
-                self.tally.flown(&phases, flight.start, phases.end());
+                self.tally.lost(&phases, flight.start, phases.end());
             }
         } else {
             self.drain();
         }
+        self.tally.n_starved = self.slots.iter().filter(|slot| slot.active && !slot.served).count() as u64;
         (self.tally, self.complaints)
     }
 
@@ -137,7 +143,7 @@ impl<'a> Worker<'a> {
         let outcomes = std::mem::take(&mut self.tally.outcomes);
         (self.phases, self.tally) = (phases, Tally { outcomes, ..Tally::new(self.shared.mix.operations.len()) });
         self.complaints = Complaints::default();
-        self.slots.iter_mut().for_each(|slot| slot.ended = 0);
+        self.slots.iter_mut().for_each(|slot| (slot.ended, slot.served) = (0, false));
         let active: Vec<usize> = (0..self.slots.len()).filter(|slot| self.slots[*slot].active).collect();
         let Some(clients) = options.clients else {
             self.mode = Mode::Open(OpenLoop::new(options, self.thread, self.shared.n_threads, begin, active));
@@ -181,6 +187,8 @@ impl<'a> Worker<'a> {
         while let Some(Reverse((due, slot))) = self.timers.peek().copied().filter(|Reverse((due, _))| *due <= now) {
             self.timers.pop();
             match self.mode {
+                // Without a cycle a start has no time that it was meant for: a client only waited to connect anew.
+                Mode::Closed if self.shared.options.cycle == Cycle::None => self.start(slot, now, now, now),
                 Mode::Closed => self.start(slot, due, due, now_ns()),
                 _ => self.go_on(slot, now),
             }
@@ -207,7 +215,8 @@ impl<'a> Worker<'a> {
         let timeout = self.shared.options.timeout_ns;
         for slot in 0..self.slots.len() {
             if self.slots[slot].flight.is_some_and(|flight| now.saturating_sub(flight.start) > timeout) {
-                self.fail(slot, Failure::Timeout, "had no whole answer within timeout_ms");
+                let words = format!("had no whole answer within {} s", timeout as f64 / SECOND as f64);
+                self.fail(slot, Failure::Timeout, &words);
             }
         }
         self.next_scan = now + (timeout / 10).clamp(MILLISECOND, 100 * MILLISECOND);

@@ -62,6 +62,7 @@ class CommandStudy:
     env: dict[str, str] = field(default_factory=dict)
     env_all: bool = False
     input: str = ""
+    stdout: str | None = None
     ok_exits: tuple[int, ...] = (0,)
     protocol: dict[str, str | int | list[str]] = field(default_factory=dict)
     question: str = "sweep"
@@ -190,6 +191,7 @@ def _workload(study: CommandStudy) -> list[str]:
         **study.steps,
         "env_all": study.env_all or None,
         "input": study.input or None,
+        "stdout": study.stdout,
         "ok_exits": study.ok_exits if study.ok_exits != (0,) else None,
         "env": quote_keys(study.env),
     }

@@ -17,6 +17,7 @@ from scalograph.cli.command_line_study.option_texts import split, variables
 from scalograph.cli.overrides import parse_option
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import Problem, ScalographError, StudyError
+from scalograph.study.processes import HOST, LOOPBACK
 from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
@@ -26,6 +27,7 @@ OWN, OTHERS = "load", "http-drivers"
 # What our own driver alone can do.
 _OWN_OPTIONS = ("cycle", "down", "status", "contains", "pool")
 _FIX = "leave it out, or use --driver load"
+REQUEST_S = 10  # until our driver says that a request had no answer
 
 Parameters = dict[str, str | int | float]
 
@@ -39,6 +41,9 @@ def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Para
     if options.driver != OWN:
         _refuse(options, factors)
         return OTHERS, {"tool": options.driver, **parameters}
+    # A run must not end before a request that is never answered is said to be late.
+    timeout_s = parse_option("--timeout", options.timeout)
+    parameters |= {"timeout_ms": round(500 * timeout_s)} if timeout_s < 2 * REQUEST_S else {}
     parameters |= {"down_s": parse_option("--down", options.down), "cycle": options.cycle, "status": options.status}
     texts = {key: getattr(options, key) for key in ("contains", "pool")}
     return OWN, parameters | {key: escape_braces(text) for key, text in texts.items() if text}
@@ -65,7 +70,7 @@ SERVER, DRIVER = "server", "driver"
 # What counts the load comes first: it is what the curve is drawn along.
 VARIED = ("clients", "rate", "copies", "cpus")
 _URL = re.compile(r"http://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
-_LOOPBACK = re.compile(r"127(?:\.[0-9]{1,3}){3}|localhost|\[::1\]")
+_LOOPBACK = re.compile(HOST)
 _EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} for PORT"
 # Response, where it is read, unit, direction, title.
 _RESPONSES = (
@@ -102,7 +107,9 @@ def load_study(options: LoadOptions) -> str:
     host, port, path = _address(options)
     factors = _factors(options)
     driver, parameters = driver_use(options, factors)
-    target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
+    # All copies answer at the address that `ready` names; without copies there is one, whatever `ready` is.
+    is_named = host != LOOPBACK and "copies" not in factors
+    target = f"{host}:{port}" if not serve else f"{host}:{{{SERVER}_port}}" if is_named else f"{{{SERVER}_targets}}"
     called = serve[0] if serve else host if options.pid is None else f"process {options.pid}"
     text = " ".join(serve) or called
     shown = text if len(text) <= MAX_COMMAND and text.isprintable() else called.rpartition("/")[2][:MAX_COMMAND]
@@ -117,7 +124,7 @@ def load_study(options: LoadOptions) -> str:
     sent = {"targets": target, "path": escape_braces(path), **parameters}
     protocol = {key: getattr(options, key) for key in ("runs", "max_reruns", "budget", "timeout")}
     lines = [
-        HEAD.format("load"), *key_lines(head), *_server(options, serve, port, factors),
+        HEAD.format("load"), *key_lines(head), *_server(options, serve, f"{host}:{port}", factors),
         *toml_table("[[workload.process]]", {"name": DRIVER, "role": "driver", "use": driver, "parameters": sent}),
         *_levels(factors), *_responses(bool(serve) or options.pid is not None), *toml_table("[protocol]", protocol),
     ]  # fmt: skip
@@ -183,13 +190,15 @@ def _ready(text: str) -> dict[str, str | int]:
     return {"http": text} if form == "http" else {"port": int(text) if text.isdecimal() else text}
 
 
-def _server(options: LoadOptions, serve: Sequence[str], port: str, factors: Mapping[str, str]) -> Iterator[str]:
+def _server(options: LoadOptions, serve: Sequence[str], address: str, factors: Mapping[str, str]) -> Iterator[str]:
     keep = "block" if options.keep else None
     yield from toml_table("[workload]", {"cwd": "caller", "keep": keep, "env": quote_keys(variables(options.env))})
     server = {"name": SERVER, "role": "service"}
     if serve:
+        host, _, port = address.rpartition(":")
         ports = 1 if port == "{port}" else [int(port)]
-        started = {"argv": serve, "ports": ports, "ready": _ready(options.ready or port)}
+        ready = options.ready or (port if host == LOOPBACK else address)
+        started = {"argv": serve, "ports": ports, "ready": _ready(ready)}
         times = {"ready_timeout": options.ready_timeout, "copies": "{copies}" if "copies" in factors else None}
         yield from toml_table("[[workload.process]]", {**server, **started, **times})
     if options.pid is not None:

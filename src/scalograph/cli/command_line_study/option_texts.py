@@ -200,6 +200,7 @@ def _study(
         env={k: v for k, v in variables(options.env).items() if f"env:{k}" not in factors.controls.values()},
         env_all=options.env_all,
         input="" if options.input is None else str(options.input),
+        stdout=options.stdout,
         ok_exits=tuple(read_exits(options.ok_exit)),
         protocol={**runs, **precision, **limits},
         question=question,

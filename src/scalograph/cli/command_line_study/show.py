@@ -74,6 +74,8 @@ def _count_cpus(factor: FactorDoc, point: Point) -> int:
     return n_cpus if factor.control == "cpus" else min(int(point.level), n_cpus)
 
 
+# A program that uses a smaller share of one CPU, for longer than this, waits for something else.
+IDLE, LONG_WAIT_S = 0.1, 0.1
 # CPUs used do not rise where they rise by less.
 NO_RISE = 0.10
 # So many of the CPUs that are used most are as many.
@@ -82,6 +84,7 @@ _ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "s
 FORMS = {
     "time": "{command!s} takes {value:measured}[[, using {cpu} CPU]][[, using {used} of {n} CPUs]].",
     "value": "{command!s}: {response} is {value:measured}[[, using {cpu} CPU]][[, using {used} of {n} CPUs]].",
+    "waits": "It waited for {waited}% of the time: for a timer, the network[[, or a terminal (see {option})]].",
     "limits": "[[It uses {used} of {n} CPUs]][[; the serial share is {share:measured}]]"
     "[[; a {nth} {worker} would add about {gain:percent}]].",
     "slower": "[[It uses {used} of {n} CPUs]][[; more {factor} make it slower]].",
@@ -90,7 +93,7 @@ FORMS = {
 }
 
 
-def alone_claim(findings: Findings, command: str) -> Claim | None:
+def alone_claim(findings: Findings, command: str, stdout: str | None = None) -> Claim | None:
     """State how long the only configuration takes, and its CPUs; None where its own claim says otherwise."""
     study, claim = findings.study, findings.claim
     if len(findings.curves) != 1 or len(findings.curves[0].points) != 1 or claim is None or not claim.answered:
@@ -109,7 +112,12 @@ def alone_claim(findings: Findings, command: str) -> Claim | None:
     )  # fmt: skip
     values = {"command": command, "response": response.title, "value": Quantity(e, matrix_scale(shown)), **usage}
     is_time = response.unit in SECONDS and response.better == "lower"
-    return state(FORMS, [AnswerCase(case="time" if is_time else "value", values=values)], shown)
+    cases = [AnswerCase(case="time" if is_time else "value", values=values)]
+    used = max(_cpus_used(point), 0.0) if point.cpus_used else 1.0
+    if is_time and used < IDLE and (e.value or 0.0) * SECONDS[response.unit] > LONG_WAIT_S:
+        option = "" if stdout == "tty" else "--stdout tty"
+        cases.append(AnswerCase(case="waits", values={"waited": f"{100 * (1 - used):.0f}", "option": option}))
+    return state(FORMS, cases, shown)
 
 
 def curve_cases(study: StudyDoc, curve: Curve, target: float) -> list[AnswerCase]:

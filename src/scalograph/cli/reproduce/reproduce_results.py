@@ -51,9 +51,10 @@ class ReproductionRun:
         machine = {**self.machine, **(used[-1] if used else {}), **({"jvms_used": jvms} if jvms else {})}
         reasons = {name: _skip_reason(part) for name, part in self.parts.items()}
         studies = collect_reproduced_studies(self.catalogue, self.findings, reasons, machine)
+        file = "" if self.catalogue.is_shipped else str(self.catalogue.file)
         return Reproduction(
-            quick=self.quick, started=self.started, ended=journal.now() if is_over else None, machine=machine,
-            parts=list(self.parts.values()), studies=studies,
+            quick=self.quick, catalogue=file, started=self.started, ended=journal.now() if is_over else None,
+            machine=machine, parts=list(self.parts.values()), studies=studies,
         )  # fmt: skip
 
     def save(self) -> Reproduction:

@@ -7,7 +7,7 @@ from typing import Any
 from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
-from scalograph.exchange.benchmark_values import failed_sentence, params_text, scores
+from scalograph.exchange.benchmark_values import failed_sentence, outlier_sentence, params_text, scores
 from scalograph.exchange.compare.matched_configurations import BENCHMARK
 from scalograph.exchange.compare.measured_source import (
     HALF,
@@ -56,7 +56,7 @@ def benchmark_source(reading: ImportedFiles, label: str, name: str | None = None
     failed = [FailedConfiguration(at, benchmark.failed) for benchmark, at in pairs if mostly_failed(*benchmark.failed)]
     doubt = _JUDGED if all(benchmark.disturbed for benchmark in chosen) else _UNJUDGED
     notes = [f"{each.name}: {note}" for each in chosen for note in (*each.notes, *each.warnings * bool(each.forks))]
-    sentences = (failed_sentence(chosen), left_out_text(reading.left_out), doubt)
+    sentences = (failed_sentence(chosen), outlier_sentence(chosen), left_out_text(reading.left_out), doubt)
     return MeasuredSource(
         label=label, name=reading.tool, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
         along=max(levels[0], key=lambda name: _rank([row[name] for row in levels])), response=response,

@@ -16,6 +16,7 @@ from scalograph.analysis import versus
 from scalograph.analysis.contrast import Contrast
 from scalograph.analysis.curve_ratios import BlockedLogs, CurveRatios, curve_ratios
 from scalograph.analysis.estimate import MOST_LOG, NO_LAW, Estimate
+from scalograph.analysis.modes import IDENTICAL_RUNS, common_step, rounding, widen_by_step
 from scalograph.exchange.compare.matched_configurations import (
     MatchedConfigurations,
     MatchedPair,
@@ -37,6 +38,7 @@ from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import unknown_name_error
 from scalograph.text.quantities import count_noun, inverse, percent_at_most
+from scalograph.text.scale import SECONDS
 
 COEFFICIENTS = ("sigma", "kappa", "gamma")
 
@@ -118,6 +120,7 @@ def _compare_result(
     allow_missing: Collection[str],
 ) -> ResultComparison:  # fmt: skip
     pairs = match_sources(reference, other)
+    pairs, is_one_value = _bound_by_resolution(pairs, reference.response.unit)
     lost = [row.model_copy(update={"allowed": row.name in allow_missing}) for row in pairs.lost]
     ranks = _ranks(reference, pairs)
     ratios = _ratios(reference, pairs, confidence, ranks)
@@ -134,6 +137,7 @@ def _compare_result(
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
     if reference.is_printed or other.is_printed:
         refused.append("published values have no intervals")
+    refused += [IDENTICAL_RUNS] if is_one_value else []
     fields = answer_fields(refused, configurations, words, least, lost_text(lost, other.label))
     is_one_machine, is_different = reference.machine and other.machine, fields["answer"] in ("slower", "faster")
     flags = _time_flags(configurations, margin, floor) if is_one_machine and is_different else []
@@ -152,6 +156,22 @@ def _compare_result(
         laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
         causes=[f"{s.label}: {text}" for s in (reference, other) if s.trust for text in s.trust.causes[:MOST_CAUSES]],
     )  # fmt: skip
+
+
+def _bound_by_resolution(pairs: MatchedConfigurations, unit: str) -> tuple[MatchedConfigurations, bool]:
+    """Keep times and rates that do not vary open by the resolution of all; tell whether all have one value."""
+    deciding = [side.scores for _, *sides in pairs.pairs if _decides(*sides) for side in sides]
+    if not deciding or (unit not in SECONDS and not unit.endswith("/s")):
+        return pairs, False
+    step = common_step(*deciding)
+    bounded = [(levels, _keep_open(before, step), _keep_open(after, step)) for levels, before, after in pairs.pairs]
+    return pairs._replace(pairs=bounded), step is None and any(len(scores) > 1 for scores in deciding)
+
+
+def _keep_open(side: SourceConfiguration, step: float | None) -> SourceConfiguration:
+    hidden = min(rounding(side.scores, step), MOST_LOG) if len(side.scores) > 1 and have_logs(side.scores) else 0.0
+    estimate = widen_by_step(side.estimate, step, side.scores) if side.estimate else None
+    return side._replace(open_log=side.open_log + hidden, estimate=estimate) if hidden else side
 
 
 def _time_flags(configurations: Sequence[ConfigurationRatio], margin: float | None, floor: float) -> list[str]:

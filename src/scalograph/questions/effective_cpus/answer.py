@@ -97,7 +97,7 @@ def find_implausible(members: Mapping[int, Sample], k_eff: int, response: str) -
 
 
 def _cpus_in_use(sample: Sample) -> float | None:
-    ratios = [row.cpu_s / row.own_s for row in sample.counted if row.own_s and row.cpu_s is not None]
+    ratios = [cpus for row in sample.counted if (cpus := row.cpus_used) is not None]
     return median(ratios) if ratios else None
 
 

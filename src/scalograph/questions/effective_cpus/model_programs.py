@@ -228,5 +228,5 @@ def cpus_used(study: Study, sample: Sample) -> Estimate | None:
     name = next((name for name, r in study.responses.items() if r.source == "run.cpu_percent"), None)
     scores = [x / 100 for x in sample.scores(name)] if name else []
     if not scores:
-        scores = [row.cpu_s / row.own_s for row in sample.counted if row.own_s and row.cpu_s is not None]
+        scores = [cpus for row in sample.counted if (cpus := row.cpus_used) is not None]
     return summarize(scores, study.protocol.confidence) if scores else None

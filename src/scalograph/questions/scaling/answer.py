@@ -165,7 +165,7 @@ def _serial(fit: Usl | None, measured: Sequence[Point], limits: Sequence[Boundar
     n_cpus = next((limit.after for limit in limits if limit.begins == NO_CPU), int(measured[-1].level))
     inside = [point for point in measured if int(point.level) <= n_cpus]
     if fit is not None and len(inside) == len(measured):
-        return fit.sigma
+        return fit.sigma if not fit.misfit else None
     last = inside[-1] if len(inside) > 1 else measured[-1]
     growth = min(int(last.level), n_cpus) / min(int(measured[0].level), n_cpus)
     return karp_flatt(last.speedup, growth) if last.speedup and growth > 1 else None

@@ -104,7 +104,7 @@ def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) 
     over = fit.throughput(base)
     largest, (end, reason) = fit.law.largest, largest_prediction(fit, limits)
     confidence, inside = fit.sigma.confidence, _geometric_sizes(smallest, largest, N_INSIDE)
-    sizes = [*inside, *_geometric_sizes(largest, end, N_BEYOND)[1:]]
+    sizes = [*inside, *_geometric_sizes(largest, end, N_BEYOND)[1:]] if not fit.misfit else []
     line = [fitted_throughput(fit, n, confidence, base) for n in sizes if n <= largest]
     line += [predict(fit, n, limits, confidence, base) for n in sizes[len(line) :]]
     twice = predict(fit, REACH * largest, limits, confidence, base)
@@ -131,7 +131,7 @@ def _no_cpu_flags(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
 
 def _amdahl(fit: Usl, sizes: Sequence[float], over: float) -> list[float]:
     """Draw the best line without coherency; empty where the interval of kappa excludes that."""
-    if fit.kappa.low:
+    if fit.kappa.low or fit.misfit:
         return []
     gamma, sigma, _ = fit.law.fit_shape("contention")
     return [gamma * n / (1 + sigma * (n - 1)) / over for n in sizes]

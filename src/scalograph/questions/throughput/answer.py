@@ -59,6 +59,8 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         quantiles={name: _summarize_runs([run.quantiles_s.get(name) for run in runs], confidence) for name in names},
         together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
         first_wrong=next((run.first_wrong for run in runs if run.first_wrong), ""),
+        cause=model_driven.wrong_requests(runs)[0] if any(run.n_errors for run in runs) else "",
+        starved=mean_known([run.starved / run.clients for run in runs if run.starved is not None and run.clients]),
         late=mean_known([run.late for run in runs]), driver=mean_known([run.driver for run in runs]),
         parts=part_uses(utilizations(runs)), n=len(sample.rows(table.view.primary)),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.succeeded),

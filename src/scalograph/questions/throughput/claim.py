@@ -27,6 +27,7 @@ FORMS = {
     "peak": "Maximum throughput is {rate:quantity} at {level}[[ with {who}]].",
     "rising": "Throughput reaches {rate:quantity} at {level}[[ with {who}]] and still rises there.",
     "only": "Throughput is {rate:quantity} at {level}.",
+    "lost": "[[{failed} fail ({cause}).]][[ {starved} of the clients get no answer in the window.]]",
     "falls": "Throughput falls to {fallen:quantity} at {last}[[, where {failed} fail]].",
     "beside": "It is[[; perhaps lower with {near:list}]][[; perhaps lower in {n_near} configurations]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left} configurations]].",
@@ -97,13 +98,16 @@ class _ThroughputCases:
         if point.driver_limits in ("late", "CPU"):
             rate = values["rate"] if is_resolved(point.rate) else None
             yield AnswerCase(case="generator", values={**values, "rate": rate})
+            yield from self._lost()
             return
         if not is_resolved(point.rate):
             is_one = all(x.n < 2 for each in self._groups for x in each.points)
             yield AnswerCase(case="one run" if is_one else "too noisy")
+            yield from self._lost()
             return
         main = self._main()
         yield AnswerCase(case=main, values={**values, "low": int(group.plateau.low or 0)})
+        yield from self._lost()
         last = group.points_with_runs[-1]
         if group.falls is not None and is_resolved(last.rate):
             fallen = {"fallen": (last.rate, self._unit), "last": self._level(group, last), "gain": [group.falls]}
@@ -117,6 +121,17 @@ class _ThroughputCases:
             yield AnswerCase(case="add runs" if is_full else "test more")
         for other in self._elsewhere:
             yield AnswerCase(case="rises elsewhere", values=self._values(other, "elsewhere"))
+
+    def _lost(self) -> Iterator[AnswerCase]:
+        """State the requests without a right answer, and the clients without any, at the load that is claimed."""
+        group, point = self._first, self._first.top
+        values: dict[str, Any] = {}
+        if point.errors >= WRONG and group.ends != "wrong":
+            values |= {"failed": _request_share(point.errors), "cause": CAUSES.get(point.cause, "wrong answers")}
+        if (point.starved or 0.0) >= WRONG:
+            values["starved"] = small_percent(point.starved or 0.0)
+        if values:
+            yield AnswerCase(case="lost", values=values)
 
     def _main(self) -> str:
         group = self._first

@@ -40,6 +40,10 @@ class LoadPoint(Model):
     )
     errors: float = Field(default=0.0, description="requests without a right answer, as a share of all")
     first_wrong: Text = Field(default="", description="what became of the first of these")
+    cause: Text = Field(default="", exclude_if=lambda x: not x, description="what became of most, as the driver says")
+    starved: float | None = Field(
+        default=None, exclude_if=lambda x: not x, description="clients without an answer in the window, as a share"
+    )
     late: float | None = None
     driver: float | None = Field(default=None, description="CPU of the driver over what it could use")
     parts: list[PartUse] = Field(default=[], max_length=MOST_PARTS)

@@ -15,8 +15,9 @@ from scalograph.protocol.record import CopyEvent, Record
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.launches import has_services
 from scalograph.run.plan import Plan
-from scalograph.study.control_names import NO_RESET, Reset
+from scalograph.study.control_names import NO_RESET, STDOUT, Reset
 from scalograph.study.levels import Configuration, Run
+from scalograph.study.processes import LOOPBACK, split_address
 from scalograph.system.quiet import LoadSample
 
 MAX_OUTPUT_BYTES = 8 << 20
@@ -59,6 +60,7 @@ class Specification:
         keeps_services: whether services stay up for the other runs of the block.
         watches_speed: whether the speed of the CPUs is measured meanwhile.
         echo: receives what the processes write, as it comes; only this machine does it.
+        stdout: `null`, `pipe`, `tty`, or a file in the folder of the run; None is `null`.
     """
 
     run: Run
@@ -74,6 +76,7 @@ class Specification:
     keeps_services: bool = False
     watches_speed: bool = False
     echo: Echo | None = None
+    stdout: str | None = None
 
     def line(self, folder: Path) -> dict[str, Any]:
         """Return the line that the probe reads (protocol/probe.md), with `folder` to work in."""
@@ -85,14 +88,21 @@ class Specification:
                 for launch in self.launches
             ],
             **({"running": [{"name": name, "pid": pid} for name, pid in self.running]} if self.running else {}),
-            "events": self.events, "stdout": "capture" if self.capture or self.echo else "null",
-            "stdout_limit_bytes": MAX_OUTPUT_BYTES if self.capture or not self.echo else 0,
+            "events": self.events, "stdout": self._stdout(folder),
+            "stdout_limit_bytes": MAX_OUTPUT_BYTES if self.capture or not (self.echo or self.stdout == "tty") else 0,
             **({"echo": True} if self.echo else {}),
             **({"sentinel": True} if self.watches_speed else {}),
             "stderr_limit_bytes": min(MAX_STDERR_BYTES, ALL_STDERR_BYTES // sum(each.copies for each in self.launches)),
             "timeout_ns": round(self.timeout_s * 1e9),
             "timeline": True, "timeline_bins": TIMELINE_BINS, "timeline_tasks": TIMELINE_TASKS,
         }  # fmt: skip
+
+    def _stdout(self, folder: Path) -> str:
+        """Return where the probe lets drivers write: what is read or shown goes through a pipe, or a terminal."""
+        if self.stdout == "tty" or not (self.capture or self.echo):
+            named = self.stdout or "null"
+            return named if named in STDOUT else str(folder / named)
+        return "capture"
 
     def is_driver(self, copy: CopyEvent) -> bool:
         """Tell whether a copy belongs to no service."""
@@ -129,12 +139,12 @@ def _service_fields(launch: Launch) -> dict[str, Any]:
 
 def _ready(form: str, text: str) -> dict[str, Any]:
     """Return the form of protocol/probe.md."""
-    if form == "port":
-        return {"port": int(text)}
     if form == "line":
         return {"line": text}
+    host, port = split_address(form, text)
+    at = {"port": int(port), **({"host": host.strip("[]")} if host != LOOPBACK else {})}
     url = urlsplit(text)
-    return {"http": {"port": url.port, "path": url.path + (f"?{url.query}" if url.query else "") or "/"}}
+    return {"http": {**at, "path": url.path + (f"?{url.query}" if url.query else "") or "/"}} if form == "http" else at
 
 
 class Host(Protocol):

@@ -218,8 +218,11 @@ def test_a_server_is_ready_by_an_answer_a_line_or_a_port(ready: str, expected: d
 
 
 def test_a_server_with_a_port_of_its_own_keeps_it_and_one_that_runs_is_asked_at_a_rate() -> None:
-    server = made(serve="./app", get="http://localhost:8080")["workload"]["process"][0]
-    assert (server["ports"], server["ready"]) == ([8080], {"port": 8080})
+    server, driver = made(serve="./app", get="http://localhost:8080")["workload"]["process"]
+    assert (server["ports"], server["ready"]) == ([8080], {"port": "localhost:8080"})
+    assert driver["parameters"]["targets"] == "localhost:{server_port}"
+    server, driver = made(serve="./app", get="http://[::1]:{port}/", copies="1,2")["workload"]["process"]
+    assert (server["ready"], driver["parameters"]["targets"]) == ({"port": "[::1]:{port}"}, "{server_targets}")
     assert made(serve="./app", get=PAGE, keep=True)["workload"]["keep"] == "block"
     assert "keep" not in made(serve="./app", get=PAGE)["workload"]
     study = made(get="http://127.0.0.1:8080/x", rate="100,1000", connections=4)

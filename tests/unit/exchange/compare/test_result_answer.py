@@ -77,6 +77,18 @@ def test_every_number_of_the_sentences_is_that_of_a_row(times: dict[int, float])
     assert named and all(any(e == cell for cell in shown) for e in named)
 
 
+@pytest.mark.parametrize(("before", "after", "answer", "widest"), [
+    (1.0, 1.03, "slower", 0.05), (0.01, 0.02, "inconclusive", 9.0), (1.0, 1.0000001, "equivalent", 1e-3),
+    (1.0, 1.0, "inconclusive", 0.0),
+])  # fmt: skip
+def test_times_without_variance_are_no_certainty(before: float, after: float, answer: str, widest: float) -> None:
+    old, new = (source(label, {1: time}, (1.0, 1.0, 1.0)) for label, time in (("old", before), ("new", after)))
+    (result,) = compare_sources(old, [new]).results
+    (row,) = result.configurations
+    assert result.answer == answer
+    assert bool(widest) == (row.ratio.low is not None and row.ratio.low < row.ratio.high <= 1 + widest)
+
+
 def test_the_same_only_within_the_margin() -> None:
     new, slower = source("new", CURVE), source("new", grown(1.03))
     assert compared(OLD, new).answer == compared(OLD, new, 0.05).answer == "equivalent"

@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from scalograph.control.control import Launch
 from scalograph.errors import HostError
 from scalograph.protocol.facts import KernelPackage
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.base import Host
+from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.hosts.guests import guest
 from scalograph.run.hosts.host_names import ELSEWHERE, HOSTS, is_elsewhere, open_host
 from scalograph.run.hosts.local.local_host import MAX_NOT_STARTED
@@ -26,6 +27,7 @@ from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from tests.kit.processes import write_program
+from tests.kit.records import record
 from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, write_study
 from tests.unit.run.hosts.guests.test_guest_process import UP, programs
@@ -150,3 +152,43 @@ def test_runs_that_cannot_begin_fail_and_at_last_end_the_study(opened: Opened) -
         assert "did not boot" in (opened.measure_planned(planned).run.reason or "")
         return
     refuses(HostError, r"No such file|No route to host", opened.measure_planned, planned)
+
+
+@pytest.mark.parametrize(("piped", "stdout", "expected"), [
+    ({"wall_ns": 230_000_000, "cpu_ns": 220_000_000}, None, "230 ms with its output in a pipe, 1 ms without"),
+    ({"wall_ns": 230_000_000, "cpu_ns": 900_000}, None, ""),  # it waited: no other work
+    ({"wall_ns": 2_000_000, "cpu_ns": 1_800_000}, None, ""),
+    ({"wall_ns": 230_000_000, "cpu_ns": 220_000_000}, "null", ""),  # that was chosen
+])  # fmt: skip
+def test_a_short_run_is_tried_once_with_its_output_in_a_pipe(
+    tmp_path: Path, monkeypatch: Patch, piped: dict[str, int], stdout: str | None, expected: str
+) -> None:
+    asked = list[str | None]()
+
+    def measure(spec: Specification) -> Record:
+        asked.append(spec.line(tmp_path)["stdout"])
+        return record(**(piped if spec.stdout == "pipe" else {"wall_ns": 1_000_000, "cpu_ns": 900_000}))
+
+    with open_host("local") as host:
+        use = {"command": ["true", "{n}"], **({"stdout": stdout} if stdout else {})}
+        declared = declare(write_study(tmp_path / "study", a_study({"n": [7]}, workload=use)))
+        planned = host.ready(plan(declared, host.facts()), str)
+        monkeypatch.setattr(host, "measure", measure)
+        runner = Runner(planned, host, tries_pipe=True)
+        for _ in range(3):
+            assert runner.measure(Run("r1", 0, {"n": 7}, 0)).run.wall_ns == 1_000_000
+    assert asked == ["null", *(["pipe"] if stdout is None else []), "null", "null"]
+    note = runner.output_note()
+    assert expected in note and bool(note) == bool(expected) and runner.output_note() == ""
+
+
+@pytest.mark.parametrize(("stdout", "capture", "line"), [
+    (None, False, "null"), ("null", False, "null"), ("pipe", False, "pipe"), ("tty", False, "tty"),
+    ("tty", True, "tty"),
+    ("pipe", True, "capture"), ("o.txt", False, "/run/o.txt"), ("/o.txt", False, "/o.txt"),
+])  # fmt: skip
+def test_output_goes_to_a_pipe_a_terminal_or_a_file_of_the_run(stdout: str | None, capture: bool, line: str) -> None:
+    launch = Launch(argv=("true",), env={})
+    spec = Specification(Run("r1", 0, {}, 0), (launch,), False, capture, 1.0, True, {}, stdout=stdout)
+    said = spec.line(Path("/run"))
+    assert (said["stdout"], said["stdout_limit_bytes"] == 0) == (line, stdout == "tty" and not capture)

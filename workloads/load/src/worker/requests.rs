@@ -109,6 +109,7 @@ impl Worker<'_> {
         match wrong {
             None => {
                 let times = Times { intended: flight.intended, start: flight.start, end: now };
+                self.slots[slot].served |= self.phases.at(now) == STEADY;
                 self.tally.right(&self.phases, flight.operation, times);
             }
             Some(failure) => self.failed(slot, flight, failure, now, "was answered, and more bytes followed"),

@@ -16,12 +16,12 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from scalograph.errors import HostError, ProtocolError, ScalographError
+from scalograph.errors import HostError, ProtocolError, ScalographError, handled_signals
 from scalograph.protocol.events import parse_event, parse_events
 from scalograph.protocol.record import MAX_LINE_BYTES, Capabilities, ErrorEvent, Header, Record, make_failed_record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.probe_process import LostError, ProbeAnswer, ProbeProcess
-from scalograph.run.interrupts import handled_signals, normalize_signal, pending_signal
+from scalograph.run.interrupts import normalize_signal, pending_signal
 from scalograph.system.stale_processes import end_orphaned_run
 
 PROGRAM = "scalograph-probe"

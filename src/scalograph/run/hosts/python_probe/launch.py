@@ -82,6 +82,9 @@ def plan(spec: Spec) -> list[Copy]:
         except KeyError:
             fix = "create the user or name another"
             raise RefusalError(3, "user", f"{spec.user!r}", "a user of this host", fix) from None
+    if spec.stdout == "tty":
+        fix = "install scalograph where cargo is"
+        raise RefusalError(3, "stdout", "tty", "null, capture, pipe or a file: the Python probe has no terminal", fix)
     copies: list[Copy] = []
     for index, command in enumerate(spec.commands):
         program = _find_program(f"commands[{index}].argv", command)
@@ -124,7 +127,7 @@ def launch(spec: Spec, copies: list[Copy], gate: GatePipe) -> None:
 
 
 def _fork(spec: Spec, copy: Copy, gate: GatePipe) -> None:
-    names = ["stderr", "status"] + ["stdout"] * (spec.stdout == "capture") + ["events", "go"] * spec.events
+    names = ["stderr", "status"] + ["stdout"] * (spec.stdout in ("capture", "pipe")) + ["events", "go"] * spec.events
     pipes = {name: os.pipe() for name in names}
     ours = {name: into if name == "go" else out for name, (out, into) in pipes.items()}
     theirs = {name: out if name == "go" else into for name, (out, into) in pipes.items()}
@@ -169,7 +172,7 @@ def _set_up(spec: Spec, copy: Copy, pipes: Mapping[str, int]) -> Iterator[str]:
     yield "copies"
     tree.reset_signals()
     os.setsid()
-    _take_descriptors(pipes, ids, command.stdin)
+    _take_descriptors(pipes, ids, command.stdin, spec.stdout)
     yield "cpus"
     if copy.mask is not None:
         os.sched_setaffinity(0, copy.mask)
@@ -189,10 +192,14 @@ def _set_up(spec: Spec, copy: Copy, pipes: Mapping[str, int]) -> Iterator[str]:
     os.chdir(command.cwd)
 
 
-def _take_descriptors(pipes: Mapping[str, int], owner: tuple[int, int] | None, stdin: str | None) -> None:
+def _take_descriptors(pipes: Mapping[str, int], owner: tuple[int, int] | None, stdin: str | None, stdout: str) -> None:
     null = os.open("/dev/null", os.O_RDWR)
     source = null if stdin is None else os.open(stdin, os.O_RDONLY)
-    outputs = [pipes.get("stdout", null), pipes["stderr"]] + [pipes[name] for name in ("events", "go") if name in pipes]
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    written = os.open(stdout, flags, 0o666) if stdout.startswith("/") else null
+    outputs = [pipes.get("stdout", written), pipes["stderr"]] + [
+        pipes[name] for name in ("events", "go") if name in pipes
+    ]
     for target, fd in enumerate([source, *outputs]):
         os.dup2(fd, target)
         if owner and fd in pipes.values():

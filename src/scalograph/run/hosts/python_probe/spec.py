@@ -15,7 +15,7 @@ _MAX_STDOUT = 8 << 20
 _MAX_STDERR = 64 << 10
 _INT64 = 2**63 - 1
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
-_HTTP_PATH = re.compile(r"/[!-~]{0,511}")
+_HTTP_PATH, _HOST = re.compile(r"/[!-~]{0,511}"), re.compile(r"[A-Za-z0-9._:-]+")
 _OF_A_SERVICE = ("ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns")
 _FIX = "correct the specification (protocol/probe.md)"
 
@@ -77,11 +77,16 @@ def _is_ready(value: object) -> object:
     match value:
         case {"line": text, **rest}:
             return not rest and _text(512).accepts(text) and "\n" not in text
-        case {"port": port, **rest}:
-            return not rest and _PORT.accepts(port)
         case {"http": {"port": port, "path": str(path), **more}, **rest}:
-            return not rest and not more and _PORT.accepts(port) and _HTTP_PATH.fullmatch(path)
+            return not rest and _PORT.accepts(port) and _is_host(more) and _HTTP_PATH.fullmatch(path)
+        case {"port": port, **rest}:
+            return _PORT.accepts(port) and _is_host(rest)
     return False
+
+
+def _is_host(rest: Mapping[Any, object]) -> object:
+    """Whether nothing is left, or the host of a port."""
+    return not rest or (rest.keys() == {"host"} and _is_plain(rest["host"]) and _HOST.fullmatch(str(rest["host"])))
 
 
 def _is_running(value: object) -> object:
@@ -93,13 +98,17 @@ def _is_running(value: object) -> object:
 
 _FLAG = Rule(lambda value: isinstance(value, bool), "true or false")
 _PATH = Rule(lambda value: _text(4096).accepts(value) and value.startswith("/"), "an absolute path")
+_STDOUT = Rule(
+    lambda value: value in ("null", "capture", "pipe", "tty") or _PATH.accepts(value),
+    "null, capture, pipe, tty, or an absolute path",
+)
 _PORT = integer(1, 65535)
 _MASK = _list(integer(0, 8191), 1)
 _MASKS = Rule(lambda value: _MASK.accepts(value) or _list(_MASK, 1).accepts(value), f"{_MASK.expected}, or such lists")
 _TEXTS = _list(Rule(_is_plain, "program and arguments without NUL"), 1)
 _ARGV = Rule(lambda value: _TEXTS.accepts(value) and value[0], _TEXTS.expected)
 _PORTS = Rule(lambda value: _list(_PORT, 0, 64).accepts(value) and len(set(value)) == len(value), "64 different ports")
-_READY = Rule(_is_ready, '{"line": TEXT}, {"port": N} or {"http": {"port": N, "path": "/..."}}')
+_READY = Rule(_is_ready, '{"line": TEXT}, {"port": N} or {"http": {"port": N, "path": "/..."}}, beside N "host" if any')
 _SERVICE_NAME = Rule(
     lambda value: isinstance(value, str) and (not value or _NAME.fullmatch(value)),
     "a-z, then a-z, 0-9 and -, at most 64 bytes",
@@ -146,7 +155,7 @@ class Spec(NamedTuple):
     timeout_ns: Annotated[int, integer(1)]
     running: Annotated[Sequence[Mapping[str, Any]], _list(Rule(_is_running, "`name` and `pid`"), 0, 64)] = ()
     events: Annotated[bool, _FLAG] = False
-    stdout: Annotated[str, _choice("null", "capture")] = "null"
+    stdout: Annotated[str, _STDOUT] = "null"
     stdout_limit_bytes: Annotated[int, integer(0, _MAX_STDOUT)] = _MAX_STDOUT
     echo: Annotated[bool, _FLAG] = False
     stderr_limit_bytes: Annotated[int, integer(0, _MAX_STDERR)] = _MAX_STDERR

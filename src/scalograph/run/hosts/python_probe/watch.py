@@ -129,9 +129,10 @@ class RunWatch:
             except BrokenLineError as broken:
                 self._force("protocol", f"copy {copy.index}: {broken}")
         elif name == "stdout":
-            room = self.spec.stdout_limit_bytes - len(copy.stdout)
-            copy.stdout += data[:room]
-            copy.truncated |= len(data) > room
+            if self.spec.stdout == "capture":
+                room = self.spec.stdout_limit_bytes - len(copy.stdout)
+                copy.stdout += data[:room]
+                copy.truncated |= len(data) > room
         elif name == "stderr" and self.spec.stderr_limit_bytes:
             copy.stderr = (copy.stderr + data)[-self.spec.stderr_limit_bytes :]
 
@@ -269,9 +270,10 @@ def _run(watch: RunWatch) -> dict[str, Any]:
     user, system = _cpu_times(total, sum(user for _, user, _ in left), sum(system for _, _, system in left))
     # Before its exec a copy was a copy of us: only a larger peak is its own.
     peak, hidden = total.ru_maxrss, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    used = {"user_ns": user, "system_ns": system, "cpu_ns": user + system, "cpu_source": "rusage"}
     return {
         "status": status, "reason": reason, "wall_source": "gate", "gate_ns": watch.gate_ns, **walls,
-        "user_ns": user, "system_ns": system, "cpu_ns": user + system, "cpu_source": "rusage",
+        **({} if watch.n_survivors else used),  # what survivors used after the last main is part of it
         "n_switches": total.ru_nvcsw + total.ru_nivcsw, "n_preemptions": total.ru_nivcsw,
         "n_minor_faults": total.ru_minflt, "n_major_faults": total.ru_majflt,
         "n_blocks_in": total.ru_inblock, "n_blocks_out": total.ru_oublock,
