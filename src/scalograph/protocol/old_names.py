@@ -71,6 +71,13 @@ def rename_in_document(value: Any, key: str = "") -> Any:
     return {names.get(name, name): rename_in_document(inner, name) for name, inner in value.items()}
 
 
+def rename_outcomes(findings: Any) -> Any:
+    """Return findings of protocol 4, of which an outcome of a claim was renamed while it was in use."""
+    if not isinstance(findings, dict) or "published_claims" not in findings:
+        return findings
+    return {**findings, "published_claims": rename_in_document(findings["published_claims"])}
+
+
 def _rename_verdicts(trust: dict[str, Any]) -> dict[str, Any]:
     responses = trust.get("responses")
     named = {"level": STUDY_VERDICTS.get(str(trust.get("level")), trust.get("level"))}

@@ -178,6 +178,7 @@ COLUMNS: dict[Outcome, tuple[str, str]] = {
     "not testable here": ("not test-", "able here"), "not comparable": ("not com-", "parable"),
     "not yet": ("not", "yet"), "not measured": ("not", "run"),
 }  # fmt: skip
+N_TESTED = 6  # so many of them come from a test
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 _STATES = ("skipped", "failed", "begun", "not run")  # of parts that did not end
 NAMED = 3  # parts that one line names
@@ -222,7 +223,8 @@ def reasons(reproduction: Reproduction) -> str:
     ]
     n = Counter[str](kinds)
     counted = [f"{n[kind]} {text}" for kind, text in _REASONS.items() if n[kind]]
-    return f"Why {len(kinds)} do not hold: {', '.join(counted)}." if kinds else ""
+    verb = "does" if len(kinds) == 1 else "do"
+    return f"Why {len(kinds)} {verb} not hold: {', '.join(counted)}." if kinds else ""
 
 
 def reason_text(claim: DecidedClaim) -> str:
@@ -273,9 +275,9 @@ def _seconds(runs: RunsDoc) -> float:
 
 
 def columns(reproduction: Reproduction) -> list[Outcome]:
-    """Return the outcomes of any claim in the order of the table, which always has the first three."""
+    """Return the outcomes of any claim in the order of the table, which always has the usual three."""
     n = reproduction.counts()
-    return [kind for i, kind in enumerate(COLUMNS) if i < 3 or n[kind]]
+    return [kind for kind in COLUMNS if kind in ("holds", "does not hold", "inconclusive") or n[kind]]
 
 
 def table_rows(reproduction: Reproduction) -> list[tuple[str, list[int]]]:

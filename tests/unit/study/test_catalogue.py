@@ -81,6 +81,8 @@ def test_studies_lie_beside_their_catalogue_which_is_read_within_limits(tmp_path
 
 @pytest.mark.parametrize(("claims", "more", "message"), [
     (CLAIM.format(id="P0-2"), OPEN.format(id="P0-2", decision="not yet"), "claim P0-2: in one and in `open`"),
+    (CLAIM.format(id="P0-1") + 'like = ["P0-3"]\n', "", r'claim P0-1: in one, like "P0-3"'),
+    (CLAIM.format(id="P0-1") + 'like = ["P0-1"]\n', "", r'claim P0-1: in one, like "P0-1"'),
     (CLAIM.format(id="P0-7"), "", "claim P0-7: in one, in no list of claims"),
     ("", OPEN.format(id="P0-2", decision="holds"), r"published.toml:\d+: studies.0.open.0.decision: "),
     ("", "[studies.verses]\n", "studies.0.verses: "),

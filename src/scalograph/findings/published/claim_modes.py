@@ -78,7 +78,8 @@ def _merge(over_all: DecidedClaim, below: DecidedClaim, is_shown: bool) -> Decid
     if over_all.decision not in _BY_FIGURES or below.decision not in _BY_FIGURES:
         return over_all
     if is_shown:
-        return below.model_copy(update={"doubt": "runs on slower CPUs, as the fixed loop shows, are excluded"})
+        excluded = "runs on slower CPUs, as the fixed loop shows, are excluded"
+        return below.model_copy(update={"doubt": "; ".join(filter(None, [below.doubt, excluded]))})
     figures = [
         _note_both(figure, whole, over_all) for figure, whole in zip(below.figures, over_all.figures, strict=False)
     ]
@@ -94,7 +95,5 @@ def _note_both(figure: ClaimValue, whole: ClaimValue, claim: DecidedClaim) -> Cl
     """Return the figure of the lower mode; no mean over both modes stands for either."""
     if figure.here is None or whole.here is None or whole.here.value is None or figure.here == whole.here:
         return figure
-    scale = claim_scale(claim)
-    return figure.model_copy(
-        update={"doubt": f"in the mode with less CPU time; over all runs {estimate(whole.here, scale)}"}
-    )
+    both = f"in the mode with less CPU time; over all runs {estimate(whole.here, claim_scale(claim))}"
+    return figure.model_copy(update={"doubt": "; ".join(filter(None, [figure.doubt, both]))})

@@ -176,6 +176,7 @@ def _disturbance_text(runs: Iterable[Row]) -> str:
 
 
 _SETTLED = ("holds", "exceeds", "does not hold")
+MOST_ALIKE = 16  # claims that contradict one
 NOT_RUN = "has not run"  # why a claim of a part without findings was not measured
 
 
@@ -186,7 +187,9 @@ def collect_reproduced_studies(
 
     `findings` are by part; `reasons` say why a part was not measured.
     """
-    return [_study(study, catalogue, findings, reasons, machine) for study in catalogue.studies]
+    studies = [_study(study, catalogue, findings, reasons, machine) for study in catalogue.studies]
+    marked = _mark_contradictions([claim for study in studies for claim in study.claims])
+    return [study.model_copy(update={"claims": [marked[claim.id] for claim in study.claims]}) for study in studies]
 
 
 def _study(
@@ -209,8 +212,6 @@ def _study(
         )
         for claim in study.open
     ]  # fmt: skip
-    held = {claim.id: claim.outcome in ("holds", "exceeds") for claim in claims if claim.outcome in _SETTLED}
-    claims = [claim.model_copy(update={"contradicts": _contradictions(claim, held)}) for claim in claims]
     outcomes: dict[str, list[Outcome]] = {name: [] for name in order}
     for claim in claims:
         outcomes[claim.number].append(claim.outcome)
@@ -221,10 +222,15 @@ def _study(
     )  # fmt: skip
 
 
-def _contradictions(claim: ReproducedClaim, held: Mapping[str, bool]) -> list[str]:
-    """Return the claims that should come out as this one, and came out otherwise."""
-    alike = claim.decided.like if claim.decided else []
-    return [name for name in alike if claim.id in held and held.get(name, held[claim.id]) != held[claim.id]]
+def _mark_contradictions(claims: Sequence[ReproducedClaim]) -> dict[str, ReproducedClaim]:
+    """Return each claim with those that should come out as it, whichever of both says so, and came out otherwise."""
+    held = {claim.id: claim.outcome in ("holds", "exceeds") for claim in claims if claim.outcome in _SETTLED}
+    alike = [(claim.id, other) for claim in claims if claim.decided for other in claim.decided.like]
+    differing = [pair for pair in alike if {*pair} <= held.keys() and held[pair[0]] != held[pair[1]]]
+    against: dict[str, dict[str, None]] = {claim.id: {} for claim in claims}
+    for first, second in differing:
+        against[first][second] = against[second][first] = None
+    return {each.id: each.model_copy(update={"contradicts": [*against[each.id]][:MOST_ALIKE]}) for each in claims}
 
 
 def _copy_decision(claim: PublishedClaim, part: str, findings: Findings) -> ReproducedClaim:

@@ -157,6 +157,8 @@ def _moot(claim: DecidedClaim, presupposed: DecidedClaim) -> DecidedClaim:
 
 def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequence[MeasuredValue]) -> DecidedClaim:
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
+    if lacking := claim_texts.missing_capability(claim, table.machine):  # a figure of another machine's claim is none
+        values = [MeasuredValue(value.label, missing=lacking, lacks=True) for value in values]
     decided = [_decide_value(table, claim, i, value, bounds, len(values)) for i, value in enumerate(values)]
     decision, reason = _decide_whole(table, claim, values, decided)
     kind, because = next(iter(claim.no.items()), ("unknown", "")) if decision == "does not hold" else (None, "")
