@@ -80,20 +80,31 @@ def _merge(over_all: DecidedClaim, below: DecidedClaim, is_shown: bool) -> Decid
     if is_shown:
         excluded = "runs on slower CPUs, as the fixed loop shows, are excluded"
         return below.model_copy(update={"doubt": "; ".join(filter(None, [below.doubt, excluded]))})
-    figures = [
-        _note_both(figure, whole, over_all) for figure, whole in zip(below.figures, over_all.figures, strict=False)
-    ]
+    both = [*zip(below.figures, over_all.figures, strict=False)]
+    figures = [_note_both(figure, whole, over_all) for figure, whole in both]
     if over_all.decision == below.decision:
-        return over_all.model_copy(update={"figures": figures})
-    reason = "runs have two modes of CPU time, which decide differently: nothing shows whether the CPU was slower"
+        agreed = "runs have two modes of CPU time, which decide alike" if figures != over_all.figures else ""
+        doubt = "; ".join(filter(None, [over_all.doubt, agreed]))
+        return over_all.model_copy(update={"figures": figures, "doubt": doubt})
+    reason = "runs have two modes of CPU time, which decide differently, and nothing shows that the CPU was slower"
+    differing = next((_both_words(*pair, over_all) for pair in both if pair[0].decision != pair[1].decision), "")
+    why = f"{reason}: {differing}" if differing else reason
     return below.model_copy(
-        update={"decision": "inconclusive", "why": reason, "figures": figures, "reason_kind": None, "reason": ""}
+        update={"decision": "inconclusive", "why": why, "figures": figures, "reason_kind": None, "reason": ""}
     )
 
 
 def _note_both(figure: ClaimValue, whole: ClaimValue, claim: DecidedClaim) -> ClaimValue:
     """Return the figure of the lower mode; no mean over both modes stands for either."""
-    if figure.here is None or whole.here is None or whole.here.value is None or figure.here == whole.here:
+    if not (words := _both_words(figure, whole, claim)) or figure.here == whole.here:
         return figure
-    both = f"in the mode with less CPU time; over all runs {estimate(whole.here, claim_scale(claim))}"
-    return figure.model_copy(update={"doubt": "; ".join(filter(None, [figure.doubt, both]))})
+    decision = figure.decision if figure.decision == whole.decision else "inconclusive"
+    return figure.model_copy(update={"doubt": "; ".join(filter(None, [figure.doubt, words])), "decision": decision})
+
+
+def _both_words(figure: ClaimValue, whole: ClaimValue, claim: DecidedClaim) -> str:
+    """Return the figures of the mode with less CPU time and over all runs; empty without both."""
+    if figure.here is None or whole.here is None or figure.here.value is None or whole.here.value is None:
+        return ""
+    scale = claim_scale(claim)
+    return f"{estimate(figure.here, scale)} in the mode with less CPU time, {estimate(whole.here, scale)} over all runs"
