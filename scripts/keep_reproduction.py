@@ -5,6 +5,7 @@ A study that has an example of its own, such as one of its full form, keeps it, 
 page then lies in studies/reproduced/PART.
 
 Usage: scripts/keep_reproduction.py FOLDER [PART ...]   (such as scalograph-results/reproduce/latest)
+       scripts/keep_reproduction.py --again              decide the claims of the kept page again, from its journals
 """
 
 import shutil
@@ -14,15 +15,22 @@ from pathlib import Path
 
 import keep_example
 
+from scalograph.cli.analyze_steps import analyze
+from scalograph.findings.published.claim_texts import collect_reproduced_studies
 from scalograph.protocol import saved_documents
+from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
+from scalograph.study.catalogue import open_catalogue
+from scalograph.study.declare import claims_of
 
 
 def main() -> None:
     """Keep all parts that are done, and the page."""
     if len(sys.argv) < 2:
         sys.exit("found no argument, expected the folder of a reproduction")
+    if sys.argv[1] == "--again":
+        return decide_again()
     folder, replaced = Path(sys.argv[1]), sys.argv[2:]
     made = saved_documents.read_reproduction(folder)
     if left := [part.study for part in made.parts if part.state in ("begun", "not run")]:
@@ -33,10 +41,33 @@ def main() -> None:
     for study, example in places.items():
         keep_example.keep_part(folder / study, example)
     kept.mkdir(exist_ok=True)
-    made = elsewhere(made, places)
+    keep(elsewhere(made, places), kept)
+
+
+def keep(made: Reproduction, kept: Path) -> None:
+    """Write the document and its page."""
     saved_documents.write_reproduction(made, kept)
     write(made, kept / saved_documents.PAGE)
     print(f"{kept.relative_to(keep_example.STUDIES.parent)}: {(kept / saved_documents.PAGE).stat().st_size:,} bytes")
+
+
+def decide_again() -> None:
+    """Decide every claim by its present range, from the journals of the kept page."""
+    kept = keep_example.STUDIES / "reproduced"
+    made = saved_documents.read_reproduction(kept)
+    catalogue = open_catalogue(quick=made.quick)
+    findings, parts = dict[str, Findings](), []
+    for part in made.parts:
+        if part.state == "done" and part.report:
+            journal = keep_example.STUDIES.parent / part.report.removeprefix("scalograph report ")
+            findings[part.study], _ = analyze(journal, claims_of(catalogue.declared[part.study]), keep=False)
+            now = findings[part.study]
+            parts.append(part.model_copy(update={"trust": now.trust, "runs": now.runs}))
+        else:
+            parts.append(part)
+    reasons = {part.study: f"was {part.state}: {part.why}" for part in parts if part.study not in findings}
+    studies = collect_reproduced_studies(catalogue, findings, reasons, made.machine)
+    keep(made.model_copy(update={"protocol": 4, "parts": parts, "studies": studies}), kept)
 
 
 def place(study: str, replaced: Sequence[str]) -> Path:

@@ -110,6 +110,32 @@ def test_every_field_of_a_reproduction_is_on_its_page_and_documents_hold_every_s
     assert {document.ended is None for document in documents} == {True, False}
 
 
+RECORDED = ROOT / "tests" / "recorded" / "before-rename" / "examples" / "reproduction.jsonl"
+OLD, NOW = "cannot be seen here", "not testable here"
+
+
+@pytest.mark.parametrize("protocol", [1, 2, 3])
+def test_a_reproduction_of_an_earlier_protocol_is_read_with_the_words_of_today(protocol: int) -> None:
+    earlier = RECORDED.read_text(encoding="utf-8").splitlines()[0]
+    assert earlier.count(OLD) == 3, "of the claim, of its decision, and of its number"
+    read = Reproduction.model_validate({**json.loads(earlier), "protocol": protocol})
+    now = Reproduction.model_validate_json(REPRODUCTIONS[0])
+    (claim,) = [claim for study in read.studies for claim in study.claims if claim.outcome == NOW]
+    assert claim.decided and claim.decided.decision == NOW and OLD not in read.model_dump_json()
+    same = {claim.id: claim.outcome for study in now.studies for claim in study.claims}
+    assert all(same[claim.id] == claim.outcome for study in read.studies for claim in study.claims)
+    for study, later in zip(read.studies, now.studies, strict=True):
+        assert study.outcomes.items() <= later.outcomes.items()
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4])
+def test_findings_of_an_earlier_release_are_read_with_the_outcomes_of_today(protocol: int) -> None:
+    document = next(item for item in map(json.loads, FINDINGS) if item["published_claims"])
+    claims = [{**claim, "decision": OLD, "sentence": OLD} for claim in document["published_claims"]]
+    read = Findings.model_validate({**document, "protocol": protocol, "published_claims": claims})
+    assert [(claim.decision, claim.sentence) for claim in read.published_claims] == [(NOW, OLD)] * len(claims)
+
+
 ACCEPTED = sorted((EXAMPLES / "study_accepted").glob("*.toml"))
 REJECTED = sorted((EXAMPLES / "study_rejected").glob("*.toml"))
 

@@ -59,7 +59,9 @@ def decided(name: str | Path, figures: Figures, **options: Any) -> dict[str, Dec
     return {claim.id: claim for claim in found(name, figures, **options).published_claims}
 
 
-def found(name: str | Path, figures: Figures, n_cpus: int = 2, quick: bool = False, noise: float = 0.002) -> Findings:
+def found(
+    name: str | Path, figures: Figures, n_cpus: int = 2, quick: bool = False, noise: float = 0.002, **machine: Any
+) -> Findings:
     """The findings of a study whose runs came out as given.
 
     Args:
@@ -68,6 +70,7 @@ def found(name: str | Path, figures: Figures, n_cpus: int = 2, quick: bool = Fal
         n_cpus: of the assumed machine, which grants everything.
         quick: its short form.
         noise: standard deviation between runs, as a share.
+        machine: further facts of it.
     """
     declared = declare(name, quick) if isinstance(name, Path) else declare_shipped(name, quick)
     planned = plan(declared, assumed_host(declared.study, n_cpus), starts=False)
@@ -75,7 +78,7 @@ def found(name: str | Path, figures: Figures, n_cpus: int = 2, quick: bool = Fal
         file = Path(folder) / "journal.jsonl"
         file.write_text("".join(json.dumps(line) + "\n" for line in _lines(planned, figures, n_cpus, noise)))
         table = load(file, keep_observations=False)
-        table.machine = {**table.machine, "architecture": "x86_64"}
+        table.machine = {**table.machine, "architecture": "x86_64", **machine}
         return findings(table)
 
 

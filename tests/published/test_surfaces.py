@@ -25,7 +25,7 @@ def carried(cap: Callable[[int, int], int]) -> Figures:
     (lambda n, m: max(1.0, n / m), 2, "holds", "holds"),
     (lambda n, m: max(1.0, n / m) * (1 + 0.01 * n), 2, "does not hold", "holds"),
     (lambda n, m: n / min(m, 1.5), 2, "holds", "does not hold"),
-    (lambda n, m: n / m, 1, "holds", "cannot be seen here"),
+    (lambda n, m: n / m, 1, "holds", "not testable here"),
 ], ids=["shared in turns", "each process slows all others", "two CPUs are worth 1.5", "one CPU"])  # fmt: skip
 def test_processes(time: Times, n_cpus: int, proportional: Decision, flat: Decision) -> None:
     shown = decisions("cpu-surface", processes(time), n_cpus=n_cpus, quick=True)
@@ -40,28 +40,27 @@ def test_processes(time: Times, n_cpus: int, proportional: Decision, flat: Decis
 def test_threads_on_two_kernel_threads(figures: Figures, broken: set[str]) -> None:
     shown = decisions("virtual-carriers", figures, quick=True)
     assert holding(shown, "does not hold") == broken
-    assert holding(shown) | broken == shown.keys() == {"S1-8a", "S1-8b", "S1-8c", "S1-8d"}
+    # What the two carriers of the study are to show is no finding where it holds.
+    assert holding(shown, "demonstration") | broken == shown.keys() == {"S1-8a", "S1-8b", "S1-8c", "S1-8d"}
 
 
 @pytest.mark.parametrize(("n_cpus", "cap", "shown"), [
     (4, lambda k, m: min(k or m, m), {"S1-9": "holds", "S1-10c": "holds"}),
     (4, lambda k, m: m, {"S1-9": "does not hold", "S1-10c": "holds"}),
-    (2, lambda k, m: min(k or m, m), {"S1-9": "cannot be seen here", "S1-10c": "holds"}),
+    (2, lambda k, m: min(k or m, m), {"S1-9": "not testable here", "S1-10c": "holds"}),
 ], ids=["capped", "not capped", "on two CPUs"])  # fmt: skip
 def test_a_cap_below_the_cpus(n_cpus: int, cap: Callable[[int, int], int], shown: dict[str, Decision]) -> None:
     assert decisions("capped-jvm", carried(cap), n_cpus=n_cpus, quick=True).items() >= shown.items()
 
 
-@pytest.mark.parametrize(("up", "cycles", "shown"), [
-    (0.33, 1.0, {"S1-2": "does not hold", "S1-3b": "holds"}),
-    (0.66, 2.0, {"S1-2": "holds", "S1-3b": "does not hold"}),
-], ids=["a cycle either way", "two cycles up and one down"])  # fmt: skip
-def test_how_a_loop_counts(up: float, cycles: float, shown: dict[str, Decision]) -> None:
+@pytest.mark.parametrize(("up", "cycles"), [(0.33, 1.0), (0.66, 2.0)], ids=["a cycle either way", "two cycles up"])
+def test_how_many_cycles_a_loop_takes_is_a_property_of_the_cpu(up: float, cycles: float) -> None:
     count = {"up": up, "down": 0.33}
     found = decisions(
         "cpu-surface-loop", lambda t: {"wall": 0.03, "count": count[str(t["direction"])], "cycles": cycles}, quick=True
     )
-    assert found == {"S1-3a": "cannot be seen here", "S1-4": "cannot be seen here", **shown}
+    compared = {"S1-2": "not comparable", "S1-3b": "not comparable"}
+    assert found == {"S1-3a": "not testable here", "S1-4": "not testable here", **compared}
 
 
 @pytest.mark.parametrize(("compiled", "interpreted", "shown"), [

@@ -141,8 +141,9 @@ def ideal(t: Mapping[str, Level]) -> dict[str, float]:
 
 @pytest.mark.parametrize("quick", [False, True], ids=["in full", "quick"])
 def test_on_an_ideal_machine_what_was_flat_holds_and_what_broke_does_not(quick: bool) -> None:
-    broke = {"S0-3", "S0-4a", "S0-4b", "S0-11", "S0-12a", "S0-12b", "S1-13a"}
+    broke = {"S0-3", "S0-4a", "S0-4b", "S0-11", "S0-12a", "S0-12b"}
     shown = decisions(STUDY, ideal, quick=quick)
+    assert shown["S1-13a"] == "exceeds", "two CPUs are worth more than the paper's 1.85"
     assert (holding(shown, "does not hold"), holding(shown)) == (broke, (WINDOWS | MAC) - broke)
 
 
@@ -151,7 +152,7 @@ def test_a_second_cpu_that_gives_85_percent_and_one_that_is_not_there() -> None:
     assert shown["S1-13a"] == "holds"
     shown = decisions(STUDY, ideal, quick=True, n_cpus=1)
     own = {"S0-1a", "S0-4a", "S0-4b", "S0-4c", "S0-5a", "S0-5b"}
-    assert holding(shown, "cannot be seen here") == shown.keys() - own
+    assert holding(shown, "not testable here") == shown.keys() - own
 
 
 def test_both_studies_have_the_same_published_rows_and_the_quick_form_takes_ten_minutes() -> None:
@@ -182,7 +183,7 @@ def test_the_printed_times_bear_the_claims_of_512_threads_out() -> None:
     for figure in (figure for claim in shown.values() for figure in claim.figures):
         assert figure.here and figure.here.value == pytest.approx(figure.published, abs=0.008), figure.label
     shown = decisions(OF_512, lambda _: {"wall": 43.0}, n_cpus=1)
-    assert shown == {name: "cannot be seen here" if name.startswith("S0-6") else "holds" for name in CLAIMS}
+    assert shown == {name: "not testable here" if name.startswith("S0-6") else "holds" for name in CLAIMS}
     assert len(printed_rows(OF_512)) == 12
     assert all(row in printed_rows("thread-scaling-paper") for row in printed_rows(OF_512))
     declared = declare_shipped(OF_512, quick=True)

@@ -47,6 +47,7 @@ def read_host_facts(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None)
         clocksource=_text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
         hypervisor=_hypervisor(root, cpuinfo),
         autogroup=_flag(root / "proc/sys/kernel/sched_autogroup_enabled"),
+        cpu_accounting=platform_facts.cpu_accounting(root),
         smt=_flag(root / "sys/devices/system/cpu/smt/active"),
         cpu_quota=cpu_quota(root),
         kernel_command_line=tuple(word for word in words if word.partition("=")[0] in _ALLOWED),

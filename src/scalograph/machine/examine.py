@@ -62,6 +62,7 @@ def check_tuning(facts: HostFacts, root: Path) -> Iterator[Check]:
     yield _governor(facts, root)
     yield from _turbo(root)
     yield _autogroup(facts, root)
+    yield _accounting(facts)
     yield from _huge_pages(root)
     yield from _layout(root)
     yield from _balancer(root)
@@ -100,6 +101,15 @@ def _turbo(root: Path) -> Iterator[Check]:
         fix = 'turn off turbo (for one study: control = "turbo")'
         command = root_command(f"echo {off} > /{switch.path.relative_to(root)}", switch.path)
         yield Check("turbo", "warning", "on", reason, fix, command)
+
+
+def _accounting(facts: HostFacts) -> Check:
+    words = {"precise": "measured", "ticks": "sampled at the tick", None: "not visible"}[facts.cpu_accounting]
+    if facts.cpu_accounting != "ticks":
+        return Check("user and system time", "info", words)
+    reason = "total CPU time is exact; how it divides into user and system time is a sample"
+    fix = "compare total CPU time; a kernel with CONFIG_VIRT_CPU_ACCOUNTING_GEN and nohz_full measures both"
+    return Check("user and system time", "info", words, reason, fix)
 
 
 def _autogroup(facts: HostFacts, root: Path) -> Check:

@@ -83,6 +83,9 @@ class HostFacts(Value):
     clocksource: str | None = None
     hypervisor: str | None = None
     autogroup: bool | None = None
+    cpu_accounting: Literal["precise", "ticks"] | None = Field(
+        default=None, description="whether the kernel measures user and system time, or samples them at its tick"
+    )
     smt: bool | None = None
     cpu_quota: float | None = Field(default=None, description="CPUs' worth of time that our cgroups grant; None: all")
     kernel_command_line: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
-from scalograph.protocol.old_names import rename_in_document
+from scalograph.protocol.old_names import rename_in_document, rename_outcomes
 from scalograph.protocol.plain import AnswerCase, FlagField, Level, M, Model, Text
 from scalograph.protocol.published_claim import DecidedClaim, PublishedCurve
 
@@ -357,9 +357,9 @@ class Findings(Model):
     @model_validator(mode="before")
     @classmethod
     def _read_earlier_protocol(cls, raw: Any) -> Any:
-        """Rename what protocols 1 to 3 called otherwise; give the questions of protocol 1 their parts."""
+        """Rename what protocols 1 to 3, and outcomes of 4, called otherwise; give the questions of protocol 1 parts."""
         if not isinstance(raw, dict) or raw.get("protocol") not in (1, 2, 3):
-            return raw
+            return rename_outcomes(raw)
         if raw["protocol"] == 1 and "parts" not in raw:
             raw = {**raw, "parts": {name: part for name, part in map(partial(_part_1, raw), _PROTOCOL_1) if part}}
         return rename_in_document(raw)

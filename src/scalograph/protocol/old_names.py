@@ -8,7 +8,7 @@ KEYS = {"treatment": "configuration", "treatments": "configurations"}
 VERDICTS = {"contaminated": "disturbed", "undecided": "unverified", "impossible": "invalid"}
 # The verdict on a study, and what is too wide to say.
 STUDY_VERDICTS = {"believe": "reliable", "doubt": "caution", "reject": "unusable"}
-OUTCOMES = {"not resolved": "inconclusive"}
+OUTCOMES = {"not resolved": "inconclusive", "cannot be seen here": "not testable here"}
 _HOLD_OUTCOMES = {"decision", "outcome", "outcomes", "state", "ends"}
 # Keys of which the value, or each value of the list, is such a word.
 _HOLD_VERDICTS = {"verdict", "verdicts", "code", "end_reason"}
@@ -69,6 +69,13 @@ def rename_in_document(value: Any, key: str = "") -> Any:
         return {name: rename_in_document(inner) for name, inner in value.items()} if key == "responses" else value
     names = VERDICTS if key in _HOLD_VERDICTS else KEYS
     return {names.get(name, name): rename_in_document(inner, name) for name, inner in value.items()}
+
+
+def rename_outcomes(findings: Any) -> Any:
+    """Return findings of protocol 4, of which an outcome of a claim was renamed while it was in use."""
+    if not isinstance(findings, dict) or "published_claims" not in findings:
+        return findings
+    return {**findings, "published_claims": rename_in_document(findings["published_claims"])}
 
 
 def _rename_verdicts(trust: dict[str, Any]) -> dict[str, Any]:

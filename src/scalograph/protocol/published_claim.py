@@ -8,8 +8,15 @@ from pydantic import Field
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text
 
-# `not measured`: this form of the study left it out, or no run of it counts.
-Decision = Literal["holds", "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not measured"]
+# `exceeds`: more than the paper says, in its direction. `moot`: it presupposes what is not there. `demonstration`: it
+# holds as the experiment was built to show it. `not measured`: this form left it out, or no run of it counts.
+Decision = Literal[
+    "holds", "exceeds", "does not hold", "moot", "demonstration", "inconclusive", "not testable here", "not comparable",
+    "not measured",
+]  # fmt: skip
+# Why a claim does not hold: systems have changed since, this machine, the experiment was built otherwise here, another
+# claim of the paper contradicts it, or nobody knows.
+ReasonKind = Literal["since", "host", "built", "contradicted", "unknown"]
 
 
 class OfferedValue(NamedTuple):
@@ -38,6 +45,9 @@ class ClaimValue(Model):
     here: Estimate | None = None
     none: Text = Field(default="", description="what is here instead of a number: shown to be none")
     doubt: Text = Field(default="", description="why it is to be read with care; empty: nothing")
+    deciding: Estimate | None = Field(
+        default=None, description="`here` with the interval that refutes the claim, where its values share a confidence"
+    )
     decision: Decision
 
 
@@ -56,6 +66,9 @@ class DecidedClaim(Model):
     decision: Decision
     why: Text = Field(default="", description="why it cannot be seen, compared or resolved; empty where it is decided")
     doubt: Text = Field(default="", description="why the decision is to be read with care; empty: nothing")
+    reason_kind: ReasonKind | None = Field(default=None, description="where it does not hold")
+    reason: Text = Field(default="", description="that reason, with its evidence")
+    like: list[str] = Field(default=[], max_length=16, description="claims that should come out alike")
 
 
 class PublishedPoint(Model):

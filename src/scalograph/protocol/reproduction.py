@@ -12,11 +12,13 @@ from scalograph.protocol.published_claim import DecidedClaim
 
 # What became of a published claim. `not yet`: no study decides it so far.
 Outcome = Literal[
-    "holds", "does not hold", "inconclusive", "cannot be seen here", "not comparable", "not yet", "not measured"
-]
+    "holds", "exceeds", "does not hold", "moot", "demonstration", "inconclusive", "not testable here", "not comparable",
+    "not yet", "not measured",
+]  # fmt: skip
 # The first of these that any part of a claim came to is what the claim came to.
 OUTCOMES: tuple[Outcome, ...] = (
-    "does not hold", "inconclusive", "not measured", "not yet", "cannot be seen here", "not comparable", "holds",
+    "does not hold", "inconclusive", "not measured", "not yet", "not testable here", "not comparable", "moot",
+    "exceeds", "demonstration", "holds",
 )  # fmt: skip
 # Of a part, beside the page: a document that somebody sent links nowhere else.
 PartPage = Annotated[str, StringConstraints(pattern=r"^([a-z][a-z0-9-]*/report\.html)?$", max_length=128)]
@@ -52,6 +54,7 @@ class ReproducedClaim(Model):
     why: Text = ""
     part: Text = Field(default="", description="the study that decides it; empty where none does")
     decided: DecidedClaim | None = Field(default=None, description="its figures; null where it was not measured")
+    contradicts: list[str] = Field(default=[], max_length=16, description="ids of claims that should come out alike")
 
 
 class ReproducedStudy(Model):
@@ -69,7 +72,7 @@ class ReproducedStudy(Model):
 class Reproduction(Model):
     """The whole document."""
 
-    protocol: Literal[1, 2, 3] = 3
+    protocol: Literal[1, 2, 3, 4] = 4
     quick: bool = Field(description="whether the parts were run in their quick forms")
     catalogue: Text = Field(default="", description="absolute path of its catalogue; empty for the built-in one")
     started: Text
@@ -81,7 +84,7 @@ class Reproduction(Model):
     @model_validator(mode="before")
     @classmethod
     def _read_earlier_protocol(cls, raw: Any) -> Any:
-        return rename_in_document(raw) if isinstance(raw, dict) and raw.get("protocol") in (1, 2) else raw
+        return rename_in_document(raw) if isinstance(raw, dict) and raw.get("protocol") in (1, 2, 3) else raw
 
     def counts(self) -> Counter[Outcome]:
         """How many claims came to what."""

@@ -13,6 +13,7 @@ from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.configuration_tables import baseline_table, configuration_tables, pivot_tables
 from scalograph.findings.curves import make_curves
 from scalograph.findings.missing_balance import exclusion_table
+from scalograph.findings.published.claim_modes import agree_in_modes
 from scalograph.findings.published.published_claims import OfferedQuantity, decide_claims
 from scalograph.findings.published.published_curves import claims_table, make_published_curves
 from scalograph.findings.published.published_quantities import curve_lookup, make_published_table
@@ -24,6 +25,7 @@ from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tails_table
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
+from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.claims import add_partners, add_varied, first_claim
 from scalograph.questions.registry import answering_questions, has_curves, publishing_questions, role
 from scalograph.text.load_words import bad_ends
@@ -56,6 +58,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     reasons += _concatenate(answers.values(), lambda answer: answer.doubts)
     reasons += cold_runs.drift_caveats(table, every)
     decided = decide_claims(table, taken, partial(_find_offer, asked, answers, silent), lookup)
+    decided = agree_in_modes(table, taken, decided, _decide)
     below = [baseline_table(table, taken), exclusion_table(table, every, fair), claims_table(decided), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
@@ -80,6 +83,14 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=overview.list_degradations(table.rows), reproduce=list(reproduce), log=overview.run_log(table, taken),
     )  # fmt: skip
+
+
+def _decide(table: Table) -> list[DecidedClaim]:
+    """Decide the claims of a table anew."""
+    taken = drop_unmeasured(table, comparable_samples(table))
+    answers, silent = _answers(table, taken, make_curves(table, taken) if has_curves(table.study.question) else [])
+    lookup = next((answer.at_levels for answer in answers.values() if answer.at_levels), None)
+    return decide_claims(table, taken, partial(_find_offer, table.study.question, answers, silent), lookup)
 
 
 def _answers(table: Table, taken: SampleMap, drawn: Sequence[Curve]) -> tuple[dict[str, Answer], dict[str, Part]]:

@@ -172,6 +172,7 @@ class ClaimRow:
     borne_out: str
     picture: Markup
     words: str
+    reason: str
 
 
 def claim_rows(claims: Sequence[DecidedClaim]) -> list[ClaimRow]:
@@ -182,5 +183,6 @@ def claim_rows(claims: Sequence[DecidedClaim]) -> list[ClaimRow]:
         borne_out = f"holds: {span(claim.low, claim.high, reproduced.claim_scale(claim))}" if is_bounded else ""
         svg = Markup(claim_picture(claim))  # noqa: S704  drawn here, texts escaped
         words, style = f"{claim.id}: {'; '.join(reproduced.figure_words(claim))}", claim.decision.replace(" ", "-")
-        rows.append(ClaimRow(claim, reproduced.SIGNS[claim.decision], style, borne_out, svg, words))
+        sign, reason = reproduced.SIGNS[claim.decision], reproduced.reason_text(claim)
+        rows.append(ClaimRow(claim, sign, style, borne_out, svg, words, reason))
     return rows

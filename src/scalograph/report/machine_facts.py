@@ -10,11 +10,11 @@ from scalograph.text.scale import scale_for
 ORDER = (
     "cpu_model", "architecture", "clock_mhz", "caches", "hypervisor", "n_cpus", "smt", "topology", "memory_bytes",
     "disk_rotational", "distribution", "kernel", "kernel_command_line", "compiler",
-    "microcode", "governor", "clocksource", "autogroup", "jvms_used", "jvms", "probe",
+    "microcode", "governor", "clocksource", "autogroup", "cpu_accounting", "jvms_used", "jvms", "probe",
 )  # fmt: skip
 NAMES = {
     "jvms_used": "JVM used", "jvms": "JVMs found", "cpu_model": "CPU", "n_cpus": "CPUs", "smt": "SMT",
-    "clock_mhz": "clock when it was read (MHz)", "caches": "caches of a CPU",
+    "cpu_accounting": "user and system time", "clock_mhz": "clock when it was read (MHz)", "caches": "caches of a CPU",
     "disk_rotational": "disk of / rotates (as the kernel has it)",
 }  # fmt: skip
 

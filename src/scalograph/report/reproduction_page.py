@@ -31,8 +31,11 @@ MOST = 0.5
 GLOSSARY = (
     ("holds", "The interval of each value lies within the range that supports the claim."),
     ("does not hold", "The interval of a value lies outside that range."),
+    ("exceeds", "The value goes beyond the range in the direction of the claim: more than published."),
+    ("moot", "The claim says how something is that is not there."),
+    ("demonstration", "It holds because the experiment was built to show it; it counts as no finding."),
     ("inconclusive", "Inconclusive: the interval of a value crosses an end of the range."),
-    ("cannot be seen here", "Not testable here: the claim says what this machine lacks."),
+    ("not testable here", "Not testable here: the claim says what this machine lacks."),
     ("not comparable", "The values here and in the paper differ in kind, or the paper contradicts itself."),
     ("not yet", "No built-in study tests it."),
     ("not measured", "A built-in study tests it, but has no runs here."),
@@ -130,17 +133,16 @@ WIDTH = 80
 
 def render_reproduction(reproduction: Reproduction, console: Console, places: Sequence[tuple[str, str]]) -> None:
     """Print the outcome of the claims. `places` are named at the end, such as ("report", its path)."""
-    for text, style in ((reproduced.headline(reproduction), "bold"), (reproduced.circumstances(reproduction), "")):
-        emit(console, words(console, one_line(text), style), WIDTH)
-    console.print()
-    heads, rows = (
-        [("", "claims"), *(reproduced.COLUMNS[kind] for kind in reproduced.columns(reproduction))],
-        reproduced.table_rows(reproduction),
+    first = (
+        reproduced.headline(reproduction),
+        reproduced.reasons(reproduction),
+        reproduced.circumstances(reproduction),
     )
-    left, wide = max((len(label) for label, _ in rows), default=0), [max(map(len, head)) for head in heads]
-    texts = [("", [head[i] for head in heads]) for i in range(2)]
-    texts += [(label, [str(n or "-") for n in counts]) for label, counts in rows]
-    for line in [f"{label:{left}}  {'  '.join(map(str.rjust, cells, wide))}" for label, cells in texts]:
+    for text, style in zip(first, ("bold", "", ""), strict=True):
+        if text:
+            emit(console, words(console, one_line(text), style), WIDTH)
+    console.print()
+    for line in _table_lines(reproduction):
         _line(console, line)
     console.print()
     unfinished = reproduced.unfinished_parts(reproduction.parts)
@@ -151,6 +153,24 @@ def render_reproduction(reproduction: Reproduction, console: Console, places: Se
         _line(console, f"{label:{LABEL}}{_one_line(text)}")
     for label, path in places:
         _line(console, f"{label:{LABEL}}{one_line(path)}")
+
+
+def _table_lines(reproduction: Reproduction) -> list[str]:
+    """Lay out the counts; where they are too wide, claims that were not tested take one column."""
+    kinds, rows = reproduced.columns(reproduction), reproduced.table_rows(reproduction)
+    heads = [("", "claims"), *(reproduced.COLUMNS[kind] for kind in kinds)]
+    lines = _lay_out(heads, rows)
+    if max(map(len, lines)) <= WIDTH:
+        return lines
+    n = 1 + sum(kind in [*reproduced.COLUMNS][: reproduced.N_TESTED] for kind in kinds)
+    return _lay_out([*heads[:n], ("not", "tested")], [(label, [*row[:n], sum(row[n:])]) for label, row in rows])
+
+
+def _lay_out(heads: Sequence[tuple[str, str]], rows: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
+    left, wide = max((len(label) for label, _ in rows), default=0), [max(map(len, head)) for head in heads]
+    texts = [("", [head[i] for head in heads]) for i in range(2)]
+    texts += [(label, [str(n or "-") for n in counts]) for label, counts in rows]
+    return [f"{label:{left}}  {'  '.join(map(str.rjust, cells, wide))}" for label, cells in texts]
 
 
 def _one_line(text: str) -> str:

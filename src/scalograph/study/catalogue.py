@@ -33,7 +33,7 @@ class OpenClaim(StudyPart):
 
     id: ClaimNumber
     sentence: Text
-    decision: Literal["not yet", "cannot be seen here", "not comparable"]
+    decision: Literal["not yet", "not testable here", "not comparable"]
     why: Text
 
 
@@ -104,7 +104,8 @@ def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[s
 def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) -> Iterator[Problem]:
     listed = {claim for study in catalogue.studies for claim in study.claims}
     places: dict[str, str] = {}
-    decided = [(claim.id, part) for part, study_declared in declared.items() for claim in claims_of(study_declared)]
+    claims = [(claim, part) for part, study_declared in declared.items() for claim in claims_of(study_declared)]
+    decided = [(claim.id, part) for claim, part in claims]
     opened = [(claim.id, "`open`") for study in catalogue.studies for claim in study.open]
     for claim, source in [*decided, *opened]:
         if claim in places:
@@ -112,6 +113,11 @@ def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) ->
         if claim_number(claim) not in listed:
             yield Problem(f"{name}: claim {claim}", f"in {source}, in no list of claims", "a listed number", "list it")
         places[claim] = source
+    for claim_of_part, part in claims:
+        for other in claim_of_part.like:
+            if other == claim_of_part.id or other not in places:
+                where, wrong = f"{name}: claim {claim_of_part.id}", f'in {part}, like "{other}"'
+                yield Problem(where, wrong, "another claim of the catalogue", suggest(other, places))
 
 
 def _select_form(catalogue: Catalogue, quick: bool) -> Catalogue:

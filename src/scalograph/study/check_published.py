@@ -37,12 +37,15 @@ def check_claims(raw: Raw) -> Iterator[Mistake]:
         yield from _incomplete(published)
     claims = published.get("claims")
     first: dict[str, int] = {}
-    for index, claim in enumerate(claims if isinstance(claims, list) else []):
-        if not isinstance(claim, dict):
-            continue
+    numbered = enumerate(claims if isinstance(claims, list) else [])
+    listed = [(index, claim) for index, claim in numbered if isinstance(claim, dict)]
+    for index, claim in listed:
         path: KeyPath = ("published", "claims", index)
         if isinstance(name := claim.get("id"), str) and first.setdefault(name, index) != index:
             yield (*path, "id"), f'"{name}" twice', "each once", f"rename it, or claim {first[name] + 1}"
+        others = {other["id"] for i, other in listed if i != index and isinstance(other.get("id"), str)}
+        if isinstance(presupposed := claim.get("presupposes"), str) and presupposed and presupposed not in others:
+            yield unknown_name((*path, "presupposes"), "another claim", presupposed, others)
         yield from _names(raw, claim, path)
         yield from _unread(claim, path)
         yield from _range(claim, path)

@@ -331,6 +331,7 @@ def _explain(detail: Any) -> Mistake:
         return path, text, "", ""
     expected = str(detail["msg"]).removeprefix("Input should be ")
     expected = expected.replace("String should match pattern", "text that matches")
+    expected = re.sub(r"\w+ should have (.+) after validation, not .+", r"\1", expected)
     names = _QUOTED.findall(expected) if kind in ("choice", "literal_error") and isinstance(value, str) else ()
     return path, f"found {short_repr(value)}", expected, suggest(value, names)
 

@@ -37,7 +37,14 @@ class PublishedClaim(StudyPart):
     needs_cpus: Annotated[int, Field(ge=1)] = 1
     needs_smt: bool = False
     needs_architecture: Text = ""
+    needs_cpu_accounting: bool = False
+    most_gib: Annotated[float, Field(gt=0)] | None = None
     unlike: Text = ""
+    exceeds: Literal["", "above", "below"] = ""
+    presupposes: Text = ""
+    built_in: Text = ""
+    no: Annotated[dict[Literal["since", "host", "built", "contradicted"], Text], Field(max_length=1)] = {}
+    like: Annotated[list[Text], Field(max_length=16)] = []
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:

@@ -6,10 +6,12 @@ import os
 import re
 import shutil
 import subprocess
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
-from scalograph.protocol.bounded import read_below
+from scalograph.protocol.bounded import read_below, read_whole
 from scalograph.protocol.facts import LATEST, Jvm
 from scalograph.protocol.record_processes import LAST
 from scalograph.protocol.written_file import replace_file
@@ -18,6 +20,7 @@ from scalograph.study.responses import COUNTERS
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "": 1}
 _KINDS = {"Data": "d", "Instruction": "i", "Unified": ""}
 TIMEOUT_S = 5
+_MOST_CONFIG = 1 << 20
 
 
 def cache_sizes(root: Path) -> dict[str, int]:
@@ -34,6 +37,29 @@ def clock_mhz(cpuinfo: dict[str, str]) -> float | None:
     """Return the current clock of the first CPU in MHz; None where /proc/cpuinfo has none, as on ARM."""
     text = cpuinfo.get("cpu MHz", cpuinfo.get("clock", "")).removesuffix("MHz")
     return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+
+
+def cpu_accounting(root: Path) -> Literal["precise", "ticks"] | None:
+    """Return how the kernel divides CPU time into user and system time; None where its configuration is not visible.
+
+    It measures both natively on some architectures, or on CPUs that run without a tick; else it samples at the tick.
+    """
+    config = kernel_config(root)
+    if not config:
+        return None
+    is_measured = "CONFIG_VIRT_CPU_ACCOUNTING_NATIVE=y" in config
+    is_tickless = "CONFIG_VIRT_CPU_ACCOUNTING_GEN=y" in config and "nohz_full=" in read_or_empty(root / "proc/cmdline")
+    return "precise" if is_measured or is_tickless else "ticks"
+
+
+def kernel_config(root: Path) -> str:
+    """Return the configuration of the running kernel; empty where it is not visible."""
+    release = read_or_empty(root / "proc/sys/kernel/osrelease")
+    try:
+        packed = read_whole(root / "proc/config.gz", _MOST_CONFIG)
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(packed, _MOST_CONFIG).decode("utf-8", "replace")
+    except (OSError, zlib.error):
+        return read_or_empty(root / f"boot/config-{release}") if release else ""
 
 
 def architecture(root: Path) -> str | None:

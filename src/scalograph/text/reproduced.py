@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from scalograph.protocol.findings import Findings, RunsDoc, TableDoc
-from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision
-from scalograph.protocol.reproduction import Outcome, ReproducedPart, Reproduction
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, ReasonKind
+from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedPart, Reproduction
 from scalograph.text.format import estimate, number
 from scalograph.text.quantities import count_noun
 from scalograph.text.scale import Scale, scale_for
@@ -27,9 +27,12 @@ _NO = {
 # What is said of one claim, and of several.
 _OUTCOMES: dict[Decision, tuple[str, str]] = {
     "holds": ("holds here", "hold here"),
+    "exceeds": ("is exceeded here", "are exceeded here"),
     "does not hold": ("does not hold here", "do not hold here"),
+    "moot": ("is moot", "are moot"),
+    "demonstration": ("is a demonstration", "are demonstrations"),
     "inconclusive": ("is inconclusive", "are inconclusive"),
-    "cannot be seen here": ("is not testable here", "are not testable here"),
+    "not testable here": ("is not testable here", "are not testable here"),
     "not comparable": ("is not comparable", "are not comparable"),
     "not measured": ("was not measured", "were not measured"),
 }
@@ -87,9 +90,12 @@ MOST_TOLD = 16  # values of a claim in one chart, and in words
 # Signs before the word of a decision.
 SIGNS: dict[Decision, str] = {
     "holds": "\N{CHECK MARK}",
+    "exceeds": "\N{UPWARDS ARROW}",
     "does not hold": "\N{MULTIPLICATION X}",
+    "moot": "\N{EN DASH}",
+    "demonstration": "\N{CHECK MARK}",
     "inconclusive": "?",
-    "cannot be seen here": "\N{EN DASH}",
+    "not testable here": "\N{EN DASH}",
     "not comparable": "\N{EN DASH}",
     "not measured": "\N{EN DASH}",
 }
@@ -97,7 +103,7 @@ SIGNS: dict[Decision, str] = {
 
 def is_conclusive(claim: DecidedClaim) -> bool:
     """Tell whether a claim could be tested here."""
-    return claim.decision in ("holds", "does not hold", "inconclusive")
+    return claim.decision in ("holds", "exceeds", "does not hold", "moot", "demonstration", "inconclusive")
 
 
 def select_values(figures: Sequence[ClaimValue], most: int) -> list[ClaimValue]:
@@ -167,10 +173,12 @@ def _figure(figure: ClaimValue, scale: Scale, is_decided: bool) -> str:
 
 # Outcomes in the order of a table, with the two lines of their column heads.
 COLUMNS: dict[Outcome, tuple[str, str]] = {
-    "holds": ("", "holds"), "does not hold": ("does", "not"), "inconclusive": ("incon-", "clusive"),
-    "cannot be seen here": ("not test-", "able here"), "not comparable": ("not com-", "parable"),
+    "holds": ("", "holds"), "exceeds": ("ex-", "ceeds"), "does not hold": ("does", "not"), "moot": ("", "moot"),
+    "demonstration": ("demon-", "stration"), "inconclusive": ("incon-", "clusive"),
+    "not testable here": ("not test-", "able here"), "not comparable": ("not com-", "parable"),
     "not yet": ("not", "yet"), "not measured": ("not", "run"),
 }  # fmt: skip
+N_TESTED = 6  # so many of them come from a test
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 _STATES = ("skipped", "failed", "begun", "not run")  # of parts that did not end
 NAMED = 3  # parts that one line names
@@ -191,9 +199,52 @@ def headline(reproduction: Reproduction) -> str:
     held = f"{n['holds'] or 'None'} of {count_noun(of, 'claim')} of {studies}"
     parts = [f"{held} {'hold' if n['holds'] > 1 else 'holds'} on this machine"]
     does_not = "does not" if n["does not hold"] == 1 else "do not"
-    words = {"does not hold": does_not, "cannot be seen here": "not testable here"}
+    words = {"does not hold": does_not, "exceeds": "exceeded" if n["exceeds"] else "", "demonstration": "built in"}
     others = [kind for kind in COLUMNS if kind != "holds" and n[kind]]
     return ", ".join([*parts, *(f"{n[kind]} {words.get(kind, kind)}" for kind in others)]) + "."
+
+
+_REASONS: dict[ReasonKind, str] = {
+    "since": "systems have changed since", "host": "this machine", "built": "built otherwise here",
+    "contradicted": "contradicted", "unknown": "unknown",
+}  # fmt: skip
+
+
+def reasons(reproduction: Reproduction) -> str:
+    """Count why claims do not hold; empty where all do.
+
+    A claim of several parts counts by the first part that does not hold.
+    """
+    kinds = [
+        next((_reason_kind(claim) for claim in study.claims if _is_refuted(claim, number)), "unknown")
+        for study in reproduction.studies
+        for number, came_to in study.outcomes.items()
+        if came_to == "does not hold"
+    ]
+    n = Counter[str](kinds)
+    counted = [f"{n[kind]} {text}" for kind, text in _REASONS.items() if n[kind]]
+    verb = "does" if len(kinds) == 1 else "do"
+    return f"Why {len(kinds)} {verb} not hold: {', '.join(counted)}." if kinds else ""
+
+
+def reason_text(claim: DecidedClaim) -> str:
+    """Say why a claim does not hold; empty where it does.
+
+    >>> one = DecidedClaim(id="a", sentence="b", quantity="c", decision="does not hold", reason_kind="since")
+    >>> reason_text(one.model_copy(update={"reason": "JDK 6 has thin locks"}))
+    'Reason: systems have changed since: JDK 6 has thin locks.'
+    """
+    if claim.reason_kind is None:
+        return ""
+    return f"Reason: {_REASONS[claim.reason_kind]}{f': {claim.reason}' if claim.reason else ''}."
+
+
+def _is_refuted(claim: ReproducedClaim, number: str) -> bool:
+    return claim.number == number and claim.outcome == "does not hold"
+
+
+def _reason_kind(claim: ReproducedClaim) -> str:
+    return (claim.decided.reason_kind if claim.decided else None) or "unknown"
 
 
 def circumstances(reproduction: Reproduction) -> str:
@@ -224,9 +275,9 @@ def _seconds(runs: RunsDoc) -> float:
 
 
 def columns(reproduction: Reproduction) -> list[Outcome]:
-    """Return the outcomes of any claim in the order of the table, which always has the first three."""
+    """Return the outcomes of any claim in the order of the table, which always has the usual three."""
     n = reproduction.counts()
-    return [kind for i, kind in enumerate(COLUMNS) if i < 3 or n[kind]]
+    return [kind for kind in COLUMNS if kind in ("holds", "does not hold", "inconclusive") or n[kind]]
 
 
 def table_rows(reproduction: Reproduction) -> list[tuple[str, list[int]]]:

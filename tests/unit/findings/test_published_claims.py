@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.published.claim_texts import run_factor, runs_needed_text
+from scalograph.findings.published.claim_texts import collect_reproduced_studies, run_factor, runs_needed_text
 from scalograph.findings.published.published_curves import claims_table
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision
 from scalograph.questions.assemble import findings
+from scalograph.study.catalogue import open_catalogue
 from scalograph.study.load import quick_form
+from tests.kit import samples
 from tests.kit.findings import findings_of, table_of
 from tests.kit.records import recorded
 from tests.kit.studies import VALID
@@ -69,6 +71,121 @@ def test_a_claim_is_decided_by_its_range(tmp_path: Path, claim: str, decision: s
     assert (" as many runs may " in found.why, " runs may " in found.why) == (claim == AT_THE_END, claim == AT_THE_END)
 
 
+FOUR = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\n'  # what 4 threads are worth here
+
+
+@pytest.mark.parametrize(("more", "decision", "kind", "text"), [
+    ('holds=[1.5, 2]\nexceeds="above"', "exceeds", None, ""),
+    ('holds=[1.5, 2]\nexceeds="below"', "does not hold", "unknown", ""),
+    ('holds=[8, 9]\nexceeds="below"', "exceeds", None, ""),
+    ('holds=[8, 9]\nexceeds="above"', "does not hold", "unknown", ""),
+    ('holds=[3.8, 4.2]\nexceeds="above"', "holds", None, ""),
+    ('holds=[1, 4.0]\nexceeds="above"', "inconclusive", None, ""),
+    ('holds=[3.8, 4.2]\nbuilt_in="so it was built"', "demonstration", None, "so it was built"),
+    ('holds=[8, 9]\nbuilt_in="so it was built"', "does not hold", "unknown", ""),
+    ('holds=[1.5, 2]\nexceeds="above"\nbuilt_in="so it was built"', "exceeds", None, ""),
+    ('holds=[8, 9]\nno.since="CPUs changed"', "does not hold", "since", "CPUs changed"),
+    ('holds=[8, 9]\nno.host="virtual CPUs"', "does not hold", "host", "virtual CPUs"),
+    ('holds=[3.8, 4.2]\nno.since="CPUs changed"', "holds", None, ""),
+    ('holds=[1, 4.0]\nno.since="CPUs changed"', "inconclusive", None, ""),
+])  # fmt: skip
+def test_what_came_of_a_claim_and_why(tmp_path: Path, more: str, decision: str, kind: str, text: str) -> None:
+    one: DecidedClaim = decided(tmp_path, FOUR + more)
+    assert (one.decision, one.reason_kind) == (decision, kind)
+    if decision != "inconclusive":
+        assert (one.reason if kind else one.why) == text and not (one.reason and one.why)
+
+
+@pytest.mark.parametrize(("high", "decision", "figures"), [
+    (2.5, "exceeds", ["holds", "exceeds"]),
+    (2.0, "inconclusive", ["inconclusive", "exceeds"]),
+    (1.8, "exceeds", ["exceeds", "exceeds"]),
+    (9.0, "does not hold", ["does not hold", "holds"]),
+])  # fmt: skip
+def test_one_figure_that_exceeds_is_more_only_if_no_other_is_less(
+    tmp_path: Path, high: float, decision: str, figures: list[str]
+) -> None:
+    low = 1.5 if high < 9 else 3.0
+    along = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nexceeds="above"\n'
+    one: DecidedClaim = decided(tmp_path, f"{along}holds=[{low}, {high}]")
+    assert (one.decision, [figure.decision for figure in one.figures]) == (decision, figures)
+    # What refutes is told beside what supports: at the confidence that the figures share.
+    for figure in one.figures:
+        here, deciding = figure.here, figure.deciding
+        assert here and deciding and here.value == deciding.value
+        assert deciding.low < here.low < here.high < deciding.high  # type: ignore[operator]
+    assert decided(tmp_path, f"{FOUR}holds=[{low}, {high}]").figures[0].deciding is None
+
+
+@pytest.mark.parametrize(("presupposed", "first"), [
+    ("holds=[8, 9]", "does not hold"), ("holds=[3.8, 4.2]", "holds"), ("holds=[1, 4.0]", "inconclusive"),
+    ('holds=[1, 2]\nexceeds="above"', "exceeds"), ("holds=[8, 9]\nneeds_cpus=99", "not testable here"),
+])  # fmt: skip
+@pytest.mark.parametrize(("holds", "own"), [("[3.8, 4.2]", "holds"), ("[8, 9]", "does not hold")])
+def test_a_claim_is_moot_where_what_it_presupposes_does_not_hold(
+    tmp_path: Path, presupposed: str, first: str, holds: str, own: str
+) -> None:
+    more = f'holds={holds}\npresupposes="a-0"\nno.since="CPUs changed"'
+    basis, one = decided(tmp_path, FOUR + presupposed, FOUR + more)
+    is_moot = first == "does not hold"
+    assert (basis.decision, one.decision) == (first, "moot" if is_moot else own)
+    assert one.why == ("it presupposes a-0, which does not hold" if is_moot else "")
+    assert (one.reason_kind, one.reason) == ((None, "") if is_moot or own == "holds" else ("since", "CPUs changed"))
+
+
+SAMPLED = "it needs a kernel that measures user and system time, this one samples user and system time at its tick"
+UNKNOWN = "it needs a kernel that measures user and system time, this one is not known to do so"
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(("machine", "needs", "why"), [
+    ({"cpu_accounting": "precise"}, "needs_cpu_accounting=true", ""),
+    ({"cpu_accounting": "ticks"}, "needs_cpu_accounting=true", SAMPLED),
+    ({"cpu_accounting": None}, "needs_cpu_accounting=true", UNKNOWN),
+    ({"cpu_accounting": "ticks"}, "", ""),
+    ({"memory_bytes": 4 * GIB}, "most_gib=2", "it needs a machine with at most 2 GiB, this one has 4 GiB"),
+    ({"memory_bytes": 2 * GIB}, "most_gib=2", ""),
+    ({}, "most_gib=2", ""),
+    ({"n_cpus": 2}, "needs_cpus=3", "it needs 3 CPUs, this machine has 2"),
+])  # fmt: skip
+@pytest.mark.parametrize("holds", ["[0.9, 1.1]", "[8, 9]"])
+def test_a_claim_that_a_machine_cannot_test_shows_the_published_figures_alone(
+    tmp_path: Path, machine: dict[str, Any], needs: str, why: str, holds: str
+) -> None:
+    claim = f'{CLAIM}kind="flat"\nwhere={{lock="none"}}\nalong="threads"\npublished=[1.0, 0.5]\nholds={holds}\n'
+    made = [(t, recorded(1.0 + 0.01 * i)) for i in range(4) for t in CONFIGURATIONS]
+    read = table_of(tmp_path, made, f"{VALID}\n{claim}{needs}\n")
+    read.machine = {**read.machine, **machine}
+    (one,) = findings(read, tmp_path).published_claims
+    tested = "holds" if holds == "[0.9, 1.1]" else "does not hold"
+    assert (one.decision, one.why) == (("not testable here", why) if why else (tested, ""))
+    assert [(figure.label, figure.published) for figure in one.figures] == [("2 threads", 1.0), ("4 threads", 0.5)]
+    assert [figure.here is None for figure in one.figures] == [bool(why)] * 2
+    assert [figure.decision for figure in one.figures] == ["not measured" if why else tested] * 2
+
+
+@pytest.mark.parametrize(("holds", "against"), [("[3.8, 4.2]", False), ("[8, 9]", True), ("[1, 4.0]", False)])
+def test_claims_that_should_come_out_alike_and_do_not_are_marked_on_both(
+    tmp_path: Path, holds: str, against: bool
+) -> None:
+    listed = "\n".join(f'[[studies]]\nid = "{s}"\nname = "{n}"\ntitle = "t"\n{part}\n[studies.claims]\n{c} = "t"' for
+        s, n, part, c in (("P0", "a", 'parts = [{ study = "one" }]', "P0-1"),
+                          ("P1", "b", 'parts = [{ study = "two" }]', "P1-1")))  # fmt: skip
+    (tmp_path / "published.toml").write_text(f"version = 1\n{listed}\n")
+    claims = {"one": ("P0-1", 'holds=[3.8, 4.2]\nlike=["P1-1"]'), "two": ("P1-1", f"holds={holds}")}
+    shown = {}
+    for part, (name, more) in claims.items():
+        (tmp_path / part).mkdir()
+        text = CLAIM.replace("a-0", name) + FOUR + more
+        declared = VALID.replace('"{threads}"', '"{threads}", "{lock}"')
+        (tmp_path / part / "study.toml").write_text(f"{declared}\n{text}\n")
+        one = decided(tmp_path, FOUR + more)
+        shown[part] = samples.small().model_copy(update={"published_claims": [one.model_copy(update={"id": name})]})
+    studies = collect_reproduced_studies(open_catalogue(tmp_path / "published.toml"), shown, {}, {})
+    marked = {claim.id: claim.contradicts for study in studies for claim in study.claims}
+    assert marked == {"P0-1": ["P1-1"] if against else [], "P1-1": ["P0-1"] if against else []}
+
+
 def test_what_runs_of_a_block_share_is_in_no_figure(tmp_path: Path) -> None:
     claim = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=2}\nholds=[1.9, 2.1]'
     assert decided(tmp_path, claim).decision == "holds"
@@ -96,7 +213,7 @@ def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
         tmp_path, f"{flat}needs_cpus=64", f"{flat}needs_smt=true", f'{flat}unlike="half the work"',
         f"{flat}levels=[1, 2]\nresponse='wall'\nholds=['any', 9]",
     )  # fmt: skip
-    assert [one.decision for one in found] == ["cannot be seen here"] * 2 + ["not comparable", "holds"]
+    assert [one.decision for one in found] == ["not testable here"] * 2 + ["not comparable", "holds"]
     assert [one.why for one in found][::2] == ["it needs 64 CPUs, this machine has 2", "half the work"]
     claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
     made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS if t["threads"] != 4]
@@ -113,7 +230,7 @@ def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None
     read = table_of(tmp_path, made, f'{VALID}\n{claim}needs_architecture="sparc64"\n')
     read.machine = {**read.machine, "architecture": here}
     (one,) = findings(read, tmp_path).published_claims
-    assert (one.decision == "cannot be seen here") is (here != "sparc64")
+    assert (one.decision == "not testable here") is (here != "sparc64")
     wanted = f"it needs a CPU of the architecture sparc64, this machine's is {here or 'unknown'}"
     assert (one.why == wanted) is (here != "sparc64")
 
@@ -129,7 +246,7 @@ def test_a_level_that_the_machine_does_not_have_cannot_be_seen(
     claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="{along}"\nlevels={levels}\n'
     runs = [({"threads": 1, along: level, "lock": "none"}, recorded(1.0)) for _ in PACES for level in made]
     (one,) = findings_of(tmp_path, runs, text + claim).published_claims
-    assert (one.decision, one.why) == ("cannot be seen here", why)
+    assert (one.decision, one.why) == ("not testable here", why)
 
 
 @pytest.mark.parametrize("holds", ["[3.8, 4.2]", "[8, 9]"], ids=["inside", "outside"])
@@ -221,8 +338,8 @@ def test_what_was_not_shown_or_not_compared_says_why() -> None:
     none = ClaimValue(label="", published=220, none="no cliff", decision="does not hold")
     (only,) = claim_rows(claim(figures=[none], doubt="includes disturbed runs"))
     assert only["here"].warnings == ("no cliff",) and only["why"] == "includes disturbed runs"
-    (only,) = claim_rows(claim(decision="cannot be seen here", why="it needs 16 CPUs"))
-    assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
+    (only,) = claim_rows(claim(decision="not testable here", why="it needs 16 CPUs"))
+    assert (only["here"], only["decision"], only["why"]) == (None, "not testable here", "it needs 16 CPUs")
     whole, one, other = claim_rows(claim("a", "b", decision="not comparable", why="built otherwise"))
     assert whole["decision"] == "not comparable" and (one["decision"], other["decision"]) == ("", "")
 

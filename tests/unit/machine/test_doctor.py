@@ -1,6 +1,7 @@
 """What `doctor` says of recorded and made machines, of this one, and to nobody."""
 
 import errno
+import gzip
 import json
 import os
 import subprocess
@@ -103,6 +104,38 @@ def test_a_setting_that_disturbs_is_told_with_the_command_that_sets_it(
     check = checks(root).get(name)
     assert (check and check.status) == status
     assert check is None or (check.found == found and command in check.command and bool(check.command) == bool(command))
+
+
+GEN, NATIVE = "CONFIG_VIRT_CPU_ACCOUNTING_GEN=y", "CONFIG_VIRT_CPU_ACCOUNTING_NATIVE=y"
+
+
+@pytest.mark.parametrize(("packed", "plain", "cmdline", "found"), [
+    (NATIVE, "", "", "measured"),
+    ("", NATIVE, "", "measured"),
+    (GEN, "", "quiet nohz_full=1-3", "measured"),
+    ("", GEN, "nohz_full=1", "measured"),
+    (GEN, "", "quiet", "sampled at the tick"),
+    ("CONFIG_TICK_CPU_ACCOUNTING=y", NATIVE, "nohz_full=1", "sampled at the tick"),  # the running kernel's own counts
+    ("", f"# {NATIVE.removesuffix('=y')} is not set", "nohz_full=1", "sampled at the tick"),
+    (None, GEN, "nohz_full=1", "measured"),  # a broken file
+    (None, "", "nohz_full=1", "not visible"),
+    ("", "", "nohz_full=1", "not visible"),
+])  # fmt: skip
+def test_how_the_kernel_divides_cpu_time(
+    tmp_path: Path, packed: str | None, plain: str, cmdline: str, found: str
+) -> None:
+    root = grown(tmp_path, two_sockets())
+    write(root / "proc/sys/kernel/osrelease", "6.1.0\n")
+    write(root / "proc/cmdline", f"{cmdline}\n")
+    if packed != "":
+        (root / "proc/config.gz").write_bytes(b"no gzip" if packed is None else gzip.compress(f"{packed}\n".encode()))
+    if plain:
+        write(root / "boot/config-6.1.0", f"{plain}\n")
+        write(root / "boot/config-5.4.0", "CONFIG_TICK_CPU_ACCOUNTING=y\n")  # of another kernel
+    words = {"measured": "precise", "sampled at the tick": "ticks", "not visible": None}
+    assert read_host_facts(root, ()).cpu_accounting == words[found]
+    check = checks(root)["user and system time"]
+    assert (check.status, check.found, bool(check.fix)) == ("info", found, found == "sampled at the tick")
 
 
 @pytest.mark.parametrize(("meminfo", "status"), [

@@ -36,8 +36,9 @@ def made() -> list[Reproduction]:
 
 
 def test_it_counts_claims_and_tells_how_far_parts_can_be_believed(made: list[Reproduction]) -> None:
-    assert headline(made[0]).startswith("1 of 6 claims of two published studies holds on this machine, 1 does not, ")
-    assert sum(made[0].counts().values()) == 6 and several(made[0]) == "S0-4a and S0-4b"
+    assert headline(made[0]).startswith("1 of 9 claims of two published studies holds on this machine, 1 exceeded, ")
+    assert ", 1 does not, 1 moot, 1 built in, 1 not testable here, " in headline(made[0])
+    assert sum(made[0].counts().values()) == 9 and several(made[0]) == "S0-4a and S0-4b"
     kinds, rows = columns(made[0]), table_rows(made[0])
     assert [label for label, _ in rows] == ["S0 thread-scaling", "S1 cpu-surface", "all"]
     assert all(len(numbers) == 1 + len(kinds) and numbers[0] == sum(numbers[1:]) for _, numbers in rows)
@@ -71,14 +72,54 @@ def test_the_page_begins_with_a_bar_for_each_study(made: list[Reproduction]) -> 
     bars = re.findall(
         r"<li><a href=.#study-(\w+).>.*?</a><svg viewBox=.0 0 (\d+) 1.*?>(.*?)</svg><span class=.note.>(.*?)<", text
     )
-    assert [(name, int(total)) for name, total, *_ in bars] == [("S0", 2), ("S1", 4)]
-    colored = re.findall(r"\.(?:outcomes \.|published-claim\.)([a-z-]+) \{ (?:fill|--tone)", text)
-    assert len(colored) == 6 and set(colored) <= {kind.replace(" ", "-") for kind in OUTCOMES}
+    assert [(name, int(total)) for name, total, *_ in bars] == [("S0", 2), ("S1", 7)]
+    for start in (".outcomes .", ".published-claim."):
+        colored = {kind for kind in OUTCOMES if re.search(rf"\{start}{kind.replace(' ', '-')}[, ]", text)}
+        assert colored == {"holds", "exceeds", "demonstration", "does not hold", "inconclusive"}
     for (_, _, drawn, counted), study in zip(bars, made[0].studies, strict=True):
         kinds = [kind.replace("-", " ") for kind in re.findall('class="([a-z-]+)"', drawn)]
         assert sorted(kinds) == sorted({*study.outcomes.values()})
         assert all(f" 1 {kind}" in counted for kind in kinds)
     assert text.index("outcomes") < text.index('id="counts-caption"')
+
+
+KINDS = {"since": 7, "host": 2, "built": 1, "unknown": 1}
+WHY = "Why 11 do not hold: 7 systems have changed since, 2 this machine, 1 built otherwise here, 1 unknown."
+
+
+def test_why_claims_do_not_hold_is_counted_and_said_beside_each(made: list[Reproduction]) -> None:
+    document = made[0].model_copy(deep=True)
+    first, second = document.studies
+    (failed,) = [claim for claim in first.claims if claim.outcome == "does not hold"]
+    assert failed.decided
+    first.claims, first.outcomes, document.studies = [], {}, [first, second]
+    for n, kind in enumerate(kind for kind, times in KINDS.items() for _ in range(times)):
+        own = failed.decided.model_copy(update={"reason_kind": kind, "reason": f"evidence {n}"})
+        # Of a claim with two parts the one that holds says nothing.
+        first.claims += [
+            failed.model_copy(update={"id": f"S0-{n}a", "number": f"S0-{n}", "outcome": "holds"}),
+            failed.model_copy(update={"id": f"S0-{n}b", "number": f"S0-{n}", "decided": own, "contradicts": []}),
+        ]
+        first.outcomes[f"S0-{n}"] = "does not hold"
+    console = Console(file=io.StringIO(), width=80)
+    render_reproduction(document, console, [])
+    text = page(document)
+    assert WHY in " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
+    assert f"<p>{WHY}</p>" in text and text.index(WHY) < text.index('class="verdict ')
+    assert reason_of(text, "S0-0b") == ["Reason: systems have changed since: evidence 0."]
+    assert reason_of(text, "S0-8b") == ["Reason: this machine: evidence 8."]
+    assert reason_of(text, "S0-10b") == ["Reason: unknown: evidence 10."]
+
+
+def test_parts_that_contradict_each_other_say_so_on_both(made: list[Reproduction]) -> None:
+    text = page(made[0])
+    assert "It and S1-9 came out differently, and should not." in reason_of(text, "S0-4a")
+    assert reason_of(text, "S1-9") == ["It and S0-4a came out differently, and should not."]
+    assert not any("differently" in line for line in reason_of(text, "S0-1"))
+
+
+def reason_of(text: str, claim: str) -> list[str]:
+    return re.findall(r'<p class="why">(.*?)</p>', text.split(f'id="claim-{claim}"')[1].split("</li>")[0])
 
 
 def test_a_decided_claim_says_where_its_runs_are_not_to_be_believed(made: list[Reproduction]) -> None:
@@ -111,6 +152,9 @@ def test_the_terminal_shows_a_screen_of_it(made: list[Reproduction], n_parts: in
     render_reproduction(document, console, [("page", "results/reproduce.html")])
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert len(lines) <= 25 and max(map(len, lines)) <= 80 and lines[-1].split() == ["page", "results/reproduce.html"]
+    heads = next(line for line in lines if line.split()[:1] == ["claims"])
+    assert heads.split() == ["claims", "holds", "ceeds", "not", "moot", "stration", "clusive", "tested"]
+    assert "Why 1 does not hold: 1 systems have changed since." in lines[:4]
     cut = [line.split()[-3:] for line in lines if line.endswith("\N{HORIZONTAL ELLIPSIS}")]
     assert cut and all(last == before for before, last, _ in cut)  # no word is
 

@@ -41,7 +41,7 @@ def test_all_53_claims_are_listed_and_what_no_study_decides_is_open(shipped: Ope
     assert all(place for study in shipped.studies for place in study.claims.values())
     is_open = {claim.id: claim.decision for study in shipped.studies for claim in study.open}
     assert {name for name, decision in is_open.items() if decision == "not yet"} == {"S3-6", "S3-7"}
-    assert (is_open["S0-15"], is_open["S0-16"]) == ("cannot be seen here", "not comparable")
+    assert (is_open["S0-15"], is_open["S0-16"]) == ("not testable here", "not comparable")
     deciding = {name for name in shipped_studies() if claims_of(declare_shipped(name))}
     assert deciding <= {*shipped.declared, *open_catalogue(quick=True).declared}
     budgets = [declared.study.protocol.budget_s for declared in open_catalogue(quick=True).declared.values()]
@@ -81,6 +81,8 @@ def test_studies_lie_beside_their_catalogue_which_is_read_within_limits(tmp_path
 
 @pytest.mark.parametrize(("claims", "more", "message"), [
     (CLAIM.format(id="P0-2"), OPEN.format(id="P0-2", decision="not yet"), "claim P0-2: in one and in `open`"),
+    (CLAIM.format(id="P0-1") + 'like = ["P0-3"]\n', "", r'claim P0-1: in one, like "P0-3"'),
+    (CLAIM.format(id="P0-1") + 'like = ["P0-1"]\n', "", r'claim P0-1: in one, like "P0-1"'),
     (CLAIM.format(id="P0-7"), "", "claim P0-7: in one, in no list of claims"),
     ("", OPEN.format(id="P0-2", decision="holds"), r"published.toml:\d+: studies.0.open.0.decision: "),
     ("", "[studies.verses]\n", "studies.0.verses: "),

@@ -15,6 +15,7 @@ from scalograph.protocol.reproduction import Outcome, ReproducedClaim, Reproduce
 from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claim_number
 from scalograph.study.declare import claims_of
 from scalograph.study.published_claim import PublishedClaim
+from scalograph.text.quantities import gibibytes
 from scalograph.text.short_names import is_counted, join_names
 from scalograph.text.warning_catalog import warning_text
 
@@ -127,6 +128,13 @@ def missing_capability(claim: PublishedClaim, machine: Mapping[str, Any]) -> str
         return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
     if claim.needs_smt and machine.get("smt") is not True:
         return "it needs hardware threads that share a core, this machine shows none"
+    accounting = machine.get("cpu_accounting")
+    if claim.needs_cpu_accounting and accounting != "precise":
+        samples = "samples user and system time at its tick" if accounting else "is not known to do so"
+        return f"it needs a kernel that measures user and system time, this one {samples}"
+    memory = machine.get("memory_bytes")
+    if claim.most_gib and isinstance(memory, int) and memory > claim.most_gib * (1 << 30):
+        return f"it needs a machine with at most {claim.most_gib:g} GiB, this one has {gibibytes(memory)}"
     return ""
 
 
@@ -167,6 +175,8 @@ def _disturbance_text(runs: Iterable[Row]) -> str:
     return f"{text}: {cause}" if cause and not is_wrong else text
 
 
+_SETTLED = ("holds", "exceeds", "does not hold")
+MOST_ALIKE = 16  # claims that contradict one
 NOT_RUN = "has not run"  # why a claim of a part without findings was not measured
 
 
@@ -177,7 +187,9 @@ def collect_reproduced_studies(
 
     `findings` are by part; `reasons` say why a part was not measured.
     """
-    return [_study(study, catalogue, findings, reasons, machine) for study in catalogue.studies]
+    studies = [_study(study, catalogue, findings, reasons, machine) for study in catalogue.studies]
+    marked = _mark_contradictions([claim for study in studies for claim in study.claims])
+    return [study.model_copy(update={"claims": [marked[claim.id] for claim in study.claims]}) for study in studies]
 
 
 def _study(
@@ -210,6 +222,17 @@ def _study(
     )  # fmt: skip
 
 
+def _mark_contradictions(claims: Sequence[ReproducedClaim]) -> dict[str, ReproducedClaim]:
+    """Return each claim with those that should come out as it, whichever of both says so, and came out otherwise."""
+    held = {claim.id: claim.outcome in ("holds", "exceeds") for claim in claims if claim.outcome in _SETTLED}
+    alike = [(claim.id, other) for claim in claims if claim.decided for other in claim.decided.like]
+    differing = [pair for pair in alike if {*pair} <= held.keys() and held[pair[0]] != held[pair[1]]]
+    against: dict[str, dict[str, None]] = {claim.id: {} for claim in claims}
+    for first, second in differing:
+        against[first][second] = against[second][first] = None
+    return {each.id: each.model_copy(update={"contradicts": [*against[each.id]][:MOST_ALIKE]}) for each in claims}
+
+
 def _copy_decision(claim: PublishedClaim, part: str, findings: Findings) -> ReproducedClaim:
     decided = next((each for each in findings.published_claims if each.id == claim.id), None)
     if decided is None:
@@ -222,7 +245,7 @@ def _copy_decision(claim: PublishedClaim, part: str, findings: Findings) -> Repr
 
 def _missing_claim(claim: PublishedClaim, part: str, reason: str | None, machine: Mapping[str, Any]) -> ReproducedClaim:
     lacking = claim.unlike or (missing_capability(claim, machine) if machine else "")
-    outcome: Outcome = "not comparable" if claim.unlike else "cannot be seen here" if lacking else "not measured"
+    outcome: Outcome = "not comparable" if claim.unlike else "not testable here" if lacking else "not measured"
     return ReproducedClaim(
         id=claim.id, number=claim_number(claim.id), sentence=claim.sentence, place=claim.place, outcome=outcome,
         why=lacking or f"study {part} {reason or NOT_RUN}", part=part,

@@ -141,19 +141,34 @@ def decide_claims(
     """Decide each claim that the study declares."""
     claims = table.study.published.claims if table.study.published else []
     claim_values = _ClaimValues(table, samples, offered, at_levels, moderation_contrasts(table, samples, claims))
-    return [decide_claim(table, claim, *claim_values.find(claim)) for claim in claims]
+    decided = [decide_claim(table, claim, *claim_values.find(claim)) for claim in claims]
+    refuted = {each.id: each for each in decided if each.decision == "does not hold"}
+    return [
+        _moot(each, refuted[claim.presupposes]) if claim.presupposes in refuted else each
+        for claim, each in zip(claims, decided, strict=True)
+    ]
+
+
+def _moot(claim: DecidedClaim, presupposed: DecidedClaim) -> DecidedClaim:
+    """Return a claim that says how something is which is not there."""
+    reason = f"it presupposes {presupposed.id}, which does not hold"
+    return claim.model_copy(update={"decision": "moot", "why": reason, "reason_kind": None, "reason": ""})
 
 
 def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequence[MeasuredValue]) -> DecidedClaim:
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
+    if lacking := claim_texts.missing_capability(claim, table.machine):  # a figure of another machine's claim is none
+        values = [MeasuredValue(value.label, missing=lacking, lacks=True) for value in values]
     decided = [_decide_value(table, claim, i, value, bounds, len(values)) for i, value in enumerate(values)]
     decision, reason = _decide_whole(table, claim, values, decided)
+    kind, because = next(iter(claim.no.items()), ("unknown", "")) if decision == "does not hold" else (None, "")
     response = table.study.responses.get(table.view.current_response(claim.response))
     return DecidedClaim(
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
         unit=response.unit if claim.kind == "value" and response else "", said=claim.said,
         low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=reason,
         doubt=_claim_doubt([figure for value, figure in zip(values, decided, strict=True) if not value.disturbed]),
+        reason_kind=kind, reason=because, like=claim.like,
     )  # fmt: skip
 
 
@@ -187,21 +202,23 @@ def _decide_whole(
     if claim.unlike:
         return "not comparable", claim.unlike
     if reason := claim_texts.missing_capability(claim, table.machine):
-        return "cannot be seen here", reason
+        return "not testable here", reason
     if "does not hold" in decisions:
         return "does not hold", ""
     pairs = zip(values, decisions, strict=True)
     missing = [value.missing for value, decision in pairs if decision == "not measured"]
     if missing:
         if hidden := next((value for value in values if value.unseen), None):
-            return "cannot be seen here", hidden.missing
+            return "not testable here", hidden.missing
         lacking = [value.missing for value in values if value.lacks]  # the last level asks for most CPUs
         return (
-            ("cannot be seen here", lacking[-1]) if lacking else ("not measured", claim_texts.why_not_measured(missing))
+            ("not testable here", lacking[-1]) if lacking else ("not measured", claim_texts.why_not_measured(missing))
         )
     if "inconclusive" in decisions:
         return "inconclusive", claim_texts.why_inconclusive(table, claim, values, decided)
-    return "holds", ""
+    if "exceeds" in decisions:
+        return "exceeds", ""
+    return ("demonstration", claim.built_in) if claim.built_in else ("holds", "")
 
 
 def _claim_doubt(decided: Sequence[ClaimValue]) -> str:
@@ -221,19 +238,23 @@ def _decide_value(
     confidence = table.view.confidence
     here = measured.estimate(confidence) if measured.estimate else None
     shared = measured.estimate(1 - (1 - confidence) / n_values) if measured.estimate else None
-    decision: Decision = "does not hold" if measured.none else _decide_interval(here, shared, bounds)
+    decision: Decision = "does not hold" if measured.none else _decide_interval(here, shared, bounds, claim.exceeds)
     if measured.disturbed and decision != "not measured":
         decision = "inconclusive"
     return ClaimValue(
         label=measured.label, published=published,
         published_low=None if published is None or not spread else published - spread,
         published_high=None if published is None or not spread else published + spread,
-        here=here, none=measured.none, doubt=measured.doubt, decision=decision,
+        here=here, none=measured.none, doubt=measured.doubt, deciding=shared if n_values > 1 else None,
+        decision=decision,
     )  # fmt: skip
 
 
-def _decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bounds) -> Decision:
-    """Inside by its own interval, outside by the one that is shared among all values of the claim."""
+def _decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bounds, exceeds: str) -> Decision:
+    """Inside by its own interval, outside by the one that is shared among all values of the claim.
+
+    `exceeds` is the end beyond which a value says more than the paper: "above", "below", or empty for none.
+    """
     if here is None or shared is None or here.value is None:
         return "not measured"
     # An open end of the interval is inside an open end of the range.
@@ -242,6 +263,8 @@ def _decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bou
     if above and (high is None or (here.high is not None and here.high <= high)):
         return "holds"
     low, high = -inf if low is None else low, inf if high is None else high
-    if (shared.low is not None and shared.low > high) or (shared.high is not None and shared.high < low):
-        return "does not hold"
+    if shared.low is not None and shared.low > high:
+        return "exceeds" if exceeds == "above" else "does not hold"
+    if shared.high is not None and shared.high < low:
+        return "exceeds" if exceeds == "below" else "does not hold"
     return "inconclusive"
