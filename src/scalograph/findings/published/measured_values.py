@@ -28,6 +28,8 @@ from scalograph.protocol.plain import Level
 from scalograph.study.published_claim import PublishedClaim
 
 WantedLevels = Mapping[str, Level]
+# Kinds whose values are of one configuration each; "machines" divides them by those of another machine later.
+SINGLE = ("value", "machines")
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def moderation_contrasts(table: Table, samples: SampleMap, claims: Iterable[Publ
     """Collect the contrasts of all claims by response, each pair of configurations once."""
     contrasts_of: dict[str, dict[object, Contrast]] = {}
     for claim in claims:
-        if claim.quantity or claim.stack or claim.kind == "value":
+        if claim.quantity or claim.stack or claim.kind in SINGLE:
             continue
         response = table.view.current_response(claim.response)
         for pair in claim_pairs(table, claim, claim_levels(table, claim)):
@@ -83,7 +85,7 @@ def measure_values(
 ) -> list[MeasuredValue]:
     """Estimate the values of a claim about responses."""
     levels, response = claim_levels(table, claim), table.view.current_response(claim.response)
-    if claim.kind == "value":
+    if claim.kind in SINGLE:
         return [_single_value(table, samples, claim, level) for level in levels]
     items = [_compare_pair(table, samples, response, pair) for pair in claim_pairs(table, claim, levels)]
     paired = [item for item in items if isinstance(item, _PairedSamples) and item.contrast]

@@ -8,14 +8,15 @@ shared among them (Bonferroni).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import exp, hypot, inf, log
+from math import inf
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratios import divide_estimates
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.published import claim_texts
 from scalograph.findings.published.measured_values import (
+    SINGLE,
     MeasuredValue,
     ModerationContrasts,
     claim_levels,
@@ -38,6 +39,7 @@ from scalograph.text.short_names import join_first
 MAX_IDLE = 3  # factors that a reason names
 NO_PROFILE = "no profile of it: take one with `scalograph profile`"  # it is taken after the runs
 METHOD = "surface of all pairs"
+ONE_MACHINE = "it compares two machines: give results of the other one to `scalograph reproduce --with RESULTS`"
 Bounds = tuple[float | None, float | None]
 
 
@@ -117,22 +119,9 @@ def surface_values(table: Table, at_levels: Lookup, claim: PublishedClaim) -> li
             speedups.append(speedup)
         else:
             top, bottom = speedups
-            values.append(MeasuredValue(pair.label, partial(_surface_ratio, top, bottom)))
+            # A ratio of times is the inverse ratio of speedups. The surface has one confidence, 95%.
+            values.append(MeasuredValue(pair.label, lambda _, a=bottom, b=top: divide_estimates(a, b, METHOD)))  # type: ignore[misc]
     return values
-
-
-def _surface_ratio(top: Estimate, bottom: Estimate, confidence: float) -> Estimate:
-    """A ratio of times is the inverse ratio of speedups; half-widths add up as those of logs.
-
-    The surface has one confidence, 95%.
-    """
-    value = log(bottom.value or 1.0) - log(top.value or 1.0)
-    ends = (top.low, top.high, bottom.low, bottom.high)
-    if not all(ends):
-        return Estimate(exp(value), confidence=confidence, n=max(top.n, bottom.n), method=METHOD)
-    below = hypot(log((top.high or 1) / (top.value or 1)), log((bottom.value or 1) / (bottom.low or 1)))
-    above = hypot(log((top.value or 1) / (top.low or 1)), log((bottom.high or 1) / (bottom.value or 1)))
-    return Estimate(exp(value), exp(value - below), exp(value + above), 0.95, max(top.n, bottom.n), METHOD)
 
 
 def decide_claims(
@@ -156,14 +145,15 @@ def _moot(claim: DecidedClaim, presupposed: DecidedClaim) -> DecidedClaim:
 
 
 def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequence[MeasuredValue]) -> DecidedClaim:
-    bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
+    is_alone = claim.kind == "machines"  # its range is that of the ratio to another machine
+    bounds = (None, None) if is_alone or (claim.unlike and not claim.holds) else claim.bounds
     decided = [_decide_value(table, claim, i, value, bounds, len(values)) for i, value in enumerate(values)]
     decision, reason = _decide_whole(table, claim, values, decided)
     kind, because = next(iter(claim.no.items()), ("unknown", "")) if decision == "does not hold" else (None, "")
     response = table.study.responses.get(table.view.current_response(claim.response))
     return DecidedClaim(
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
-        unit=response.unit if claim.kind == "value" and response else "", said=claim.said,
+        unit=response.unit if claim.kind in SINGLE and response else "", said=claim.said,
         low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=reason,
         doubt=_claim_doubt([figure for value, figure in zip(values, decided, strict=True) if not value.disturbed]),
         reason_kind=kind, reason=because, like=claim.like,
@@ -186,7 +176,7 @@ class _ClaimValues:
         if claim.quantity:
             offer = self.offered(claim.quantity)
             return offer.words, select_values(self.table, self.samples, offer, claim)
-        if self.at_levels is not None and claim.kind != "value":
+        if self.at_levels is not None and claim.kind not in SINGLE:
             values = surface_values(self.table, self.at_levels, claim)
         else:
             values = measure_values(self.table, self.samples, claim, self.lending)
@@ -212,6 +202,8 @@ def _decide_whole(
         return (
             ("not testable here", lacking[-1]) if lacking else ("not measured", claim_texts.why_not_measured(missing))
         )
+    if claim.kind == "machines":
+        return "not testable here", ONE_MACHINE
     if "inconclusive" in decisions:
         return "inconclusive", claim_texts.why_inconclusive(table, claim, values, decided)
     if "exceeds" in decisions:
@@ -230,13 +222,12 @@ def _claim_doubt(decided: Sequence[ClaimValue]) -> str:
 def _decide_value(
     table: Table, claim: PublishedClaim, index: int, measured: MeasuredValue, bounds: Bounds, n_values: int
 ) -> ClaimValue:
-    printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
-    published = printed[0] if printed else None
+    published = published_value(claim, index) if claim.kind != "machines" else None
     spread = None if published is None else abs(published) * claim.spread
     confidence = table.view.confidence
     here = measured.estimate(confidence) if measured.estimate else None
     shared = measured.estimate(1 - (1 - confidence) / n_values) if measured.estimate else None
-    decision: Decision = "does not hold" if measured.none else _decide_interval(here, shared, bounds, claim.exceeds)
+    decision: Decision = "does not hold" if measured.none else decide_interval(here, shared, bounds, claim.exceeds)
     if measured.disturbed and decision != "not measured":
         decision = "inconclusive"
     return ClaimValue(
@@ -248,7 +239,13 @@ def _decide_value(
     )  # fmt: skip
 
 
-def _decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bounds, exceeds: str) -> Decision:
+def published_value(claim: PublishedClaim, index: int) -> float | None:
+    """Return the published number of one of the values of a claim; None without one."""
+    printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
+    return printed[0] if printed else None
+
+
+def decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bounds, exceeds: str) -> Decision:
     """Inside by its own interval, outside by the one that is shared among all values of the claim.
 
     `exceeds` is the end beyond which a value says more than the paper: "above", "below", or empty for none.
