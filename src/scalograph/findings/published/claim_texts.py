@@ -11,7 +11,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue
 from scalograph.study.published_claim import PublishedClaim
-from scalograph.text.quantities import gibibytes
+from scalograph.text.quantities import excess_memory
 from scalograph.text.short_names import is_counted, join_names
 from scalograph.text.warning_catalog import warning_text
 
@@ -128,10 +128,7 @@ def missing_capability(claim: PublishedClaim, machine: Mapping[str, Any]) -> str
     if claim.needs_cpu_accounting and accounting != "precise":
         samples = "samples user and system time at its tick" if accounting else "is not known to do so"
         return f"it needs a kernel that measures user and system time, this one {samples}"
-    memory = machine.get("memory_bytes")
-    if claim.most_gib and isinstance(memory, int) and memory > claim.most_gib * (1 << 30):
-        return f"it needs a machine with at most {claim.most_gib:g} GiB, this one has {gibibytes(memory)}"
-    return ""
+    return excess_memory(claim.most_gib, machine.get("memory_bytes"))
 
 
 def why_not_measured(missing: Sequence[str]) -> str:
@@ -153,12 +150,14 @@ def why_inconclusive(
     interval = "the interval" if len(crossing) == 1 else "the intervals"
     who = f" of {join_names(labels)}" if labels and len(decided) > 1 else ""
     warned = dict.fromkeys(text for figure in bare if figure.here for text in figure.here.warnings)
+    is_grid = bool(claim.quantity) or not table.view.is_search
+    may_narrow = is_grid and all(value.narrows for value, _ in both)
     parts = [
         _disturbance_text(busy) if busy else "",
         f"{interval}{who} {'crosses' if len(crossing) == 1 else 'cross'} an end of the range" if crossing else "",
         "; ".join(warned) or "no interval" if bare else "",
         # Of a search more runs are other runs, and what a question offers need not narrow with their number.
-        "" if busy or claim.quantity or table.view.is_search else runs_needed_text(decided, claim.bounds),
+        runs_needed_text(decided, claim.bounds) if may_narrow and not busy else "",
     ]
     return "; ".join(filter(None, parts))
 

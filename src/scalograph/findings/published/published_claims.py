@@ -29,17 +29,19 @@ from scalograph.findings.published.measured_values import (
 )
 from scalograph.findings.published.published_quantities import Lookup
 from scalograph.findings.row import Row
+from scalograph.findings.sample import is_functional
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, OfferedValue
 from scalograph.study.published_claim import CONTRAST, PublishedClaim
-from scalograph.text.quantities import count_noun
+from scalograph.text.quantities import count_noun, excess_memory
 from scalograph.text.short_names import join_first
 
 MAX_IDLE = 3  # factors that a reason names
 NO_PROFILE = "no profile of it: take one with `scalograph profile`"  # it is taken after the runs
 METHOD = "surface of all pairs"
 ONE_MACHINE = "it compares two machines: give results of the other one to `scalograph reproduce --with RESULTS`"
+EMULATED = "it needs times, and the CPUs of its guest are emulated"
 Bounds = tuple[float | None, float | None]
 
 
@@ -80,7 +82,9 @@ def select_values(
             continue
         missing = "" if figure.estimate.value is not None else "; ".join(figure.estimate.warnings)
         disturbed = _mostly_disturbed_rows(table, samples, {**where, **figure.group})
-        values.append(MeasuredValue(label, lambda _, e=figure.estimate: e, missing, disturbed=disturbed))  # type: ignore[misc]
+        estimate = lambda _, e=figure.estimate: e  # noqa: E731
+        narrows = figure.narrows
+        values.append(MeasuredValue(label, estimate, missing, disturbed=disturbed, narrows=narrows))
     return values or [MeasuredValue("", missing=f"no figure of {table.view.short_levels(claim.where)}")]
 
 
@@ -89,6 +93,9 @@ def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) ->
     factors = table.study.factors
     idle = [name for name, item in factors.items() if item.group in claim.groups and len(item.levels) < 2]
     if idle:
+        memory = table.machine.get("memory_bytes")
+        if reason := next(filter(None, (excess_memory(factors[name].most_gib, memory) for name in idle)), ""):
+            return [MeasuredValue("", missing=reason, lacks=True)]
         named = join_first([table.view.title(name) for name in idle], MAX_IDLE)
         return [MeasuredValue("", missing=f"the quick form leaves out settings of {named}: run the full form")]
     estimate = next((item.estimate for item in offer.figures if item.of_groups == (*claim.groups,)), None)
@@ -199,6 +206,8 @@ def _decide_whole(
         if hidden := next((value for value in values if value.unseen), None):
             return "not testable here", hidden.missing
         lacking = [value.missing for value in values if value.lacks]  # the last level asks for most CPUs
+        if not lacking and (succeeded := table.successful_rows()) and all(map(is_functional, succeeded)):
+            lacking = [EMULATED]
         return (
             ("not testable here", lacking[-1]) if lacking else ("not measured", claim_texts.why_not_measured(missing))
         )
