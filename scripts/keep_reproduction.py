@@ -16,7 +16,7 @@ from pathlib import Path
 import keep_example
 
 from scalograph.cli.analyze_steps import analyze
-from scalograph.findings.published.claim_texts import collect_reproduced_studies
+from scalograph.findings.published.reproduced_studies import collect_reproduced_studies
 from scalograph.protocol import saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import Reproduction

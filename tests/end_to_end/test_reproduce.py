@@ -1,6 +1,7 @@
 """Published studies by one command: run, killed at any moment, gone on with, shown on one page."""
 
 import json
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -8,14 +9,20 @@ from typing import Any
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.cli.pipeline import StudyStart
 from scalograph.cli.reproduce import reproduce_parts
 from scalograph.cli.reproduce.reproduce_results import ReproductionRun
 from scalograph.control import store
 from scalograph.errors import HostError
+from scalograph.findings.published.reproduced_studies import OtherMachine, decide_elsewhere
+from scalograph.protocol.findings import FactorDoc, Findings, StudyDoc
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim
+from scalograph.protocol.reproduction import ReproducedClaim
 from scalograph.study.catalogue import OpenedCatalogue
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
+from scalograph.study.published_claim import PublishedClaim
 from tests.kit.command import LONG_S, environment, in_process, machine, scalograph, simulated
 from tests.kit.processes import wait_until
 from tests.kit.results import COMPLETE, complete, findings_in, run_names_in
@@ -226,6 +233,98 @@ def test_a_budget_is_what_a_part_may_take_beside_what_it_took(tmp_path: Path, mo
         with pytest.raises(HostError):
             reproduce_parts._run(made, declared, tmp_path / folder, "", 100.0)
     assert asked == [100.0, 400.0, 60.0]
+
+
+MACHINES = """
+[[published.claims]]
+id = "P0-1b"
+sentence = "Another machine sleeps less."
+kind = "machines"
+per = "clock"
+where = { n = 2 }
+published = 0.7
+holds = ["any", 0.95]
+[[published.claims]]
+id = "P0-1c"
+sentence = "It takes as long on many CPUs."
+kind = "flat"
+along = "n"
+holds = [0.8, 1.3]
+needs_cpus = 512
+"""
+
+
+def other_machine(folder: Path, begun: Reproduction, walls: dict[str, float], **facts: object) -> Path:
+    """Results of the same catalogue on a machine that is made up."""
+    done = complete(
+        "reproduce", "--catalogue", begun.file, "-o", folder, cwd=begun.cwd, env=simulated(begun.cwd, walls)
+    )  # fmt: skip
+    assert done.returncode in COMPLETE
+    for journal in folder.glob("*/journal.jsonl"):
+        first, rest = journal.read_text().split("\n", 1)
+        event = json.loads(first)
+        event["machine"] |= {"topology": [], **facts}
+        journal.write_text(f"{json.dumps(event)}\n{rest}")
+    return folder
+
+
+def test_another_machine_decides_what_this_one_cannot(tmp_path: Path) -> None:
+    begun = Reproduction(tmp_path, is_made_up=True)
+    study = tmp_path / "one" / "study.toml"
+    study.write_text(study.read_text() + MACHINES)
+    facts = {"n_cpus": 512, "cpu_model": "Abacus"}
+    fast = other_machine(tmp_path / "fast", begun, {name: 0.6 * wall for name, wall in WALLS.items()}, **facts)
+    begun.env = simulated(tmp_path, WALLS)
+    begun.run()
+    before, runs = begun.claims(), begun.runs()
+    assert [before[f"P0-1{x}"]["outcome"] for x in "bc"] == ["not testable here"] * 2
+    assert "reproduce --with" in before["P0-1b"]["why"]
+    done = begun.run("--resume", "--with", fast)
+    claims = begun.claims()
+    assert begun.runs() == runs, "nothing is run again"
+    assert "on 512 CPUs, Abacus" in done.stdout and "decided on 512 CPUs, Abacus" in (
+        begun.results / "reproduce.html"
+    ).read_text()  # fmt: skip
+    assert {name: (each["outcome"], each["machine"]) for name, each in claims.items() if each["machine"]} == {
+        "P0-1b": ("holds", "512 CPUs, Abacus"), "P0-1c": ("holds", "512 CPUs, Abacus"),
+    }  # fmt: skip
+    # It is kept; where the folder is gone it is told, and what was measured here stays.
+    begun.run("--resume")
+    assert begun.claims()["P0-1c"]["outcome"] == "holds" and begun.document()["others"] == [str(fast)]
+    shutil.rmtree(fast)
+    gone = begun.run("--resume")
+    assert f"--with {fast} is excluded" in gone.stderr and begun.claims()["P0-1c"]["outcome"] == "not testable here"
+    refused = begun.run("--resume", "--with", tmp_path / "none", "--with", fast, codes=(2,))
+    assert refused.stderr.count("--with") == 2 and "give another folder" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("mhz", "outcome"), [(1000.0, "holds"), (2000.0, "does not hold"), (1583.0, "inconclusive"), (None, "holds")]
+)
+def test_machines_are_compared_per_clock_where_both_record_it(mhz: float | None, outcome: str) -> None:
+    """0.6 of the time at the same clock, at twice the clock 1.2 times the cycles."""
+    claim = PublishedClaim(id="a", sentence="b", kind="machines", per="clock", holds=[0, 0.95], published=0.7)
+
+    def findings(wall: float, clock: float | None, n: int) -> Findings:
+        here = Estimate(wall, 0.99 * wall, 1.01 * wall)
+        value = ClaimValue(label="", here=here, decision="holds")
+        each = DecidedClaim(id="a", sentence="b", quantity="c", figures=[value], decision="not testable here")
+        study = StudyDoc.model_construct(hash="x", factors=[FactorDoc(name="n", title="", levels=[n])], work="total")
+        machine = {"clock_mhz": clock}
+        return Findings.model_construct(published_claims=[each], study=study, machine=machine)
+
+    here = findings(1.0, 1000.0, 1)
+    mine = ReproducedClaim(
+        id="a", number="a", sentence="b", outcome="not testable here", part="p", decided=here.published_claims[0]
+    )
+    there = OtherMachine("16 CPUs", {"p": findings(0.6, mhz, 1)})
+    decided = decide_elsewhere(claim, mine, here, [there])
+    assert (decided.outcome, decided.machine) == (outcome, "16 CPUs")
+    assert ("time alone" in decided.why) == (mhz is None)
+    other_work = findings(0.6, mhz, 2)
+    other_work.study.hash = "y"
+    left = decide_elsewhere(claim, mine, here, [OtherMachine("16 CPUs", {"p": other_work})])
+    assert left.outcome == "not testable here" and "ran another n" in left.why
 
 
 def test_the_machine_is_held_between_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,25 @@ def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float 
     )
 
 
+def divide_estimates(top: Estimate, bottom: Estimate, method: str) -> Estimate:
+    """Return the ratio of two independent estimates above zero; half-widths of their logs add up in squares.
+
+    >>> e = divide_estimates(Estimate(2.0, 1.0, 4.0), Estimate(1.0, 1.0, 1.0), "")
+    >>> e.value, round(e.low, 3), round(e.high, 3)
+    (2.0, 1.0, 4.0)
+    """
+    n, ends = max(top.n, bottom.n), (top.low, top.high, bottom.low, bottom.high)
+    if not top.value or not bottom.value or min(top.value, bottom.value) <= 0:
+        return Estimate(n=n, method=method)
+    value = math.log(top.value) - math.log(bottom.value)
+    if any(end is None or end <= 0 for end in ends):
+        return Estimate(math.exp(value), confidence=top.confidence, n=n, method=method)
+    low_top, high_top, low_bottom, high_bottom = (math.log(end) for end in ends if end)
+    below = math.hypot(math.log(top.value) - low_top, high_bottom - math.log(bottom.value))
+    above = math.hypot(high_top - math.log(top.value), math.log(bottom.value) - low_bottom)
+    return Estimate(math.exp(value), math.exp(value - below), math.exp(value + above), top.confidence, n, method)
+
+
 def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Return the complete pairs as two arrays, and a warning that counts the others.
 

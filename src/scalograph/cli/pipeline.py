@@ -142,10 +142,11 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         if target.warning:
             say(target.warning, "yellow")
         _announce(planned, target.folder, start.label)
-        gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.sample_load)
+        called = _label_study(planned, start.label) if start.label else ""
+        tell = (lambda text: say(f"{called}: {text}")) if called else say
+        gate = QuietGate(planned.design.study.protocol.wait_quiet_s, tell, host.sample_load)
         echo = terminal_echo() if start.show_output else None
         runner, probe = Runner(planned, host, score_of(planned.design.study), echo, start.tries_pipe), host.probe.name
-        called = _label_study(planned, start.label) if start.label else ""
         showing, notes = show_progress(planned, called, start.show_output), [*_journal_notes(planned, restored)]
         ended = runner.collect_service_ends
         session = run_session(

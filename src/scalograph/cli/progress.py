@@ -243,10 +243,11 @@ class LiveProgress:
         self._notes[about] += 1
         if about in AGAIN and self._notes[about] > 1:
             return
+        named = f"{self._called}: {text}" if self._called else text
         if self._live:
-            self._live.console.print(Text(printable(text)))
+            self._live.console.print(Text(printable(named)))
         else:
-            say(text)
+            say(named)
 
     def _look(self) -> None:
         """Estimate from the runs so far, between two runs: nothing else works while one is measured."""

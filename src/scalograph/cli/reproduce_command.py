@@ -38,6 +38,10 @@ class ReproduceOptions:
         str | None,
         typer.Option(metavar="DURATION", help="With --resume, more time for each part with inconclusive claims"),
     ] = None
+    with_: Annotated[
+        list[Path] | None,
+        typer.Option("--with", metavar="RESULTS", help="Results of another machine, for claims that need it"),
+    ] = None
     budget: Annotated[
         str | None,
         typer.Option(
@@ -65,6 +69,7 @@ def _reproduce(options: ReproduceOptions) -> int:
     scalograph reproduce --resume                go on after Ctrl-C, a crash or a reboot
     scalograph reproduce --resume --again        what the machine was too busy for, once more
     scalograph reproduce --resume --more 5min    further runs for claims that are inconclusive
+    scalograph reproduce --resume --with OTHER   claims that need another machine, by its results
     scalograph reproduce --list
     """
     from scalograph.cli.overrides import seconds_of
@@ -84,15 +89,16 @@ def _reproduce(options: ReproduceOptions) -> int:
 
 
 def _start_new(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionRun":
-    from scalograph.cli.reproduce.reproduce_results import ReproductionRun
+    from scalograph.cli.reproduce.reproduce_results import ReproductionRun, read_others
     from scalograph.protocol import journal, saved_documents
 
     if options.output and saved_documents.has_reproduction(options.output):
         fix = "choose another -o, or add --resume"
         raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
     catalogue = _open_catalogue(options, options.quick, names)
+    others = read_others(catalogue, options.with_ or ())
     return ReproductionRun(
-        catalogue, options.output or Path(), options.quick, journal.now(), _consent(options), is_new=True
+        catalogue, options.output or Path(), options.quick, journal.now(), _consent(options), others=others, is_new=True
     )
 
 
@@ -115,7 +121,7 @@ def _open_catalogue(options: ReproduceOptions, quick: bool, names: tuple[str, ..
 
 
 def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionRun":
-    from scalograph.cli.reproduce.reproduce_results import ReproductionRun
+    from scalograph.cli.reproduce.reproduce_results import ReproductionRun, read_others
     from scalograph.protocol import results, saved_documents
     from scalograph.study.catalogue import open_catalogue
 
@@ -133,7 +139,8 @@ def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionR
     if names and {study.id for study in open_catalogue(options.catalogue, before.quick, names).studies} != {*ids}:
         begun = ", ".join(study.name for study in before.studies)
         raise StudyError.one("--study", f"it was begun with {begun}", "the same studies", "leave --study out")
-    return ReproductionRun(catalogue, folder, before.quick, before.started, _consent(options))
+    others = read_others(catalogue, options.with_ or (), before.others)
+    return ReproductionRun(catalogue, folder, before.quick, before.started, _consent(options), others=others)
 
 
 def _plan(reproduction: "ReproductionRun", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:

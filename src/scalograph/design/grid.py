@@ -99,10 +99,10 @@ class GridPlanner:
             choice = self._design.study.protocol.when_busy
             self.stop_reason = "busy" if choice == "stop" else ""
             return warning_text(_TOO_BUSY[choice], block=block + 1, n=n_taken, of=n)
-        for run in sorted(disturbed, key=lambda run: run.run):
-            if again := self._again(run):
-                self._left[block][again.run] = again
-        return None
+        repeats = [again for run in sorted(disturbed, key=lambda run: run.run) if (again := self._again(run))]
+        self._left[block] |= {again.run: again for again in repeats}
+        is_unusable = 2 * n_taken > n and repeats
+        return warning_text("block again", block=block + 1, n=n_taken, of=n) if is_unusable else None
 
     def _again(self, run: Run) -> Run | None:
         """Return the repeat of a run; its name and replicate follow from the run, as a replay needs."""

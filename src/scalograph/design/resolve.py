@@ -15,6 +15,7 @@ from scalograph.questions.registry import is_search, role, roles_present
 from scalograph.study.levels import Configuration, LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
 from scalograph.study.scalars import Level, format_value, list_words, truncate
+from scalograph.text.quantities import excess_memory
 
 
 class Exclusions:
@@ -167,10 +168,13 @@ def _spell_levels(levels: str | Sequence[Level]) -> str:
 def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
     """Return the levels that this host can obey, and why optional ones are excluded."""
     levels = parse_levels(factor.levels, facts.n_cpus) if isinstance(factor.levels, str) else list(factor.levels)
-    if not factor.control:
-        return levels, []
-    factor_control = find_control(factor.control)
     reasons: list[str] = []
+    if len(levels) > 1 and (reason := excess_memory(factor.most_gib, facts.memory_bytes)):
+        reasons.append(f"{list_words(map(format_value, levels[1:]))}: {reason}")
+        levels = levels[:1]
+    if not factor.control:
+        return levels, reasons
+    factor_control = find_control(factor.control)
     granted: list[Level] = []
     optional = set(factor.if_granted)
     for level in levels:

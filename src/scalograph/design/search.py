@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from math import nan
 from typing import Any
 
 from scalograph.design.planner import Design, RunPlan
@@ -135,7 +136,7 @@ class SearchPlan:
         study, protocol = self._design.study, self._design.study.protocol
         return SearchPlanner(
             self._begin(),
-            lambda record: work_time(study, score(study, record)),
+            lambda record: nan if _is_timeless(record) else work_time(study, score(study, record)),
             max_reruns=protocol.max_reruns,
             waits=protocol.wait_quiet_s > 0,
         )
@@ -167,6 +168,10 @@ class SearchPlan:
         pairs = f"{first} pairs of runs first, then a pair at a time where it decides most"
         most = f"at most {self.most_runs} runs with those that are made again"
         return f"{len(self._search.steps)} points, two versions; {pairs}, {most}"
+
+
+def _is_timeless(record: Record) -> bool:
+    return record.run.status == "ok" and record.guest is not None and not record.guest.has_times
 
 
 def run_plan(design: Design) -> RunPlan:

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any, Generic, Protocol, TypeVar
 
 from scalograph.errors import StudyError
@@ -110,14 +111,16 @@ class SearchSteps:
     def observe(self, configuration: Configuration, time: float | None) -> str | None:
         """Take the time of an undisturbed run, None without one, which ends its step; return a message, if any.
 
+        NaN is a run that succeeded where no time counts; a state that does not care takes it as a failure.
         With the last run of a step the state observes its score.
         """
         level = self.level_of(configuration)
         if level is None:
             return None
-        if time is None:
+        if time is None or isnan(time):
             self.end()
-            return self._state.observe_failure(level)
+            without = self._state.observe_failure
+            return without(level) if time is None else getattr(self._state, "observe_timeless", without)(level)
         self._scores[configuration_key(configuration)] = time
         keys = [configuration_key(t) for t in self._search.steps[level]]
         if not all(other in self._scores for other in keys):

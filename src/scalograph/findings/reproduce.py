@@ -112,4 +112,6 @@ def _may_become(declared: Factor, levels: list[Level] | str) -> bool:
         return True  # text waits for a host
     if declared.control == "jvm" and {"all", "default"} & set(declared.levels):
         return True  # so do its names
+    if declared.most_gib and levels == declared.levels[:1]:
+        return True  # the machine has more memory
     return levels == [level for level in declared.levels if level in levels or level not in declared.if_granted]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import nan
 from statistics import fmean, geometric_mean
 from typing import Any
 
@@ -302,7 +303,9 @@ def replay_runs(search: Search[C], table: Table) -> C:
 
 
 def run_time(table: Table, row: Row) -> float | None:
-    """Return the time per work of a counted run, in any unit; None if there is none."""
+    """Return the time per work of a counted run, in any unit; None if there is none, NaN where no time counts."""
+    if row.status == "ok" and is_functional(row):
+        return nan
     counts = row.status == "ok" and row.verdict in COUNTED
     # A planner uses the record of this run alone, not whether another run will be corrected.
     name = table.correction.response if table.correction and table.view.is_search else table.view.primary

@@ -27,12 +27,14 @@ class OfferedValue(NamedTuple):
         group: the levels that it is of; empty where it is of the whole study.
         unseen: why these runs could not show it, whatever it is; empty where they could.
         of_groups: the groups of factors that it compares; empty where it compares none.
+        narrows: whether its interval narrows with the root of the number of runs.
     """
 
     estimate: Estimate
     group: Mapping[str, Level] = {}
     unseen: str = ""
     of_groups: tuple[str, ...] = ()
+    narrows: bool = False
 
 
 class ClaimValue(Model):

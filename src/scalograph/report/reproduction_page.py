@@ -148,7 +148,11 @@ def render_reproduction(reproduction: Reproduction, console: Console, places: Se
     unfinished = reproduced.unfinished_parts(reproduction.parts)
     if (more := len(unfinished) - REMARKS) > 0:
         unfinished = [*unfinished[: REMARKS - 1], ("", f"and {more + 1} more")]
-    remarks = [("verdict", reproduced.part_verdicts(reproduction.parts)), *unfinished]
+    remarks = [
+        ("verdict", reproduced.part_verdicts(reproduction.parts)),
+        *reproduced.elsewhere(reproduction),
+        *unfinished,
+    ]
     for label, text in (pair for pair in remarks if pair[1]):
         _line(console, f"{label:{LABEL}}{_one_line(text)}")
     for label, path in places:

@@ -21,7 +21,7 @@ COMPARED = ("flat", "order")
 # What only some kinds read; elsewhere it would say nothing, and a reader would believe that it does.
 READ_BY = {
     "of": ("value", "ratio"), "over": ("ratio",), "quantity": ("location", "count"), "groups": (CONTRAST,),
-    "stack": ("profile",),
+    "stack": ("profile",), "per": ("machines",),
 }  # fmt: skip
 # Kinds whose figures are no responses, and what they are.
 OF_QUESTION = "a quantity of the question"

@@ -37,9 +37,10 @@ from scalograph.study.reader_names import HARNESS_UNITS, READERS
 _SOURCES = r"window\.(wall|cpu)|(run|kernel)\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
 From = Annotated[str, StringConstraints(pattern=rf"^({_SOURCES})$")]
 # How the question for settings that matter is answered.
-PlanKind = Literal["screening", "one-at-a-time"]
+PlanKind = Literal["screening", "one-at-a-time", "pairs"]
 SCREENING: PlanKind = "screening"
 ONE_AT_A_TIME: PlanKind = "one-at-a-time"
+PAIRED: PlanKind = "pairs"
 
 
 # A name of a registry; a control may have a name of its own after a colon.
@@ -117,6 +118,7 @@ class Factor(StudyPart):
     role: Annotated[Literal["size", "workers", "clients"] | None, OnlyFor("break-even")] = None
     scale: Annotated[Literal["log", "linear"], OnlyFor("break-even")] = "log"
     group: Annotated[Text, OnlyFor("tunables")] = Field(default="", exclude_if=lambda named: not named)
+    most_gib: Annotated[float, Field(gt=0)] | None = Field(default=None, exclude_if=_is_none)
 
     @property
     def kind(self) -> str:

@@ -1,5 +1,6 @@
 """A published claim, and how it is decided: the values, the paper's numbers, and the range where it holds."""
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
@@ -20,7 +21,7 @@ class PublishedClaim(StudyPart):
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9.-]*$", max_length=32)]
     sentence: Text
     place: Text = ""
-    kind: Literal["value", "ratio", "flat", "order", "location", "count", "contrast", "profile"]
+    kind: Literal["value", "ratio", "flat", "order", "location", "count", "contrast", "profile", "machines"]
     response: Annotated[Name, Refers("response")] | None = None
     quantity: Name | None = None
     groups: Annotated[list[Text], Field(max_length=2, exclude_if=lambda listed: not listed)] = []
@@ -33,6 +34,7 @@ class PublishedClaim(StudyPart):
     published: float | list[float] | None = None
     spread: Annotated[float, Field(ge=0, lt=10)] = 0.0
     said: Text = ""
+    per: Annotated[Literal["", "clock"], Field(exclude_if=lambda per: not per)] = ""
     holds: Annotated[list[float | Literal["any"]], Field(min_length=2, max_length=2)] | None = None
     needs_cpus: Annotated[int, Field(ge=1)] = 1
     needs_smt: bool = False
@@ -67,3 +69,8 @@ class PublishedClaim(StudyPart):
         if self.kind == "profile" and not self.stack:
             raise ValueError('found no `stack` of kind "profile", expected the methods on top')
         return self
+
+
+def factors_of(claims: Iterable[PublishedClaim]) -> set[str]:
+    """Return the factors that claims name."""
+    return {name for c in claims for name in (*c.where, *c.of, *c.over, *filter(None, [c.along]))}

@@ -158,6 +158,9 @@ def _read_process_value(name: str, figure: str, record: Record, windows: Windows
     values = [getattr(process, field) for process in record.processes if process.name == name]
     if not values or None in values:
         return None
+    if figure == "cpu_per_work":
+        percent, work = _read_process_value(name, "cpu_percent", record, windows), sum(windows.work)
+        return percent / 100 * sum(windows.wall_s) / work if percent is not None and work else None
     if figure == "cpu_percent":
         return _percent_in_window([process for process in record.processes if process.name == name], record)
     return float(together(values) * (1e-9 if unit == "s" else 1))
@@ -235,6 +238,7 @@ _OF_PROCESSES: Mapping[str, tuple[str, str, Callable[[Sequence[int]], int]]] = {
     "user": ("user_ns", "s", sum),
     "system": ("system_ns", "s", sum),
     "cpu_percent": ("cpu_ns", "%", sum),
+    "cpu_per_work": ("cpu_ns", "s", sum),
     "wait": ("wait_ns", "s", sum),
     "max_rss": ("max_rss_bytes", "bytes", sum),
     "throttled": ("throttled_ns", "s", max),

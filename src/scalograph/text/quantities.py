@@ -174,6 +174,17 @@ def count_noun(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
+def excess_memory(most_gib: float | None, memory_bytes: object) -> str:
+    """Say that a machine has more memory than something needs; empty where it has not, or none is known.
+
+    >>> excess_memory(1, 24 << 30), excess_memory(1, 1 << 30), excess_memory(None, 1)
+    ('it needs a machine with at most 1 GiB, this one has 24 GiB', '', '')
+    """
+    if not most_gib or not isinstance(memory_bytes, int) or memory_bytes <= most_gib * _GIB:
+        return ""
+    return f"it needs a machine with at most {most_gib:g} GiB, this one has {gibibytes(memory_bytes)}"
+
+
 def cpus(n: int) -> str:
     return count_noun(n, "CPU")
 

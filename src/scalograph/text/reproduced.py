@@ -10,6 +10,7 @@ from scalograph.protocol.reproduction import Outcome, ReproducedClaim, Reproduce
 from scalograph.text.format import estimate, number
 from scalograph.text.quantities import count_noun
 from scalograph.text.scale import Scale, scale_for
+from scalograph.text.short_names import join_first
 from scalograph.text.summaries import DOT, machine_words
 from scalograph.text.units import format_duration
 
@@ -304,6 +305,16 @@ def part_verdicts(parts: Sequence[ReproducedPart]) -> str:
     parts_ = [f"{count_noun(len(names), 'part')} {_VERDICTS[level]}" for level, names in levels.items() if names]
     named = f": {', '.join(levels['unusable'])}" if levels["unusable"] else ""
     return f"{', '.join(parts_)}{named}" if parts_ else ""
+
+
+def elsewhere(reproduction: Reproduction) -> list[tuple[str, str]]:
+    """Name the claims that other machines decide: ("with", claims and machine)."""
+    by_machine: dict[str, list[str]] = {}
+    for study in reproduction.studies:
+        for claim in study.claims:
+            if claim.machine:
+                by_machine.setdefault(claim.machine, []).append(claim.id)
+    return [("with", f"{join_first(ids, NAMED)} on {machine}") for machine, ids in by_machine.items()]
 
 
 def unfinished_parts(parts: Sequence[ReproducedPart]) -> list[tuple[str, str]]:

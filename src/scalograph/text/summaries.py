@@ -9,7 +9,7 @@ from typing import Any
 from scalograph.protocol.findings import DegradedRuns, Findings, RunsDoc, StudyNoise, Trust
 from scalograph.text.format import significant
 from scalograph.text.quantities import count_noun, cpus
-from scalograph.text.short_names import join_names
+from scalograph.text.short_names import join_names, shorten
 from scalograph.text.units import format_duration
 
 DOT = " \N{MIDDLE DOT} "
@@ -146,9 +146,24 @@ def machine_words(doc: Mapping[str, Any]) -> str:
     return ", ".join(_machine(doc))
 
 
+def short_machine(doc: Mapping[str, Any]) -> str:
+    """Name a machine by its CPUs.
+
+    >>> short_machine({"n_cpus": 16, "cpu_model": "AMD EPYC"}), short_machine({})
+    ('16 CPUs, AMD EPYC', 'unknown CPUs')
+    """
+    n_cpus = doc.get("n_cpus")
+    counted = cpus(n_cpus) if isinstance(n_cpus, int) else "unknown CPUs"
+    return ", ".join(filter(None, [counted, shorten(_cpu_name(doc))]))
+
+
+def _cpu_name(doc: Mapping[str, Any]) -> str:
+    return " ".join(_MARKS.sub(" ", str(doc.get("cpu_model") or "")).split())
+
+
 def _machine(doc: Mapping[str, Any]) -> list[str]:
-    model, hypervisor, n_cpus, jvms = (doc.get(key) for key in ("cpu_model", "hypervisor", "n_cpus", "jvms_used"))
-    name = " ".join(_MARKS.sub(" ", str(model or "")).split())
+    hypervisor, n_cpus, jvms = (doc.get(key) for key in ("hypervisor", "n_cpus", "jvms_used"))
+    name = _cpu_name(doc)
     parts = [f"{name}{f' ({hypervisor})' if hypervisor else ''}".strip()]
     parts += [cpus(n_cpus)] if isinstance(n_cpus, int) else []
     parts += [f"Linux {'.'.join(str(doc['kernel']).split('.')[:2])}"] if doc.get("kernel") else []

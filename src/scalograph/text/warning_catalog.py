@@ -120,6 +120,8 @@ block busy | Block {block} unusable: {n} of {of} runs were disturbed; not repeat
 CPU times: --when-busy cpu-time)
 block busy stop | Block {block} unusable: {n} of {of} runs were disturbed; stopped, as requested
 block busy cpu-time | Block {block} unusable: {n} of {of} runs were disturbed; continuing with CPU times
+block again | Block {block} unusable: {n} of {of} runs were disturbed; repeated, each time after waiting for quiet \
+(--wait-quiet)
 search invalid | Not measurable: {n} of {of} runs have impossible values[[, the last {row} in a row]]
 search busy | Machine too busy: {n} of {of} runs were disturbed[[, the last {row} in a row]] (to wait: --wait-quiet \
 10m)

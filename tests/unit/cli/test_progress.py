@@ -205,6 +205,17 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(lines: Lines, te
     assert lines() == []
 
 
+def test_an_unusable_block_names_the_part_and_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said with the last run of the block, not with the next periodic line."""
+    planner = GridPlanner(design := design_of(study_of(3), 4))
+    shown = LiveProgress(design, planner=planner, called="part 3 of 12: cliff", is_plain=True)
+    while (run := planner.ask()) and run.block == 0:
+        if note := planner.tell(run, record_of(wall_s=1.0), "disturbed"):
+            shown.run_warned(note, "disturbed")
+    err = " ".join(capsys.readouterr().err.split())
+    assert "part 3 of 12: cliff: Block 1 unusable: 3 of 3 runs were disturbed" in err and "--wait-quiet 10m" in err
+
+
 def test_configurations_that_become_precise_are_named_at_once_and_once(lines: Lines) -> None:
     shown, planner = sequential(study_of(16, "1,2,3,4,5,6"))
     with shown:

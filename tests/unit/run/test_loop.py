@@ -47,6 +47,7 @@ PLANNED = grid()._planned
 NAMES = [*PLANNED]
 FIRST = NAMES[:7]  # the first block
 KILLED = EndedService(name="web", stop_signal="TERM", stopped_by="KILL", stop_ns=5_000_000_000, signal=9)
+AGAIN = "Block 1 unusable: 4 of 7 runs were disturbed; repeated, each time after waiting for quiet (--wait-quiet)"
 BUSY = "Block 1 unusable: 4 of 7 runs were disturbed; not repeated"
 REPEATED = (FIRST[1], FIRST[4], f"{FIRST[4]}r1", NAMES[9], NAMES[20])
 
@@ -241,7 +242,7 @@ def test_disturbed_runs_are_asked_again_at_the_end_of_their_block_once(file: Pat
 
 @pytest.mark.parametrize(("protocol", "disturbed", "reason", "measured", "note"), [
     ({}, FIRST[:4], "complete", NAMES, BUSY),
-    ({"wait_quiet_s": 60.0}, FIRST[:4], "complete", [*FIRST, *sorted(f"{n}r1" for n in FIRST[:4]), *NAMES[7:]], ""),
+    ({"wait_quiet_s": 60.0}, FIRST[:4], "complete", [*FIRST, *sorted(f"{n}r1" for n in FIRST[:4]), *NAMES[7:]], AGAIN),
     ({"when_busy": "stop"}, FIRST[:4], "busy", FIRST, ""),
     # One that is disturbed again is given up.
     ({}, [FIRST[0], f"{FIRST[0]}r1"], "complete", [*FIRST, f"{FIRST[0]}r1", *NAMES[7:]], ""),

@@ -26,6 +26,8 @@ def driven(**more: Any) -> Record:
 @pytest.mark.parametrize(("source", "expected"), [
     ("process.web.cpu", [0.6]),
     ("process.web.cpu_percent", [60.0]),
+    ("process.web.cpu_per_work", [0.3 / 7]),
+    ("process.driver.cpu_per_work", []),
     ("process.web.ready", [7.0]),
     ("process.web.max_rss", []),
     ("process.web.wait", []),

@@ -8,8 +8,8 @@ from scalograph.cli import analyze_steps
 from scalograph.cli.console import say
 from scalograph.cli.overrides import override_protocol
 from scalograph.cli.pipeline import StudyStart, run_declared
-from scalograph.cli.reproduce.reproduce_plan import LONGEST, is_finished, run_again, seconds_at_most, spent_s
-from scalograph.cli.reproduce.reproduce_results import ReproductionRun
+from scalograph.cli.reproduce.reproduce_plan import is_finished, run_again, seconds_at_most, spent_s
+from scalograph.cli.reproduce.reproduce_results import LONGEST, ReproductionRun
 from scalograph.errors import Exit, ScalographError
 from scalograph.protocol import results
 from scalograph.study.declare import Declared, claims_of

@@ -11,7 +11,7 @@ from typing import Any
 from scalograph.cli import analyze_steps
 from scalograph.cli.console import say
 from scalograph.cli.overrides import override_protocol
-from scalograph.cli.reproduce.reproduce_results import ReproductionRun
+from scalograph.cli.reproduce.reproduce_results import LONGEST, ReproductionRun
 from scalograph.design.replay import seconds_per_block
 from scalograph.errors import ProtocolError, ScalographError
 from scalograph.protocol import journal, results, saved_documents
@@ -147,10 +147,6 @@ def extend_part(folder: Path, declared: Declared, seconds: float) -> Declared | 
     # So that none of these is cut off by what the loop itself takes.
     budget = ceil(sum(spent.values()) + (n_more + 0.5) * each) + 1
     return override_protocol(declared, f"{budget}s", runs=max(declared.study.protocol.runs, len(blocks) + n_more))
-
-
-# Of a text that a document may hold.
-LONGEST = 2000
 
 
 def look_ahead(

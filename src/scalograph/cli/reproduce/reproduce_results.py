@@ -1,18 +1,26 @@
 """State of a running reproduction, its document and its page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scalograph.cli import analyze_steps
 from scalograph.cli.answer_output import short_path
-from scalograph.cli.console import out
+from scalograph.cli.console import out, say
 from scalograph.control.machine_control import NO_CONSENT, Consent
-from scalograph.findings.published.claim_texts import collect_reproduced_studies
-from scalograph.protocol import journal, saved_documents
+from scalograph.errors import Problem, ScalographError, StudyError
+from scalograph.findings.published.reproduced_studies import OtherMachine, collect_reproduced_studies
+from scalograph.protocol import journal, results, saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import ReproducedPart, Reproduction
 from scalograph.study.catalogue import OpenedCatalogue
-from scalograph.study.declare import Declared
+from scalograph.study.declare import Declared, claims_of
+from scalograph.study.published_claim import factors_of
+from scalograph.text.summaries import short_machine
+
+# Of a text that a document may hold.
+LONGEST = 2000
 
 
 @dataclass
@@ -24,6 +32,7 @@ class ReproductionRun:
         parts: what became of each part so far.
         again: finished parts to run once more, for the machine was busy.
         further: parts that go on with other runs or another budget than declared.
+        others: results of other machines, by the path of their folder; None where they cannot be read any more.
         is_new: whether it has no folder yet.
     """
 
@@ -37,6 +46,7 @@ class ReproductionRun:
     findings: dict[str, Findings] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
     further: dict[str, Declared] = field(default_factory=dict)
+    others: dict[str, OtherMachine | None] = field(default_factory=dict)
     is_new: bool = False
 
     def current_study(self, name: str) -> Declared:
@@ -50,11 +60,13 @@ class ReproductionRun:
         jvms = {name: build for facts in used for name, build in (facts.get("jvms_used") or {}).items()}
         machine = {**self.machine, **(used[-1] if used else {}), **({"jvms_used": jvms} if jvms else {})}
         reasons = {name: _skip_reason(part) for name, part in self.parts.items()}
-        studies = collect_reproduced_studies(self.catalogue, self.findings, reasons, machine)
+        studies = collect_reproduced_studies(
+            self.catalogue, self.findings, reasons, machine, [*filter(None, self.others.values())]
+        )
         file = "" if self.catalogue.is_shipped else str(self.catalogue.file)
         return Reproduction(
-            quick=self.quick, catalogue=file, started=self.started, ended=journal.now() if is_over else None,
-            machine=machine, parts=list(self.parts.values()), studies=studies,
+            quick=self.quick, catalogue=file, others=[*self.others], started=self.started,
+            ended=journal.now() if is_over else None, machine=machine, parts=list(self.parts.values()), studies=studies,
         )  # fmt: skip
 
     def save(self) -> Reproduction:
@@ -89,6 +101,64 @@ def show(document: Reproduction, folder: Path, next_: tuple[str, str] | None = N
     places = [("page", short_path(page or folder / saved_documents.PAGE))]
     places += [("parts", f"scalograph report {short_path(folder)}/NAME")]
     render_reproduction(document, out(), [*places, *([next_] if next_ else [])])
+
+
+# Results of other machines that one reproduction may take.
+MOST_OTHERS = 16
+OTHER = "a reproduction, or results of a study of the catalogue"
+
+
+def read_others(
+    catalogue: OpenedCatalogue, folders: Sequence[Path], before: Sequence[str] = ()
+) -> dict[str, OtherMachine | None]:
+    """Read the results of other machines, those of `before` as far as they are still there.
+
+    Raises StudyError: a folder of `folders` holds no such results, or there are too many.
+    """
+    wanted, problems, others = [str(folder.resolve()) for folder in folders], [], dict[str, OtherMachine | None]()
+    for path in dict.fromkeys([*before, *wanted]):
+        try:
+            others[path] = _read_other(catalogue, Path(path))
+        except ScalographError as error:
+            others[path], reason = None, str(error)[:LONGEST]
+            if path in wanted:
+                problems.append(Problem("--with", f"{path}: {reason}", OTHER, "give another folder"))
+            else:
+                say(f"--with {path} is excluded: {reason}", "yellow")
+    if len(others) > MOST_OTHERS:
+        problems.append(Problem("--with", f"{len(others)} folders", f"at most {MOST_OTHERS}", "leave some out"))
+    if problems:
+        raise StudyError(problems)
+    return others
+
+
+def _read_other(catalogue: OpenedCatalogue, folder: Path) -> OtherMachine:
+    """Decide the claims of every part from the journals in a folder; its documents are not trusted."""
+    findings = dict[str, Findings]()
+    if saved_documents.has_reproduction(folder):
+        saved_documents.read_reproduction(folder)
+        for name, declared in catalogue.declared.items():
+            if (folder / name).is_dir() and results.is_begun(results.locate_results(folder / name).journal):
+                findings[name] = _decide(folder / name, declared)
+    else:
+        name = analyze_steps.load_table(folder, keep_observations=False).study.name
+        if name not in catalogue.declared:
+            raise StudyError.one("study", f'"{name}"', "one of the catalogue", "")
+        findings[name] = _decide(folder, catalogue.declared[name])
+    if not findings:
+        raise StudyError.one("parts", "none with a journal", "one or more", "")
+    machines = {name: short_machine(each.machine) for name, each in findings.items()}
+    if len({*machines.values()}) > 1:
+        raise StudyError.one("parts", f"several machines: {'; '.join({*machines.values()})}", "one", "")
+    return OtherMachine(next(iter(machines.values())), findings)
+
+
+def _decide(folder: Path, declared: Declared) -> Findings:
+    claims = claims_of(declared)
+    lacking = factors_of(claims) - analyze_steps.load_table(folder, keep_observations=False).study.factors.keys()
+    if lacking:
+        raise StudyError.one(declared.study.name, f"no factor {sorted(lacking)[0]}", "the study of this release", "")
+    return analyze_steps.analyze(folder, claims, keep=False)[0]
 
 
 def report_reproduction(folder: Path, to: Path | None, keep: bool) -> Reproduction:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError, StudyError
+from scalograph.findings.published.reproduced_studies import MOST_CLOCK, recorded_clock
 from scalograph.protocol.findings import Curve, FactorDoc, Findings, Point, PointResponse, ResponseDoc, Trust
-from scalograph.protocol.plain import Level, is_number
+from scalograph.protocol.plain import Level
 from scalograph.questions.registry import QUESTIONS, why_no_curves
 from scalograph.study.responses import UNDISTURBED
 from scalograph.study.scalars import format_value, suggest, unknown_name_error
@@ -17,7 +18,6 @@ from scalograph.text.quantities import count_noun
 
 # What a response may be divided by.
 PER = ("clock", "cpu")
-_MOST_CLOCK = 1e12
 
 
 class SourceConfiguration(NamedTuple):
@@ -175,11 +175,8 @@ def divide_scores(source: MeasuredSource, per: str, mhz: float | None = None) ->
 
 def _clock(source: MeasuredSource, mhz: float | None) -> float:
     """Return the clock in MHz: the given one, else the highest of the CPUs, else the recorded one."""
-    highest = [cpu.get("max_khz") for cpu in source.machine.get("topology") or () if isinstance(cpu, dict)]
-    clocks = [khz / 1e3 for khz in highest if is_number(khz) and 0 < khz < _MOST_CLOCK]
-    recorded = source.machine.get("clock_mhz")
-    clock = mhz or (max(clocks) if clocks else recorded)
-    if not is_number(clock) or not 0 < clock < _MOST_CLOCK:
+    clock = mhz or recorded_clock(source.machine)
+    if clock is None or not 0 < clock < MOST_CLOCK:
         fix = "give it for each source: --mhz 2000,2330"
         raise StudyError.one("--per clock", f"{source.label} does not record its clock", "one", fix)
     return float(clock)

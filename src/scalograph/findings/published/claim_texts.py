@@ -1,21 +1,17 @@
-"""Texts about claims: their values, why one is inconclusive or not testable, and outcomes of published studies."""
+"""Texts about claims: their values, and why one is inconclusive or not testable."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
-from scalograph.findings.published.measured_values import MeasuredValue, claim_levels, resolve_level
+from scalograph.findings.published.measured_values import SINGLE, MeasuredValue, claim_levels, resolve_level
 from scalograph.findings.row import Row
 from scalograph.findings.study_verdict import count_disturbed, worst_cause
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Findings
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue
-from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedStudy, worst_outcome
-from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claim_number
-from scalograph.study.declare import claims_of
 from scalograph.study.published_claim import PublishedClaim
-from scalograph.text.quantities import gibibytes
+from scalograph.text.quantities import excess_memory
 from scalograph.text.short_names import is_counted, join_names
 from scalograph.text.warning_catalog import warning_text
 
@@ -29,7 +25,7 @@ def describe_values(table: Table, claim: PublishedClaim, values: Sequence[Measur
     levels = {**claim.where, **table.view.varying_levels(free)}
     where = [_level_names(table, {name: level}) for name, level in levels.items()]
     how, on_side = _describe_comparison(table, claim)
-    if along and not on_side and claim.kind in ("ratio", "value"):
+    if along and not on_side and claim.kind in ("ratio", *SINGLE):
         where.append(f"each {'number of ' * is_counted(table.view.title(along))}{table.view.title(along)}")
     return ", ".join([f"{response}{how}", *where])
 
@@ -48,7 +44,7 @@ def describe_profile(claim: PublishedClaim) -> str:
 
 def _describe_comparison(table: Table, claim: PublishedClaim) -> tuple[str, bool]:
     """Return what is over what, and whether that names the levels of the curve's factor."""
-    if claim.kind == "value":
+    if claim.kind in SINGLE:
         return (f" of {_level_names(table, claim.of)}" if claim.of else ""), False
     if claim.kind == "ratio":
         along = claim.along
@@ -132,10 +128,7 @@ def missing_capability(claim: PublishedClaim, machine: Mapping[str, Any]) -> str
     if claim.needs_cpu_accounting and accounting != "precise":
         samples = "samples user and system time at its tick" if accounting else "is not known to do so"
         return f"it needs a kernel that measures user and system time, this one {samples}"
-    memory = machine.get("memory_bytes")
-    if claim.most_gib and isinstance(memory, int) and memory > claim.most_gib * (1 << 30):
-        return f"it needs a machine with at most {claim.most_gib:g} GiB, this one has {gibibytes(memory)}"
-    return ""
+    return excess_memory(claim.most_gib, machine.get("memory_bytes"))
 
 
 def why_not_measured(missing: Sequence[str]) -> str:
@@ -157,12 +150,14 @@ def why_inconclusive(
     interval = "the interval" if len(crossing) == 1 else "the intervals"
     who = f" of {join_names(labels)}" if labels and len(decided) > 1 else ""
     warned = dict.fromkeys(text for figure in bare if figure.here for text in figure.here.warnings)
+    is_grid = bool(claim.quantity) or not table.view.is_search
+    may_narrow = is_grid and all(value.narrows for value, _ in both)
     parts = [
         _disturbance_text(busy) if busy else "",
         f"{interval}{who} {'crosses' if len(crossing) == 1 else 'cross'} an end of the range" if crossing else "",
         "; ".join(warned) or "no interval" if bare else "",
         # Of a search more runs are other runs, and what a question offers need not narrow with their number.
-        "" if busy or claim.quantity or table.view.is_search else runs_needed_text(decided, claim.bounds),
+        runs_needed_text(decided, claim.bounds) if may_narrow and not busy else "",
     ]
     return "; ".join(filter(None, parts))
 
@@ -173,80 +168,3 @@ def _disturbance_text(runs: Iterable[Row]) -> str:
     is_wrong = 2 * sum(row.verdict == "invalid" for row in each) > n
     text = warning_text("mostly invalid" if is_wrong else "mostly disturbed", n=n, of=len(each))
     return f"{text}: {cause}" if cause and not is_wrong else text
-
-
-_SETTLED = ("holds", "exceeds", "does not hold")
-MOST_ALIKE = 16  # claims that contradict one
-NOT_RUN = "has not run"  # why a claim of a part without findings was not measured
-
-
-def collect_reproduced_studies(
-    catalogue: OpenedCatalogue, findings: Mapping[str, Findings], reasons: Mapping[str, str], machine: Mapping[str, Any]
-) -> list[ReproducedStudy]:
-    """Collect the outcome of every claim of the published studies.
-
-    `findings` are by part; `reasons` say why a part was not measured.
-    """
-    studies = [_study(study, catalogue, findings, reasons, machine) for study in catalogue.studies]
-    marked = _mark_contradictions([claim for study in studies for claim in study.claims])
-    return [study.model_copy(update={"claims": [marked[claim.id] for claim in study.claims]}) for study in studies]
-
-
-def _study(
-    study: PublishedStudy, catalogue: OpenedCatalogue, findings: Mapping[str, Findings], reasons: Mapping[str, str],
-    machine: Mapping[str, Any],
-) -> ReproducedStudy:  # fmt: skip
-    order = list(study.claims)
-    claims = [
-        _copy_decision(claim, part, findings[part])
-        if part in findings
-        else _missing_claim(claim, part, reasons.get(part), machine)
-        for part, declared in catalogue.declared.items()
-        for claim in claims_of(declared)
-        if claim_number(claim.id) in study.claims
-    ]
-    claims += [
-        ReproducedClaim(
-            id=claim.id, number=claim.id, sentence=claim.sentence, place=study.claims.get(claim.id, ""),
-            outcome=claim.decision, why=claim.why,
-        )
-        for claim in study.open
-    ]  # fmt: skip
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in order}
-    for claim in claims:
-        outcomes[claim.number].append(claim.outcome)
-    return ReproducedStudy(
-        id=study.id, name=study.name, title=study.title, year=study.year, line=study.line,
-        outcomes={name: worst_outcome(each) for name, each in outcomes.items()},
-        claims=sorted(claims, key=lambda claim: (order.index(claim.number), claim.id)),
-    )  # fmt: skip
-
-
-def _mark_contradictions(claims: Sequence[ReproducedClaim]) -> dict[str, ReproducedClaim]:
-    """Return each claim with those that should come out as it, whichever of both says so, and came out otherwise."""
-    held = {claim.id: claim.outcome in ("holds", "exceeds") for claim in claims if claim.outcome in _SETTLED}
-    alike = [(claim.id, other) for claim in claims if claim.decided for other in claim.decided.like]
-    differing = [pair for pair in alike if {*pair} <= held.keys() and held[pair[0]] != held[pair[1]]]
-    against: dict[str, dict[str, None]] = {claim.id: {} for claim in claims}
-    for first, second in differing:
-        against[first][second] = against[second][first] = None
-    return {each.id: each.model_copy(update={"contradicts": [*against[each.id]][:MOST_ALIKE]}) for each in claims}
-
-
-def _copy_decision(claim: PublishedClaim, part: str, findings: Findings) -> ReproducedClaim:
-    decided = next((each for each in findings.published_claims if each.id == claim.id), None)
-    if decided is None:
-        return _missing_claim(claim, part, "did not know this claim: analyze it again", findings.machine)
-    return ReproducedClaim(
-        id=claim.id, number=claim_number(claim.id), sentence=decided.sentence, place=decided.place,
-        outcome=decided.decision, why=decided.why, part=part, decided=decided,
-    )  # fmt: skip
-
-
-def _missing_claim(claim: PublishedClaim, part: str, reason: str | None, machine: Mapping[str, Any]) -> ReproducedClaim:
-    lacking = claim.unlike or (missing_capability(claim, machine) if machine else "")
-    outcome: Outcome = "not comparable" if claim.unlike else "not testable here" if lacking else "not measured"
-    return ReproducedClaim(
-        id=claim.id, number=claim_number(claim.id), sentence=claim.sentence, place=claim.place, outcome=outcome,
-        why=lacking or f"study {part} {reason or NOT_RUN}", part=part,
-    )  # fmt: skip

@@ -26,8 +26,11 @@ from scalograph.findings.study_verdict import count_disturbed
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.study.published_claim import PublishedClaim
+from scalograph.text.quantities import excess_memory
 
 WantedLevels = Mapping[str, Level]
+# Kinds whose values are of one configuration each; "machines" divides them by those of another machine later.
+SINGLE = ("value", "machines")
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class MeasuredValue:
         none: text in place of a number, if the question decided that there is none.
         unseen: whether these runs could not show it, whatever it is: `missing` says why.
         disturbed: runs of mostly disturbed configurations; they decide nothing.
+        narrows: whether its interval narrows with the root of the number of runs.
     """
 
     label: str
@@ -52,6 +56,7 @@ class MeasuredValue:
     group: WantedLevels = field(default_factory=dict)
     unseen: bool = False
     disturbed: tuple[Row, ...] = ()
+    narrows: bool = True
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def moderation_contrasts(table: Table, samples: SampleMap, claims: Iterable[Publ
     """Collect the contrasts of all claims by response, each pair of configurations once."""
     contrasts_of: dict[str, dict[object, Contrast]] = {}
     for claim in claims:
-        if claim.quantity or claim.stack or claim.kind == "value":
+        if claim.quantity or claim.stack or claim.kind in SINGLE:
             continue
         response = table.view.current_response(claim.response)
         for pair in claim_pairs(table, claim, claim_levels(table, claim)):
@@ -83,7 +88,7 @@ def measure_values(
 ) -> list[MeasuredValue]:
     """Estimate the values of a claim about responses."""
     levels, response = claim_levels(table, claim), table.view.current_response(claim.response)
-    if claim.kind == "value":
+    if claim.kind in SINGLE:
         return [_single_value(table, samples, claim, level) for level in levels]
     items = [_compare_pair(table, samples, response, pair) for pair in claim_pairs(table, claim, levels)]
     paired = [item for item in items if isinstance(item, _PairedSamples) and item.contrast]
@@ -235,6 +240,8 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Me
         counts = table.study.factors[name].control == "cpus" and type(level) is int and isinstance(n_cpus, int)
         if counts and isinstance(level, int) and isinstance(n_cpus, int) and level > n_cpus:
             return MeasuredValue("", missing=f"it needs {level} CPUs, this machine has {n_cpus}", lacks=True)
+        if reason := excess_memory(table.study.factors[name].most_gib, table.machine.get("memory_bytes")):
+            return MeasuredValue("", missing=reason, lacks=True)
         by_quick = name in table.study.quick.factors and level not in table.study.factors[name].levels
         if level in table.study.factors[name].if_granted and not by_quick:
             reason = f"this machine does not grant {table.view.short_levels({name: level})}"

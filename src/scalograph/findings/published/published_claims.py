@@ -8,14 +8,15 @@ shared among them (Bonferroni).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import exp, hypot, inf, log
+from math import inf
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratios import divide_estimates
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.published import claim_texts
 from scalograph.findings.published.measured_values import (
+    SINGLE,
     MeasuredValue,
     ModerationContrasts,
     claim_levels,
@@ -28,16 +29,19 @@ from scalograph.findings.published.measured_values import (
 )
 from scalograph.findings.published.published_quantities import Lookup
 from scalograph.findings.row import Row
+from scalograph.findings.sample import is_functional
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, OfferedValue
 from scalograph.study.published_claim import CONTRAST, PublishedClaim
-from scalograph.text.quantities import count_noun
+from scalograph.text.quantities import count_noun, excess_memory
 from scalograph.text.short_names import join_first
 
 MAX_IDLE = 3  # factors that a reason names
 NO_PROFILE = "no profile of it: take one with `scalograph profile`"  # it is taken after the runs
 METHOD = "surface of all pairs"
+ONE_MACHINE = "it compares two machines: give results of the other one to `scalograph reproduce --with RESULTS`"
+EMULATED = "it needs times, and the CPUs of its guest are emulated"
 Bounds = tuple[float | None, float | None]
 
 
@@ -78,7 +82,9 @@ def select_values(
             continue
         missing = "" if figure.estimate.value is not None else "; ".join(figure.estimate.warnings)
         disturbed = _mostly_disturbed_rows(table, samples, {**where, **figure.group})
-        values.append(MeasuredValue(label, lambda _, e=figure.estimate: e, missing, disturbed=disturbed))  # type: ignore[misc]
+        estimate = lambda _, e=figure.estimate: e  # noqa: E731
+        narrows = figure.narrows
+        values.append(MeasuredValue(label, estimate, missing, disturbed=disturbed, narrows=narrows))
     return values or [MeasuredValue("", missing=f"no figure of {table.view.short_levels(claim.where)}")]
 
 
@@ -87,6 +93,9 @@ def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) ->
     factors = table.study.factors
     idle = [name for name, item in factors.items() if item.group in claim.groups and len(item.levels) < 2]
     if idle:
+        memory = table.machine.get("memory_bytes")
+        if reason := next(filter(None, (excess_memory(factors[name].most_gib, memory) for name in idle)), ""):
+            return [MeasuredValue("", missing=reason, lacks=True)]
         named = join_first([table.view.title(name) for name in idle], MAX_IDLE)
         return [MeasuredValue("", missing=f"the quick form leaves out settings of {named}: run the full form")]
     estimate = next((item.estimate for item in offer.figures if item.of_groups == (*claim.groups,)), None)
@@ -117,22 +126,9 @@ def surface_values(table: Table, at_levels: Lookup, claim: PublishedClaim) -> li
             speedups.append(speedup)
         else:
             top, bottom = speedups
-            values.append(MeasuredValue(pair.label, partial(_surface_ratio, top, bottom)))
+            # A ratio of times is the inverse ratio of speedups. The surface has one confidence, 95%.
+            values.append(MeasuredValue(pair.label, lambda _, a=bottom, b=top: divide_estimates(a, b, METHOD)))  # type: ignore[misc]
     return values
-
-
-def _surface_ratio(top: Estimate, bottom: Estimate, confidence: float) -> Estimate:
-    """A ratio of times is the inverse ratio of speedups; half-widths add up as those of logs.
-
-    The surface has one confidence, 95%.
-    """
-    value = log(bottom.value or 1.0) - log(top.value or 1.0)
-    ends = (top.low, top.high, bottom.low, bottom.high)
-    if not all(ends):
-        return Estimate(exp(value), confidence=confidence, n=max(top.n, bottom.n), method=METHOD)
-    below = hypot(log((top.high or 1) / (top.value or 1)), log((bottom.value or 1) / (bottom.low or 1)))
-    above = hypot(log((top.value or 1) / (top.low or 1)), log((bottom.high or 1) / (bottom.value or 1)))
-    return Estimate(exp(value), exp(value - below), exp(value + above), 0.95, max(top.n, bottom.n), METHOD)
 
 
 def decide_claims(
@@ -156,7 +152,8 @@ def _moot(claim: DecidedClaim, presupposed: DecidedClaim) -> DecidedClaim:
 
 
 def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequence[MeasuredValue]) -> DecidedClaim:
-    bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
+    is_alone = claim.kind == "machines"  # its range is that of the ratio to another machine
+    bounds = (None, None) if is_alone or (claim.unlike and not claim.holds) else claim.bounds
     if lacking := claim_texts.missing_capability(claim, table.machine):  # a figure of another machine's claim is none
         values = [MeasuredValue(value.label, missing=lacking, lacks=True) for value in values]
     decided = [_decide_value(table, claim, i, value, bounds, len(values)) for i, value in enumerate(values)]
@@ -165,7 +162,7 @@ def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequen
     response = table.study.responses.get(table.view.current_response(claim.response))
     return DecidedClaim(
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
-        unit=response.unit if claim.kind == "value" and response else "", said=claim.said,
+        unit=response.unit if claim.kind in SINGLE and response else "", said=claim.said,
         low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=reason,
         doubt=_claim_doubt([figure for value, figure in zip(values, decided, strict=True) if not value.disturbed]),
         reason_kind=kind, reason=because, like=claim.like,
@@ -188,7 +185,7 @@ class _ClaimValues:
         if claim.quantity:
             offer = self.offered(claim.quantity)
             return offer.words, select_values(self.table, self.samples, offer, claim)
-        if self.at_levels is not None and claim.kind != "value":
+        if self.at_levels is not None and claim.kind not in SINGLE:
             values = surface_values(self.table, self.at_levels, claim)
         else:
             values = measure_values(self.table, self.samples, claim, self.lending)
@@ -211,9 +208,13 @@ def _decide_whole(
         if hidden := next((value for value in values if value.unseen), None):
             return "not testable here", hidden.missing
         lacking = [value.missing for value in values if value.lacks]  # the last level asks for most CPUs
+        if not lacking and (succeeded := table.successful_rows()) and all(map(is_functional, succeeded)):
+            lacking = [EMULATED]
         return (
             ("not testable here", lacking[-1]) if lacking else ("not measured", claim_texts.why_not_measured(missing))
         )
+    if claim.kind == "machines":
+        return "not testable here", ONE_MACHINE
     if "inconclusive" in decisions:
         return "inconclusive", claim_texts.why_inconclusive(table, claim, values, decided)
     if "exceeds" in decisions:
@@ -232,13 +233,12 @@ def _claim_doubt(decided: Sequence[ClaimValue]) -> str:
 def _decide_value(
     table: Table, claim: PublishedClaim, index: int, measured: MeasuredValue, bounds: Bounds, n_values: int
 ) -> ClaimValue:
-    printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
-    published = printed[0] if printed else None
+    published = published_value(claim, index) if claim.kind != "machines" else None
     spread = None if published is None else abs(published) * claim.spread
     confidence = table.view.confidence
     here = measured.estimate(confidence) if measured.estimate else None
     shared = measured.estimate(1 - (1 - confidence) / n_values) if measured.estimate else None
-    decision: Decision = "does not hold" if measured.none else _decide_interval(here, shared, bounds, claim.exceeds)
+    decision: Decision = "does not hold" if measured.none else decide_interval(here, shared, bounds, claim.exceeds)
     if measured.disturbed and decision != "not measured":
         decision = "inconclusive"
     return ClaimValue(
@@ -250,7 +250,13 @@ def _decide_value(
     )  # fmt: skip
 
 
-def _decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bounds, exceeds: str) -> Decision:
+def published_value(claim: PublishedClaim, index: int) -> float | None:
+    """Return the published number of one of the values of a claim; None without one."""
+    printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
+    return printed[0] if printed else None
+
+
+def decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bounds, exceeds: str) -> Decision:
     """Inside by its own interval, outside by the one that is shared among all values of the claim.
 
     `exceeds` is the end beyond which a value says more than the paper: "above", "below", or empty for none.

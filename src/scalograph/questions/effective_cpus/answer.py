@@ -162,7 +162,8 @@ def _answer_group(
 
 def _fit_sweep(table: Table, factor: str, rows: Sequence[Row]) -> SearchResult:
     """Fit runs that were planned without the search; those of the first blocks where they are very many."""
-    times = [(int(row.configuration[factor]), time) for row in rows if (time := run_time(table, row)) is not None]
+    each = ((int(row.configuration[factor]), run_time(table, row)) for row in rows)
+    times = [(level, time) for level, time in each if time is not None and time > 0]
     top = max((level for level, _ in times), default=1)
     n = min(MOST_RUNS, most_runs(top, rounds=True))
     # Where a program cannot be weighed with two runs at each level, all runs are searched without one.

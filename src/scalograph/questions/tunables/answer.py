@@ -33,7 +33,7 @@ from scalograph.questions.tunables.model_groups import (
     sensitivity,
     sensitivity_ranks,
 )
-from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, RESOLVED, TunablesState, begin
+from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, TunablesState, begin
 from scalograph.questions.tunables.tables import tunables_sentences, tunables_tables
 from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES
@@ -102,8 +102,8 @@ def _flags(state: TunablesState, document: Tunables) -> list[Caveat]:
         return [Caveat("undecided", {"reason": NOTHING_TO_COMPARE})]
     if document.half_width is None:
         return [Caveat("few settings")]
-    if document.half_width > RESOLVED:
-        return [Caveat("wide settings", {"wide": document.half_width, "target": RESOLVED})]
+    if document.half_width > state.target:
+        return [Caveat("wide settings", {"wide": document.half_width, "target": state.target})]
     unmade = "what they found is confirmed" if state.candidates else "the planned blocks are complete"
     return [Caveat("early end", {"unmade": unmade})]
 
@@ -117,10 +117,10 @@ def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunable
     places = sensitivity_ranks(fit, n) if fit else None
     return Tunables(
         plan=state.plan, response=table.view.primary, decided=state.is_complete, margin=state.margin,
-        noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(fit.surely_within, LARGEST)) if fit else None,
+        noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(state.widest(fit), LARGEST)) if fit else None,
         n_runs=len(screening), n_default=sum(run.settings == state.space.default for run in screening),
-        n_failed=sum(run.log is None for run in screening),
-        n_fresh=len(state.observations) - len(screening), blocks=state.n_blocks,
+        n_failed=sum(run.failed for run in screening),
+        n_fresh=len(state.observations) - len(screening), blocks=state.n_blocks, blocks_needed=state.blocks_needed(fit),
         factors=[_factor(state, fit, j, places) for j in range(n)],
         settings=_settings(table, state, fit, fits), watched=list(fits), combinations=_combinations(state),
         best_of_noise=best_of_noise, worst_of_noise=worst_of_noise,
@@ -151,7 +151,7 @@ def _settings(
     for j, level in space.settings:
         # Failures that another setting is why of say nothing of this one.
         fair = [run for run in runs if not any((i, x) in out - {(j, level)} for i, x in enumerate(run.settings))]
-        failed = [run.log is None for run in fair]
+        failed = [run.failed for run in fair]
         failures_ = failures([run.settings for run in fair], failed, j, level, state.confidence)
         # The other responses with this setting, over those of the default.
         over = {name: x.gain(x.names.index((j, level))) for name, x in fits.items() if (j, level) in x.names}

@@ -5,7 +5,7 @@ from typing import Any
 
 from scalograph.questions.registry import Basis
 from scalograph.study.cross_checks import Mistake, RawFactors, check_ignored_keys, has_several_levels, levels_of, table
-from scalograph.study.model import ONE_AT_A_TIME
+from scalograph.study.model import ONE_AT_A_TIME, PAIRED
 
 BASIS: Basis = "array"
 # Levels of a factor: each block of an array tries two beside the default.
@@ -23,5 +23,5 @@ def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     for path in ((("exclude",), raw.get("exclude")), (("quick", "exclude"), table(raw, "quick").get("exclude"))):
         if path[1]:
             yield path[0], "exclusions", "none: every setting is tried beside all others", "remove them"
-    is_screening = raw.get("plan") != ONE_AT_A_TIME
+    is_screening = raw.get("plan") not in (ONE_AT_A_TIME, PAIRED)
     yield from check_ignored_keys(raw, "warmup_runs", *(["runs"] if is_screening else []))

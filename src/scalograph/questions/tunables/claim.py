@@ -27,7 +27,7 @@ FORMS = {
     "nothing": "No tunable of {all} measurably matters: no level changes {noun} by more than {most:at_most}"
     "[[; without a result: {unknown}]][[; runs fail with {fails}]].",
     "open": "Inconclusive: no tunable of {all} is known to matter; effects up to {most:at_most} remain possible"
-    "[[; without a result: {unknown}]][[; runs fail with {fails}]]. Add runs.",
+    "[[; without a result: {unknown}]][[; runs fail with {fails}]]. Add runs[[: about {needed} blocks in all]].",
     "too few": "No answer: less than one block of runs so far ({n_runs}).",
     "worst": "The most disturbed run was {worst}.",
     "wait": "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine.",
@@ -136,7 +136,7 @@ class _TunableCases:
         """Yield the case where no tunable matters, or none is known to."""
         settings = self._part.settings
         values = {**self._common, "margin": self._part.margin, "most": self._most(settings)}
-        values |= {"unknown": self._unknown(settings), "fails": self._failures()}
+        values |= {"unknown": self._unknown(settings), "fails": self._failures(), "needed": self._part.blocks_needed}
         is_same = all(s.label == "equivalent" for s in settings)
         yield case("open" if not self._part.decided else "equivalent" if is_same else "nothing", **values)
 

@@ -101,6 +101,9 @@ class Tunables(Model):
     n_failed: int = Field(default=0, description="of them, those that failed")
     n_fresh: int = Field(description="runs that confirm")
     blocks: int
+    blocks_needed: int | None = Field(
+        default=None, description="of a plan of pairs: blocks that would make every interval narrow enough"
+    )
     factors: list[FactorEffect]
     settings: list[SettingEffect]
     watched: list[str] = Field(default=[], description="other responses that were looked at")

@@ -11,7 +11,7 @@ from scalograph.design.planner import Design
 from scalograph.design.search import SearchPlan
 from scalograph.questions.tunables.search_state import begin
 from scalograph.study.levels import Configuration
-from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Study
+from scalograph.study.model import ONE_AT_A_TIME, PAIRED, SCREENING, Study
 from scalograph.text.quantities import count_noun
 
 
@@ -27,6 +27,9 @@ class TunablesPlan(SearchPlan):
         n, first = count_noun(len(search.state.space.settings), "setting"), len(search.first)
         if (self._study.plan or SCREENING) == ONE_AT_A_TIME:
             return f"{n}, one at a time: {first} runs"
+        if self._study.plan == PAIRED:
+            each, most = 2 * len(search.state.space.settings), search.state.most
+            return f"{n}, each in pairs with the default: {each} runs a block, {most} at most, less within 5%"
         most = min(search.state.most, self.most_runs)
         if most < first:
             return f"{n}; {count_noun(most, 'run')} at most, too few to compare them: the first block has {first}"

@@ -6,6 +6,7 @@ from scalograph.analysis.estimate import Estimate, proportion
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.tunables.document import SettingEffect, Tunables
+from scalograph.study.model import PAIRED
 from scalograph.study.published_claim import CONTRAST
 from scalograph.text.quantities import inverse
 
@@ -22,16 +23,17 @@ RANK = "places that the factors may have, all together"
 
 def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer values of the study, and of each setting by the levels that it alone would have; by name."""
-    gains = sorted(_gains(document), key=_value)
+    gains, narrows = sorted(_gains(document), key=_value), document.plan == PAIRED
     fresh = sorted((setting.alone for setting in document.settings if setting.alone), key=_value)
     offers: dict[str, list[OfferedValue]] = {
-        "best_gain": [OfferedValue((fresh or gains)[-1])] if gains else [],
-        "worst_gain": [OfferedValue(gains[0])] if gains else [],
+        "best_gain": [OfferedValue((fresh or gains)[-1], narrows=narrows)] if gains else [],
+        "worst_gain": [OfferedValue(gains[0], narrows=narrows)] if gains else [],
         "worst_other_gain": [], "failed_share": [], "sensitivity_rank": [], CONTRAST: [],
     }  # fmt: skip
     for setting in document.settings:
         others, fails, levels = _gains(document, setting.factor), setting.fails, _levels(document, setting)
-        offers["worst_other_gain"] += [OfferedValue(min(others, key=_value), levels)] if others else []
+        worst = [OfferedValue(min(others, key=_value), levels, narrows=narrows)] if others else []
+        offers["worst_other_gain"] += worst
         if fails is not None:
             share = proportion(setting.n_failed, setting.n_failed, document.n_failed, fails.confidence)
             offers["failed_share"].append(OfferedValue(share, levels))

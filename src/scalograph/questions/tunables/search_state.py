@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log, log1p
+from math import ceil, log, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from scalograph.questions.tunables.model_array import (
 )
 from scalograph.questions.tunables.model_fit import MOST_CONFIRMED, PAIRS, SettingFit, choose_candidates, factorial, fit
 from scalograph.questions.tunables.model_strength import ScreeningResult, screen
-from scalograph.study.model import ONE_AT_A_TIME, SCREENING, PlanKind, Study
+from scalograph.study.model import ONE_AT_A_TIME, PAIRED, SCREENING, PlanKind, Study
 
 # Rows of an array before each of which a run of the default is made.
 EVERY = 9
@@ -64,6 +64,18 @@ def replicate(space: FactorSpace, number: int, n_runs: int, seed: int) -> list[P
     return runs
 
 
+def pairs(space: FactorSpace, number: int, seed: int) -> list[PlannedRun]:
+    """Return one replicate of pairs: every setting alone and a run of the default, one after the other, as a block.
+
+    `number`: of the replicate, from 0 on. Both orders are as likely.
+    """
+    draw = random.Random(f"{seed} {number} pairs")
+    settings, runs = draw.sample(space.settings, len(space.settings)), list[PlannedRun]()
+    for i, setting in enumerate(settings, number * len(settings)):
+        runs += draw.sample([PlannedRun(space.alone(*setting), i), PlannedRun(space.default, i)], 2)
+    return runs
+
+
 def confirmation_runs(space: FactorSpace, configurations: Sequence[Settings], seed: int) -> Iterator[PlannedRun]:
     """Yield the fresh runs: in each block every configuration and the default once, shuffled."""
     draw = random.Random(f"{seed} confirm")
@@ -73,7 +85,9 @@ def confirmation_runs(space: FactorSpace, configurations: Sequence[Settings], se
         yield from runs
 
 
+MOST_BLOCKS_TOLD = 1000  # of more nobody wants to know
 ALPHA = 0.05  # probability of calling any factor one that matters which does not, over all looks together
+PAIRS_RESOLVED = 0.05  # the same of pairs, which end there
 RESOLVED = 0.04  # blocks are added until every interval is narrower than that to each side, as a share
 NEARLY = 0.2  # a factor that is that nearly selected is worth another block
 MOST_ROWS = 108  # runs of the array at most; where a factor has many levels, more
@@ -85,7 +99,7 @@ NOTHING_TO_COMPARE = "runs of the default fail, so nothing can be compared with 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An observed run: its settings, its block, and log performance; None where it failed.
+    """An observed run: its settings, its block, and log performance; None where it failed, or its guest has no times.
 
     `confirms` says that it is one of the fresh runs, whose blocks are counted anew.
     """
@@ -94,6 +108,7 @@ class Observation:
     block: int
     log: float | None
     confirms: bool = False
+    failed: bool = False
 
 
 class TunablesState:
@@ -133,7 +148,7 @@ class TunablesState:
     def default_fails(self) -> bool:
         """Tell whether so many runs of the default fail that nothing can be compared with it."""
         default = [run for run in self.observations if run.settings == self.space.default]
-        return sum(run.log is None for run in default) >= max(DEFAULT_FAILURES, len(default) / 2)
+        return sum(run.failed for run in default) >= max(DEFAULT_FAILURES, len(default) / 2)
 
     @property
     def next_level(self) -> int | None:
@@ -146,6 +161,8 @@ class TunablesState:
     @property
     def most(self) -> int:
         """Return how many runs there are at most, none of them repeated."""
+        if self.plan == PAIRED:
+            return 2 * len(self.space.settings) * self._n_runs
         if self.plan == ONE_AT_A_TIME:
             return len(self.queue) + len(self.observations)
         block_size = len(array_block(self.space, 0, self._seed, set()))
@@ -168,11 +185,15 @@ class TunablesState:
 
     def observe_failure(self, level: int) -> str | None:
         """Take a run without a score: a failure is a response."""
+        return self._take(level, None, failed=True)
+
+    def observe_timeless(self, level: int) -> str | None:
+        """Take a run that succeeded where no time counts: a guest whose CPUs are emulated."""
         return self._take(level, None)
 
     def end(self) -> None:
-        """Take the one look of a plan one at a time, where its runs ended before all were made."""
-        if self.plan == ONE_AT_A_TIME and self.screening_result is None and not self.default_fails:
+        """Take the one look of a plan without an array, where its runs ended before all were made."""
+        if self.plan != SCREENING and self.screening_result is None and not self.default_fails:
             self._look()
 
     @property
@@ -210,23 +231,29 @@ class TunablesState:
         return fit(rows, values, blocks, n_levels, selected, 1 - (1 - self.confidence) / n_others, seed)
 
     def _first(self) -> list[PlannedRun]:
-        if self.plan != ONE_AT_A_TIME:
+        if self.plan == PAIRED:
+            return pairs(self.space, 0, self._seed)
+        if self.plan == SCREENING:
             return array_block(self.space, 0, self._seed, self.left_out)
         return [run for k in range(self._n_runs) for run in replicate(self.space, k, self._n_runs, self._seed)]
 
-    def _take(self, level: int, value: float | None) -> str | None:
+    def _take(self, level: int, value: float | None, failed: bool = False) -> str | None:
         settings = self.steps[level]
         index = next((i for i, run in enumerate(self.queue) if run.settings == settings), None)
         asked = self.queue.pop(index) if index is not None else PlannedRun(settings, self.n_blocks - 1)
-        self.observations.append(Observation(settings, asked.block, value, asked.confirms))
+        self.observations.append(Observation(settings, asked.block, value, asked.confirms, failed))
         if self.default_fails:
             self.queue, self.over = [], True
             return NOTHING_TO_COMPARE
         return self._next() if not self.queue else None
 
     def _next(self) -> str | None:
+        if self.plan == PAIRED and self.n_blocks < self._n_runs and not self._is_resolved():
+            self.queue = pairs(self.space, self.n_blocks, self._seed)
+            self.n_blocks += 1
+            return None
         self._look()
-        if self.plan == ONE_AT_A_TIME or self.candidates:
+        if self.plan != SCREENING or self.candidates:
             self.over = True
             return None
         note, p = self._leave_out(), self.screening_result.p if self.screening_result else ()
@@ -242,19 +269,37 @@ class TunablesState:
     def _look(self) -> None:
         """Select with the share of alpha that one look has; a factor that was found once stays found."""
         rows, values, blocks = _arrays([(run, run.log) for run in self.screening if run.log is not None])
-        looks = 1 if self.plan == ONE_AT_A_TIME else self.most_blocks
+        looks = self.most_blocks if self.plan == SCREENING else 1
         if self.candidates or len(rows) < SYMBOLS:
             return
         self.screening_result = screen(rows, values, blocks, self.space.n_levels, ALPHA / looks, self._seed % 2**31)
         self.selected = tuple(dict.fromkeys((*self.selected, *self.screening_result.selected)))
         self.looks.append(self.selected)
+        tried = self.n_blocks >= n_rotations(self.space.n_levels) or self.plan != SCREENING
+        self.resolved = tried and self._is_resolved()
+
+    def _is_resolved(self) -> bool:
         effects = self.fit_settings()
-        tried = self.n_blocks >= n_rotations(self.space.n_levels) or self.plan == ONE_AT_A_TIME
-        self.resolved = effects is not None and tried and effects.surely_within <= log1p(RESOLVED)
+        return effects is not None and self.widest(effects) <= log1p(self.target)
+
+    def widest(self, fit: SettingFit) -> float:
+        """Return the largest half-width, as a log: of pairs as it is, else if the noise is as large as it may be."""
+        return fit.widest if self.plan == PAIRED else fit.surely_within
+
+    @property
+    def target(self) -> float:
+        """Return the half-width that all intervals are to reach, as a share."""
+        return PAIRS_RESOLVED if self.plan == PAIRED else RESOLVED
+
+    def blocks_needed(self, fit: SettingFit | None) -> int | None:
+        """Return how many blocks of pairs would do, as half-widths fall with their root; None for other plans."""
+        if self.plan != PAIRED or fit is None or fit.widest <= log1p(self.target):
+            return None
+        return min(ceil(self.n_blocks * (fit.widest / log1p(self.target)) ** 2), MOST_BLOCKS_TOLD)
 
     def _leave_out(self) -> str | None:
         runs = self.screening
-        rows, failed = [run.settings for run in runs], [run.log is None for run in runs]
+        rows, failed = [run.settings for run in runs], [run.failed for run in runs]
         failing = failing_settings(rows, failed, self.space.n_levels)
         new, self.left_out = sorted(failing - self.left_out), self.left_out | failing
         named = [f"{self.space.names[j]} {self.space.levels[j][k]}" for j, k in new]
@@ -303,6 +348,9 @@ def begin(study: Study, configurations: Sequence[Configuration]) -> Search[Tunab
     state = TunablesState(
         read_factor_space(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence
     )
+    if not state.space.settings:
+        fix = "a guest with less memory, or settings that act here"
+        raise StudyError.one("factors", "no setting that can act on this machine", "one at least", fix)
     _refuse_holes(state, configurations)
     first = [state.steps.index(run.settings) for run in state.queue]
     return Search(

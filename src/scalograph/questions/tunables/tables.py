@@ -8,7 +8,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import TableDoc
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.text.format import estimate, level_text, significant
-from scalograph.text.quantities import count_noun, response_ratio, two_digits
+from scalograph.text.quantities import count_noun, excess_memory, response_ratio, two_digits
 from scalograph.text.short_names import join_first, join_names
 
 _GROUPS = "means over the factors of a group, as the table of factors has them; settings without a run are in none"
@@ -122,7 +122,7 @@ MOST_SAID = 4
 def tunables_sentences(table: Table, part: Tunables) -> list[str]:
     return [
         *_contrast_sentences(table, part), *_noise_sentences(table, part),
-        *_no_change_sentences(table, part), *_count_sentences(part),
+        *_no_change_sentences(table, part), *_untestable_sentences(table), *_count_sentences(part),
     ]  # fmt: skip
 
 
@@ -155,6 +155,17 @@ def _no_change_sentences(table: Table, part: Tunables) -> Iterator[str]:
         responses = join_names([table.view.title(name) for name in (part.response, *part.watched)])
         names = join_first([table.view.short_levels(setting.levels) for setting in idle], MOST_SAID)
         yield f"No change of {responses} is seen with {names}."
+
+
+def _untestable_sentences(table: Table) -> Iterator[str]:
+    """Name the factors whose settings cannot act on a machine with that much memory; none of them was run."""
+    memory = table.machine.get("memory_bytes")
+    by_reason: dict[str, list[str]] = {}
+    for name, factor in table.study.factors.items():
+        if reason := excess_memory(factor.most_gib, memory):
+            by_reason.setdefault(reason, []).append(table.view.title(name))
+    for reason, names in by_reason.items():
+        yield f"Not testable here: {join_names(names)}: {reason}."
 
 
 def _count_sentences(part: Tunables) -> Iterator[str]:

@@ -7,9 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from scalograph.analysis.estimate import Estimate, proportion
+from scalograph.design.resolve import assumed_host, design
+from scalograph.errors import StudyError
 from scalograph.findings.answer import Answer
+from scalograph.findings.published.measured_values import MeasuredValue
+from scalograph.findings.published.published_claims import OfferedQuantity, decide_claim, decide_claims
 from scalograph.findings.row import Row
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
@@ -21,6 +26,7 @@ from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, RESOL
 from scalograph.study.declare import claims_of, declare_shipped
 from scalograph.study.load import parse
 from scalograph.study.model import Study
+from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.scalars import Level
 from scalograph.text.warning_catalog import Caveat
 from scalograph.verdict.cause import Cause
@@ -265,3 +271,95 @@ def test_claims_of_a_paper_may_ask_for_best_worst_ranks_and_failures(rated: Answ
     (claim,) = (one for one in claims_of(shipped) if one.id == "S3-3")
     n, confidence = shipped.study.protocol.runs, shipped.study.protocol.confidence
     assert (proportion(n, n, n, confidence).low or 0) >= (claim.bounds[0] or 1.0)
+
+
+def paired(n_blocks: int, noise: float, drift: float = 0.0, plan: str = "pairs") -> Answer:
+    """Settings without effect, on a machine whose pace drifts by so much from run to run; to so many blocks."""
+    k, walk, draw = 0, 0.0, np.random.default_rng(5)
+
+    def pace(_: Mapping[str, Level]) -> float:
+        nonlocal k, walk
+        k, walk = k + 1, walk + drift * draw.standard_normal()
+        return walk
+
+    n = sum(len(levels) - 1 for levels in LEVELS.values())
+    return said(pace, RATE, noise, most=2 * n * n_blocks, plan=plan, protocol={"runs": n_blocks})
+
+
+def test_pairs_are_one_setting_and_the_default_and_drift_between_them_is_in_no_interval() -> None:
+    search = begin(study(RATE, plan="pairs", protocol={"runs": 2}), ())
+    blocks: dict[int, list[tuple[int, ...]]] = {}
+    for run in search.state.queue:
+        blocks.setdefault(run.block, []).append(run.settings)
+    default = search.state.space.default
+    assert all(len(pair) == 2 and default in pair for pair in blocks.values())
+    assert {next(x for x in pair if x != default) for pair in blocks.values()} == {
+        search.state.space.alone(*setting) for setting in search.state.space.settings
+    }  # fmt: skip
+    assert len({pair[0] == default for pair in blocks.values()}) == 2, "either comes first"
+    pairs, pooled = (document(paired(8, 0.004, 0.02, plan)) for plan in ("pairs", "one-at-a-time"))
+    assert pairs.noise_percent and pooled.noise_percent and pairs.noise_percent < 0.75 * pooled.noise_percent
+
+
+@pytest.mark.parametrize(("noise", "is_decided"), [(0.01, True), (0.2, False)])
+def test_pairs_end_within_5_percent_or_tell_how_many_blocks_would(noise: float, is_decided: bool) -> None:
+    found = paired(8, noise)
+    part = document(found)
+    assert part.decided is is_decided and part.half_width is not None
+    if is_decided:
+        assert part.half_width <= 0.05 and part.blocks < 8 and part.blocks_needed is None, "it ends early"
+        return
+    assert part.half_width > 0.05 and part.blocks == 8
+    assert part.blocks_needed is not None and 8 < part.blocks_needed <= 1000
+    assert cases_of(found)["open"]["needed"] == part.blocks_needed
+
+
+def test_a_factor_that_cannot_act_on_this_memory_is_not_testable_here() -> None:
+    declared = declare_shipped("vm-tunables")
+    facts = assumed_host(declared.study, 2)
+    small, big = (
+        design(declared.study, facts.model_copy(update={"memory_bytes": n << 30})) for n in (1, 24)
+    )  # fmt: skip
+    assert {len(factor.levels) for factor in small.study.factors.values()} >= {3, 4, 5} and not small.dropped
+    acting = {name for name, factor in big.study.factors.items() if len(factor.levels) > 1}
+    assert acting == {"dirty_expire_centisecs", "dirty_writeback_centisecs"}
+    reason = "it needs a machine with at most 1 GiB, this one has 24 GiB"
+    assert all(text.endswith(reason) for text in big.dropped) and len(big.dropped) == 8
+    planned = [*big.configurations]
+    rows = [row(k, planned[k % len(planned)], {"rate": 100.0 + k % 7}) for k in range(2 * len(planned))]
+    table = Table(big.study, "h", {"memory_bytes": 24 << 30}, planned, [2] * len(planned), rows)
+    answered = answer(table, samples_by_configuration(table), [])
+    (text,) = [text for text in answered.sentences if text.startswith("Not testable here: ")]
+    assert "dirty_ratio" in text and reason in text and "dirty_expire_centisecs" not in text
+    claims = {
+        each.id: each for each in decide_claims(table, samples_by_configuration(table), lambda _: OfferedQuantity("x"))
+    }  # fmt: skip
+    assert {claims[f"S3-{name}"].decision for name in ("2", "3", "4a", "4b", "5a", "5b")} == {"not testable here"}
+    with pytest.raises(StudyError, match="no setting that can act"):
+        begin(big.study.model_copy(update={"factors": {"a": big.study.factors["dirty_ratio"]}}), ())
+
+
+def test_a_guest_without_times_decides_failures_and_no_time() -> None:
+    asked = study(RATE, plan="pairs", protocol={"runs": 3})
+    search, rows = begin(asked, ()), list[Row]()
+    planned = [dict(configuration) for (configuration,) in search.steps.values()]
+    while (level := search.state.next_level) is not None:
+        (configuration,) = search.steps[level]
+        if configuration["a"] == 80:
+            rows.append(row(len(rows), configuration, {}))
+            search.state.observe_failure(level)
+        else:
+            timeless = row(len(rows), configuration, {}, "unverified", Cause("functional", None, "", ""))
+            rows.append(structs.replace(timeless, status="ok"))
+            search.state.observe_timeless(level)
+    assert not search.state.default_fails and len(rows) == 2 * 3 * len(search.state.space.settings)
+    table = Table(asked, "h", {}, planned, [1] * len(planned), rows)
+    part = document(answer(table, samples_by_configuration(table), []))
+    assert part.n_failed == 3 and all(setting.gain is None for setting in part.settings)
+    assert [s.level for s in part.settings if s.n_failed] == [80]
+    claim = PublishedClaim(id="a", sentence="b", kind="count", quantity="best_gain", holds=[1, 2])
+    offers = quantities(part)
+    values = [MeasuredValue("", missing="nothing is known of it")]
+    assert "best_gain" not in offers and offers["failed_share"]
+    decided = decide_claim(table, claim, "x", values)
+    assert (decided.decision, "emulated" in decided.why) == ("not testable here", True)
