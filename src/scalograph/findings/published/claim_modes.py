@@ -88,9 +88,9 @@ def _merge(over_all: DecidedClaim, below: DecidedClaim, is_shown: bool) -> Decid
         return over_all.model_copy(update={"figures": figures, "doubt": doubt})
     reason = "runs have two modes of CPU time, which decide differently, and nothing shows that the CPU was slower"
     differing = next((_both_words(*pair, over_all) for pair in both if pair[0].decision != pair[1].decision), "")
-    why = f"{reason}: {differing}" if differing else reason
+    reason = f"{reason}: {differing}" if differing else reason
     return below.model_copy(
-        update={"decision": "inconclusive", "why": why, "figures": figures, "reason_kind": None, "reason": ""}
+        update={"decision": "inconclusive", "why": reason, "figures": figures, "reason_kind": None, "reason": ""}
     )
 
 
