@@ -206,7 +206,7 @@ def headline(reproduction: Reproduction) -> str:
 
 
 _REASONS: dict[ReasonKind, str] = {
-    "since": "systems have changed since", "host": "this machine", "built": "built otherwise here",
+    "since": "systems have changed since", "host": "due to this machine", "built": "built otherwise here",
     "contradicted": "contradicted", "unknown": "unknown",
 }  # fmt: skip
 

@@ -200,6 +200,8 @@ def _decide_whole(
         return "not comparable", claim.unlike
     if reason := claim_texts.missing_capability(claim, table.machine):
         return "not testable here", reason
+    if not decisions:
+        return "not measured", "one level of its factor is planned here: there is nothing to compare"
     if "does not hold" in decisions:
         return "does not hold", ""
     pairs = zip(values, decisions, strict=True)
