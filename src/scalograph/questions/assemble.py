@@ -25,6 +25,7 @@ from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tail
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import add_varied, first_claim
+from scalograph.questions.comparison import declared_claim
 from scalograph.questions.registry import answering_questions, has_curves, publishing_questions, role
 from scalograph.text.load_words import bad_ends
 from scalograph.text.reproduced import outcome
@@ -61,7 +62,8 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
     sentences = [*_concatenate([*own, *readings], lambda answer: answer.sentences)]
     noted = _concatenate(answers.values(), lambda answer: answer.warnings)
-    claim = add_varied(first_claim([*own, *readings], sentences), table.study.protocol.vary)
+    claim = declared_claim(table, taken) or first_claim([*own, *readings], sentences)
+    claim = add_varied(claim, table.study.protocol.vary)
     others = [text for x in (*own, *readings) if x.claim for text in x.claim.sentences]
     all_told = dict.fromkeys((*claim.sentences, *others, *sentences, *outcome(decided, published)))
     return Findings(
