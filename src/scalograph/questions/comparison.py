@@ -16,11 +16,11 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level
-from scalograph.questions.claims import case, state, why_unanswerable
+from scalograph.questions.claims import case, published_text, state, why_unanswerable
 from scalograph.questions.levels.model import contrast_samples
 from scalograph.questions.matrices import MOST_ROWS, are_equivalent, mean_estimate
 from scalograph.questions.terms import find_terms, term_text
-from scalograph.study.model import DeclaredComparison
+from scalograph.study.model import DeclaredComparison, Study
 from scalograph.text.answer_form import Quantity, value_text
 from scalograph.text.cell_numbers import cell_number, is_resolved, matrix_scale
 from scalograph.text.scale import scale_for
@@ -64,7 +64,8 @@ def declared_claim(table: Table, taken: SampleMap) -> Claim | None:
         return None
     matrix = _matrix(table, measured)
     cases = [stated for comparison in measured for stated in comparison.cases(matrix)]
-    return state(FORMS, cases, matrix, f"response {measured[0].response}")
+    stated = state(FORMS, cases, matrix, f"response {measured[0].response}")
+    return stated.model_copy(update={"published": published_text([x.published_ratios(table.study) for x in measured])})
 
 
 class _ComparisonCases:
@@ -107,6 +108,18 @@ class _ComparisonCases:
         if terms is None:
             return f"{len(some)} of {len(self._contexts)} configurations"
         return " or ".join(term_text(self._view, term) for term in terms if term)
+
+    def published_ratios(self, study: Study) -> list[float]:
+        """Return the ratios of a paper of the same levels; one of the second over the first is inverted."""
+        own, claims = self._declared, study.published.claims if study.published else []
+        ratios = []
+        for x in claims:
+            is_same = x.kind == "ratio" and (x.response or self._view.primary) == self.response
+            is_within = all(own.where.get(name, level) == level for name, level in x.where.items())
+            values = [x.published] if isinstance(x.published, float) else x.published or []
+            if is_same and is_within and own.over and (x.of, x.over) in ((own.of, own.over), (own.over, own.of)):
+                ratios += [value if x.of == own.of else 1 / value for value in values if value]
+        return ratios
 
     def labels(self, has_heads: bool, has_title: bool) -> Iterator[tuple[str, _Compared]]:
         """Yield the rows of the matrix with their labels; `has_heads` of it say what is compared."""

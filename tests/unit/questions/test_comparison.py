@@ -8,13 +8,18 @@ from simulate.noise import Noise
 from simulate.scaling import Shape, simulate_study
 
 from scalograph.errors import StudyError
+from scalograph.findings.curves import make_curves
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
+from scalograph.protocol.published_claim import PublishedCurve, PublishedPoint
+from scalograph.questions.claims import add_published
 from scalograph.questions.comparison import declared_claim
+from scalograph.questions.scaling.claim import claim as scaling_claim
 from scalograph.study.identity import study_hash
 from scalograph.study.load import parse
-from scalograph.study.model import DeclaredComparison
+from scalograph.study.model import DeclaredComparison, replace_claims
+from scalograph.study.published_claim import PublishedClaim
 from tests.kit.findings import cases_of
 
 EIGHT = {"of": {"threads": 8}, "over": {"threads": 1}}
@@ -100,6 +105,43 @@ def test_a_comparison_that_decides_stands_before_one_that_does_not() -> None:
     assert [case.case for case in claim(half, compare=[ninth, EIGHT]).cases] == ["differs"]
     given = table(half, compare=[ninth])
     assert declared_claim(given, samples_by_configuration(given)) is None  # its levels were not measured
+
+
+PAPER: dict[str, Any] = {"kind": "ratio", "holds": [0.5, 2.0], "id": "a", "sentence": "b"}
+
+
+@pytest.mark.parametrize(
+    ("of", "over", "where", "text"),
+    [(8, 1, {}, "Published: 1.8\N{MULTIPLICATION SIGN}."), (1, 8, {}, "Published: 0.556\N{MULTIPLICATION SIGN}."),
+     (8, 1, {"lock": "1"}, ""), (9, 1, {}, "")],
+)  # fmt: skip
+def test_the_ratio_of_a_paper_stands_beside_that_of_the_same_levels(
+    of: int, over: int, where: dict[str, Any], text: str
+) -> None:
+    given = table(half, half, compare=[{**EIGHT, "where": {"lock": "0"}}])
+    paper = {**PAPER, "of": {"threads": of}, "over": {"threads": over}, "where": where, "published": 1.8}
+    given.study = replace_claims(given.study, [PublishedClaim.model_validate(paper)])
+    stated = declared_claim(given, samples_by_configuration(given))
+    assert stated and stated.published == text
+
+
+def test_the_speedup_of_a_paper_stands_beside_that_of_the_same_configuration() -> None:
+    here: dict[str, Any] = {"lock": "1", "threads": 8}
+    stated = Claim(sentences=["A."], about=[here])
+    curves = [
+        PublishedCurve(group={"lock": lock}, factor="threads", points=[PublishedPoint(level=n, values={"speedup": x})])
+        for lock, n, x in (("1", 8, 1.81), ("1", 4, 3.0), ("0", 8, 4.0), ("1", 8, 1.98))
+    ]
+    assert (
+        add_published(stated, curves).published
+        == "Published: 1.81\N{MULTIPLICATION SIGN} to 1.98\N{MULTIPLICATION SIGN}."
+    )
+    assert add_published(stated, curves[1:3]).published == ""
+    # What a sweep says first names its configurations.
+    swept = simulate_study(np.random.default_rng(2), [twice, flat], Noise(0.0, 0.003))
+    samples = samples_by_configuration(swept)
+    spoken = scaling_claim(swept, samples, make_curves(swept, samples))
+    assert spoken and spoken.about == [{"lock": "0", "threads": 8}] and "about" not in spoken.model_dump()
 
 
 STUDY = """
