@@ -40,7 +40,7 @@ def test_what_a_study_declares_answers_of_its_example(example: Path) -> None:
     """The example was run before the comparison was declared, which is read from the study around it."""
     findings, _ = analyze(example, keep=False)
     assert findings.claim and {case.case for case in findings.claim.cases} <= FORMS.keys()
-    assert findings.claim.answered and contradictions(findings) == []
+    assert contradictions(findings) == []
 
 
 def test_no_text_of_a_kept_reproduction_has_a_doubled_period() -> None:
