@@ -18,7 +18,7 @@ from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level
 from scalograph.questions.claims import case, published_text, state, why_unanswerable
 from scalograph.questions.levels.model import contrast_samples
-from scalograph.questions.matrices import MOST_ROWS, are_equivalent, mean_estimate
+from scalograph.questions.matrices import are_equivalent, mean_estimate
 from scalograph.questions.terms import find_terms, term_text
 from scalograph.study.model import DeclaredComparison, Study
 from scalograph.text.answer_form import Quantity, value_text
@@ -40,6 +40,8 @@ FORMS = {
 }
 # Ratios within this share of 1 are equivalent, as they are for published claims.
 ALIKE = 0.05
+MOST_ROWS = 24  # those of three sentences, each with least and largest of four kinds
+LONGEST_HEAD = 24  # letters of levels that head a column
 MOST_SHARE = 1.0  # a larger difference is no percentage to read
 
 
@@ -216,7 +218,8 @@ def _mean(estimates: Sequence[Estimate]) -> Estimate:
 
 def _matrix(table: Table, measured: Sequence[_ComparisonCases]) -> Matrix:
     """Tabulate the values of each comparison and their ratio; with units of their own where responses differ."""
-    first, (has_over, is_single) = measured[0], (any(x.over for x in measured), len(measured) == 1)
+    first, has_over = measured[0], any(x.over for x in measured)
+    is_single = len(measured) == 1 and max(len(first.of), len(first.over)) <= LONGEST_HEAD
     is_common = len({x.response for x in measured}) == 1
     rows = []
     for comparison in measured:
