@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.cli.analyze_steps import analyze
 from scalograph.protocol.findings import Findings
+from scalograph.questions.comparison import FORMS
+from scalograph.study.load import load
 from tests.golden.conftest import Told
 from tests.golden.kept import FOLDER, JOURNALS, kept_journals
 from tests.kit import ROOT
@@ -25,6 +28,19 @@ def name_of(journal: Path) -> str:
 def test_what_an_example_says_agrees(journal: Path, told: Told) -> None:
     folder = told(journal.parent, name_of(journal)).folder
     assert contradictions(Findings.model_validate_json((folder / "findings.json").read_text())) == []
+
+
+COMPARED = [
+    folder for folder in sorted((ROOT / "studies").glob("*/example")) if load(folder.parent / "study.toml").compare
+]
+
+
+@pytest.mark.parametrize("example", COMPARED, ids=lambda example: str(example.parent.name))
+def test_what_a_study_declares_answers_of_its_example(example: Path) -> None:
+    """The example was run before the comparison was declared, which is read from the study around it."""
+    findings, _ = analyze(example, keep=False)
+    assert findings.claim and {case.case for case in findings.claim.cases} <= FORMS.keys()
+    assert contradictions(findings) == []
 
 
 def test_no_text_of_a_kept_reproduction_has_a_doubled_period() -> None:

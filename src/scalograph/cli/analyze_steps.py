@@ -4,11 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scalograph.errors import Exit
+from scalograph.errors import Exit, StudyError
 from scalograph.protocol import results, saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.questions.registry import role, roles_present
-from scalograph.study.model import replace_claims
+from scalograph.study.load import load
+from scalograph.study.model import Study, replace_claims
 from scalograph.study.published_claim import PublishedClaim
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def analyze(
     from scalograph.questions.assemble import findings
 
     read = table.load(results.locate_journal(source), keep_observations=False, correct=correct)
-    read = read if claims is None else replace(read, study=replace_claims(read.study, claims))
     folder = results.locate_results(source)
+    study = read.study if claims is None else replace_claims(read.study, claims)
+    read = replace(read, study=_replace_comparisons(study, _study_file(folder)))
     with pause_gc():
         result = findings(read, folder.folder, reproduction_commands(read.study, folder.study, read.machine))
     result = add_profile(add_ceiling(result, read.ceiling) if read.ceiling else result, folder.folder, read)
@@ -42,6 +44,26 @@ def analyze(
     if keep:
         saved_documents.write_findings(result, file)
     return result, file
+
+
+def _study_file(folder: results.Results) -> Path:
+    """Return where the study's own file is if the results are its example."""
+    return folder.folder.resolve().parent / "study.toml"
+
+
+def _replace_comparisons(study: Study, file: Path) -> Study:
+    """Return a study with the comparisons that its file declares by now: these only show its results."""
+    if not file.is_file():
+        return study
+    try:
+        declared = load(file)
+    except StudyError:
+        return study  # of another release
+    names = {*study.factors, *study.responses, None}
+    is_same = declared.name == study.name and declared.question == study.question
+    if not is_same or any({*c.of, *c.where, c.response} - names for c in declared.compare):
+        return study
+    return study.model_copy(update={"compare": declared.compare})
 
 
 def report(
@@ -121,7 +143,8 @@ def is_current(source: Path) -> bool:
         return not source.is_file() or source == folder.findings  # no journal by another name
     if source.is_file() and source != folder.journal:  # a second journal in one folder
         return False
-    others = (file for file in folder.folder.iterdir() if file not in (folder.findings, folder.report))
+    others = [file for file in folder.folder.iterdir() if file not in (folder.findings, folder.report)]
+    others.append(_study_file(folder))
     made_ns = folder.findings.stat().st_mtime_ns
     return all(file.stat().st_mtime_ns <= made_ns for file in others if file.is_file())
 

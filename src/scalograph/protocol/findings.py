@@ -47,6 +47,7 @@ class Claim(Model):
         sentences: one to three; the first answers the title, or says why not; `answered` whether it does.
         matrix: None where the sentences hold all there is.
         figure: id of the figure that shows it; empty for the first one.
+        published: what a paper has of the ratios; `about`, which is not saved, names the configurations of these.
     """
 
     sentences: list[Text] = Field(min_length=1, max_length=3)
@@ -54,6 +55,8 @@ class Claim(Model):
     answered: bool = True
     matrix: Matrix | None = None
     figure: str = ""
+    published: Text = Field(default="", exclude_if=lambda text: not text)
+    about: list[dict[str, Level]] = Field(default=[], exclude=True)
 
 
 def _cell(x: Any) -> Any:
@@ -284,9 +287,7 @@ class RunLog(Model):
     cause: list[Text] = Field(default=[], description="of the verdict, the gravest; empty where there is none")
     amount: list[float | None] = Field(default=[], description="of that cause, in its unit")
     counted: list[bool] = Field(default=[], description="whether the estimates rest on it")
-    relative: list[float | None] = Field(
-        default=[], description="its primary response over the median of its configuration's runs"
-    )
+    relative: list[float | None] = Field(default=[], description="primary response over its configuration's median")
 
     @model_validator(mode="after")
     def _check_lengths(self) -> "RunLog":
@@ -346,9 +347,7 @@ class Findings(Model):
     residue: list[Text] = []
     warnings: list[Text] = []
     noise: StudyNoise | None = None
-    ceilings: dict[str, list[CeilingPoint]] | None = Field(
-        default=None, max_length=64, description="kind of work -> what the machine itself scales to, by CPUs"
-    )
+    ceilings: dict[str, list[CeilingPoint]] | None = Field(default=None, max_length=64, description="by kind of work")
     noise_since: dict[str, Any] | None = Field(default=None, description="the machine's noise against its kept floor")
     degraded: list[DegradedRuns] = []
     reproduce: list[Text] = []

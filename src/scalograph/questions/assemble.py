@@ -26,7 +26,8 @@ from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tail
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.protocol.published_claim import DecidedClaim
-from scalograph.questions.claims import add_partners, add_varied, first_claim
+from scalograph.questions.claims import add_partners, add_published, add_varied, first_claim
+from scalograph.questions.comparison import declared_claim
 from scalograph.questions.registry import answering_questions, has_curves, publishing_questions, role
 from scalograph.text.load_words import bad_ends
 from scalograph.text.reproduced import outcome
@@ -64,15 +65,15 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
     sentences = [*_concatenate([*own, *readings], lambda answer: answer.sentences)]
     noted = _concatenate(answers.values(), lambda answer: answer.warnings)
-    counts = overview.count_runs(table, every)
-    claim = add_varied(add_partners(first_claim([*own, *readings], sentences), counts), table.study.protocol.vary)
+    counts, beside = overview.count_runs(table, every), make_published_curves(table, drawn, folder)
+    claim = declared_claim(table, taken) or first_claim([*own, *readings], sentences)
+    claim = add_varied(add_partners(add_published(claim, beside), counts), table.study.protocol.vary)
     others = [text for x in (*own, *readings) if x.claim for text in x.claim.sentences]
     all_told = dict.fromkeys((*claim.sentences, *others, *sentences, *outcome(decided, published)))
     return Findings(
         study=overview.describe_study(table), machine=dict(table.machine), runs=counts,
         trust=judge_study(table, every, reasons, summarize_flags(table, marked_by, bound, claim), floor),
-        claim=claim, published_claims=decided, published_curves=make_published_curves(table, drawn, folder),
-        answer=[shorten(text, LONGEST) for text in all_told],
+        claim=claim, published_claims=decided, published_curves=beside, answer=[shorten(x, LONGEST) for x in all_told],
         curves=drawn, parts={**silent, **{name: answer.part() for name, answer in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=overview.read_timelines(every, table.view.primary, table.file, table.study.protocol.warmup),

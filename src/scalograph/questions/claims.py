@@ -8,13 +8,16 @@ from scalograph.findings.study_verdict import why_unusable, worst_cause
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, RunsDoc
 from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.protocol.published_claim import PublishedCurve
 from scalograph.text.answer_form import fill
+from scalograph.text.format import DASH
 from scalograph.text.short_names import join_names
 from scalograph.text.summaries import variation_text
 from scalograph.text.warning_catalog import warning_text
 
 NOTHING = "Inconclusive: the study has no result yet."
 MOST_SENTENCES, MOST_WORDS = 3, 60
+SPEEDUP = "speedup"  # as published curves name it
 
 
 def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
@@ -95,6 +98,24 @@ def add_sentence(claim: Claim, text: str) -> Claim:
     """End a claim with a sentence without a form; it replaces the last one if there are too many."""
     kept = [other for other in claim.sentences if other != text][: MOST_SENTENCES - 1]
     return claim.model_copy(update={"sentences": [*kept, text], "cases": claim.cases[: len(kept)]})
+
+
+def add_published(claim: Claim, curves: Sequence[PublishedCurve]) -> Claim:
+    """Add what a paper has of the speedups that the first sentence states."""
+    points = [({**curve.group, curve.factor: point.level}, point) for curve in curves for point in curve.points]
+    values = [x.values[SPEEDUP] for levels, x in points if levels in claim.about and SPEEDUP in x.values]
+    return claim.model_copy(update={"published": published_text([values])}) if values else claim
+
+
+def published_text(ratios: Sequence[Sequence[float]]) -> str:
+    """Format published ratios of each comparison, the least and the largest; empty without any.
+
+    >>> published_text([[1.98, 1.81, 1.9], [], [3.0]]), published_text([[], []])
+    ('Published: 1.81× to 1.98×; –; 3×.', '')
+    """
+    every = [dict.fromkeys(f"{x:.3g}\N{MULTIPLICATION SIGN}" for x in sorted(some)) for some in ratios]
+    parts = [" to ".join(dict.fromkeys([*some][:: max(len(some) - 1, 1)])) or DASH for some in every]
+    return f"Published: {'; '.join(parts)}." if any(ratios) else ""
 
 
 def limit_sentences(sentences: Iterable[str]) -> list[str]:

@@ -63,7 +63,7 @@ NEVER = ("seed", "configurations")
 MORE_RUNS = "--runs"
 
 # Parts of a study that do not change what is measured.
-SHOWN = ("title", "reference", "tables", "published", "quick")
+SHOWN = ("title", "reference", "tables", "compare", "published", "quick")
 # Nor do these keys of `protocol`: they end the same order of runs earlier or later, or say what to do meanwhile.
 FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy")
 # Files of one workload.
@@ -83,7 +83,7 @@ def study_hash(study: Study, sources: bytes = b"") -> str:
     """
     document = dump_study(study)
     for shown in SHOWN:
-        document.pop(shown)
+        document.pop(shown, None)
     for factor in document["factors"].values():
         factor.pop("group", None)
     for free in FREE:

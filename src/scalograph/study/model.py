@@ -213,6 +213,23 @@ class ReportTable(StudyPart):
         return self
 
 
+class DeclaredComparison(StudyPart):
+    """Levels whose response, over that of others, answers the title; without others, the response itself does."""
+
+    of: Annotated[dict[FactorName, FactorLevel], Field(min_length=1)]
+    over: dict[FactorName, FactorLevel] = {}
+    where: dict[FactorName, FactorLevel] = {}
+    response: Annotated[Name, Refers("response")] | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> "DeclaredComparison":
+        if self.over and self.over.keys() != self.of.keys():
+            raise ValueError("found `over` of other factors than `of`, expected the same")
+        if self.of == self.over or self.of.keys() & self.where.keys():
+            raise ValueError("found levels twice in `of`, `over` and `where`, expected different ones")
+        return self
+
+
 class UnlikeRows(StudyPart):
     """Published rows built otherwise than what is measured: column -> cell."""
 
@@ -267,6 +284,9 @@ class Study(StudyPart):
     baseline: dict[FactorName, FactorLevel] = Field(default={}, max_length=16)
     reference: dict[FactorName, FactorLevel] = {}
     tables: list[ReportTable] = []
+    compare: Annotated[list[DeclaredComparison], OnlyFor(SWEEP)] = Field(
+        default=[], max_length=8, exclude_if=lambda listed: not listed
+    )
     published: Published | None = None
     quick: Quick = Quick()
 

@@ -58,9 +58,10 @@ def count_claims(decided: Sequence[DecidedClaim]) -> str:
 
 
 def published_outcome(findings: Findings) -> str:
-    """Return a sentence on the claims or values of a paper; empty where a study has none."""
+    """Return what a paper has of the answer, and a sentence on its claims or values; empty where a study has none."""
     table = next((table for table in findings.tables if table.id == TABLE), None)
-    return " ".join(outcome(findings.published_claims, table))
+    beside = [findings.claim.published] if findings.claim and findings.claim.published else []
+    return " ".join([*beside, *outcome(findings.published_claims, table)])
 
 
 def outcome(decided: Sequence[DecidedClaim], table: TableDoc | None) -> list[str]:

@@ -80,14 +80,14 @@ def _pairs(samples: SampleMap, factor: str, response: str) -> Iterator[LevelDiff
         for first, second in combinations(members, 2):
             if (response in first.whole) != (response in second.whole):
                 continue  # a whole run and a median of iterations are not of one kind
-            contrast = _contrast(first, second, response)
+            contrast = contrast_samples(first, second, response)
             if contrast.delta < 0:
                 yield LevelDifference(factor, first, second, contrast.invert())
             else:
                 yield LevelDifference(factor, second, first, contrast)
 
 
-def _contrast(first: Sample, second: Sample, response: str) -> Contrast:
+def contrast_samples(first: Sample, second: Sample, response: str) -> Contrast:
     """Contrast logs, paired within shared blocks, or as independent runs where fewer than two are shared."""
     a, b = first.block_logs(response), second.block_logs(response)
     shared = [block for block in a if block in b]

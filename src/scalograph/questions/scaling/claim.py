@@ -75,7 +75,7 @@ def claim(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Claim | No
     cases = [*answer.all()]
     if reason:
         cases = [AnswerCase(case="no answer", values={"reason": reason})]
-    return state(FORMS, cases, answer.lines.matrix(curves))
+    return state(FORMS, cases, answer.lines.matrix(curves)).model_copy(update={"about": answer.about})
 
 
 def _incomparable(table: Table, taken: SampleMap) -> str:
@@ -127,6 +127,12 @@ class _Cases:
             yield self._decline(best, self._past)
         yield from self._waits(best)
         yield from self._no_gain()
+
+    @property
+    def about(self) -> list[dict[str, Level]]:
+        """Return the configurations whose speedup the first sentence states."""
+        points = self._best.members if self._best else [self._worst] if self._worst else []
+        return [{**point.curve.group, point.curve.factor: point.level} for point in points]
 
     def _exceptions(self, best: BestGain) -> Iterator[AnswerCase]:
         """Name what gains less, and what is inconclusive: one sentence, so that neither is dropped."""

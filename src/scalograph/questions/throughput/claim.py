@@ -25,6 +25,7 @@ FORMS = {
     "plateau": "Maximum throughput is {rate:quantity} at {level}[[ with {who}]]; no gain beyond.",
     "plateau range": "Maximum throughput is {rate:quantity}, reached between {low} and {level}[[ with {who}]].",
     "peak": "Maximum throughput is {rate:quantity} at {level}[[ with {who}]].",
+    "full": "Throughput reaches {rate:quantity} at {level}[[ with {who}]], the highest measured.",
     "rising": "Throughput reaches {rate:quantity} at {level}[[ with {who}]] and still rises there.",
     "only": "Throughput is {rate:quantity} at {level}.",
     "lost": "[[{failed} fail ({cause}).]][[ {starved} of the clients get no answer in the window.]]",
@@ -42,7 +43,7 @@ FORMS = {
     "open": "Inconclusive: the maximum throughput is unknown; the highest measured is {rate:quantity}"
     " at {level}[[ with {who}]].",
     "test more": "Test higher loads, or add runs.",
-    "add runs": "Add runs.",
+    "from": "It is inconclusive from which load on. Add runs.",
     "generator": "Inconclusive: the load generator saturates first[[, at {rate:quantity}]] with {level}."
     " Give it more CPUs.",
     "one run": "Inconclusive: one run per configuration is too few for a throughput. Add runs.",
@@ -114,11 +115,10 @@ class _ThroughputCases:
             failed = _request_share(last.errors) if last.errors >= WRONG else ""
             yield AnswerCase(case="falls", values={**fallen, "failed": failed})
         yield from self._others()
-        is_full = group.ends in KINDS and group.ends not in CASES
-        if main != "open" or is_full:
+        if main != "open":
             yield from bottleneck_case(group)
-        if main == "open":
-            yield AnswerCase(case="add runs" if is_full else "test more")
+        if main in ("open", "full"):
+            yield AnswerCase(case="from" if main == "full" else "test more")
         for other in self._elsewhere:
             yield AnswerCase(case="rises elsewhere", values=self._values(other, "elsewhere"))
 
@@ -138,7 +138,8 @@ class _ThroughputCases:
         if len(group.points_with_runs) == 1:
             return "only" if len(self._every) == 1 else "peak"
         if group.state == "inconclusive":
-            return "open" if group.falls is None else "peak"
+            is_full = group.ends in KINDS and group.ends not in CASES
+            return "peak" if group.falls is not None else "full" if is_full else "open"
         return {"found": "plateau", "between": "plateau range", "rising": "rising"}[group.state]
 
     def _values(self, group: LoadedGroup, name: str) -> dict[str, Any]:

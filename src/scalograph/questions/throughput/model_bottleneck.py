@@ -131,7 +131,8 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
     full = [part for part in parts if part.share >= FULL and (part.kind != "clients" or not is_bounded)]
     if not full and pool and wait_for_cpu(runs, lambda run: run.pool.busy if run.pool else None):
         return Bottleneck("inconclusive", (pool,), tuple(parts), waited, grows)
-    if not full and is_bounded and (lost := pool or _lost_requests(runs)):
+    # A pool that is always in use does no more, whether or not the plateau is seen.
+    if not full and (lost := pool or (_lost_requests(runs) if is_bounded else None)):
         return Bottleneck(lost.kind, (lost,), tuple(parts), waited, grows)
     if not full and not any(part.kind == "cpu" for part in parts):
         return Bottleneck("not known", (), tuple(parts), waited, grows)

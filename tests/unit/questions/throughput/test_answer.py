@@ -159,6 +159,18 @@ def test_what_leaves_the_maximum_open(tmp_path: Path, runs: Made, cases: list[st
     assert [*cases_of(found)] == cases and not claim_of(found).answered
 
 
+@pytest.mark.parametrize(("busy", "cases"), [(0.97, ["full", "bottleneck", "from"]), (0.5, ["open", "test more"])])
+def test_a_part_that_is_full_is_named_although_the_plateau_is_open(
+    tmp_path: Path, busy: float, cases: list[str]
+) -> None:
+    pool = {"pool_size": 1.0, "pool_busy": busy, "pool_wait_ns": 1e6}
+    runs = [({"clients": n, "servers": 1}, load(n, 100 * x, **pool)) for n in (4, 8) for x in (0.9, 1.0, 1.1)]
+    found = findings_of(tmp_path, runs, STUDY)
+    assert [*cases_of(found)] == cases and claim_of(found).answered == (busy > 0.9)
+    if busy > 0.9:
+        assert cases_of(found)["bottleneck"]["part"] == "pool"
+
+
 def test_a_rate_that_still_rises_is_no_most(tmp_path: Path) -> None:
     found = findings_of(tmp_path, made({1: 50.0, 2: 100.0, 4: 199.0, 8: 395.0}), STUDY)
     (one,) = groups(found)

@@ -76,6 +76,12 @@ def test_a_pool_ends_it_where_its_holders_wait_for_nothing_full(web: float, busy
         assert (part.used, part.granted, part.wait_s) == (1.95, 2, 0.06)
 
 
+@pytest.mark.parametrize(("busy", "kind"), [(1.95, "pool"), (1.2, "inside")])
+def test_a_pool_that_is_always_in_use_ends_it_although_no_plateau_is_seen(busy: float, kind: str) -> None:
+    found = replace(run(service("web", 0.3, 0)), pool=PoolUse(2, busy, 0.06))
+    assert find_bottleneck([found] * 3, 0.01, is_bounded=False).kind == kind
+
+
 def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
     """Neighbors may have it: 1.2 of 2 connections wait for a CPU."""
     web = replace(service("web", 0.5, 0, waited=0.6), ready=2.0)
