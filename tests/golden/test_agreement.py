@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,17 @@ def test_what_a_study_declares_answers_of_its_example(example: Path) -> None:
     findings, _ = analyze(example, keep=False)
     assert findings.claim and {case.case for case in findings.claim.cases} <= FORMS.keys()
     assert contradictions(findings) == []
+
+
+@pytest.mark.parametrize(("name", "compares"), [("kernels", True), ("other", False), ("", False)])
+def test_comparisons_are_those_of_the_same_study_around_the_results(tmp_path: Path, name: str, compares: bool) -> None:
+    study = ROOT / "studies" / "kernels"
+    shutil.copytree(study / "example", tmp_path / "example")
+    if name:
+        text = (study / "study.toml").read_text().replace('name = "kernels"', f'name = "{name}"')
+        (tmp_path / "study.toml").write_text(text)
+    findings, _ = analyze(tmp_path / "example", keep=False)
+    assert findings.claim and (findings.claim.cases[0].case == "range") == compares
 
 
 def test_no_text_of_a_kept_reproduction_has_a_doubled_period() -> None:
