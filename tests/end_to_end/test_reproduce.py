@@ -170,6 +170,12 @@ def test_claims_that_are_not_resolved_get_further_runs(tmp_path: Path) -> None:
     for name, after in begun.runs().items():
         assert after[: len(before[name])] == before[name] and len(set(after)) == len(after) > len(before[name])
     assert not any("need >= 2 runs" in claim["why"] for claim in begun.claims().values())
+    further = [part.get("further_blocks", 0) for part in begun.document()["parts"]]
+    assert min(further) >= 1
+    page = (begun.results / "reproduce.html").read_text()
+    decided = [name for name, claim in begun.claims().items() if claim["outcome"] == "holds"]
+    assert not decided or f"rest on further blocks (one {further[0]}, two {further[1]})" in page
+    assert f"It rests on {further[0]} blocks more than the form has" in page
     text = begun.journal("one").read_text()
     begun.journal("one").write_text(text[: text.index('{"event":"ask"', text.index('"event":"resume"'))])
     left = begun.runs()["one"]
@@ -285,7 +291,7 @@ def test_another_machine_decides_what_this_one_cannot(tmp_path: Path) -> None:
     assert "on 512 CPUs, Abacus" in done.stdout and "decided on 512 CPUs, Abacus" in (
         begun.results / "reproduce.html"
     ).read_text()  # fmt: skip
-    assert {name: (each["outcome"], each["machine"]) for name, each in claims.items() if each["machine"]} == {
+    assert {name: (each["outcome"], each["machine"]) for name, each in claims.items() if "machine" in each} == {
         "P0-1b": ("holds", "512 CPUs, Abacus"), "P0-1c": ("holds", "512 CPUs, Abacus"),
     }  # fmt: skip
     # It is kept; where the folder is gone it is told, and what was measured here stays.
@@ -357,4 +363,8 @@ def test_the_published_studies_are_listed(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines() if line[0] == "S"] == ["S0", "S1", "S2", "S3", "S4"]
     told = json.loads(in_process("reproduce", "--list", "--json", cwd=tmp_path).stdout)
+    parts = {part["study"]: part for study in told for part in study["parts"]}
+    assert "S0-2" in parts["thread-scaling-paper"]["decidable"]
+    assert ["S0-15"] in [each["claims"] for each in parts["thread-scaling-paper"]["undecidable"]]
+    assert "can decide S0-1a" in done.stdout and "not S0-15: it compares two machines" in done.stdout
     assert sum(len(study["claims"]) for study in told) == 53

@@ -70,14 +70,14 @@ def _reproduce(options: ReproduceOptions) -> int:
     scalograph reproduce --resume --again        what the machine was too busy for, once more
     scalograph reproduce --resume --more 5min    further runs for claims that are inconclusive
     scalograph reproduce --resume --with OTHER   claims that need another machine, by its results
-    scalograph reproduce --list
+    scalograph reproduce --list --quick          the parts, and which claims they can decide
     """
     from scalograph.cli.overrides import seconds_of
     from scalograph.study.catalogue import open_catalogue
 
     names = tuple(options.study or ())
     if options.list_:
-        return _list(open_catalogue(options.catalogue, options.quick, names), options.json)
+        return _list(open_catalogue(options.catalogue, options.quick, names), _consent(options), options.json)
     for name, is_given in {"--again": options.again, "--more": options.more}.items():
         if is_given and not options.resume:
             raise StudyError.one("", f"{name} is for --resume only", "", "add --resume")
@@ -242,15 +242,30 @@ def _short_folder(folder: Path) -> str:
     return str(folder.relative_to(Path.cwd())) if folder.is_relative_to(Path.cwd()) else str(folder)
 
 
-def _list(catalogue: "OpenedCatalogue", json: bool) -> int:
+def _list(catalogue: "OpenedCatalogue", consent: "Consent", json: bool) -> int:
+    from scalograph.cli.reproduce.reproduce_plan import look_at_claims
+    from scalograph.run.hosts.host_names import open_host
+    from scalograph.text.short_names import join_names
+
+    with open_host() as host:
+        looked_at = look_at_claims(catalogue, host.facts(), consent)
     if json:
-        emit_json([study.model_dump(mode="json") for study in catalogue.studies])
+        studies = [study.model_dump(mode="json") for study in catalogue.studies]
+        for part in (part for study in studies for part in study["parts"]):
+            look = looked_at[part["study"]]
+            reasons = [{"why": reason, "claims": names} for reason, names in look.group_reasons()]
+            part |= {"limit": look.limit, "decidable": look.decidable, "undecidable": reasons}
+        emit_json(studies)
         return 0
     for study in catalogue.studies:
         tell(f"{study.id}  {study.name}: {study.title}{f' ({study.year})' if study.year else ''}")
         tell(f"    {study.line}")
         for part in study.parts:
             tell(f"    {part.study}: {catalogue.declared[part.study].study.title}")
+            look = looked_at[part.study]
+            tell(f"        {look.limit}; can decide {join_names(look.decidable) if look.decidable else 'no claim'}")
+            for reason, names in look.group_reasons():
+                tell(f"        not {join_names(names)}: {reason}")
     return 0
 
 

@@ -19,6 +19,10 @@ Decision = Literal[
 ReasonKind = Literal["since", "host", "built", "contradicted", "unknown"]
 
 
+# What an offered value leaves aside that is also right where the factor of a claim has no settings here.
+NOTHING = "*"
+
+
 class OfferedValue(NamedTuple):
     """A figure that a question offers to claims.
 
@@ -28,6 +32,7 @@ class OfferedValue(NamedTuple):
         unseen: why these runs could not show it, whatever it is; empty where they could.
         of_groups: the groups of factors that it compares; empty where it compares none.
         narrows: whether its interval narrows with the root of the number of runs.
+        without: factor that it leaves aside; `NOTHING` where it leaves none aside; empty where it is of all.
     """
 
     estimate: Estimate
@@ -35,6 +40,7 @@ class OfferedValue(NamedTuple):
     unseen: str = ""
     of_groups: tuple[str, ...] = ()
     narrows: bool = False
+    without: str = ""
 
 
 class ClaimValue(Model):
@@ -71,6 +77,10 @@ class DecidedClaim(Model):
     reason_kind: ReasonKind | None = Field(default=None, description="where it does not hold")
     reason: Text = Field(default="", description="that reason, with its evidence")
     like: list[str] = Field(default=[], max_length=16, description="claims that should come out alike")
+    runs_needed: float | None = Field(
+        default=None, exclude_if=lambda times: times is None,
+        description="of an inconclusive one, how many times as many runs may decide it",
+    )  # fmt: skip
 
 
 class PublishedPoint(Model):

@@ -39,6 +39,9 @@ class ReproducedPart(Model):
     )
     report: Text = Field(default="", description="the command that makes that, where it does not lie there")
     command: Text = Field(default="", description="the command that runs it alone")
+    further_blocks: int = Field(
+        default=0, ge=0, exclude_if=lambda n: not n, description="blocks beyond those of its form (`--more`)"
+    )
     trust: Trust | None = None
     runs: RunsDoc | None = None
 
@@ -54,7 +57,11 @@ class ReproducedClaim(Model):
     why: Text = ""
     part: Text = Field(default="", description="the study that decides it; empty where none does")
     decided: DecidedClaim | None = Field(default=None, description="its figures; null where it was not measured")
-    machine: Text = Field(default="", description="the other machine whose results decide it; empty: this one")
+    machine: Text = Field(
+        default="",
+        exclude_if=lambda text: not text,
+        description="the other machine whose results decide it; empty: this one",
+    )
     contradicts: list[str] = Field(default=[], max_length=16, description="ids of claims that should come out alike")
 
 
@@ -75,8 +82,17 @@ class Reproduction(Model):
 
     protocol: Literal[1, 2, 3, 4] = 4
     quick: bool = Field(description="whether the parts were run in their quick forms")
-    catalogue: Text = Field(default="", description="absolute path of its catalogue; empty for the built-in one")
-    others: list[Text] = Field(default=[], max_length=16, description="absolute paths of results of other machines")
+    catalogue: Text = Field(
+        default="",
+        exclude_if=lambda path: not path,
+        description="absolute path of its catalogue; absent: the built-in one",
+    )
+    others: list[Text] = Field(
+        default=[],
+        max_length=16,
+        exclude_if=lambda paths: not paths,
+        description="absolute paths of results of other machines",
+    )
     started: Text
     ended: Text | None = Field(default=None, description="when the last part ended; null where parts are left to run")
     machine: dict[str, Any] = Field(default={}, description="as in a journal")

@@ -74,6 +74,7 @@ def page(reproduction: Reproduction) -> str:
         "r": reproduction,
         "title": f"Does it hold here? {titles[0]}" if len(titles) == 1 else SEVERAL,
         "words": reproduced,
+        "parts": parts,
         "kinds": reproduced.columns(reproduction),
         "level": level,
         "trust_word": WORDS[level],

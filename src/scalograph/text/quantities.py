@@ -174,6 +174,19 @@ def count_noun(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
+MAX_FACTOR = 100.0  # beyond that a value lies at the very end of the range: no number is reported
+
+
+def runs_needed_text(times: float | None) -> str:
+    """Say how many times as many runs may decide a claim; empty if that is unknown."""
+    if times is None:
+        return ""
+    if times > MAX_FACTOR:
+        return f"more than {MAX_FACTOR:.0f} times as many runs may be needed"
+    n = math.ceil(times)
+    return f"about {'twice' if n <= 2 else f'{n} times'} as many runs may decide it"
+
+
 def excess_memory(most_gib: float | None, memory_bytes: object) -> str:
     """Say that a machine has more memory than something needs; empty where it has not, or none is known.
 

@@ -308,6 +308,29 @@ def part_verdicts(parts: Sequence[ReproducedPart]) -> str:
     return f"{', '.join(parts_)}{named}" if parts_ else ""
 
 
+def further_runs(reproduction: Reproduction) -> str:
+    """Say which claims the planned time decides, and which rest on further blocks; empty where no part was run.
+
+    A claim of several parts counts by each of them.
+    """
+    further = {part.study: part.further_blocks for part in reproduction.parts if part.further_blocks}
+    claims = [claim for study in reproduction.studies for claim in study.claims if not claim.machine]
+    decided = [claim for claim in claims if claim.outcome in _DECIDED]
+    resting = [claim.id for claim in decided if claim.part in further]
+    if not decided:
+        return ""
+    form = "quick form" if reproduction.quick else "full form"
+    text = f"The {form} decides {len(decided) - len(resting)} claim ids"
+    blocks = ", ".join(f"{name} {n}" for name, n in further.items())
+    text += f"; {join_first(resting, NAMED)} rest on further blocks ({blocks})" if resting else ""
+    needed = {claim.id: claim.decided.runs_needed for claim in claims if claim.decided and claim.decided.runs_needed}
+    shown = [f"{name} {factor:.0f}\N{MULTIPLICATION SIGN}" for name, factor in needed.items()]
+    return f"{text}{f'; more runs may decide {join_first(shown, NAMED)} as many' if shown else ''}."
+
+
+_DECIDED = ("holds", "exceeds", "does not hold", "moot", "demonstration")
+
+
 def elsewhere(reproduction: Reproduction) -> list[tuple[str, str]]:
     """Name the claims that other machines decide: ("with", claims and machine)."""
     by_machine: dict[str, list[str]] = {}

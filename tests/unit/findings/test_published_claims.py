@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.published.claim_texts import collect_reproduced_studies, run_factor, runs_needed_text
+from scalograph.findings.published.claim_texts import run_factor
 from scalograph.findings.published.published_curves import claims_table
+from scalograph.findings.published.reproduced_studies import collect_reproduced_studies
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision
 from scalograph.questions.assemble import findings
 from scalograph.study.catalogue import open_catalogue
 from scalograph.study.load import quick_form
+from scalograph.text.quantities import runs_needed_text
 from tests.kit import samples
 from tests.kit.findings import findings_of, table_of
 from tests.kit.records import recorded
@@ -379,4 +381,4 @@ def test_of_several_the_widest_inside_or_the_first_outside_counts() -> None:
     (None, ""),
 ])  # fmt: skip
 def test_it_is_said_in_words(high: float | None, words: str) -> None:
-    assert runs_needed_text([figure(1.0, 0.99, high)], (0.95, 1.05)) == words
+    assert runs_needed_text(run_factor([figure(1.0, 0.99, high)], (0.95, 1.05))) == words

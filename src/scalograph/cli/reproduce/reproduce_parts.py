@@ -8,7 +8,7 @@ from scalograph.cli import analyze_steps
 from scalograph.cli.console import say
 from scalograph.cli.overrides import override_protocol
 from scalograph.cli.pipeline import StudyStart, run_declared
-from scalograph.cli.reproduce.reproduce_plan import is_finished, run_again, seconds_at_most, spent_s
+from scalograph.cli.reproduce.reproduce_plan import is_finished, restore_extension, run_again, seconds_at_most, spent_s
 from scalograph.cli.reproduce.reproduce_results import LONGEST, ReproductionRun
 from scalograph.errors import Exit, ScalographError
 from scalograph.protocol import results
@@ -93,6 +93,7 @@ def _carry_out(reproduction: ReproductionRun, name: str, label: str, left: float
         page=f"{name}/report.html",
         trust=findings.trust,
         runs=findings.runs,
+        further_blocks=max(0, restore_extension(folder, declared).study.protocol.runs - declared.study.protocol.runs),
     )
     say(f"{label}: {name}: {findings.trust.sentence}")
 

@@ -6,23 +6,29 @@ from collections.abc import Callable, Mapping
 from math import ceil
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from scalograph.cli import analyze_steps
 from scalograph.cli.console import say
 from scalograph.cli.overrides import override_protocol
 from scalograph.cli.reproduce.reproduce_results import LONGEST, ReproductionRun
+from scalograph.control.machine_control import Consent
 from scalograph.design.replay import seconds_per_block
 from scalograph.errors import ProtocolError, ScalographError
+from scalograph.findings.published.published_claims import find_undecidable
+from scalograph.findings.sample import samples_by_configuration
+from scalograph.findings.table import Table
 from scalograph.protocol import journal, results, saved_documents
+from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import ReproducedPart
 from scalograph.questions.registry import is_search
 from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan, plan
-from scalograph.study.catalogue import CataloguedPart, PublishedStudy
-from scalograph.study.declare import Declared
+from scalograph.study.catalogue import CataloguedPart, OpenedCatalogue, PublishedStudy
+from scalograph.study.declare import Declared, claims_of
 from scalograph.study.identity import parse_journaled_study
+from scalograph.text.units import format_duration
 
 # A part of which a larger share of runs was disturbed is worth another try.
 BUSY = 0.1
@@ -178,6 +184,38 @@ def look_ahead(
             else:
                 reproduction.update_part(row.study, state="skipped", why=str(error)[:LONGEST])
     return plans
+
+
+class ClaimOutlook(NamedTuple):
+    """Which claims a part can decide as it is planned on this machine; `undecidable` are reasons by id."""
+
+    limit: str
+    decidable: list[str]
+    undecidable: dict[str, str]
+
+    def group_reasons(self) -> list[tuple[str, list[str]]]:
+        groups: dict[str, list[str]] = {}
+        for name, reason in self.undecidable.items():
+            groups.setdefault(reason, []).append(name)
+        return [*groups.items()]
+
+
+def look_at_claims(catalogue: OpenedCatalogue, facts: HostFacts, consent: Consent) -> dict[str, ClaimOutlook]:
+    """Return which claims each part can decide on this machine, by its plan; nothing is run or fetched."""
+    return {part.study: _look(catalogue.declared[part.study], facts, consent) for _, part in catalogue.parts}
+
+
+def _look(declared: Declared, facts: HostFacts, consent: Consent) -> ClaimOutlook:
+    ids, seconds = [claim.id for claim in claims_of(declared)], declared.study.protocol.budget_s
+    limit = "no time limit" if seconds is None else f"at most {format_duration(round(seconds))}"
+    try:
+        designed = plan(declared, facts, starts=False, consent=consent.restrict_to(declared.study)).design
+    except ScalographError as error:
+        return ClaimOutlook(limit, [], dict.fromkeys(ids, str(error)[:LONGEST]))
+    counts = [0] * len(designed.configurations)
+    table = Table(designed.study, "", facts.machine(), [*designed.configurations], counts, rows=[])
+    undecidable = find_undecidable(table, samples_by_configuration(table))
+    return ClaimOutlook(limit, [name for name in ids if name not in undecidable], undecidable)
 
 
 def _is_left(reproduction: ReproductionRun, name: str, busy_again: bool, more_s: float | None) -> bool:

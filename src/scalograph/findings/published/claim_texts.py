@@ -1,7 +1,6 @@
 """Texts about claims: their values, and why one is inconclusive or not testable."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil
 from typing import Any
 
 from scalograph.findings.published.measured_values import SINGLE, MeasuredValue, claim_levels, resolve_level
@@ -11,7 +10,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimValue
 from scalograph.study.published_claim import PublishedClaim
-from scalograph.text.quantities import excess_memory
+from scalograph.text.quantities import excess_memory, runs_needed_text
 from scalograph.text.short_names import is_counted, join_names
 from scalograph.text.warning_catalog import warning_text
 
@@ -67,7 +66,6 @@ def _any(table: Table, factor: str) -> str:
 
 
 Bounds = tuple[float | None, float | None]
-MAX_FACTOR = 100.0  # beyond that a value lies at the very end of the range: no number is reported
 
 
 def run_factor(values: Sequence[ClaimValue], bounds: Bounds) -> float | None:
@@ -84,15 +82,17 @@ def run_factor(values: Sequence[ClaimValue], bounds: Bounds) -> float | None:
     return min(outside) if outside else max(times for times, _ in factors)
 
 
-def runs_needed_text(values: Sequence[ClaimValue], bounds: Bounds) -> str:
-    """Say how many times as many runs may decide a claim; empty if that is unknown."""
-    times = run_factor(values, bounds)
-    if times is None:
-        return ""
-    if times > MAX_FACTOR:
-        return f"more than {MAX_FACTOR:.0f} times as many runs may be needed"
-    n = ceil(times)
-    return f"about {'twice' if n <= 2 else f'{n} times'} as many runs may decide it"
+def runs_needed(
+    table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimValue]
+) -> float | None:
+    """Return how many times as many runs may decide an inconclusive claim; None if that is unknown.
+
+    Of a search more runs are other runs, and what a question offers need not narrow with their number.
+    """
+    both = [value for value, each in zip(values, decided, strict=True) if each.decision == "inconclusive"]
+    is_grid = bool(claim.quantity) or not table.view.is_search
+    may_narrow = is_grid and all(value.narrows and not value.disturbed for value in both)
+    return run_factor(decided, claim.bounds) if may_narrow else None
 
 
 def _value_run_factor(value: ClaimValue, bounds: Bounds) -> tuple[float, bool] | None:
@@ -150,14 +150,11 @@ def why_inconclusive(
     interval = "the interval" if len(crossing) == 1 else "the intervals"
     who = f" of {join_names(labels)}" if labels and len(decided) > 1 else ""
     warned = dict.fromkeys(text for figure in bare if figure.here for text in figure.here.warnings)
-    is_grid = bool(claim.quantity) or not table.view.is_search
-    may_narrow = is_grid and all(value.narrows for value, _ in both)
     parts = [
         _disturbance_text(busy) if busy else "",
         f"{interval}{who} {'crosses' if len(crossing) == 1 else 'cross'} an end of the range" if crossing else "",
         "; ".join(warned) or "no interval" if bare else "",
-        # Of a search more runs are other runs, and what a question offers need not narrow with their number.
-        runs_needed_text(decided, claim.bounds) if may_narrow and not busy else "",
+        runs_needed_text(runs_needed(table, claim, values, decided)),
     ]
     return "; ".join(filter(None, parts))
 

@@ -45,6 +45,7 @@ class MeasuredValue:
         unseen: whether these runs could not show it, whatever it is: `missing` says why.
         disturbed: runs of mostly disturbed configurations; they decide nothing.
         narrows: whether its interval narrows with the root of the number of runs.
+        unplanned: whether no run of this form can measure it: `missing` says why.
     """
 
     label: str
@@ -57,6 +58,7 @@ class MeasuredValue:
     unseen: bool = False
     disturbed: tuple[Row, ...] = ()
     narrows: bool = True
+    unplanned: bool = False
 
 
 @dataclass(frozen=True)
@@ -246,9 +248,9 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Me
         if level in table.study.factors[name].if_granted and not by_quick:
             reason = f"this machine does not grant {table.view.short_levels({name: level})}"
             return MeasuredValue("", missing=reason, lacks=True)
-        return MeasuredValue("", missing=_why_not_planned(table, by_quick, {name: level}))
+        return MeasuredValue("", missing=_why_not_planned(table, by_quick, {name: level}), unplanned=True)
     is_quick = any(entry in table.study.exclude for entry in table.study.quick.exclude)
-    return MeasuredValue("", missing=_why_not_planned(table, is_quick, wanted))
+    return MeasuredValue("", missing=_why_not_planned(table, is_quick, wanted), unplanned=True)
 
 
 def _why_not_planned(table: Table, by_quick: bool, levels: WantedLevels) -> str:

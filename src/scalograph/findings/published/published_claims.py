@@ -32,7 +32,7 @@ from scalograph.findings.row import Row
 from scalograph.findings.sample import is_functional
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
-from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, OfferedValue
+from scalograph.protocol.published_claim import NOTHING, ClaimValue, DecidedClaim, Decision, OfferedValue
 from scalograph.study.published_claim import CONTRAST, PublishedClaim
 from scalograph.text.quantities import count_noun, excess_memory
 from scalograph.text.short_names import join_first
@@ -67,6 +67,11 @@ def select_values(
     """Select the values of a question that match the levels of a claim."""
     if offer.silent:
         return [MeasuredValue("", missing=offer.silent)]
+    aside = [figure for figure in offer.figures if figure.without]
+    if aside:  # where the factor has no settings here, nothing is to be left aside
+        chosen = [figure for figure in aside if figure.without in claim.where]
+        chosen = chosen or [figure for figure in aside if figure.without == NOTHING]
+        return [MeasuredValue("", lambda _, e=each.estimate: e, narrows=each.narrows) for each in chosen[:1]]  # type: ignore[misc]
     where = {name: resolve_level(table, name, level) for name, level in claim.where.items()}
     absent = {k: level for k, level in where.items() if all(t.get(k) != level for t in table.configurations)}
     if absent:
@@ -97,7 +102,8 @@ def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) ->
         if reason := next(filter(None, (excess_memory(factors[name].most_gib, memory) for name in idle)), ""):
             return [MeasuredValue("", missing=reason, lacks=True)]
         named = join_first([table.view.title(name) for name in idle], MAX_IDLE)
-        return [MeasuredValue("", missing=f"the quick form leaves out settings of {named}: run the full form")]
+        left_out = f"the quick form leaves out settings of {named}: run the full form"
+        return [MeasuredValue("", missing=left_out, unplanned=True)]
     estimate = next((item.estimate for item in offer.figures if item.of_groups == (*claim.groups,)), None)
     if estimate is None:
         return [MeasuredValue("", missing=offer.silent or "nothing is known of these groups")]
@@ -145,6 +151,23 @@ def decide_claims(
     ]
 
 
+def find_undecidable(table: Table, samples: SampleMap) -> dict[str, str]:
+    """Return why runs as planned cannot decide a claim, by id; without those that they can decide.
+
+    `table` has no runs: what this machine lacks, what is not comparable, and what this form leaves out.
+    """
+    claims = table.study.published.claims if table.study.published else []
+    plan = _ClaimValues(table, samples, lambda name: OfferedQuantity(name, silent="it has not run"), None, {})
+    reasons = dict[str, str]()
+    for claim in claims:
+        values = [] if table.view.is_search and not claim.quantity else plan.find(claim)[1]
+        lacking = [value.missing for value in values if value.lacks or value.unplanned]
+        needs = ONE_MACHINE if claim.kind == "machines" else claim_texts.missing_capability(claim, table.machine)
+        if reason := claim.unlike or needs or next(iter(lacking), ""):
+            reasons[claim.id] = reason
+    return reasons
+
+
 def _moot(claim: DecidedClaim, presupposed: DecidedClaim) -> DecidedClaim:
     """Return a claim that says how something is which is not there."""
     reason = f"it presupposes {presupposed.id}, which does not hold"
@@ -166,6 +189,7 @@ def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequen
         low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=reason,
         doubt=_claim_doubt([figure for value, figure in zip(values, decided, strict=True) if not value.disturbed]),
         reason_kind=kind, reason=because, like=claim.like,
+        runs_needed=claim_texts.runs_needed(table, claim, values, decided) if decision == "inconclusive" else None,
     )  # fmt: skip
 
 

@@ -102,7 +102,9 @@ class Tunables(Model):
     n_fresh: int = Field(description="runs that confirm")
     blocks: int
     blocks_needed: int | None = Field(
-        default=None, description="of a plan of pairs: blocks that would make every interval narrow enough"
+        default=None,
+        exclude_if=lambda n: n is None,
+        description="of a plan of pairs: blocks that would make every interval narrow enough",
     )
     factors: list[FactorEffect]
     settings: list[SettingEffect]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate, proportion
 from scalograph.protocol.plain import Level
-from scalograph.protocol.published_claim import OfferedValue
+from scalograph.protocol.published_claim import NOTHING, OfferedValue
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.study.model import PAIRED
 from scalograph.study.published_claim import CONTRAST
@@ -30,10 +30,14 @@ def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedValue]]:
         "worst_gain": [OfferedValue(gains[0], narrows=narrows)] if gains else [],
         "worst_other_gain": [], "failed_share": [], "sensitivity_rank": [], CONTRAST: [],
     }  # fmt: skip
+    if gains:
+        all_ = OfferedValue(gains[0], _levels(document), narrows=narrows, without=NOTHING)
+        offers["worst_other_gain"].append(all_)
     for setting in document.settings:
         others, fails, levels = _gains(document, setting.factor), setting.fails, _levels(document, setting)
-        worst = [OfferedValue(min(others, key=_value), levels, narrows=narrows)] if others else []
-        offers["worst_other_gain"] += worst
+        if others:
+            worst = OfferedValue(min(others, key=_value), levels, narrows=narrows, without=setting.factor)
+            offers["worst_other_gain"].append(worst)
         if fails is not None:
             share = proportion(setting.n_failed, setting.n_failed, document.n_failed, fails.confidence)
             offers["failed_share"].append(OfferedValue(share, levels))
@@ -53,8 +57,9 @@ def _value(gain: Estimate) -> float:
     return gain.value or 1.0
 
 
-def _levels(document: Tunables, setting: SettingEffect) -> dict[str, Level]:
-    return {**{factor.factor: factor.default for factor in document.factors}, setting.factor: setting.level}
+def _levels(document: Tunables, *settings: SettingEffect) -> dict[str, Level]:
+    defaults = {factor.factor: factor.default for factor in document.factors}
+    return {**defaults, **{setting.factor: setting.level for setting in settings}}
 
 
 def _rank(document: Tunables, setting: SettingEffect) -> Estimate | None:

@@ -1,6 +1,7 @@
 """What is said of settings whose effects are known, from the rows of a journal: claim, labels, failures."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import exp
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +15,12 @@ from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import StudyError
 from scalograph.findings.answer import Answer
 from scalograph.findings.published.measured_values import MeasuredValue
-from scalograph.findings.published.published_claims import OfferedQuantity, decide_claim, decide_claims
+from scalograph.findings.published.published_claims import (
+    OfferedQuantity,
+    decide_claim,
+    decide_claims,
+    find_undecidable,
+)
 from scalograph.findings.row import Row
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
@@ -331,10 +337,15 @@ def test_a_factor_that_cannot_act_on_this_memory_is_not_testable_here() -> None:
     answered = answer(table, samples_by_configuration(table), [])
     (text,) = [text for text in answered.sentences if text.startswith("Not testable here: ")]
     assert "dirty_ratio" in text and reason in text and "dirty_expire_centisecs" not in text
-    claims = {
-        each.id: each for each in decide_claims(table, samples_by_configuration(table), lambda _: OfferedQuantity("x"))
-    }  # fmt: skip
-    assert {claims[f"S3-{name}"].decision for name in ("2", "3", "4a", "4b", "5a", "5b")} == {"not testable here"}
+    offers = quantities(document(answered))
+    offered = lambda name: OfferedQuantity(name, offers.get(name, ()), "" if name in offers else "unknown")  # noqa: E731
+    claims = {each.id: each for each in decide_claims(table, samples_by_configuration(table), offered)}
+    assert {claims[f"S3-{name}"].decision for name in ("3", "4a", "4b", "5a", "5b")} == {"not testable here"}
+    # The worst setting but those of min_free_kbytes is the worst of those that are run here.
+    (worst,) = claims["S3-2"].figures
+    assert worst.here and worst.here.value == min(s.gain.value for s in document(answered).settings if s.gain)
+    undecidable = find_undecidable(replace(table, rows=[]), samples_by_configuration(replace(table, rows=[])))
+    assert {*undecidable} == {"S3-3", "S3-4a", "S3-4b", "S3-5a", "S3-5b"} and {*undecidable.values()} == {reason}
     with pytest.raises(StudyError, match="no setting that can act"):
         begin(big.study.model_copy(update={"factors": {"a": big.study.factors["dirty_ratio"]}}), ())
 
