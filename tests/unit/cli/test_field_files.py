@@ -21,6 +21,8 @@ ROWS = [
     ("import wrk wrk-all-wrong.txt", 2, ("735 answers", "late or wrong"), ("1/s",)),
     ("import wrk wrk-clock.txt", 2, ("35,951 requests", "impossible time"), ("1/s",)),
     ("import wrk wrk-1.txt", 0, ("13,762 1/s", "connections=256", "threads=4"), ()),
+    ("import gobench go-slower-with-more.txt --over gomaxprocs", 0,
+        ("highest at gomaxprocs = 1. ", "26 times lower"), ("Inconclusive", "Cannot")),
     ("import gobench go-name-ends-in-number.txt --over gomaxprocs", 0, ("1,221,598 1,284,852 1,282,216",), ()),
     ("import gobench go-name-ends-in-number.txt --json", 0, ('"Store/Add-1"', '"gomaxprocs": "4"'), ("Store/Add\"",)),
     ("import gobench go-own-units.txt", 0, ("A gomaxprocs=8 5 ", "C gomaxprocs=8 7 "), ()),
@@ -38,6 +40,9 @@ ROWS = [
     ("import google-benchmark gbench-one-failed.json", 0, ("BM_S/8 takes 10 ns", "BM_T/8", "cannot open"), ()),
     ("import google-benchmark gbench-aggregates-only.json", 0, ("BM_S/8 takes 10 ns", "aggregates only"), ()),
     ("import google-benchmark gbench-1.4.json", 0, ("BM_S/8 takes 10.2 ns",), ("BigO", "RMS", "_mean", "_stddev")),
+    ("import google-benchmark gbench-arguments.json --over n", 2, ("of the size of an input: --law complexity",), ()),
+    ("import google-benchmark gbench-arguments.json --over n --law complexity", 0,
+        ("grows as n. ", "10 100 1,000 100,000 1,000,000"), ()),
     (f"compare google-benchmark:{OLD} google-benchmark:{NEW}", 7,
         ("one \N{RIGHTWARDS ARROW} two", "CPUs 8 \N{RIGHTWARDS ARROW} 64", "release \N{RIGHTWARDS ARROW} debug"),
         ("no difference",)),
@@ -48,6 +53,12 @@ ROWS = [
     ("import k6 k6-checks-failed.json", 0, ("300 1/s", "8,100 of 9,000 checks failed", "threshold"), ()),
     ("import pgbench pgbench-aborted.txt", 2, ("5,423 of 16,000", "512 transactions failed"), ("1,290",)),
     ("import pgbench pgbench-fixed-threads.txt --over clients", 0, ("300 570 990 1,500", "1 2 4 8"), ()),
+    ("fit fit-collapse.csv --x threads --y seconds --times --tables", 0,
+        ("highest at threads = 16 or 32. ", "256 it is 6 times lower than at threads = 1.", "No scaling law fits"),
+        ("sigma", "kappa", "model ")),
+    ("fit fit-slower-with-more.csv", 0, ("highest at n = 1. ", "3.8 times lower"), ("Inconclusive", "serial", "%")),
+    *((f"fit fit-three-points.csv --y ms --times{more}", 0,
+        ("no prediction at n = 6", "model 0.00503 0.00979 0.0139 \N{EN DASH}"), ()) for more in ("", " --predict 6")),
 ]  # fmt: skip
 
 

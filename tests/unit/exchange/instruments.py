@@ -7,7 +7,9 @@ from typing import Any
 
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.readers import registry
+from scalograph.exchange.readers.foreign_file import ForeignFile
 from scalograph.exchange.readers.plain_json import JsonLayout
+from scalograph.study.reader_names import READERS
 from tests.kit import RECORDED
 
 FILES = {
@@ -71,7 +73,11 @@ def read(name: str | None, *files: Path) -> list[Benchmark]:
 
 def read_all(name: str | None, *files: Path, strict: bool = False) -> registry.ImportedFiles:
     """Return what files hold, by the layout where the format has one."""
-    return registry.read(name, *files, options=LAYOUT if name == "json" else None, strict=strict)
+    reading = registry.read(name, *files, options=LAYOUT if name == "json" else None, strict=strict)
+    if name and not reading.left_out:  # whatever is read by name in some test would be tried without it too
+        row = READERS[name]
+        assert all(file.is_dir() or ForeignFile(file, row).may_hold(row.signs) for file in files)
+    return reading
 
 
 def text_of(name: str) -> str:

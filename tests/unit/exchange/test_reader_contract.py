@@ -24,7 +24,7 @@ every_reader = pytest.mark.parametrize("name", READERS)
 Change = Callable[[str], str]
 
 
-def add(entry: Any, *keys: str) -> Change:
+def add(entry: Any, *keys: str | int) -> Change:
     """Add an entry to the list below the keys of a JSON document."""
 
     def change(text: str) -> str:
@@ -52,6 +52,11 @@ def swap(old: str, new: str) -> Change:
     return change
 
 
+def same(text: str) -> str:
+    """Return a text that has it already."""
+    return text
+
+
 # A bad part, and words of its place and reason; or why a file has no parts.
 BAD: dict[str, tuple[Change, str] | str] = {
     "jmh": (add(result([["x"]])), "[2].primaryMetric.rawData[0][0] (Input should be a valid number"),
@@ -66,6 +71,25 @@ BAD: dict[str, tuple[Change, str] | str] = {
     "wrk": (end("Running 1s test @ http://bad\n"), "(an output without its rate)"),
     "oha": "a file is one run",
     "k6": "a file is one run",
+    "pytest-benchmark": (add({"fullname": "bad"}, "benchmarks"), "benchmarks[3].stats (Field required)"),
+    "benchmarkdotnet": (add({"Type": "Bad"}, "Benchmarks"), ".Method (Field required)"),
+    "vitest": (add({"name": "bad", "mean": "x"}, "files", 0, "groups", 0, "benchmarks"),
+        "files[0].groups[0].benchmarks[3].mean (Input should be a valid number"),
+    "rebench": (end("1\t1\tx\tms\ttotal\tBad\tShell\tSmall\t\t1\t64\t\t\t\t0\n"), "(no measurement: torn"),
+    "reframe": (add({"name": 5}, "runs", 0, "testcases"), "runs[0].testcases[3].name (Input should be a valid string"),
+    "jube": (end("| 5 | 8 |\n"), "line 9 (2 cells, expected 6)"),
+    "llama-bench": (add({"model_type": "bad"}), ".n_prompt (Field required)"),
+    "will-it-scale": (end("5,x,1,1,1,1\n"), "line 7 (a row without its numbers)"),
+    "fio": (add({"jobname": "bad", "read": {"iops": "x"}}, "jobs"), ".read.iops (Input should be a valid number"),
+    "vegeta": "a file is one run",
+    "hey": (end("\nSummary:\n  Total:\t1.0 secs\n"), "(a summary without its total time and status codes)"),
+    "redis-benchmark": (end("====== BAD ======\n"), "(BAD: an output without its rate)"),
+    "stress-ng": (end("stress-ng: info:  [9] dispatching hogs: 1 bad\n"), "(a run without metrics: give --metr"),
+    "autocannon": "a file is one run",
+    "ghz": "a file is one run",
+    "h2load": (end("starting benchmark...\n"), "(an output without its rate)"),
+    "memtier-benchmark": (swap('"BEST RUN', '"RUN #3 RESULTS": "x", "BEST RUN'), "RUN #3 RESULTS (Input should be"),
+    "ycsb": (end("[OVERALL], RunTime(ms), 9\n"), "(an output without its rate)"),
     "json": (add({"cmd": "bad", "threads": 3}, "results"), "results[4] (nothing at /seconds)"),
     "csv": (end("c,1,x,ms\n"), "line 5 (value = 'x' is no number"),
 }  # fmt: skip
@@ -81,8 +105,26 @@ ERRORS: dict[str, tuple[Change, str] | str] = {
         "    ignored errors:                      7 (7.0 per sec.)"), "7 errors ignored beside 2,276 events"),
     "pgbench": (swap("failed transactions: 0 (0.000%)", "failed transactions: 9 (0.1%)"), "9 transactions failed"),
     "wrk": (swap("Requests/sec", "  Socket errors: connect 0, read 5, write 0\nRequests/sec"), "5 read errors"),
-    "oha": (lambda text: text, "with status 503"),
-    "k6": (lambda text: text, "5 of 56 requests failed"),
+    "oha": (same, "with status 503"),
+    "k6": (same, "5 of 56 requests failed"),
+    "pytest-benchmark": "a test that failed is missing",
+    "benchmarkdotnet": (add({"Type": "A", "Method": "B", "Statistics": None}, "Benchmarks"), "no iteration ended"),
+    "vitest": (same, "no iteration ended"),
+    "rebench": "an invocation that failed is missing",
+    "reframe": (same, "sanity error: pattern 'took' not found"),
+    "jube": (same, "no value in its output"),
+    "llama-bench": "a test that failed ends it",
+    "will-it-scale": (same, "no average printed"),
+    "fio": (swap('"jobname": "seq",', '"jobname": "seq", "total_err": 7,'), "14 I/O errors beside"),
+    "vegeta": (same, "20 with status 500 (500 Internal Server Error)"),
+    "hey": (same, "58 with status 500"),
+    "redis-benchmark": (end(" \rlpush s 1: rps=0.0 (overall: 0.0)\nError from server: WRONGTYPE kind\n"), "WRONGTYPE"),
+    "stress-ng": (end("stress-ng: fail:  [9] stress-ng-cpu: ackermann error detected\n"), "ackermann error"),
+    "autocannon": (same, "18 with a wrong status"),
+    "ghz": (same, "8 with status Internal"),
+    "h2load": (same, "40 with a wrong status"),
+    "memtier-benchmark": (same, "3 connection errors"),
+    "ycsb": (same, "20 READ returned NOT_FOUND"),
     "json": "a layout names no field of errors",
     "csv": "a row is a value; a run that failed has none",
 }  # fmt: skip
@@ -92,15 +134,33 @@ SETTINGS: dict[str, tuple[Change, str, str, str] | str] = {
     "hyperfine": "nothing but commands and their parameters",
     "pyperf": (swap('"runs": [{"metadata": {', '"metadata": {"python_version": "3.11.2"}, "runs": [{"metadata": {'),
         "Python", "3.11.2", "3.12.0"),
-    "google-benchmark": (lambda text: text, "library build", "debug", "release"),
+    "google-benchmark": (same, "library build", "debug", "release"),
     "criterion": "no file of it tells of the machine",
-    "gobench": (lambda text: text, "cpu", "Intel(R) Xeon(R) Processor @ 2.80GHz", "Other 9"),
-    "sysbench": (lambda text: text, "Prime numbers limit", "10000", "40000"),
-    "pgbench": (lambda text: text, "query mode", "simple", "prepared"),
+    "gobench": (same, "cpu", "Intel(R) Xeon(R) Processor @ 2.80GHz", "Other 9"),
+    "sysbench": (same, "Prime numbers limit", "10000", "40000"),
+    "pgbench": (same, "query mode", "simple", "prepared"),
     "wrk": "its address and options are name and params",
     "oha": "nothing but the run",
     "k6": "nothing but the run",
-    "json": (lambda text: text, "CPU", "Example 9", "Example 10"),
+    "pytest-benchmark": (same, "Python", "3.11.7", "3.12.1"),
+    "benchmarkdotnet": (same, "CPU", "AMD EPYC", "Other 9"),
+    "vitest": "nothing but the run",
+    "rebench": (same, "CPU", "AMD EPYC", "Other 9"),
+    "reframe": (same, "host", "a-host", "b-host"),
+    "jube": "every column without a unit is a param",
+    "llama-bench": (same, "CPU", "AMD EPYC", "Other 9"),
+    "will-it-scale": "nothing but the run",
+    "fio": (same, "fio", "3.33", "3.36"),
+    "vegeta": "nothing but the rate, a param",
+    "hey": "nothing but the run",
+    "redis-benchmark": (same, "appendonly", "no", "yes"),
+    "stress-ng": "its options are params; only --yaml tells of the machine",
+    "autocannon": (swap('"workers":0', '"workers":1877'), "workers", "1877", "1878"),
+    "ghz": (same, "host", "127.0.0.1:50051", "192.0.2.1:50051"),
+    "h2load": (same, "protocol", "http/1.1", "h2c"),
+    "memtier-benchmark": (same, "protocol", "redis", "memcache_text"),
+    "ycsb": (same, "database", "site.ycsb.BasicDB", "site.ycsb.OtherDB"),
+    "json": (same, "CPU", "Example 9", "Example 10"),
     "csv": "every column is a param",
 }  # fmt: skip
 
@@ -127,8 +187,8 @@ def write(folder: Path, name: str, text: str, called: str = "given") -> Path:
 @cases(BAD)
 def test_a_bad_part_is_named_and_the_rest_is_answered(tmp_path: Path, name: str, case: tuple[Change, str]) -> None:
     change, words = case
-    file, good = write(tmp_path, name, change(text_of(name))), read(name, write(tmp_path, name, text_of(name), "good"))
-    reading = read_all(name, file)
+    good = read(name, write(tmp_path, name, text_of(name)))
+    reading = read_all(name, file := write(tmp_path, name, change(text_of(name))))
     (lost,) = reading.left_out
     assert lost.where.startswith("given: ") and words in f"{lost.where} ({lost.reason})"
     assert reading.benchmarks == good

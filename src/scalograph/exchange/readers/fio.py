@@ -29,6 +29,7 @@ _PARAMS = ("rw", "bs", "iodepth", "numjobs")
 _MOST_OPTIONS = 200
 _MOST_FACTS = 20
 _KINDS = ("read", "write", "trim")
+_VERSION = re.compile(r"^fio-([\w.-]{1,40})$", re.MULTILINE)
 _JOB = re.compile(r"^(\S.{0,200}?): \(groupid=([0-9]{1,9}), jobs=([0-9]{1,9})\): err= *([0-9]{1,9})\b.*$", re.MULTILINE)
 _SETUP = re.compile(
     r"^(\S.{0,200}?): \(g=[0-9]+\): rw=(\w+), bs=(?:\(R\) )?([^\s-]+)-.*, ioengine=(\w+), iodepth=([0-9]+)$",
@@ -72,8 +73,10 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
         settings = file.json.get("global options")
         settings = [*settings.items()][:_MOST_OPTIONS] if isinstance(settings, dict) else []
         common = {key[:200]: text for key, text in settings if isinstance(text, str)}
+        version = str(file.json.get("fio version", "")).removeprefix("fio-")
     else:
-        jobs, common = [*_read_text(file)], {}
+        jobs, common, version = [*_read_text(file)], {}, first_group(_VERSION, file.text)
+    common = {"fio": version, **common} if version else common
     same: dict[object, list[_Job]] = {}
     for _, job in jobs:
         same.setdefault((job.name, job.group, tuple(job.options.items())), []).append(job)

@@ -3,7 +3,7 @@
 import csv
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -28,6 +28,7 @@ MAX_BENCHMARKS = 10_000
 # Of all files that are read together: 64 MiB of "[],[]," would parse into gigabytes.
 MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
 _GZIP = b"\x1f\x8b"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 # Lines are matched one by one: a list of all could be many times as large as the file.
 _LINE = re.compile(r".*\n?")
@@ -37,7 +38,6 @@ _RULE = re.compile(r"^ *\|[ :|]*-[ :|-]*$", re.MULTILINE)
 MEAN_ONLY = "a mean without its samples: no interval"
 # Tools that print JSON may print errors to the same file, line by line.
 _DOCUMENT = re.compile(r"^(?:\{|\[(?=\s{0,100}[\[{]))", re.MULTILINE)
-# Of a file, for all readers that try it.
 _SHARED = ("_data", "text", "_json_text", "json")
 
 ReadValue = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -158,6 +158,11 @@ class ForeignFile:
         """The first characters, some thousand."""
         return _decode(self._data[:4096])
 
+    def may_hold(self, signs: Sequence[str]) -> bool:
+        """Return whether one of the texts is there, or may be. Raises StudyError: the file is missing or too large."""
+        is_hidden = self._data[:2] in _UTF_16 or b"\0" in self._data[:2] or b"\x1b" in self._data
+        return not signs or is_hidden or any(sign.encode() in self._data for sign in signs)
+
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the numbered lines of at most 1000 characters, without the blanks at their ends."""
         for number, line in enumerate(_LINE.finditer(self.text), 1):
@@ -243,7 +248,7 @@ class ForeignFile:
     def table_rows(self) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield place and cells by column of each row: of tables drawn with `|` where there are some, else of CSV.
 
-        A row with more or fewer cells than its header is left out.
+        A row with more or fewer cells than its header, as where it was cut, is left out.
 
         Raises StudyError: it is no table, or has more than MAX_BENCHMARKS rows.
         """
@@ -255,7 +260,7 @@ class ForeignFile:
         for number, match in enumerate(_LINE.finditer(self.text), 1):
             line = match[0].strip()
             is_short = len(line) <= _MAX_ROW
-            cells = [cell.strip() for cell in line[1:].removesuffix("|").split("|")] if is_short else []
+            cells = [cell.strip() for cell in line[1:].split("|")[:-1]] if is_short else []
             if not line.startswith("|"):
                 header = []
             elif is_short and _RULE.fullmatch(line):
@@ -382,7 +387,7 @@ def _first_error(error: ValidationError) -> tuple[str, str]:
 
 def _decode(data: bytes) -> str:
     """Decode UTF-8, or UTF-16 as some shells write it; other bytes are kept as \\xNN, so that names stay distinct."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if data[:2] in _UTF_16:
         return data.decode("utf-16", "backslashreplace")
     if b"\0" in data[:2]:
         return data.decode("utf-16-le" if data[1:2] == b"\0" else "utf-16-be", "backslashreplace")

@@ -28,6 +28,8 @@ class _Column(NamedTuple):
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the rows of one table or several: each is a run; a result without a value failed."""
+    if file.head.lstrip()[:1] in ("{", "["):
+        raise file.refusal("", "JSON, and no table")
     yield from join_same(chain.from_iterable(file.each(file.table_rows(), lambda _, row: _runs(row))))
 
 

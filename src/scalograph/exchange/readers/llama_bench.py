@@ -22,6 +22,8 @@ _RESULTS = {"model_type", "n_threads", *_TOKENS, "test_time", "avg_ns", "stddev_
 # Columns of the drawn table that have other names elsewhere.
 _SHORT = {"model": "model_type", "threads": "n_threads", "ngl": "n_gpu_layers", "size": "model_size",
           "params": "model_n_params", "backend": "backends", "fa": "flash_attn"}  # fmt: skip
+# By the names that readers share.
+_SHARED = {"cpu_info": "CPU", "gpu_info": "GPU", "build_commit": "commit"}
 _TEST = re.compile(r"(?:pp ?([0-9]{1,9}))?\+?(?:tg ?([0-9]{1,9}))?(?: @ d([0-9]{1,9}))?")
 _RATE = re.compile(r"([0-9]{1,30}\.[0-9]{1,30}) ± [0-9.]+")
 
@@ -70,7 +72,7 @@ def _benchmark(part: Any) -> Benchmark:
     test = check_part(row, _ENTRY)
     kind = "+".join(["pp"] * (test.n_prompt > 0) + ["tg"] * (test.n_gen > 0))
     counts = {name: getattr(test, name) for name in ("n_threads", *_TOKENS)}
-    facts = {name: str(value)[:200] for name, value in row.items()
+    facts = {_SHARED.get(name, name): str(value)[:200] for name, value in row.items()
              if name not in _RESULTS and isinstance(value, str | int | float) and value != ""}  # fmt: skip
     return Benchmark(
         f"{test.model_type} {kind}", "tokens", {name: str(n) for name, n in counts.items() if n}, "1/s",

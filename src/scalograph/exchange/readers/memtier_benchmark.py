@@ -44,10 +44,12 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the runs of a file; the mean of several only where they are not there themselves."""
     is_json = file.head.lstrip().startswith("{")
     parts, params, facts = _documents(file) if is_json else _outputs(file)
-    names = [name for name, _ in parts if not name.startswith(_MEAN)] or [name for name, _ in parts]
+    names = {name for name, _ in parts if not name.startswith(_MEAN)} or {name for name, _ in parts}
     run = Benchmark("memtier_benchmark", "operations", params, "1/s", (), facts=facts)
     runs = [(name, part) for name, part in parts if name in names]
-    yield from join_same(file.each(runs, lambda name, part: _benchmark(run, name, check_part(part, _TOTAL))))
+    yield from join_same(
+        file.each(file.limit(runs, "runs"), lambda name, part: _benchmark(run, name, check_part(part, _TOTAL)))
+    )
 
 
 def _documents(file: ForeignFile) -> _Parts:
@@ -57,10 +59,10 @@ def _documents(file: ForeignFile) -> _Parts:
     settings = settings if isinstance(settings, dict) else {}
     params = {name: str(settings[key])[:200] for key, name in _PARAMS.items() if key in settings}
     facts = {key: str(settings[key])[:200] for key in _FACTS if settings.get(key) not in (None, "", "0:0", 0)}
-    every = [(name, part) for name, part in document.items() if _RUN.fullmatch(name) and isinstance(part, dict)]
+    every = [(name, part) for name, part in document.items() if _RUN.fullmatch(name)]
     if not every:
         raise file.refusal("", 'no "ALL STATS"')
-    return [(name, part.get("Totals")) for name, part in every], params, facts
+    return [(name, part.get("Totals") if isinstance(part, dict) else part) for name, part in every], params, facts
 
 
 def _outputs(file: ForeignFile) -> _Parts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, LeftOut, join_files, values_of
-from scalograph.study.reader_names import READERS
+from scalograph.study.reader_names import READERS, Reader
 from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:  # it takes a tenth of a second
@@ -79,8 +79,8 @@ def _recognize(path: Path) -> ImportedFiles:
     if not path.is_file() and not path.is_dir():
         problem = "no plain file" if path.exists() else "No such file or directory"
         raise StudyError.one(str(path), problem, "a file of another tool")  # a pipe can be read once
-    readings, file = [], ForeignFile(path, next(iter(READERS.values())))
-    for row in READERS.values():
+    readings, file = [], ForeignFile(path, Reader("another tool", ""))
+    for row in [row for row in READERS.values() if path.is_dir() or file.may_hold(row.signs)]:
         file = file.copy_for(row)
         with suppress(StudyError), trial():
             readings.append(_read_format(file))

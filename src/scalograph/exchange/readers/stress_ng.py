@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 
 from scalograph.exchange.benchmark import Benchmark, fail, join_same
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError, first_group
@@ -38,10 +38,11 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
         every = [(match[1], first_group(_RATE, match[2])) for match in entries]
         yield from file.each(every, lambda name, rate: _add_rate(_stressor(name, {}, facts), rate))
         return
-    yield from join_same(benchmark for _, output in file.outputs(_START) for benchmark in _read_output(file, output))
+    runs = (_read_output(file, *output) for output in file.outputs(_START))
+    yield from join_same(chain.from_iterable(runs))
 
 
-def _read_output(file: ForeignFile, output: str) -> Iterator[Benchmark]:
+def _read_output(file: ForeignFile, where: str, output: str) -> Iterator[Benchmark]:
     """Yield the stressors of a run, those without metrics too if they failed."""
     instances = {name: n for n, name in _INSTANCES.findall(first_group(_START, output))}
     reasons = dict[str, str]()
@@ -49,12 +50,12 @@ def _read_output(file: ForeignFile, output: str) -> Iterator[Benchmark]:
         reasons.setdefault(match[1], match[2])
     for state, names in _ENDED.findall(output):
         if state == "skipped":
-            file.leave_out(f"stressors {names}", "skipped")
+            file.leave_out(f"{where}: stressors {names}", "skipped")
         else:
             reasons = dict.fromkeys(_NAME.findall(names), state) | reasons
     rates = {match[1]: match[4] for match in islice(_METRIC.finditer(output), MAX_BENCHMARKS)}
     if not rates:
-        file.leave_out("", "a run without metrics: give --metrics-brief")
+        file.leave_out(where, "a run without metrics: give --metrics-brief")
 
     def read_one(name: str, rate: str) -> Benchmark:
         run = _stressor(name, {"instances": instances[name]} if name in instances else {}, {})

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.exchange.benchmark import Benchmark, fail, fork
-from scalograph.exchange.readers.foreign_file import MEAN_ONLY, ForeignFile, ForeignPart, ReadValue, Text
+from scalograph.exchange.readers.foreign_file import MEAN_ONLY, ForeignFile, ForeignPart, ReadValue, Text, check_part
 
 _SECONDS = 1e-3
 
@@ -21,25 +20,27 @@ class _Sampled(ForeignPart):
 
 class _Suite(ForeignPart):
     name: Text = Field(alias="fullName")
-    tasks: Annotated[list[_Sampled], FailFast()] = Field(alias="benchmarks")
+    tasks: list[Any] = Field(alias="benchmarks")
 
 
 class _Source(ForeignPart):
     groups: Annotated[list[_Suite], FailFast()]
 
 
-_ENTRY = TypeAdapter(_Source)
+_ENTRY, _TASK = TypeAdapter(_Source), TypeAdapter(_Sampled)
 
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a result file in order, each named by its file and suites; one without a mean failed."""
-    suites = chain.from_iterable(source.groups for _, source in file.entries(_ENTRY, "files"))
-    pairs = ((suite.name, task) for suite in suites for task in suite.tasks)
-    yield from (_benchmark(task, f"{name} > {task.name}") for name, task in file.limit(pairs, "benchmarks"))
+    suites = ((f"{where}.groups[{i}]", suite) for where, source in file.entries(_ENTRY, "files")
+              for i, suite in enumerate(source.groups))  # fmt: skip
+    tasks = ((f"{where}.benchmarks[{i}]", (suite.name, task)) for where, suite in suites
+             for i, task in enumerate(suite.tasks))  # fmt: skip
+    return file.each(file.limit(tasks, "benchmarks"), lambda _, part: _benchmark(part[0], check_part(part[1], _TASK)))
 
 
-def _benchmark(task: _Sampled, name: str) -> Benchmark:
-    benchmark = Benchmark(name, "iteration", {}, "s", ())
+def _benchmark(suite: str, task: _Sampled) -> Benchmark:
+    benchmark = Benchmark(f"{suite} > {task.name}", "iteration", {}, "s", ())
     if task.mean is None:
         return fail(benchmark, "no iteration ended")
     warnings = () if task.samples else (MEAN_ONLY,)

@@ -11,6 +11,7 @@ from scalograph.exchange.readers.load_summary import right_rate
 
 _START = re.compile(r"^(?:Command line: .*|\[OVERALL\], RunTime\(ms\), .*)$", re.MULTILINE)
 _RATE = re.compile(r"^\[OVERALL\], Throughput\(ops/sec\), ([0-9.]{1,30}(?:E-?[0-9]{1,2})?)$", re.MULTILINE)
+_TIME = re.compile(r"^\[OVERALL\], RunTime\(ms\), ([0-9]{1,15})(?:\.[0-9]{1,9})?$", re.MULTILINE)
 # By its name, or by its number in old releases: 0 was right.
 _RETURN = re.compile(r"^\[([A-Z-]{1,60})\], Return=(-?\w{1,60}), ([0-9]{1,15})$", re.MULTILINE)
 _RIGHT = {"OK", "BATCHED_OK", "0"}
@@ -49,6 +50,9 @@ def _run(output: str) -> Benchmark:
         seconds = n_all / float(rate) if float(rate) else 0.0
     except ValueError as error:
         raise PartError("an output without its rate") from error
+    # Where a run was cut, some of what went wrong may be missing.
+    if n_all < (n_run := round(float(rate) * int(first_group(_TIME, output) or 0) / 1000)):
+        raise PartError(f"an output without the results of {n_run - n_all:,} of {n_run:,} operations")
     settings = {name: text for name, pattern in _COMMAND.items() if (text := first_group(pattern, output))}
     params = {name: text for name, text in settings.items() if name in ("threads", "target")}
     facts = {name: text for name, text in settings.items() if name not in params}
