@@ -84,7 +84,7 @@ def test_the_page_begins_with_a_bar_for_each_study(made: list[Reproduction]) -> 
 
 
 KINDS = {"since": 7, "host": 2, "built": 1, "unknown": 1}
-WHY = "Why 11 do not hold: 7 systems have changed since, 2 this machine, 1 built otherwise here, 1 unknown."
+WHY = "Why 11 do not hold: 7 systems have changed since, 2 due to this machine, 1 built otherwise here, 1 unknown."
 
 
 def test_why_claims_do_not_hold_is_counted_and_said_beside_each(made: list[Reproduction]) -> None:
@@ -107,7 +107,7 @@ def test_why_claims_do_not_hold_is_counted_and_said_beside_each(made: list[Repro
     assert WHY in " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
     assert f"<p>{WHY}</p>" in text and text.index(WHY) < text.index('class="verdict ')
     assert reason_of(text, "S0-0b") == ["Reason: systems have changed since: evidence 0."]
-    assert reason_of(text, "S0-8b") == ["Reason: this machine: evidence 8."]
+    assert reason_of(text, "S0-8b") == ["Reason: due to this machine: evidence 8."]
     assert reason_of(text, "S0-10b") == ["Reason: unknown: evidence 10."]
 
 
