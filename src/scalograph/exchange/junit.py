@@ -24,7 +24,11 @@ def junit(comparisons: ResultComparisons, passes: bool, sentence: str) -> str:
     """
     suites = ET.Element("testsuites")
     for result in comparisons.results:
-        cases = [_whole(result, passes, sentence), *map(_compared, result.configurations), *map(_lost, result.lost)]
+        cases = [
+            _whole(result, passes, sentence),
+            *map(_configuration_case, result.configurations),
+            *map(_lost_case, result.lost),
+        ]
         counted = {name: str(sum(case.find(tag) is not None for case in cases)) for name, tag in _COUNTS.items()}
         named = {"name": one_line(f"{result.other} vs. {result.reference}"), "tests": str(len(cases))}
         ET.SubElement(suites, "testsuite", {**named, **counted}).extend(cases)
@@ -42,7 +46,7 @@ def _whole(result: ResultComparison, passes: bool, sentence: str) -> ET.Element:
     return case
 
 
-def _compared(row: ConfigurationRatio) -> ET.Element:
+def _configuration_case(row: ConfigurationRatio) -> ET.Element:
     case = ET.Element("testcase", name=_name(row), classname="configuration")
     text = f"{row.shown}: ratio {estimate(row.ratio, _PLAIN)}"
     if row.shown == "slower":
@@ -52,7 +56,7 @@ def _compared(row: ConfigurationRatio) -> ET.Element:
     return case
 
 
-def _lost(row: LostConfiguration) -> ET.Element:
+def _lost_case(row: LostConfiguration) -> ET.Element:
     case = ET.Element("testcase", name=one_line(row.name), classname="configuration")
     text = f"failed in {row.n_failed} of {row.n_runs} runs" if row.why == "failed" else "missing"
     ET.SubElement(case, "skipped" if row.allowed else "error", message=text)
