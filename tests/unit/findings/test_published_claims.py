@@ -82,7 +82,7 @@ FOUR = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\n'  
     ('holds=[8, 9]\nexceeds="below"', "exceeds", None, ""),
     ('holds=[8, 9]\nexceeds="above"', "does not hold", "unknown", ""),
     ('holds=[3.8, 4.2]\nexceeds="above"', "holds", None, ""),
-    ('holds=[1, 4.0]\nexceeds="above"', "inconclusive", None, ""),
+    ('holds=[1, 4.0]\nexceeds="above"', "exceeds", None, ""),
     ('holds=[3.8, 4.2]\nbuilt_in="so it was built"', "demonstration", None, "so it was built"),
     ('holds=[8, 9]\nbuilt_in="so it was built"', "does not hold", "unknown", ""),
     ('holds=[1.5, 2]\nexceeds="above"\nbuilt_in="so it was built"', "exceeds", None, ""),
@@ -100,7 +100,7 @@ def test_what_came_of_a_claim_and_why(tmp_path: Path, more: str, decision: str, 
 
 @pytest.mark.parametrize(("high", "decision", "figures"), [
     (2.5, "exceeds", ["holds", "exceeds"]),
-    (2.0, "inconclusive", ["inconclusive", "exceeds"]),
+    (2.0, "exceeds", ["holds", "exceeds"]),
     (1.8, "exceeds", ["exceeds", "exceeds"]),
     (9.0, "does not hold", ["does not hold", "holds"]),
 ])  # fmt: skip

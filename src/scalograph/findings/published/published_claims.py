@@ -285,18 +285,21 @@ def published_value(claim: PublishedClaim, index: int) -> float | None:
 def decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bounds, exceeds: str) -> Decision:
     """Inside by its own interval, outside by the one that is shared among all values of the claim.
 
-    `exceeds` is the end beyond which a value says more than the paper: "above", "below", or empty for none.
+    `exceeds` is the end beyond which a value says more than the paper: "above", "below", or empty for none. An interval
+    that crosses this end alone says as much as the paper, or more: the value decides which.
     """
     if here is None or shared is None or here.value is None:
         return "not measured"
     # An open end of the interval is inside an open end of the range.
     low, high = bounds
-    above = low is None or (here.low is not None and low <= here.low)
-    if above and (high is None or (here.high is not None and here.high <= high)):
+    is_above = low is None or (here.low is not None and low <= here.low)
+    is_below = high is None or (here.high is not None and here.high <= high)
+    if is_above and is_below:
         return "holds"
+    if exceeds == "above" and is_above and high is not None:
+        return "exceeds" if here.value > high else "holds"
+    if exceeds == "below" and is_below and low is not None:
+        return "exceeds" if here.value < low else "holds"
     low, high = -inf if low is None else low, inf if high is None else high
-    if shared.low is not None and shared.low > high:
-        return "exceeds" if exceeds == "above" else "does not hold"
-    if shared.high is not None and shared.high < low:
-        return "exceeds" if exceeds == "below" else "does not hold"
-    return "inconclusive"
+    is_outside = (shared.low is not None and shared.low > high) or (shared.high is not None and shared.high < low)
+    return "does not hold" if is_outside else "inconclusive"
