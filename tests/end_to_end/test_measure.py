@@ -44,7 +44,8 @@ def test_the_answer_on_the_terminal_and_the_study_that_it_keeps(folder: Path) ->
     assert names == {"study.toml", "design.jsonl", "journal.jsonl", "findings.json", "report.html"}
     # It ran here; the baseline, which two speedups share, as often as the others or more.
     log = (folder / "log").read_text().split("\n")[:-1]
-    assert (log.count("ran 2"), log.count("ran 4")) == (2, 2) and log.count("ran 1") >= 2
+    # One run of all tries a pipe in place of /dev/null.
+    assert {log.count("ran 2"), log.count("ran 4")} <= {2, 3} and log.count("ran 1") >= 2
     # The study that it keeps is checked and run without retyping.
     study = folder / "results" / "study.toml"
     complete("check", study, cwd=folder, codes=(0,))
@@ -87,7 +88,7 @@ def test_a_command_alone_and_copies_of_it_at_once(folder: Path) -> None:
     assert alone.stdout.startswith("How long does `./prog 1` take?\n") and " 2 runs in " in alone.stdout
     # Of a command alone, on a busy machine nothing is claimed; where something is, its runs are summed up.
     assert "No answer: " in alone.stdout or {"median", "min", "max"} <= {*alone.stdout.split()}, alone.stdout
-    assert (folder / "log").read_text().count("ran 1") == 2
+    assert (folder / "log").read_text().count("ran 1") == 3  # the last with its output in a pipe
     (folder / "log").unlink()
     options = ("--copies", "1,2", "--runs", 2, "--max-reruns", 0, "--json")
     (curve,) = json.loads(measure(folder, *options, "--", "./prog", "1").stdout)["curves"]

@@ -300,7 +300,9 @@ def test_the_walls_of_a_sleep_are_no_shorter_than_the_sleep(lab: Lab) -> None:
 def test_a_daemon_does_not_survive_and_is_counted(token: str, lab: Lab) -> None:
     record = lab.complete(lab.command("containment", token=token), events=True)
     assert (pids_with(token), record.run.n_survivors) == ([], 1)
-    assert (record.run.cpu_ns or 0) >= NEARLY * values(record)["burnt_ns"][0] > 0
+    burnt = values(record)["burnt_ns"][0]
+    # A survivor hides what the others used, where only the children that were waited for are counted.
+    assert record.run.cpu_ns is None or record.run.cpu_ns >= NEARLY * burnt > 0
 
 
 @pytest.mark.guarantee

@@ -46,7 +46,7 @@ class Build:
         if self.tree.outside:
             place.mkdir()
             shutil.copyfile(self.config, place / ".config")
-            make = ["make", "-C", str(self.source), f"O={place}", "KCFLAGS=-pipe"]
+            make = ["make", "-C", str(self.source), f"O={place}"]
             carry_out([*make, "olddefconfig"])
         else:
             # Where the file system can, no byte is copied; times stay, or make would see a newer Makefile.

@@ -21,8 +21,7 @@ _STATEMENTS = (
     "a ^= s * {k}u + b;",
     "switch (s % 5u) {{ case 0: s += {k}u; break; case 1: b ^= {k}u; break; default: s ^= a; }}",
 )
-# With -pipe, as FreeBSD builds: compiler and assembler of a unit run at the same time.
-_FLAGS = "CC = gcc\nCFLAGS = -O1 -pipe\n\n"
+_FLAGS = "CC = gcc\nCFLAGS = -O1\n\n"
 _TOP = """\
 # Made by synthetic.py: an image of {n} units, and modules below modules/.
 {flags}UNITS = {units}

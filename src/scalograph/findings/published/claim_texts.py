@@ -92,7 +92,8 @@ def runs_needed(
     both = [value for value, each in zip(values, decided, strict=True) if each.decision == "inconclusive"]
     is_grid = bool(claim.quantity) or not table.view.is_search
     may_narrow = is_grid and all(value.narrows and not value.disturbed for value in both)
-    return run_factor(decided, claim.bounds) if may_narrow else None
+    factor = run_factor(decided, claim.bounds) if may_narrow else None
+    return factor if factor is not None and isfinite(factor) else None
 
 
 def _value_run_factor(value: ClaimValue, bounds: Bounds) -> tuple[float, bool] | None:
