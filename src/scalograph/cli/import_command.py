@@ -83,7 +83,7 @@ def _import(options: ImportOptions, foreign: ForeignOptions) -> int:
     named = {"file": ", ".join(file.name for file in files), "tool": reading.tool}
     left_out = {"left_out": [part._asdict() for part in reading.left_out]}
     answer(shown, tables_place(), o.tables, o.table, {**named, **left_out, **document} if o.json else None)
-    return Exit.DONE if has_value else Exit.STUDY
+    return Exit.DONE if has_value else Exit.CONFIGURATION_FAILED
 
 
 def _caveats(reading: "ImportedFiles", names_failed: bool) -> list[str]:
@@ -105,9 +105,10 @@ def _no_value(reading: "ImportedFiles") -> StudyError:
     lost = reading.benchmarks[0]
     reason = "; ".join(lost.warnings) or "every run failed"
     more = f" (and {len(reading.benchmarks) - 1} more)" * (len(reading.benchmarks) > 1)
-    return StudyError.one(
-        f"{lost.name} {params_text(dict(lost.params))}".strip(), f"{reason}{more}", "a run that succeeded"
-    )
+    name = f"{lost.name} {params_text(dict(lost.params))}".strip()
+    error = StudyError.one(name, f"{reason}{more}", "a run that succeeded")
+    error.exit_code = Exit.CONFIGURATION_FAILED
+    return error
 
 
 command = group_options(_import, ImportOptions, ForeignOptions)

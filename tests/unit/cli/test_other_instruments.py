@@ -56,7 +56,7 @@ def test_what_failed_is_named_and_agrees_with_no_study(tmp_path: Path, capsys: p
     assert _code(["import", "hyperfine", str(file)]) == Exit.DONE
     told = " ".join(" ".join(capsys.readouterr().out.splitlines()[:5]).split())
     assert "b takes 510" in told and "Failed, without a value: broken (3 of 3 runs; exit code 127 in 3 runs)." in told
-    assert _code(["import", "hyperfine", str(exported(tmp_path, broken)), "--json"]) == Exit.STUDY
+    assert _code(["import", "hyperfine", str(exported(tmp_path, broken)), "--json"]) == Exit.CONFIGURATION_FAILED
     (one,) = json.loads(capsys.readouterr().out)["benchmarks"]
     assert (one["n_failed"], one["n_forks"], one["p50"], one["estimate"]["value"]) == (3, 0, None, None)
     rows = [f"{i},{'ok' if n == 1 else 'failed'},{n},{'0.51' if n == 1 else ''},s" for n in (1, 2) for i in range(3)]

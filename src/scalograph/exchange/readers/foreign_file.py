@@ -28,6 +28,8 @@ MAX_BENCHMARKS = 10_000
 # Of all files that are read together: 64 MiB of "[],[]," would parse into gigabytes.
 MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
 _GZIP = b"\x1f\x8b"
+# Multiples of one amount, such as MB/s and GB/s, compare.
+_MULTIPLE = re.compile(r"([kmgtpe])(i?)(b|bytes?|bits?|flops?|ops|iops|req|requests)(/.*)?", re.IGNORECASE)
 _ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 # Lines are matched one by one: a list of all could be many times as large as the file.
 _LINE = re.compile(r".*\n?")
@@ -359,12 +361,14 @@ def pick_facts(source: Any, names: Mapping[str, str]) -> dict[str, str]:
 
 
 def rate_or_time(unit: str) -> tuple[Kind, float] | None:
-    """Return kind and factor of a unit; any amount per second is a rate, in that amount; None for others.
+    """Return kind and factor of a unit; any amount per second is a rate, of that amount; None for others.
 
-    >>> rate_or_time("ms"), rate_or_time("GB/s"), rate_or_time("Gflops"), rate_or_time("KB")
-    (('s', 0.001), ('1/s', 1.0), ('1/s', 1.0), None)
+    >>> rate_or_time("ms"), rate_or_time("GB/s"), rate_or_time("KiB/s"), rate_or_time("pages/s"), rate_or_time("KB")
+    (('s', 0.001), ('1/s', 1000000000.0), ('1/s', 1024.0), ('1/s', 1.0), None)
     """
-    return unit_of(unit) or (("1/s", 1.0) if unit.lower().endswith(("/s", "/sec", "flops")) else None)
+    prefix = _MULTIPLE.fullmatch(unit)
+    factor = (1024.0 if prefix[2] else 1000.0) ** (1 + "kmgtpe".index(prefix[1].lower())) if prefix else 1.0
+    return unit_of(unit) or (("1/s", factor) if unit.lower().endswith(("/s", "/sec", "flops")) else None)
 
 
 def _cells(header: list[str], cells: list[str]) -> dict[str, str]:
