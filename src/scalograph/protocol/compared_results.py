@@ -85,6 +85,9 @@ class ResultComparison(Model):
         default_factory=list,
         description="configurations of the reference that failed in the other, or are missing there",
     )
+    added: list[Text] = Field(
+        default=[], exclude_if=lambda named: not named, description="configurations that only the other has"
+    )
     configurations: list[ConfigurationRatio] = Field(
         description="in both; none where all that the reference has failed"
     )

@@ -20,6 +20,7 @@ from scalograph.questions.claims import state
 from scalograph.questions.terms import find_terms, is_covered, term_text
 from scalograph.text.cell_numbers import cell_number, is_resolved
 from scalograph.text.format import level_text
+from scalograph.text.quantities import count_noun
 from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import join_first, short_setting, shorten_titles
 
@@ -45,7 +46,8 @@ FORMS = {
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",
     "law": "The scaling law changes: {changes:names}.",
     "no law": "Scaling laws are compared only for the primary response over whole curves.",
-    "excluded": "[[Only one result has {unmatched}]][[; disturbed runs exclude {disturbed}]].",
+    "excluded": "[[Only {other} has {added:names}]][[; only one result has {unmatched}]]"
+    "[[; disturbed runs exclude {disturbed}]].",
 }
 MOST_ROWS, MOST_COLUMNS, MOST_SENTENCES, MOST_LOST = 8, 6, 3, 4
 PROGRAM = "study or program"
@@ -102,9 +104,12 @@ class _ResultCases:
             yield self._case("values", values=[row.ratio for row in ends[: len(values)]])
         yield from self._laws()
         n_disturbed = sum(bool(row.doubt) for row in self._rows)
-        unmatched = self._result.unmatched - len(self._result.lost)
-        if self._result.answer != "inconclusive" and (n_disturbed or unmatched):
-            yield self._case("excluded", unmatched=unmatched or None, disturbed=n_disturbed or None)
+        added, more = self._result.added[:MOST_LOST], len(self._result.added) - MOST_LOST
+        unmatched = self._result.unmatched - len(self._result.lost) - len(self._result.added)
+        if self._result.answer != "inconclusive" and (n_disturbed or added or unmatched > 0):
+            named = [*added, *([f"{more} more"] if more > 0 else [])]
+            rest = count_noun(unmatched, "more configuration") if unmatched > 0 else None
+            yield self._case("excluded", added=named or None, unmatched=rest, disturbed=n_disturbed or None)
 
     def first(self) -> AnswerCase:
         result, n = self._result, len(self._rows)

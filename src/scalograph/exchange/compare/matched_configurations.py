@@ -37,12 +37,14 @@ class MatchedConfigurations(NamedTuple):
         differences: of the environments.
         unmatched: how many configurations only one source has.
         lost: configurations of the reference that failed in the other, or are missing there.
+        added: names of those that only the other has.
     """
 
     pairs: list[MatchedPair]
     differences: list[SourceDifference]
     unmatched: int
     lost: list[LostConfiguration]
+    added: list[str]
 
 
 def match_sources(reference: MeasuredSource, other: MeasuredSource) -> MatchedConfigurations:
@@ -60,7 +62,8 @@ def match_sources(reference: MeasuredSource, other: MeasuredSource) -> MatchedCo
         problem = f"no configuration that both have, by {', '.join(names) or 'no factor'}"
         raise StudyError.one(f"{reference.label} and {other.label}", problem, "results of the same configurations")
     differences = [*_machine(reference.machine, other.machine), *changed, *_facts(reference, other)]
-    return MatchedConfigurations(pairs, differences, len(ours) + len(theirs) - 2 * len(pairs), lost)
+    added = configuration_names(other, [row.levels for key, row in theirs.items() if key not in ours])
+    return MatchedConfigurations(pairs, differences, len(ours) + len(theirs) - 2 * len(pairs), lost, added)
 
 
 def _lost(reference: MeasuredSource, other: MeasuredSource, names: Sequence[str]) -> Iterator[LostConfiguration]:

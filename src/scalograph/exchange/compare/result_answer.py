@@ -147,7 +147,7 @@ def _compare_result(
         better="higher" if is_rate else "lower", along=reference.along,
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
-        margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
+        margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost, added=pairs.added,
         unrecorded=[s.label for s in (reference, other) if not (s.machine or s.has_settings)],
         configurations=configurations, shift=shift, upper=upper,
         varied=[name for name in reference.varied if name in other.varied],

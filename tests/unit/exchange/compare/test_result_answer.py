@@ -130,6 +130,15 @@ def test_scores_without_a_ratio_leave_it_open(odd: tuple[float, ...]) -> None:
     assert compared(OLD, replace(new, configurations=(strange, *grew[1:]))).answer == "slower"
 
 
+def test_what_only_the_other_has_is_named() -> None:
+    more = {**CURVE, **{2**i: 1.0 for i in range(4, 9)}}
+    comparisons = compare_sources(OLD, [source("new", more)])
+    named = comparisons.results[0].added
+    assert [text.rpartition("=")[2] for text in named] == ["16", "32", "64", "128", "256"]
+    (sentence,) = [text for text in compare_claim(comparisons).sentences if text.startswith("Only new has ")]
+    assert all(name in sentence for name in named[:4]) and sentence.endswith(" and 1 more.")
+
+
 def test_a_score_of_zero_is_the_reason() -> None:
     new = source("new", CURVE)
     zeros = [
