@@ -115,7 +115,7 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
         descriptions = "; ".join(dict.fromkeys(_rest(benchmark, param) for benchmark in having))
         raise StudyError.one("--where", f"no benchmark with {params_text(dict(where))}", f"one of {descriptions[:200]}")
     if len({row.name for row in chosen}) > 1 and differ_by_params(chosen):
-        chosen = [replace(row, name="") for row in chosen]
+        chosen = [replace(row, name="the command") for row in chosen]
     along = [name for name in chosen[0].params if _moves_along(chosen, param, name)]
     names = list(dict.fromkeys(_rest(benchmark, param, along) for benchmark in chosen))
     if len(names) > 1:
