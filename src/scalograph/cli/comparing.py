@@ -110,7 +110,7 @@ def labels(sources: Sequence[str]) -> list[str]:
     >>> labels(["results", "results"])
     ['A', 'B']
     """
-    parts = [text.rstrip("/").split("/") for text in sources]
+    parts = [[text] if "," in text else text.rstrip("/").split("/") for text in sources]  # of several files: no end
     for n in range(1, max(map(len, parts)) + 1):
         ends = ["/".join(part[-n:]) for part in parts]
         if len({*ends}) == len(ends) and max(map(len, ends)) <= LONGEST:

@@ -9,6 +9,7 @@ import typer
 
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables
+from scalograph.errors import StudyError
 from scalograph.exchange.law_registry import LAWS, LawRow
 from scalograph.protocol.plain import load_object
 from scalograph.study.scalars import unknown_name_error
@@ -52,6 +53,8 @@ def command(
 
     row = law_row(law, weights, predict or ())
     column = _column(y, times, row)
+    if column == x:
+        raise StudyError.one("--y", f'"{x}" is the column of sizes', "", "name another one")
     points = read_points(file, x, column, times and not row.of_times)
     fitted = load_object(row.document)(points, weights, 0.95, predict or ())
     if row.of_times:
@@ -67,8 +70,6 @@ def command(
 
 def law_row(law: str, weights: str = "relative", predict: Sequence[float] = ()) -> LawRow:
     """Return the row of a law. Raises StudyError: there is none of this name, or a value is out of range."""
-    from scalograph.errors import StudyError
-
     if law not in LAWS:
         raise unknown_name_error("--law", f'"{law}"', law, LAWS)
     if weights not in ("relative", "none"):
@@ -79,7 +80,6 @@ def law_row(law: str, weights: str = "relative", predict: Sequence[float] = ()) 
 
 
 def _column(y: str, times: bool, row: LawRow) -> str:
-    from scalograph.errors import StudyError
     from scalograph.text.units import column_unit
 
     column = y or ("seconds" if times else row.column)

@@ -105,9 +105,8 @@ def _no_value(reading: "ImportedFiles") -> StudyError:
     lost = reading.benchmarks[0]
     reason = "; ".join(lost.warnings) or "every run failed"
     more = f" (and {len(reading.benchmarks) - 1} more)" * (len(reading.benchmarks) > 1)
-    return StudyError.one(
-        f"{lost.name} {params_text(dict(lost.params))}".strip(), f"{reason}{more}", "a run that succeeded"
-    )
+    name = f"{lost.name} {params_text(dict(lost.params))}".strip()
+    return StudyError.one(name, f"{reason}{more}", "a run that succeeded")
 
 
 command = group_options(_import, ImportOptions, ForeignOptions)

@@ -100,6 +100,12 @@ def values_of(forks: Sequence[Fork]) -> Sequence[float]:
     return forks.values if isinstance(forks, SingleForks) else [value for fork in forks for value in fork.values]
 
 
+def differ_by_params(every: Sequence[Benchmark]) -> bool:
+    """Return whether params alone identify command lines: the names only repeat them."""
+    params = {tuple(sorted(benchmark.params.items())) for benchmark in every}
+    return every[0].mode == "run" and len(every) > 1 and len(params) == len(every)
+
+
 def join_same(every: Iterable[Benchmark]) -> list[Benchmark]:
     """Merge equal benchmarks into one with the forks of all, in order of appearance."""
     return _join_by_key((_identity(benchmark), benchmark) for benchmark in every)
@@ -121,10 +127,11 @@ def join_process(every: Iterable[Benchmark]) -> list[Benchmark]:
 
 
 def _name_settings(every: Sequence[Benchmark]) -> list[Benchmark]:
-    """Make params of the facts in which benchmarks that are otherwise the same differ."""
+    """Make params of the facts, threads among them, in which benchmarks that are otherwise the same differ."""
     alike: dict[object, list[Mapping[str, str]]] = {}
-    for benchmark in every:
-        alike.setdefault(_identity(replace(benchmark, facts={})), []).append(benchmark.facts)
+    numbered = [replace(each, facts={**each.facts, "threads": str(each.threads)}) for each in every]
+    for benchmark in numbered:
+        alike.setdefault(_identity(replace(benchmark, facts={}, threads=1)), []).append(benchmark.facts)
     several = [group for group in alike.values() if len(group) > 1]
     names = dict.fromkeys(name for group in several for facts in group for name in facts)
     apart = [name for name in names if any(len({facts.get(name) for facts in group}) > 1 for group in several)]
@@ -133,9 +140,9 @@ def _name_settings(every: Sequence[Benchmark]) -> list[Benchmark]:
             replace(
                 each,
                 params={**{name: each.facts[name] for name in apart if name in each.facts}, **each.params},
-                facts={name: text for name, text in each.facts.items() if name not in apart},
+                facts={name: text for name, text in each.facts.items() if name not in (*apart, "threads")},
             )
-            for each in every
+            for each in numbered
         ]
         if apart
         else [*every]

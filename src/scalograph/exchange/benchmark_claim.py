@@ -31,7 +31,7 @@ from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell
 from scalograph.protocol.plain import AnswerCase, Level, Model
 from scalograph.questions.claims import state
 from scalograph.text.answer_form import Quantity, fill
-from scalograph.text.cell_numbers import cell_number, matrix_scale
+from scalograph.text.cell_numbers import cell_number, is_inconclusive, matrix_scale
 from scalograph.text.units import unit_of
 
 ROWS = 12
@@ -41,6 +41,8 @@ FORMS = {
     "[[ The next one, {next}, {verb} {gain:change} {noun}{gain:change_ci}.]]",
     "identical": "Inconclusive: all runs have one value; the clock or the file is too coarse to show a difference.",
     "outliers": "{text}",
+    "wide": "Inconclusive: the processes of {best} are too few, or differ too much. Their typical value is"
+    " {value:measured}. Add processes.",
     "alone": "{best!s} takes {value:measured} per iteration.",
     "rate alone": "{best!s} reaches {value:measured}.",
     "one run": "{best!s} takes {value:measured}. One process has no interval: import the files of several.",
@@ -98,6 +100,9 @@ def agreement_claim(every: Sequence["BenchmarkComparison"]) -> Claim:
 
 
 def _single(label: str, value: Estimate, shown: Matrix) -> AnswerCase:
+    if is_inconclusive(value):
+        typical = Quantity(Estimate(value.value), matrix_scale(shown))
+        return AnswerCase(case="wide", values={"best": label, "value": typical})
     values = {"best": label, "value": Quantity(value, matrix_scale(shown))}
     cases = ("one run", "one rate") if value.low is None else ("alone", "rate alone")
     return AnswerCase(case=cases[shown.unit == "1/s"], values=values)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scalograph.errors import Problem, StudyError
-from scalograph.exchange.benchmark import Benchmark
+from scalograph.exchange.benchmark import Benchmark, differ_by_params
 from scalograph.exchange.benchmark_values import params_text, scores
 from scalograph.protocol.bounded import read_csv
 from scalograph.study.scalars import suggest
@@ -114,6 +114,8 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     if not chosen:
         descriptions = "; ".join(dict.fromkeys(_rest(benchmark, param) for benchmark in having))
         raise StudyError.one("--where", f"no benchmark with {params_text(dict(where))}", f"one of {descriptions[:200]}")
+    if len({row.name for row in chosen}) > 1 and differ_by_params(chosen):
+        chosen = [replace(row, name="the command") for row in chosen]
     along = [name for name in chosen[0].params if _moves_along(chosen, param, name)]
     names = list(dict.fromkeys(_rest(benchmark, param, along) for benchmark in chosen))
     if len(names) > 1:
@@ -143,7 +145,7 @@ def parse_params(texts: Sequence[str]) -> dict[str, str]:
 def _name_argument(every: Sequence[Benchmark], param: str) -> list[Benchmark]:
     """Give this name to the one number in which the names of benchmarks differ; none where they differ otherwise.
 
-    Names such as sum/1000 and test_sum[1000] have an argument without a name.
+    Names such as sum/1000 and test_sum[1000] have an argument without a name; a param may repeat it.
     """
     split = [_ARGUMENT.split(benchmark.name) for benchmark in every]
     if len({len(parts) for parts in split}) != 1:
@@ -152,6 +154,9 @@ def _name_argument(every: Sequence[Benchmark], param: str) -> list[Benchmark]:
     if len(apart) != 1 or apart[0] % 2 == 0:
         return []
     i = apart[0]
+    numbers = [parts[i] for parts in split]
+    if any(numbers == [row.params.get(name) for row in every] for name in every[0].params):
+        return []  # it has a name
     named = (("".join([*parts[:i], "N", *parts[i + 1 :]]), parts[i]) for parts in split)
     return [
         replace(benchmark, name=name, params={**benchmark.params, param: number})

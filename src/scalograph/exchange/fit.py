@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -173,16 +174,27 @@ def _growth(document: dict[str, Any]) -> str:
 def _growth_values(document: dict[str, Any], x: str) -> Mapping[str, Any]:
     best, shows = _best(document), document["shows"] or {}
     near, lower = [number(n) for n in shows.get("best", ())], shows.get("lower", 0.0)
+    sizes = [number(point["size"]) for point in document["points"]]
     is_last = _growth(document) == "grows"
     return {
         "x": x, "optimum": Quantity(Estimate(**document["optimum"]), PLAIN),
         "best": number(document["points"][-1]["size"] if is_last else best["size"]),
         "most": Quantity(Estimate(**best["throughput"]), PLAIN),
         "reason": document["reason"], "last": number(shows.get("last")),
-        "near": near if len(near) <= _MOST_BEST else [f"{near[0]} to {near[-1]}"],
+        "near": near if len(near) <= _MOST_BEST else _ranges(near, sizes),
         "base": number(shows["base"]) if shows and (len(near) > 1 or near[0] != number(shows["base"])) else "",
         "times": lower if lower >= 2 else None, "share": 1 - 1 / lower if 0 < lower < 2 else None,
     }  # fmt: skip
+
+
+def _ranges(chosen: Sequence[str], sizes: Sequence[str]) -> list[str]:
+    """Join neighbors among the sizes: a size between two that was not chosen is in no range.
+
+    >>> _ranges(["1", "2", "4", "16"], ["1", "2", "4", "8", "16"])
+    ['1 to 4', '16']
+    """
+    parts = (list(part) for is_chosen, part in groupby(sizes, key=lambda n: n in chosen) if is_chosen)
+    return [part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts]
 
 
 def _best(document: dict[str, Any]) -> dict[str, Any]:

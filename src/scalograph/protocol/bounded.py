@@ -9,6 +9,7 @@ import hashlib
 import io
 import os
 import stat
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -76,11 +77,12 @@ def read_below(root: Path, name: str | Path, most: int) -> str:
 
 
 def read_csv(file: Path, most: int, delimiters: str = ",") -> "csv.DictReader[str]":
-    """Read a UTF-8 CSV file with a header, at most `most` bytes; else as `parse_csv`.
+    """Read a CSV file in UTF-8, or UTF-16 with a mark, of at most `most` bytes with a header; else as `parse_csv`.
 
-    Raises OSError: it cannot be read, or is larger; UnicodeDecodeError: it is not UTF-8; csv.Error: it is no table.
+    Raises OSError: it cannot be read, or is larger; UnicodeDecodeError: it is neither; csv.Error: it is no table.
     """
-    return parse_csv(read_whole(file, most).decode("utf-8-sig"), delimiters)
+    data = read_whole(file, most)
+    return parse_csv(data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"), delimiters)
 
 
 def parse_csv(text: str, delimiters: str = ",") -> "csv.DictReader[str]":

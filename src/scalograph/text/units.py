@@ -6,6 +6,9 @@ from typing import Literal
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zµ%]+)\s*", re.IGNORECASE)
 
+# Multiples of one amount, such as MB/s and GB/s, compare.
+_MULTIPLE = re.compile(r"([kmgtpe])(i?)(b|bytes?|bits?|flops?|ops|iops|req|requests)(/.*)?", re.IGNORECASE)
+
 Kind = Literal["s", "1/s"]
 
 # The notation of JMH and imported studies.
@@ -72,6 +75,17 @@ def unit_of(text: str) -> tuple[Kind, float] | None:
     if stroke and above in _COUNTED and below in _BENCHMARK_SECONDS:
         return "1/s", round(1 / _BENCHMARK_SECONDS[below], 12)
     return None
+
+
+def rate_or_time(unit: str) -> tuple[Kind, float] | None:
+    """Return kind and factor of a unit; any amount per second is a rate, of that amount; None for others.
+
+    >>> rate_or_time("ms"), rate_or_time("GB/s"), rate_or_time("KiB/s"), rate_or_time("pages/s"), rate_or_time("KB")
+    (('s', 0.001), ('1/s', 1000000000.0), ('1/s', 1024.0), ('1/s', 1.0), None)
+    """
+    prefix = _MULTIPLE.fullmatch(unit)
+    factor = (1024.0 if prefix[2] else 1000.0) ** (1 + "kmgtpe".index(prefix[1].lower())) if prefix else 1.0
+    return unit_of(unit) or (("1/s", factor) if unit.lower().endswith(("/s", "/sec", "flops")) else None)
 
 
 def column_unit(name: str) -> str:

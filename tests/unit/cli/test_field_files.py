@@ -46,7 +46,7 @@ ROWS = [
     (f"compare google-benchmark:{OLD} google-benchmark:{NEW}", 7,
         ("one \N{RIGHTWARDS ARROW} two", "CPUs 8 \N{RIGHTWARDS ARROW} 64", "release \N{RIGHTWARDS ARROW} debug"),
         ("no difference",)),
-    ("import jmh jmh-sample-without-histogram.json", 0, ("100 \N{MICRO SIGN}s", "241 ns", "mean"), ("Histogram",)),
+    ("import jmh jmh-sample-without-histogram.json", 0, ("96.7 \N{MICRO SIGN}s", "241 ns", "mean"), ("Histogram",)),
     ("import pyperf pyperf-with-bytes.json", 0, ("alloc takes 1.706 \N{MICRO SIGN}s", "mem", "byte"), ()),
     ("import pyperf PACKED/pyperf-with-bytes.json.gz", 0, ("alloc takes 1.706 \N{MICRO SIGN}s", "mem", "byte"), ()),
     ("import k6 k6-without-http.json", 0, ("300 1/s", "no HTTP", "iterations"), ()),

@@ -207,9 +207,19 @@ def test_each_fork_that_succeeded_is_a_point_and_times_become_rates(tmp_path: Pa
     refuses(StudyError, "PARAM=LEVEL", parse_params, ["threads"])
 
 
+def test_a_range_of_best_sizes_holds_no_other() -> None:
+    rates = [1000.0 if i % 2 == 0 else 100.0 for i in range(8) for _ in range(3)]
+    noise = 1 + 0.005 * np.random.default_rng(7).standard_normal(24)
+    (first, *_) = claim(np.repeat([1, 2, 4, 8, 16, 24, 32, 48], 3), rates * noise).sentences
+    assert first.startswith("Throughput is highest at n = 1, 4, 16 or 32. ")
+
+
 def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> None:
     both = [benchmark(clients=str(n), threads=str(n), scale="10") for n in (2, 4)]
     assert points_over(both, "clients", {}).sizes == [2, 2, 4, 4]
+    named = [replace(benchmark(n=n), name=f"./prog -n {n}", mode="run") for n in "24"]
+    assert points_over(named, "n", {}).sizes == [2, 2, 4, 4]
+    refuses(StudyError, 'no benchmark with the param "m"', points_over, named, "m", {})
     nodes = [benchmark(nodes=str(n), tasks=str(48 * n)) for n in (2, 4)]
     assert points_over(nodes, "nodes", {}).sizes == [2, 2, 4, 4]
     for other in ({"size": ("96", "192")}, {"tasks": ("96", "100")}, {"tasks": ("0", "0" * 2)}):

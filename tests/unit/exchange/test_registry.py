@@ -21,6 +21,7 @@ from scalograph.exchange.benchmark_values import failed_sentence, printed_score,
 from scalograph.exchange.compare.benchmark_source import benchmark_source
 from scalograph.exchange.readers import foreign_file
 from scalograph.exchange.readers.registry import ImportedFiles, recognize
+from scalograph.exchange.readers.registry import read as registry_read
 from scalograph.study.reader_names import READERS, Reader
 from tests.kit import RECORDED, ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
@@ -331,6 +332,7 @@ FAILED = [
     ("hey", "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n"),
     ("redis-benchmark", " \rlpush s 1: rps=0.0 (overall: 0.0) avg_msec=-nan\rError from server: WRONGTYPE kind\n"),
     ("stress-ng", text_of("stress-ng").replace(", 1 vm", "").replace(" vm ", " - ") + STRESS_NG_FAILED),
+    ("hey", "Summary:\n  Total:\t1.0 secs\n\nError distribution:\n  [9]\tGet: connection refused\n"),
     ("autocannon", text_of("autocannon").replace('"2xx":157', '"2xx":0')),
     ("ghz", '{"total": 9, "rps": 3, "statusCodeDistribution": {"Unavailable": 3}, "errorDistribution": {"lost": 3}}'),
     ("h2load", re.sub("[0-9]+ succeeded, [0-9]+ failed", "0 succeeded, 400 failed", text_of("h2load"))),
@@ -339,6 +341,37 @@ FAILED = [
     ("csv", "run,status,value,unit\na,failed,,s\n"),
     ("csv", "run,status,value,unit\na,timeout,1.5,s\n"),
 ]
+
+
+def test_a_copy_of_a_file_is_no_process(tmp_path: Path) -> None:
+    first, other = (given(tmp_path, f"BenchmarkX-8 10 {t} ns/op\n", f"{t}.txt") for t in (12, 13))
+    copy = tmp_path / "copy.txt"
+    shutil.copy(first, copy)
+    reading = registry_read("gobench", first, copy, other, tmp_path / ".." / tmp_path.name / first.name)
+    assert [len(benchmark.forks) for benchmark in reading.benchmarks] == [2]
+    assert [part.where for part in reading.left_out] == ["copy.txt", first.name]
+    assert all(part.reason == f"the same content as {first}: counted once" for part in reading.left_out)
+    with pytest.raises(StudyError, match="counted once"):
+        registry_read("gobench", first, copy, strict=True)
+
+
+def test_threads_in_which_benchmarks_differ_are_a_param(tmp_path: Path) -> None:
+    each = [{**result([[10.0 * n], [10.1 * n]]), "threads": n} for n in (1, 2, 4)]
+    every = read("jmh", given(tmp_path, json.dumps(each)))
+    assert [(benchmark.params.get("threads"), benchmark.threads) for benchmark in every] == [
+        ("1", 1),
+        ("2", 2),
+        ("4", 4),
+    ]
+    (alone,) = read("jmh", given(tmp_path, json.dumps(each[1:2])))
+    assert "threads" not in {**alone.params, **alone.facts} and alone.threads == 2
+
+
+def test_multiples_of_a_unit_compare(tmp_path: Path) -> None:
+    texts = [f"n,bw[{unit}]\n" + "".join(f"1,{value * t}\n" for t in (1.0, 1.01, 0.99))
+             for unit, value in (("MB/s", 1500), ("GB/s", 1.5), ("KiB/s", 1500e6 / 1024))]  # fmt: skip
+    values = [scores(read("jube", given(tmp_path, text))[0]) for text in texts]
+    assert values[1] == pytest.approx(values[0]) and values[2] == pytest.approx(values[0])
 
 
 @pytest.mark.parametrize(("name", "text"), FAILED)

@@ -6,7 +6,7 @@ from typing import Any
 
 from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, differ_by_params
 from scalograph.exchange.benchmark_values import failed_sentence, outlier_sentence, params_text, scores
 from scalograph.exchange.compare.matched_configurations import BENCHMARK
 from scalograph.exchange.compare.measured_source import (
@@ -41,7 +41,7 @@ def benchmark_source(reading: ImportedFiles, label: str, name: str | None = None
     # What all share becomes a difference from another source.
     facts = {name: str(values[0]) for name, values in _attributes(chosen).items() if len({*values}) == 1}
     facts |= _facts(chosen)
-    if _differ_by_params(chosen):
+    if differ_by_params(chosen):
         facts["command"] = f"{chosen[0].name} and {len(chosen) - 1} more"
     if twice := _find_repeat(chosen, levels):
         repeated = f"several benchmarks are {twice.name[:80]} {params_text(dict(twice.params))}".rstrip()
@@ -109,7 +109,7 @@ def _levels(every: Sequence[Benchmark], label: str) -> list[dict[str, Level]]:
         fix = "put its benchmarks into several files"
         raise StudyError.one(label, f"{len(names)} params", f"at most {MAX_PARAMS}", fix)
     rows = [{name: _level(benchmark.params.get(name, "")) for name in names} for benchmark in every]
-    if not _differ_by_params(every):
+    if not differ_by_params(every):
         called = BENCHMARK
         while called in names:  # a param may be called so
             called += " name"
@@ -126,12 +126,6 @@ def _attributes(every: Sequence[Benchmark]) -> Mapping[str, list[int]]:
     params = {name for benchmark in every for name in benchmark.params}
     attributes = {"threads": threads, "calls of a shot": batches}
     return {name: values for name, values in attributes.items() if name not in params}
-
-
-def _differ_by_params(every: Sequence[Benchmark]) -> bool:
-    """Return whether params alone identify command lines: the names only repeat them."""
-    params = {tuple(sorted(benchmark.params.items())) for benchmark in every}
-    return every[0].mode == "run" and len(every) > 1 and len(params) == len(every)
 
 
 def _level(text: str) -> Level:

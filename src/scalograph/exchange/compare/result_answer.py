@@ -147,9 +147,8 @@ def _compare_result(
         better="higher" if is_rate else "lower", along=reference.along,
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
-        margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
+        margin=least, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost, added=pairs.added,
         unrecorded=[s.label for s in (reference, other) if not (s.machine or s.has_settings)],
-        added=pairs.added,
         configurations=configurations, shift=shift, upper=upper,
         varied=[name for name in reference.varied if name in other.varied],
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
@@ -325,7 +324,11 @@ def answer_fields(
     rules out "equivalent" and "faster".
     """
     seen = [row for row in configurations if not row.doubt and row.ratio.low is not None]
-    answer, case, reason = _answer([t for t in refused if t], seen, len(configurations) - len(seen), words, margin)
+    if not seen and any(e and e.value == 0 for row in configurations for e in (row.reference, row.other)):
+        refused = [*refused, "a score of 0 has no ratio"]
+    n_unknown = sum(not row.doubt and row.ratio.low is None for row in configurations)
+    silent = len(configurations) - len(seen), n_unknown
+    answer, case, reason = _answer([t for t in refused if t], seen, silent, words, margin)
     if lost and answer != "slower":
         answer, case, reason = "inconclusive", "lost", lost
     return {
@@ -337,13 +340,14 @@ def answer_fields(
 
 
 def _answer(
-    refused: Sequence[str], seen: Sequence[ConfigurationRatio], n_silent: int, words: Collection[ShownAs],
+    refused: Sequence[str], seen: Sequence[ConfigurationRatio], silent: tuple[int, int], words: Collection[ShownAs],
     margin: float,
 ) -> tuple[ComparisonAnswer, OpenCase, str]:  # fmt: skip
     """Decide by the worst: slower, then inconclusive, then faster and equivalent.
 
-    seen: configurations that decide; n_silent: how many decide nothing.
+    seen: configurations that decide; silent: how many decide nothing, and of these how many lack an interval.
     """
+    n_silent, n_unknown = silent
     if refused:
         return UNSHOWN, "refused", refused[0]
     if "slower" in words:
@@ -357,4 +361,6 @@ def _answer(
         most = percent_at_most(farthest(unshown) or 0.0).replace(" ", "")
         many = "" if len(unshown) == len(seen) else f" in {len(unshown)} of {len(seen)} configurations"
         return UNSHOWN, "open", f"differences of up to {most} are possible{many}; the margin is {100 * margin:g}%"
+    if n_unknown:
+        return UNSHOWN, "few runs", f"no interval in {n_unknown} of {n} configurations"
     return ("faster" if "faster" in words else "equivalent"), "", ""

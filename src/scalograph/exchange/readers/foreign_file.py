@@ -16,10 +16,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pydantic_core import PydanticCustomError, from_json
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import MAX_PARAMS, Kind, LeftOut
+from scalograph.exchange.benchmark import MAX_PARAMS, LeftOut
 from scalograph.protocol.bounded import parse_csv, read_whole
 from scalograph.study.reader_names import Reader
-from scalograph.text.units import unit_of
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -361,15 +360,6 @@ def pick_facts(source: Any, names: Mapping[str, str]) -> dict[str, str]:
     """Return what a document tells of its keys, each by the name that readers share; empty where it is no table."""
     given = source if isinstance(source, dict) else {}
     return {fact: str(given[key])[:200] for key, fact in names.items() if given.get(key) not in (None, "", [], {})}
-
-
-def rate_or_time(unit: str) -> tuple[Kind, float] | None:
-    """Return kind and factor of a unit; any amount per second is a rate, in that amount; None for others.
-
-    >>> rate_or_time("ms"), rate_or_time("GB/s"), rate_or_time("Gflops"), rate_or_time("KB")
-    (('s', 0.001), ('1/s', 1.0), ('1/s', 1.0), None)
-    """
-    return unit_of(unit) or (("1/s", 1.0) if unit.lower().endswith(("/s", "/sec", "flops")) else None)
 
 
 def _cells(header: list[str], cells: list[str]) -> dict[str, str]:

@@ -27,6 +27,7 @@ _FACTS = {
     "host_name": "host", "num_cpus": "CPUs", "library_build_type": "library build",
     "cpu_scaling_enabled": "CPU scaling", "executable": "program",
 }  # fmt: skip
+_DEBUG = "the library of the harness is a debug build"
 _ONLY = "aggregates only, no repetitions: no interval"
 
 
@@ -86,6 +87,7 @@ def _benchmark(entry: _Entry, facts: Mapping[str, str]) -> Benchmark | None:
         return None
     if entry.real_time is None:
         raise PartError(f"{entry.name[:80]} has no real_time")
-    warnings = (_ONLY,) if entry.run_type == "aggregate" else ()
+    is_doubted = {_ONLY: entry.run_type == "aggregate", _DEBUG: facts.get("library build") == "debug"}
+    warnings = tuple(text for text, is_so in is_doubted.items() if is_so)
     shot = fork([entry.real_time], _SECONDS[entry.time_unit])
     return replace(benchmark, forks=(shot,), warnings=warnings)

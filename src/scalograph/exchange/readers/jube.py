@@ -8,7 +8,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from scalograph.exchange.benchmark import Benchmark, fail, fork, join_same
-from scalograph.exchange.readers.foreign_file import MEAN_ONLY, ForeignFile, PartError, rate_or_time
+from scalograph.exchange.readers.foreign_file import MEAN_ONLY, ForeignFile, PartError
+from scalograph.text.units import rate_or_time
 
 _UNIT = re.compile(r"([^\[\]]+)\[([^\[\]]{1,40})\]")
 # Numbers that JUBE gives to its work.

@@ -84,7 +84,7 @@ def _lost(answers: Answers) -> dict[str, int]:
 def printed_answers(output: str) -> Answers:
     """Return the counts of a printed summary. Raises PartError: it has no total time."""
     total = _TOTAL.search(output)
-    if not total or "code distribution:" not in output:
+    if not total or not re.search("(code|Error) distribution:", output):  # without an answer there are errors alone
         raise PartError("a summary without its total time and status codes")
     counts, _, errors = output.partition("Error distribution:")
     statuses = {match[1]: int(match[2]) for match in islice(_STATUS.finditer(counts), _MOST_COUNTS)}

@@ -6,14 +6,8 @@ from collections.abc import Iterator, Mapping
 from pydantic_core import from_json
 
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import (
-    MAX_BENCHMARKS,
-    ForeignFile,
-    PartError,
-    first_group,
-    pick_facts,
-    rate_or_time,
-)
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError, first_group, pick_facts
+from scalograph.text.units import rate_or_time
 
 _RUN = ("invocation", "iteration", "value", "unit", "criterion", "benchmark", "executor", "suite", "extraArgs")
 _VARIED = ("cores", "inputSize", "varValue")

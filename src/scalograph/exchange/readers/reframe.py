@@ -16,8 +16,8 @@ from scalograph.exchange.readers.foreign_file import (
     Text,
     check_part,
     pick_facts,
-    rate_or_time,
 )
+from scalograph.text.units import rate_or_time
 
 _PARAM = re.compile(r" %([\w.]+)=(\S+)")
 _FACTS = {

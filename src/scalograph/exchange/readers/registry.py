@@ -1,10 +1,11 @@
 """Read files of other tools by the name of their format; the registry is `study/reader_names.py`."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import file_digest
 from importlib import import_module
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from scalograph.study.scalars import unknown_name_error
 if TYPE_CHECKING:  # it takes a tenth of a second
     from scalograph.exchange.readers.foreign_file import ForeignFile
 
+# Squares and products of values must stay finite.
+WIDEST = 1e100
 # Of all files together.
 MOST_BENCHMARKS = 100_000
 
@@ -33,7 +36,7 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
     """Read the benchmarks of files in order; equal ones of several files are merged.
 
     `name` of the format is recognized if None. `options` are those of a reader that has some. What cannot be read is
-    left out, a whole file among others too; `strict` refuses it.
+    left out, a whole file among others too, and a copy of an earlier file; `strict` refuses it.
 
     Raises StudyError: no reader has that name, a file is missing, all together are too large, or nothing is left; says
     where and what was expected.
@@ -44,8 +47,9 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
 
     every: list[ImportedFiles] = []
     refused: list[StudyError] = []
+    repeats = _find_repeats(files)
     with shared_limits():
-        for file in files:
+        for file in (file for i, file in enumerate(files) if i not in repeats):
             try:
                 every.append(_read_format(ForeignFile(file, READERS[name]), options) if name else _recognize(file))
             except StudyError as error:
@@ -53,6 +57,7 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
                     raise
                 refused.append(error)
     lost = [part for reading in every for part in reading.left_out]
+    lost += [LeftOut(files[i].name, f"the same content as {first}: counted once") for i, first in repeats.items()]
     lost += [LeftOut(problem.where, problem.found) for error in refused for problem in error.problems]
     if strict and lost:
         raise StudyError.one(lost[0].where, lost[0].reason, "files without such parts", "leave out --strict")
@@ -63,6 +68,21 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
         raise StudyError.one(str(files[-1]), more, "fewer", "read fewer files at once")
     tools = ", ".join(dict.fromkeys(reading.tool for reading in every))
     return ImportedFiles(tools, join_files(reading.benchmarks for reading in every), tuple(lost))
+
+
+def _find_repeats(files: Sequence[Path]) -> dict[int, Path]:
+    """Return the positions of files with the content of an earlier one, and that one; copies are no processes."""
+    sizes = Counter(file.stat().st_size for file in files if file.is_file())
+    first: dict[object, Path] = {}
+    repeats = {}
+    for i, file in enumerate(files):
+        content: object = file.resolve()
+        if file.is_file() and sizes[file.stat().st_size] > 1:
+            with suppress(OSError), file.open("rb") as opened:
+                content = file_digest(opened, "sha256").digest()
+        if first.setdefault(content, file) is not file:
+            repeats[i] = first[content]
+    return repeats
 
 
 def recognize(file: Path) -> ImportedFiles | None:
@@ -105,10 +125,10 @@ def _read_format(file: "ForeignFile", options: Any = None) -> ImportedFiles:
 
 
 def _leave_unfit_out(file: "ForeignFile", every: Iterable[Benchmark]) -> Iterator[Benchmark]:
-    """Leave out infinite values, which overlong digits or tiny divisors give, and names that are all params."""
+    """Leave out values whose squares are infinite, as overlong digits give, and names that are all params."""
     for benchmark in every:
-        if not all(map(isfinite, values_of(benchmark.forks))):
-            file.leave_out(benchmark.name[:80], "a value above 1e308")
+        if max(values_of(benchmark.forks), default=0.0) > WIDEST:
+            file.leave_out(benchmark.name[:80], "a value above 1e100")
         elif (n := len(benchmark.params)) > MAX_PARAMS:
             file.leave_out(benchmark.name[:80], f"{n} params are more than {MAX_PARAMS}")
         else:

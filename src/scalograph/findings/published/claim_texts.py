@@ -1,6 +1,7 @@
 """Texts about claims: their values, and why one is inconclusive or not testable."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from scalograph.findings.published.measured_values import SINGLE, MeasuredValue, claim_levels, resolve_level

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scalograph.analysis.estimate import Estimate, Flag
+from scalograph.analysis.interval import summarize
 from scalograph.analysis.versus import versus
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim, differences
@@ -118,12 +119,34 @@ def test_disturbed_configurations_and_few_runs_decide_nothing_and_doubts_are_pas
 
 
 @pytest.mark.parametrize("odd", [(0.0, 1.0), (1e-300, 1e300), (1e308, 1e308)])
-def test_scores_without_a_ratio_decide_nothing(odd: tuple[float, ...]) -> None:
+def test_scores_without_a_ratio_leave_it_open(odd: tuple[float, ...]) -> None:
     new = source("new", CURVE)
     first, *others = new.configurations
     strange = first._replace(scores=(*odd, *first.scores[2:]))
     found = compared(OLD, replace(new, configurations=(strange, *others)))
-    assert found.answer == "equivalent" and found.n_inconclusive == 1 and found.configurations[0].ratio.value is None
+    assert found.n_inconclusive == 1 and found.configurations[0].ratio.value is None
+    assert (found.answer, found.case) == ("inconclusive", "few runs") and found.why.startswith("no interval in 1 of ")
+    grew = source("new", grown(3.0)).configurations
+    assert compared(OLD, replace(new, configurations=(strange, *grew[1:]))).answer == "slower"
+
+
+def test_what_only_the_other_has_is_named() -> None:
+    more = {**CURVE, **{2**i: 1.0 for i in range(4, 9)}}
+    comparisons = compare_sources(OLD, [source("new", more)])
+    named = comparisons.results[0].added
+    assert [text.rpartition("=")[2] for text in named] == ["16", "32", "64", "128", "256"]
+    (sentence,) = [text for text in compare_claim(comparisons).sentences if text.startswith("Only new has ")]
+    assert all(name in sentence for name in named[:4]) and sentence.endswith(" and 1 more.")
+
+
+def test_a_score_of_zero_is_the_reason() -> None:
+    new = source("new", CURVE)
+    zeros = [
+        row._replace(scores=(0.0,) * len(row.scores), estimate=summarize([0.0] * len(row.scores)))
+        for row in new.configurations
+    ]
+    found = compared(OLD, replace(new, configurations=tuple(zeros)))
+    assert (found.answer, found.case, found.why) == ("inconclusive", "refused", "a score of 0 has no ratio")
 
 
 def test_what_differs_around_the_runs_is_told() -> None:
