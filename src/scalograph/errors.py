@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class Exit(IntEnum):
@@ -144,12 +144,15 @@ def handled_signals() -> list[int]:
 
 # The signals that were raised by `_raise_signal`.
 _raised: list[int] = []
+# What signals did before `raise_on_signals`.
+_before: dict[int, Any] = {}
 
 
 def raise_on_signals() -> None:
     """Make SIGTERM and SIGHUP raise Terminated, and Ctrl-C KeyboardInterrupt, so that settings are restored."""
     for number in handled_signals():
-        signal.signal(number, _raise_signal)
+        if (before := signal.signal(number, _raise_signal)) is not _raise_signal:
+            _before[number] = before
 
 
 def raised_signal() -> Exit | None:
@@ -168,7 +171,13 @@ def _raise_signal(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def release_signals() -> None:
-    """Let signals end us at once, where nothing is left to put back; forget those that were raised."""
+    """Give signals back what they did before `raise_on_signals`, where nothing is left to restore."""
     _raised.clear()
+    for number, before in _before.items():
+        signal.signal(number, before)
+
+
+def end_on_signals() -> None:
+    """Let signals end this process at once, without a traceback."""
     for number in handled_signals():
         signal.signal(number, signal.SIG_DFL)

@@ -35,9 +35,9 @@ def test_it_leads_with_how_many_threads_were_started(quick: bool) -> None:
     claim = found("thread-limit", limited, quick=quick, noise=0.0).claim
     assert claim is not None
     first = claim.cases[0]
-    assert (first.case, first.values["high"], first.values["low"]) == ("ratio", "virtual threads", "platform threads")
-    assert round(max(e.value for e in first.values["gain"]), 1) == 12.7 and claim.matrix
-    assert {1000.0, 79.0} <= {c.estimate.value for row in claim.matrix.rows for c in row.cells if c.estimate}
+    assert first.case == "range" and str(first.values["low"]) == "tasks allowed 100" and claim.matrix
+    assert str(first.values["high"]).startswith("tasks allowed ")
+    assert 79.0 in {c.estimate.value for row in claim.matrix.rows for c in row.cells if c.estimate}
 
 
 def test_each_further_task_is_a_thread_where_a_limit_is_granted() -> None:

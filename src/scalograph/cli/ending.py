@@ -4,7 +4,6 @@ import errno
 import io
 import os
 import re
-import resource
 import select
 import sys
 from collections.abc import Sequence
@@ -186,14 +185,23 @@ def _report_error(error: ScalographError) -> int:
     return int(error.exit_code)
 
 
+def _most_bytes() -> int | None:
+    """Return the limit of address space; None without one, or on a system that has none."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if most == resource.RLIM_INFINITY else most
+
+
 def _refuse(arguments: list[str]) -> None:
     """Refuse a removed current folder, arguments that are no UTF-8, and too little memory."""
     try:
         folder = str(Path.cwd())
     except FileNotFoundError:
         raise HostError("the current folder", "was removed", "one that exists", "cd to another one") from None
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if most != resource.RLIM_INFINITY and most < LEAST_BYTES:
+    if (most := _most_bytes()) is not None and most < LEAST_BYTES:
         raise HostError("memory", f"at most {most >> 20} MiB", f"{LEAST_BYTES >> 20} MiB", "raise the limit: ulimit -v")
     named = {"the current folder": folder, **{f"argument {n}": text for n, text in enumerate(arguments, 1)}}
     for where, text in named.items():

@@ -15,7 +15,7 @@ from scalograph.exchange.law_registry import LawRow
 from scalograph.exchange.readers.registry import left_out_text, read
 from scalograph.protocol.plain import load_object
 from scalograph.study.reader_names import READERS
-from scalograph.study.scalars import unknown_name_error
+from scalograph.study.scalars import suggest
 
 if TYPE_CHECKING:
     from scalograph.exchange.benchmark import Benchmark
@@ -121,7 +121,8 @@ def _format_and_files(o: ImportOptions, foreign: ForeignOptions) -> tuple[str | 
         fix = f"write it with: {READERS[first].how}" if is_format else "name the file that another tool wrote"
         raise StudyError.one("import", "no file", "what the instrument wrote", fix)
     if not is_format and rest and not Path(first).exists():
-        raise unknown_name_error("import", f'no format "{first}"', first, READERS)
+        fix = suggest(first, READERS) or "name no format: it is recognized; scalograph import --help lists them"
+        raise StudyError.one("import", f'no format "{first}"', "", fix)
     if o.over and o.beside:
         raise StudyError.one("", "--over and --beside exclude each other", "", "leave one out")
     if o.over and foreign.spread:

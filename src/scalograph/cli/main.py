@@ -20,7 +20,14 @@ def main() -> None:
     """Run the command line and exit with a code of `errors.Exit`."""
     gc.set_threshold(_MORE_OBJECTS)
     atexit.register(gc.freeze)  # to look through them all at the end takes a quarter of a start
-    sys.exit(_code(sys.argv[1:]))
+    code = _code(sys.argv[1:])
+    try:
+        from scalograph.errors import end_on_signals
+
+        end_on_signals()  # nothing is left to restore
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    sys.exit(code)
 
 
 def _code(arguments: list[str]) -> int:
@@ -28,7 +35,6 @@ def _code(arguments: list[str]) -> int:
         from scalograph.errors import raise_on_signals, raised_signal, release_signals
     except KeyboardInterrupt:
         return _INTERRUPTED
-    release_signals()
     try:
         raise_on_signals()
         from scalograph.run.caller_environment import limit_to_one_thread

@@ -48,7 +48,7 @@ def test_a_workload_that_ships_and_a_study_without_these_keys_are_as_they_were()
     document = WorkloadUse(command=["x"]).model_dump(mode="json")
     assert not {"env_all", "input", "ok_exits"} & document.keys()
     process = {"name": "a", "role": "driver", "argv": ["x"]}
-    with pytest.raises(ValueError, match=r"found `input` or `ok_exits` without `command`"):
+    with pytest.raises(ValueError, match=r"found `input`, `stdout` or `ok_exits` without `command`"):
         WorkloadUse.model_validate({"process": [process], "ok_exits": [1]})
 
 
