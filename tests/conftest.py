@@ -46,6 +46,15 @@ def pytest_sessionstart() -> None:
             import_module(name)
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_as_before() -> Iterator[None]:
+    """What a command that ran in this process left of Ctrl-C would end a worker that another test sends it."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if signal.getsignal(signal.SIGINT) is not before:
+        signal.signal(signal.SIGINT, before)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     done = yield

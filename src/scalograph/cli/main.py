@@ -24,7 +24,7 @@ def main() -> None:
     try:
         from scalograph.errors import end_on_signals
 
-        end_on_signals()  # nothing is left to restore
+        atexit.register(end_on_signals)  # nothing is left to restore
     except KeyboardInterrupt:
         code = _INTERRUPTED
     sys.exit(code)
