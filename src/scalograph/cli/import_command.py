@@ -87,7 +87,7 @@ def _import(options: ImportOptions, foreign: ForeignOptions) -> int:
 
 
 def _caveats(reading: "ImportedFiles", names_failed: bool) -> list[str]:
-    """Return what the first lines must tell beside the answer: failures, errors, and what was left out.
+    """Return what the first lines must report besides the answer: failures, errors, excluded parts.
 
     `names_failed`: whether the answer names those that failed itself.
     """

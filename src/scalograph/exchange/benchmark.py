@@ -43,8 +43,8 @@ class Benchmark:
         unit: of the iterations: "s", or "1/s" for rates.
         forks: the units of replication; iterations of one fork are no replicates. Failed runs have none.
         notes: how it was measured, where that matters.
-        facts: settings, machine, build and runtime, as the tool tells them; those that differ become params.
-        warnings: what the first lines must tell: errors in its runs, or what its values are not.
+        facts: settings, machine, build and runtime, as the tool reports them; those that differ become params.
+        warnings: what the first lines must report: errors in its runs, or what its values are not.
         disturbed: disturbed runs, and of how many; None where nobody looked.
         failed: failed runs, and of how many; (0, 0) where the tool reports none.
         spread: given standard deviation of single runs, as a share, of a benchmark with one fork; 0 where unknown.

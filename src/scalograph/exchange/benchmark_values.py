@@ -207,7 +207,7 @@ def left_out_tables(parts: Sequence[LeftOut]) -> list[TableDoc]:
     columns = [Column(name="part", kind="label"), Column(name="reason", kind="text")]
     rows: list[list[Cell]] = [[part.where, [part.reason]] for part in parts[:MOST_LISTED]]
     note = f"{len(parts) - MOST_LISTED} more" if len(parts) > MOST_LISTED else ""
-    return [TableDoc(id="left-out", title="Left out", note=note, columns=columns, rows=rows)] if parts else []
+    return [TableDoc(id="left-out", title="Excluded", note=note, columns=columns, rows=rows)] if parts else []
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:

@@ -139,4 +139,4 @@ def left_out_text(parts: Sequence[LeftOut], most: int = 2) -> str:
     """Name the first parts that were left out, with their reasons; empty where none was."""
     named = "; ".join(f"{part.where} ({part.reason})" for part in parts[:most])
     more = f"; and {len(parts) - most} more" if len(parts) > most else ""
-    return f"Left out: {named}{more}." if parts else ""
+    return f"Excluded: {named}{more}." if parts else ""
