@@ -116,7 +116,12 @@ def _values(quantities: Quantity | Sequence[Quantity]) -> str:
 
 
 def _add_unit(text: str, unit: str) -> str:
-    return f"{text}{unit}" if unit == "%" else f"{text} {unit}".rstrip()
+    """Append a unit.
+
+    >>> _add_unit("5", "ms"), _add_unit("5", "%"), _add_unit("254", "1/s")
+    ('5 ms', '5%', '254/s')
+    """
+    return f"{text}{unit.removeprefix('1')}" if unit == "%" or unit.startswith("1/") else f"{text} {unit}".rstrip()
 
 
 def factor_with_ends(e: Estimate) -> str:
@@ -190,7 +195,7 @@ def quantity_text(quantity: tuple[Estimate, str]) -> str:
     scaled = replace(
         e, **{end: x * scale.factor for end in ("value", "low", "high") if (x := getattr(e, end)) is not None}
     )
-    return f"{value_text(scaled)} {scale.unit}".rstrip() + _confidence(scaled)
+    return _add_unit(value_text(scaled), scale.unit) + _confidence(scaled)
 
 
 def _each(named: Sequence[tuple[str, Sequence[Estimate]]]) -> str:
