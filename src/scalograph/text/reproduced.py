@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from math import ceil
 
 from scalograph.protocol.findings import Findings, RunsDoc, TableDoc
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, ReasonKind
@@ -320,12 +321,12 @@ def further_runs(reproduction: Reproduction) -> str:
     if not decided:
         return ""
     form = "quick form" if reproduction.quick else "full form"
-    text = f"The {form} decides {len(decided) - len(resting)} claim ids"
+    text = f"The {form} decides {count_noun(len(decided) - len(resting), 'claim id')}"
     blocks = ", ".join(f"{name} {n}" for name, n in further.items())
     text += f"; {join_first(resting, NAMED)} rest on further blocks ({blocks})" if resting else ""
     needed = {claim.id: claim.decided.runs_needed for claim in claims if claim.decided and claim.decided.runs_needed}
-    shown = [f"{name} {factor:.0f}\N{MULTIPLICATION SIGN}" for name, factor in needed.items()]
-    return f"{text}{f'; more runs may decide {join_first(shown, NAMED)} as many' if shown else ''}."
+    shown = [f"{name} ({max(ceil(factor), 2)} times as many)" for name, factor in needed.items()]
+    return f"{text}.{f' More runs may decide {join_first(shown, NAMED)}.' if shown else ''}"
 
 
 _DECIDED = ("holds", "exceeds", "does not hold", "moot", "demonstration")
