@@ -24,7 +24,7 @@ test: setup-dev compiled
 	make --no-print-directory --jobs=2 test-rust test-python
 
 test-rust:
-	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet) || exit 1; done
+	scripts/test-rust.sh probe $(CRATES)
 
 test-python:
 	@# Compiled tests are kept whatever the environment says: to compile them takes a quarter of a minute.
