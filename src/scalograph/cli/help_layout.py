@@ -13,6 +13,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "ab": "Compare two builds in pairs, on one machine",
         "find": "Find one property: effective CPUs, a performance cliff, a break-even size",
         "load": "Load a server: maximum throughput, and the bottleneck",
+        "explain": "Explain why a program stops scaling: lost CPU time, by cause",
         "profile": "Profile configurations of a finished study, in separate runs",
     },
     "Compare results": {

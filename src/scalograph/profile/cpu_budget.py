@@ -1,0 +1,227 @@
+"""Split the CPU time that a run could have had: tasks ran, were ready, or waited; each part has its cause."""
+
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from scalograph.profile import wait_kinds
+from scalograph.profile.perf_trace import KERNEL, ThreadTrace, Trace
+from scalograph.profile.wait_kinds import LossCause
+from scalograph.protocol.record import RunFigures
+
+# Waits that say nothing of their own: who ends them decides.
+_OF_OTHERS = frozenset({
+    wait_kinds.CONDITION, wait_kinds.BARRIER, wait_kinds.JOIN, wait_kinds.PIPE, wait_kinds.NETWORK, wait_kinds.CHILD,
+    wait_kinds.EVENTS, wait_kinds.UNEXPLAINED,
+})  # fmt: skip
+_MAX_HOPS = 16
+_UNSAMPLED = LossCause("unsampled")
+_NOBODY = LossCause(wait_kinds.UNEXPLAINED)
+
+
+class Absence(NamedTuple):
+    """A stretch of time in which a task had no CPU; ordered by its end.
+
+    Attributes:
+        end: when it has a CPU again.
+        woken: when it was ready to run: at `start` if it gave way, at `end` if nobody saw it.
+        waker: who woke it; None if it was an interrupt or nobody saw it.
+    """
+
+    end: int
+    tid: int
+    start: int
+    woken: int
+    waker: int | None
+    cause: LossCause
+
+
+_NEVER = Absence(2**63, 0, 0, 0, None, _NOBODY)
+
+
+@dataclass(frozen=True)
+class CpuBudget:
+    """CPU time of a run in seconds, by cause; the parts sum to `capacity_s`.
+
+    Attributes:
+        wall_s: from the first task's exec to the last one's exit.
+        others_s: what other programs took, excluded.
+        n_lost: records that are missing.
+    """
+
+    capacity_s: float
+    wall_s: float
+    parts: dict[LossCause, float]
+    n_lost: int = 0
+    others_s: float = 0.0
+
+
+def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:
+    """Split `n_cpus` times the time of a run by cause.
+
+    At every instant a CPU runs a task of the run, or it has none. One without a task is charged to the tasks that
+    have a CPU next: to what each is ready for, or waits for. Where that is another task, to what that one does. While
+    more tasks run than `n_cpus`, all of their CPUs count.
+    """
+    splitter = _Splitter(trace)
+    parts: dict[LossCause, float] = defaultdict(float)
+    for cause, ns in splitter.charge(n_cpus):
+        parts[cause] += ns
+    for cause, ns in splitter.spent():
+        parts[cause] += ns
+    _spread_unsampled(parts)
+    seconds = {cause: ns / 1e9 for cause, ns in parts.items() if ns}
+    return CpuBudget(sum(seconds.values()), (trace.end - trace.start) / 1e9, seconds, trace.n_lost)
+
+
+def _spread_unsampled(parts: dict[LossCause, float]) -> None:
+    """Every n-th departure is sampled: the others wait for the same in the same shares."""
+    unsampled = parts.pop(_UNSAMPLED, 0.0)
+    idle = {cause: ns for cause, ns in parts.items() if cause.kind not in (wait_kinds.USER, wait_kinds.SYSTEM)}
+    total = sum(idle.values())
+    if not total:
+        parts[_NOBODY] += unsampled
+    for cause, ns in idle.items():
+        parts[cause] += unsampled * ns / total
+
+
+def exclude_others(budget: CpuBudget, run: RunFigures) -> CpuBudget:
+    """Exclude what others took: at most the time in which tasks were ready without a CPU; name what a quota took.
+
+    What others take is no loss of the program.
+    """
+    ready_s = sum(seconds for cause, seconds in budget.parts.items() if cause.kind == wait_kinds.QUEUE)
+    parts = {cause: seconds for cause, seconds in budget.parts.items() if cause.kind != wait_kinds.QUEUE}
+    quota_s = min((run.throttled_ns or 0) / 1e9, ready_s)
+    others_s = min(((run.neighbor_ns or 0) + (run.steal_ns or 0)) / 1e9, ready_s - quota_s)
+    parts |= {LossCause(wait_kinds.QUOTA): quota_s, LossCause(wait_kinds.QUEUE): ready_s - quota_s - others_s}
+    return replace(budget, capacity_s=budget.capacity_s - others_s, parts=parts, others_s=others_s)
+
+
+class _Splitter:
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._absences = {tid: [*_absences(tid, task, trace)] for tid, task in trace.tasks.items()}
+        self._starts = {tid: [a.start for a in every] for tid, every in self._absences.items()}
+        self._sample_times = {tid: [at for at, _ in task.samples] for tid, task in trace.tasks.items()}
+
+    def spent(self) -> Iterator[tuple[LossCause, float]]:
+        """Yield the CPU time of each task by the functions of its samples."""
+        for task in self._trace.tasks.values():
+            cpu_ns = sum(stay.end - stay.start for stay in task.stays)
+            for _, stack in task.samples:
+                yield wait_kinds.cpu_cause(stack), cpu_ns / len(task.samples)
+            if cpu_ns and not task.samples:
+                yield LossCause(wait_kinds.UNEXPLAINED), cpu_ns
+
+    def charge(self, n_cpus: int) -> Iterator[tuple[LossCause, float]]:
+        """Yield the time of CPUs without a task of the run, by cause."""
+        absent, busy, last = list[Absence](), set[int](), self._trace.start
+        for at, is_back, tid, absence in sorted(self._events()):
+            if at > last and n_cpus > len(busy):
+                yield from self._charge_stretch(last, at, n_cpus - len(busy), absent, busy)
+            last = max(last, at)
+            if is_back:
+                busy.add(tid)
+                del absent[bisect_left(absent, absence) : bisect_right(absent, absence)]
+            else:
+                busy.discard(tid)
+                insort(absent, absence)
+        if self._trace.end > last and n_cpus > len(busy):
+            yield from self._charge_stretch(last, self._trace.end, n_cpus - len(busy), absent, busy)
+
+    def _events(self) -> Iterator[tuple[int, bool, int, Absence]]:
+        """Yield when each task leaves its CPU for an absence, and when it is back."""
+        for tid, every in self._absences.items():
+            stays = self._trace.tasks[tid].stays
+            before = {absence.end: absence for absence in every}
+            after = {absence.start: absence for absence in every}
+            for stay in stays:
+                yield stay.start, True, tid, before.get(stay.start, _NEVER)
+                yield stay.end, False, tid, after.get(stay.end, _NEVER)
+
+    def _charge_stretch(
+        self, start: int, end: int, n_idle: int, absent: list[Absence], busy: set[int]
+    ) -> Iterator[tuple[LossCause, float]]:
+        charged = 0
+        for absence in absent[:n_idle]:
+            if absence is _NEVER:
+                break
+            charged += 1
+            cut = min(max(absence.woken, start), end)
+            if absence.cause.kind == wait_kinds.QUEUE:
+                yield absence.cause, end - start
+                continue
+            if cut > start:
+                yield self._resolve(absence, (start + cut) // 2, busy), cut - start
+            if end > cut:
+                # Without the wait nobody had to be woken.
+                yield self._resolve(absence, absence.start, busy), end - cut
+        if rest := n_idle - charged:
+            for cause, share in self._alone((start + end) // 2, busy):
+                yield cause, rest * share * (end - start)
+
+    def _resolve(self, absence: Absence, at: int, busy: set[int]) -> LossCause:
+        """Follow who waits for whom to the one that runs, or waits for something else."""
+        first = absence.cause
+        for _ in range(_MAX_HOPS):
+            if absence.cause.kind not in _OF_OTHERS:
+                return (
+                    first if first.kind == wait_kinds.LOCK and absence.cause.kind == wait_kinds.QUEUE else absence.cause
+                )
+            waker = absence.waker
+            if waker is None or waker == absence.tid:
+                alone = [*self._alone(at, busy - {absence.tid})] if waker is None and self._is_internal(absence) else []
+                return alone[0][0] if alone else absence.cause
+            following = self._absence_at(waker, at)
+            if following is None:
+                return self._serial(waker, at) or absence.cause
+            absence = following
+        return first
+
+    @staticmethod
+    def _is_internal(absence: Absence) -> bool:
+        return absence.cause.kind in (wait_kinds.JOIN, wait_kinds.BARRIER, wait_kinds.CONDITION, wait_kinds.CHILD)
+
+    def _absence_at(self, tid: int, at: int) -> Absence | None:
+        starts = self._starts.get(tid, [])
+        index = bisect_right(starts, at) - 1
+        if index < 0:
+            return None
+        absence = self._absences[tid][index]
+        return absence if absence.start <= at < absence.end else None
+
+    def _alone(self, at: int, busy: set[int]) -> Iterator[tuple[LossCause, float]]:
+        """Yield what runs while the others have no work, in equal shares."""
+        causes = [cause for tid in sorted(busy)[:64] if (cause := self._serial(tid, at))]
+        for cause in causes or [_NOBODY]:
+            yield cause, 1 / len(causes or [_NOBODY])
+
+    def _serial(self, tid: int, at: int) -> LossCause | None:
+        """Return what a task does around an instant, by its nearest sample."""
+        times = self._sample_times.get(tid)
+        if not times:
+            return None
+        index = bisect_left(times, at)
+        near = min((i for i in (index - 1, index) if 0 <= i < len(times)), key=lambda i: abs(times[i] - at))
+        stack = self._trace.tasks[tid].samples[near][1]
+        return LossCause(wait_kinds.SERIAL, wait_kinds.own_frames(tuple(f for f in stack if f.module != KERNEL)))
+
+
+def _absences(tid: int, task: ThreadTrace, trace: Trace) -> Iterator[Absence]:
+    stays, wakes = task.stays, [at for at, _ in task.wakes]
+    if stays and stays[0].start > task.born:
+        yield Absence(stays[0].start, tid, task.born, task.born, None, LossCause(wait_kinds.QUEUE))
+    for stay, following in pairwise(stays):
+        cause = wait_kinds.wait_cause(stay.stack) if stay.stack else _UNSAMPLED
+        if stay.was_preempted:
+            cause = LossCause(wait_kinds.QUEUE)
+        index = bisect_right(wakes, following.start) - 1
+        is_seen = index >= 0 and wakes[index] >= stay.end
+        woken, waker = (task.wakes[index]) if is_seen else (following.start, None)
+        if cause.kind == wait_kinds.QUEUE:
+            woken = stay.end
+        yield Absence(following.start, tid, stay.end, woken, waker, cause)

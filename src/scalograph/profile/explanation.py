@@ -1,0 +1,302 @@
+"""The document `explanation.json` beside a journal: the CPU time that scaling loses between two levels, by cause."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, variance
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, ValidationError
+
+from scalograph.analysis.quantiles import t_quantile
+from scalograph.errors import ProtocolError
+from scalograph.profile import wait_kinds
+from scalograph.profile.cpu_budget import CpuBudget
+from scalograph.profile.perf_trace import Frame, Frames
+from scalograph.profile.values import Amount, Level, Name, Text
+from scalograph.profile.wait_kinds import LossCause
+from scalograph.protocol.bounded import read_whole
+from scalograph.protocol.facts import Value
+
+FILE = "explanation.json"
+MAX_BYTES = 1 << 20
+MAX_PARTS = 40
+# Below this share of a level's CPU time nothing is lost that anybody would look for.
+LEAST_LOSS = 0.05
+# A part below this share of the loss is named with the others.
+LEAST_SHARE = 0.01
+_MOST = 0.8  # of a function's time in one callee: the callee says more
+
+
+class Share(Value):
+    """A share of the loss with its interval over runs."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class LossPart(Value):
+    """A cause of lost CPU time.
+
+    Attributes:
+        kind: of `wait_kinds`; `inflation` for CPU time of the program itself that grew.
+        what: the function, empty if none is known; `caller` calls it.
+        before_s: CPU seconds per unit of work at the first level; `after_s` at the second.
+    """
+
+    kind: Name
+    what: Annotated[str, StringConstraints(max_length=256)] = ""
+    caller: Annotated[str, StringConstraints(max_length=256)] = ""
+    share: Share
+    before_s: float
+    after_s: float
+
+
+class Explanation(Value):
+    """The document.
+
+    Attributes:
+        cpus: that each of the two levels may use.
+        capacity_s: CPU seconds per unit of work at each level: CPUs times time.
+        lost_cpus: of those of the second level, how many do not do what they did at the first.
+        overhead: time per unit of work with the recorder over that without it, at each level.
+    """
+
+    protocol: Literal[2] = 2
+    study: Name
+    study_hash: Annotated[str, StringConstraints(min_length=1, max_length=128)]
+    at: Annotated[str, StringConstraints(max_length=64)] = Field(description="UTC, RFC 3339")
+    factor: Name
+    levels: tuple[Level, Level]
+    configuration: dict[Name, bool | int | float | Text] = Field(default={}, max_length=16)
+    cpus: tuple[float, float]
+    n_runs: tuple[int, int]
+    capacity_s: tuple[float, float]
+    gain: Amount = Field(description="work per time at the second level over that at the first")
+    lost_cpus: Share
+    parts: tuple[LossPart, ...] = Field(default=(), max_length=MAX_PARTS)
+    unexplained: Share | None = None
+    ruled_out: tuple[Name, ...] = ()
+    not_visible: tuple[Text, ...] = ()
+    overhead: tuple[float, float] = (1.0, 1.0)
+    warnings: tuple[Text, ...] = Field(default=(), max_length=64)
+
+    @property
+    def scales(self) -> bool:
+        """Return whether nothing worth naming is lost between the levels."""
+        return self.lost_cpus.value < LEAST_LOSS * self.cpus[1]
+
+    @property
+    def is_inconclusive(self) -> bool:
+        """Return whether the runs differ too much to show a loss."""
+        return not self.scales and self.lost_cpus.low is not None and self.lost_cpus.low <= 0
+
+
+def read_explanation(folder: Path, study_hash: str) -> Explanation | None:
+    """Read the explanation in a results folder; None if there is none.
+
+    Raises ProtocolError: it cannot be read, is too large, none, or that of another study.
+    """
+    file, fix = folder / FILE, "remove it, or make it anew with: scalograph explain"
+    if not file.is_file():
+        return None
+    try:
+        document = Explanation.model_validate_json(read_whole(file, MAX_BYTES))
+    except OSError as error:
+        raise ProtocolError(FILE, f"cannot be read: {error.strerror}", "an explanation", fix) from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))[:200]
+        raise ProtocolError(f"{FILE}: {where}", str(first["msg"])[:200], "an explanation", fix) from None
+    if document.study_hash != study_hash:
+        raise ProtocolError(FILE, "the explanation of another study", "one of the study in the journal", fix)
+    return document
+
+
+@dataclass(frozen=True)
+class LevelRuns:
+    """Recorded runs of one level: their budgets, and the units of work that each did."""
+
+    n_cpus: int
+    budgets: Sequence[CpuBudget]
+    work: Sequence[float]
+
+    def per_unit(self, names: Mapping[LossCause, LossCause]) -> list[dict[LossCause, float]]:
+        """Return CPU seconds per unit of work of each run, by name."""
+        runs = []
+        for budget, units in zip(self.budgets, self.work, strict=True):
+            parts: dict[LossCause, float] = defaultdict(float)
+            for cause, seconds in budget.parts.items():
+                parts[names[cause]] += seconds / units
+            runs.append(parts)
+        return runs
+
+    @property
+    def capacity_s(self) -> list[float]:
+        """Return CPU seconds per unit of work of each run."""
+        return [budget.capacity_s / units for budget, units in zip(self.budgets, self.work, strict=True)]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What is lost from one level to another, per unit of work: shares of the loss, with intervals over runs."""
+
+    lost_cpus: Share
+    parts: tuple[LossPart, ...]
+    unexplained: Share
+
+
+def compare_levels(before: LevelRuns, after: LevelRuns, confidence: float) -> Losses:
+    """Compare the CPU time per unit of work of two levels, cause by cause.
+
+    A share is the difference of a part over that of the whole; its interval is that of a ratio (Taylor), by the
+    t-distribution (Welch) over runs.
+    """
+    names = name_causes(cause for level in (before, after) for budget in level.budgets for cause in budget.parts)
+    names = _name_by_weight([before, after], names)
+    first, second = before.per_unit(names), after.per_unit(names)
+    whole = fmean(after.capacity_s) - fmean(before.capacity_s)
+    shares: dict[LossCause, tuple[Share, float, float]] = {}
+    for cause in dict.fromkeys(cause for run in (*first, *second) for cause in run):
+        each = [[run.get(cause, 0.0) for run in runs] for runs in (first, second)]
+        shares[cause] = (
+            _share(each, [before.capacity_s, after.capacity_s], whole, confidence),
+            fmean(each[0]),
+            fmean(each[1]),
+        )
+    parts = [
+        LossPart(
+            kind="inflation" if cause.kind == wait_kinds.USER else cause.kind, share=share, before_s=low, after_s=high,
+            what=cause.stack[0].name if cause.stack else "", caller=cause.stack[1].name if cause.stack[1:] else "",
+        )
+        for cause, (share, low, high) in shares.items()
+        if cause.kind != wait_kinds.UNEXPLAINED
+    ]  # fmt: skip
+    parts.sort(key=lambda part: -part.share.value)
+    unexplained = shares[nobody][0] if (nobody := LossCause(wait_kinds.UNEXPLAINED)) in shares else Share(value=0.0)
+    return Losses(_lost_cpus(before, after, confidence), tuple(parts[:MAX_PARTS]), unexplained)
+
+
+def _share(each: list[list[float]], capacities: list[list[float]], whole: float, confidence: float) -> Share:
+    """Return the share of one cause in the loss; `each`, `capacities`: seconds per unit of each run of both levels."""
+    if not whole:
+        return Share(value=0.0)
+    value = (fmean(each[1]) - fmean(each[0])) / whole
+    rests = [
+        [part - value * all_ for part, all_ in zip(*pair, strict=True)] for pair in zip(each, capacities, strict=True)
+    ]
+    half = _half_width(rests, confidence)
+    return (
+        Share(value=value)
+        if half is None
+        else Share(value=value, low=value - half / abs(whole), high=value + half / abs(whole))
+    )
+
+
+def _half_width(levels: list[list[float]], confidence: float) -> float | None:
+    if any(len(values) < 2 for values in levels):
+        return None
+    errors = [variance(values) / len(values) for values in levels]
+    if not sum(errors):
+        return 0.0
+    free = sum(errors) ** 2 / sum(e**2 / (len(v) - 1) for e, v in zip(errors, levels, strict=True))
+    return t_quantile(confidence, free) * sqrt(sum(errors))
+
+
+def _lost_cpus(before: LevelRuns, after: LevelRuns, confidence: float) -> Share:
+    """Return how many CPUs of the second level do not do what they did at the first."""
+    first, second = fmean(before.capacity_s), fmean(after.capacity_s)
+    value = after.n_cpus * (1 - first / second)
+    logs = [[capacity / first for capacity in before.capacity_s], [capacity / second for capacity in after.capacity_s]]
+    half = _half_width(logs, confidence)
+    if half is None:
+        return Share(value=value)
+    low, high = (after.n_cpus * (1 - first / second * (1 + sign * half)) for sign in (1, -1))
+    return Share(value=value, low=low, high=high)
+
+
+def name_causes(causes: Iterable[LossCause]) -> dict[LossCause, LossCause]:
+    """Name each cause by the function that says most: the top of the stack, or what it asked of the kernel.
+
+    >>> spin, work = Frame("spin", "prog"), Frame("work", "prog")
+    >>> name_causes([LossCause("user", (spin, work))])[LossCause("user", (spin, work))].stack
+    (Frame(name='spin', module='prog'), Frame(name='work', module='prog'))
+    """
+    names = {}
+    for cause in causes:
+        depth = 2 if cause.kind in (wait_kinds.USER, wait_kinds.SYSTEM) else 1
+        stack = () if cause.kind in (wait_kinds.QUEUE, wait_kinds.UNEXPLAINED) else _bare(cause.stack)[:depth]
+        if cause.kind == wait_kinds.USER and stack[1:] and not wait_kinds.is_own(stack[1]):
+            stack = stack[:1]
+        names[cause] = LossCause(cause.kind, stack)
+    return names
+
+
+def _bare(stack: Frames) -> Frames:
+    """Leave out addresses: another run has others."""
+    return tuple(frame for frame in stack if not frame.name.startswith("0x"))
+
+
+def _name_by_weight(levels: Sequence[LevelRuns], names: Mapping[LossCause, LossCause]) -> dict[LossCause, LossCause]:
+    """Name what runs alone by the deepest function that holds most of its time, over all runs."""
+    weights: dict[Frames, float] = defaultdict(float)
+    for level in levels:
+        for budget in level.budgets:
+            for cause, seconds in budget.parts.items():
+                if cause.kind == wait_kinds.SERIAL:
+                    weights[tuple(reversed(_bare(cause.stack)))] += seconds / budget.capacity_s
+    top = _main_functions(weights, 0)
+    return {
+        cause: LossCause(cause.kind, _first_of(cause.stack, top)) if cause.kind == wait_kinds.SERIAL else name
+        for cause, name in names.items()
+    }
+
+
+def _main_functions(weights: Mapping[Frames, float], depth: int) -> set[Frame]:
+    """Return the functions by which stacks (outermost first) are named: each holds most of its callers' time."""
+    callees: dict[Frame | None, dict[Frames, float]] = defaultdict(dict)
+    for stack, weight in weights.items():
+        callees[stack[depth] if len(stack) > depth else None][stack] = weight
+    total = sum(weights.values())
+    chosen = set[Frame]()
+    for frame, below in callees.items():
+        if frame is None or sum(below.values()) < LEAST_SHARE * total:
+            continue
+        heaviest = _heaviest(below, depth + 1)
+        is_start = not wait_kinds.is_own(frame) or frame.name == "main"
+        if is_start or heaviest >= _MOST * sum(below.values()):
+            chosen |= _main_functions(below, depth + 1) or {frame}
+        else:
+            chosen.add(frame)
+    return chosen
+
+
+def _heaviest(weights: Mapping[Frames, float], depth: int) -> float:
+    sums: dict[Frame, float] = defaultdict(float)
+    for stack, weight in weights.items():
+        if len(stack) > depth:
+            sums[stack[depth]] += weight
+    return max(sums.values(), default=0.0)
+
+
+def _first_of(stack: Frames, chosen: set[Frame]) -> Frames:
+    return next((stack[i : i + 2] for i, frame in enumerate(stack) if frame in chosen), stack[-1:])
+
+
+# What people suspect first.
+_SUSPECTS = (wait_kinds.QUOTA, wait_kinds.DISK, wait_kinds.FAULT)
+
+
+def rule_out(parts: Sequence[LossPart]) -> tuple[str, ...]:
+    """Return the usual suspects that hold less than a hundredth of the loss, interval included."""
+    ruled_out = []
+    for kind in _SUSPECTS:
+        highs = [
+            part.share.high if part.share.high is not None else part.share.value for part in parts if part.kind == kind
+        ]
+        if sum(map(abs, highs)) < LEAST_SHARE:
+            ruled_out.append(kind)
+    return tuple(ruled_out)
