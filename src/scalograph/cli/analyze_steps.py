@@ -30,6 +30,7 @@ def analyze(
     from scalograph.findings.reproduce import reproduction_commands
     from scalograph.findings.table import pause_gc
     from scalograph.machine.ceiling.compare_ceiling import add_ceiling
+    from scalograph.profile.explanation_table import add_explanation
     from scalograph.profile.profile_tables import add_profile
     from scalograph.questions.assemble import findings
 
@@ -40,6 +41,7 @@ def analyze(
     with pause_gc():
         result = findings(read, folder.folder, reproduction_commands(read.study, folder.study, read.machine))
     result = add_profile(add_ceiling(result, read.ceiling) if read.ceiling else result, folder.folder, read)
+    result = add_explanation(result, folder.folder)
     file = to or folder.findings
     if keep:
         saved_documents.write_findings(result, file)

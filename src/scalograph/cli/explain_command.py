@@ -16,7 +16,7 @@ from scalograph.errors import HostError, StudyError
 
 if TYPE_CHECKING:
     from scalograph.findings.table import Table
-    from scalograph.profile.explanation import Explanation
+    from scalograph.protocol.explanation import Explanation
     from scalograph.protocol.results import Results
     from scalograph.run.session import Session
     from scalograph.study.scalars import Level
@@ -87,9 +87,9 @@ def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str 
     from scalograph.cli.pipeline import machine_lock, score_of
     from scalograph.findings import table
     from scalograph.profile.explain_recorder import Explainer, choose_pair
-    from scalograph.profile.explanation import FILE
     from scalograph.profile.recorder import plan_again
     from scalograph.protocol import results
+    from scalograph.protocol.explanation import FILE
     from scalograph.run.hosts.host_names import open_host
 
     if not results.is_writable(folder.folder):
@@ -127,10 +127,11 @@ def _two_levels(measured: "Table", factor: str, explain: ExplainOptions) -> list
 
 def show_explanation(document: "Explanation", folder: "Results", json: bool) -> int:
     """Print the answer and its table, or the document with `json`; return the exit code."""
-    from scalograph.profile.explanation import FILE
-    from scalograph.profile.explanation_texts import answer_sentences, closing_sentences, explanation_table
+    from scalograph.profile.explanation_table import explanation_table
+    from scalograph.protocol.explanation import FILE
     from scalograph.report.cells import table_layout
     from scalograph.report.terminal_table import draw
+    from scalograph.text.explained import answer_sentences, closing_sentences
 
     if json:
         emit_json(document.model_dump(mode="json"))

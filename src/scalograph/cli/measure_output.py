@@ -40,7 +40,20 @@ def run_measurement(study: CommandStudy, sweep: SweepOptions, options: CommandOp
     """Run the study of `measure` and print its answer."""
     target = parse_option("--target", sweep.target, parse_percent)
     answer = partial(_answer, target=target, cost=sweep.cost, options=options)
+    if sweep.explain:
+        answer = partial(_explain, answer, options)
     return run_command_study(study_text(study), options, answer, sweep.ceiling)
+
+
+def _explain(answer: Callable[["Session"], int], options: CommandOptions, session: "Session") -> int:
+    """Explain before the answer, whose document then has the explanation, and print it after."""
+    from scalograph.cli.explain_command import ExplainOptions, keep_explanation, show_explanation
+
+    document = keep_explanation(session.results, ExplainOptions(), options.wait_lock)
+    code = answer(session)
+    if not options.json:
+        show_explanation(document, session.results, json=False)
+    return code
 
 
 def run_command_study(
@@ -131,7 +144,8 @@ def print_results(
     consent = options.consent().words() if isinstance(options, SearchOptions) else []
     again = shlex.join(["scalograph", "run", str(results.study), *consent]) if by_file else given
     places = study_places(results.folder, findings, again)
-    document = {**document, "results": str(results.folder)}
+    explanation = findings.explanation.model_dump(mode="json") if findings.explanation else None
+    document = {**document, "results": str(results.folder), **({"explanation": explanation} if explanation else {})}
     answer(shown, places, options.tables, options.table, document if options.json else None)
     export_document(options.export_json, shown, document)
     return exit_code(findings, options.strict, shown.claim.answered)

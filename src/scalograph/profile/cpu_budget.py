@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -29,6 +29,7 @@ class Absence(NamedTuple):
         end: when it has a CPU again.
         woken: when it was ready to run: at `start` if it gave way, at `end` if nobody saw it.
         waker: who woke it; None if it was an interrupt or nobody saw it.
+        cpu: which it has then.
     """
 
     end: int
@@ -37,9 +38,13 @@ class Absence(NamedTuple):
     woken: int
     waker: int | None
     cause: LossCause
+    cpu: int
 
 
-_NEVER = Absence(2**63, 0, 0, 0, None, _NOBODY)
+_NEVER = Absence(2**63, 0, 0, 0, None, _NOBODY, -1)
+_OTHERS = LossCause(wait_kinds.OTHERS)
+# An idle CPU takes its next task at once, if nobody else has it.
+_LATENCY_NS = 500_000
 
 
 @dataclass(frozen=True)
@@ -89,15 +94,15 @@ def _spread_unsampled(parts: dict[LossCause, float]) -> None:
 
 
 def exclude_others(budget: CpuBudget, run: RunFigures) -> CpuBudget:
-    """Exclude what others took: at most the time in which tasks were ready without a CPU; name what a quota took.
+    """Exclude the CPU time that tasks were ready for while others had their CPU: it is no loss of the program.
 
-    What others take is no loss of the program.
+    What a quota took looks the same; the kernel counts it.
     """
-    ready_s = sum(seconds for cause, seconds in budget.parts.items() if cause.kind == wait_kinds.QUEUE)
-    parts = {cause: seconds for cause, seconds in budget.parts.items() if cause.kind != wait_kinds.QUEUE}
-    quota_s = min((run.throttled_ns or 0) / 1e9, ready_s)
-    others_s = min(((run.neighbor_ns or 0) + (run.steal_ns or 0)) / 1e9, ready_s - quota_s)
-    parts |= {LossCause(wait_kinds.QUOTA): quota_s, LossCause(wait_kinds.QUEUE): ready_s - quota_s - others_s}
+    parts = dict(budget.parts)
+    others_s = parts.pop(_OTHERS, 0.0)
+    quota_s = min((run.throttled_ns or 0) / 1e9, others_s)
+    parts |= {LossCause(wait_kinds.QUOTA): quota_s} if quota_s else {}
+    others_s -= quota_s
     return replace(budget, capacity_s=budget.capacity_s - others_s, parts=parts, others_s=others_s)
 
 
@@ -119,32 +124,32 @@ class _Splitter:
 
     def charge(self, n_cpus: int) -> Iterator[tuple[LossCause, float]]:
         """Yield the time of CPUs without a task of the run, by cause."""
-        absent, busy, last = list[Absence](), set[int](), self._trace.start
-        for at, is_back, tid, absence in sorted(self._events()):
+        absent, busy, last = list[Absence](), dict[int, int](), self._trace.start
+        for at, is_back, tid, cpu, absence in sorted(self._events()):
             if at > last and n_cpus > len(busy):
                 yield from self._charge_stretch(last, at, n_cpus - len(busy), absent, busy)
             last = max(last, at)
             if is_back:
-                busy.add(tid)
+                busy[tid] = cpu
                 del absent[bisect_left(absent, absence) : bisect_right(absent, absence)]
             else:
-                busy.discard(tid)
+                busy.pop(tid, None)
                 insort(absent, absence)
         if self._trace.end > last and n_cpus > len(busy):
             yield from self._charge_stretch(last, self._trace.end, n_cpus - len(busy), absent, busy)
 
-    def _events(self) -> Iterator[tuple[int, bool, int, Absence]]:
+    def _events(self) -> Iterator[tuple[int, bool, int, int, Absence]]:
         """Yield when each task leaves its CPU for an absence, and when it is back."""
         for tid, every in self._absences.items():
             stays = self._trace.tasks[tid].stays
             before = {absence.end: absence for absence in every}
             after = {absence.start: absence for absence in every}
             for stay in stays:
-                yield stay.start, True, tid, before.get(stay.start, _NEVER)
-                yield stay.end, False, tid, after.get(stay.end, _NEVER)
+                yield stay.start, True, tid, stay.cpu, before.get(stay.start, _NEVER)
+                yield stay.end, False, tid, stay.cpu, after.get(stay.end, _NEVER)
 
     def _charge_stretch(
-        self, start: int, end: int, n_idle: int, absent: list[Absence], busy: set[int]
+        self, start: int, end: int, n_idle: int, absent: list[Absence], busy: Mapping[int, int]
     ) -> Iterator[tuple[LossCause, float]]:
         charged = 0
         for absence in absent[:n_idle]:
@@ -152,19 +157,22 @@ class _Splitter:
                 break
             charged += 1
             cut = min(max(absence.woken, start), end)
+            is_taken = absence.cpu not in busy.values()
             if absence.cause.kind == wait_kinds.QUEUE:
-                yield absence.cause, end - start
+                yield _OTHERS if is_taken else absence.cause, end - start
                 continue
             if cut > start:
                 yield self._resolve(absence, (start + cut) // 2, busy), cut - start
             if end > cut:
                 # Without the wait nobody had to be woken.
-                yield self._resolve(absence, absence.start, busy), end - cut
+                is_late = is_taken and absence.end - absence.woken > _LATENCY_NS
+                cause = _OTHERS if is_late else self._resolve(absence, max(absence.start, absence.woken - 1), busy)
+                yield cause, end - cut
         if rest := n_idle - charged:
             for cause, share in self._alone((start + end) // 2, busy):
                 yield cause, rest * share * (end - start)
 
-    def _resolve(self, absence: Absence, at: int, busy: set[int]) -> LossCause:
+    def _resolve(self, absence: Absence, at: int, busy: Mapping[int, int]) -> LossCause:
         """Follow who waits for whom to the one that runs, or waits for something else."""
         first = absence.cause
         for _ in range(_MAX_HOPS):
@@ -174,17 +182,14 @@ class _Splitter:
                 )
             waker = absence.waker
             if waker is None or waker == absence.tid:
-                alone = [*self._alone(at, busy - {absence.tid})] if waker is None and self._is_internal(absence) else []
-                return alone[0][0] if alone else absence.cause
+                # Nobody saw who ended it: one of those that run.
+                others = [tid for tid in busy if tid != absence.tid] if waker is None and _is_internal(absence) else []
+                return next((cause for cause, _ in self._alone(at, others)), absence.cause) if others else absence.cause
             following = self._absence_at(waker, at)
             if following is None:
                 return self._serial(waker, at) or absence.cause
             absence = following
         return first
-
-    @staticmethod
-    def _is_internal(absence: Absence) -> bool:
-        return absence.cause.kind in (wait_kinds.JOIN, wait_kinds.BARRIER, wait_kinds.CONDITION, wait_kinds.CHILD)
 
     def _absence_at(self, tid: int, at: int) -> Absence | None:
         starts = self._starts.get(tid, [])
@@ -194,7 +199,7 @@ class _Splitter:
         absence = self._absences[tid][index]
         return absence if absence.start <= at < absence.end else None
 
-    def _alone(self, at: int, busy: set[int]) -> Iterator[tuple[LossCause, float]]:
+    def _alone(self, at: int, busy: Iterable[int]) -> Iterator[tuple[LossCause, float]]:
         """Yield what runs while the others have no work, in equal shares."""
         causes = [cause for tid in sorted(busy)[:64] if (cause := self._serial(tid, at))]
         for cause in causes or [_NOBODY]:
@@ -214,7 +219,7 @@ class _Splitter:
 def _absences(tid: int, task: ThreadTrace, trace: Trace) -> Iterator[Absence]:
     stays, wakes = task.stays, [at for at, _ in task.wakes]
     if stays and stays[0].start > task.born:
-        yield Absence(stays[0].start, tid, task.born, task.born, None, LossCause(wait_kinds.QUEUE))
+        yield Absence(stays[0].start, tid, task.born, task.born, None, LossCause(wait_kinds.QUEUE), stays[0].cpu)
     for stay, following in pairwise(stays):
         cause = wait_kinds.wait_cause(stay.stack) if stay.stack else _UNSAMPLED
         if stay.was_preempted:
@@ -224,4 +229,9 @@ def _absences(tid: int, task: ThreadTrace, trace: Trace) -> Iterator[Absence]:
         woken, waker = (task.wakes[index]) if is_seen else (following.start, None)
         if cause.kind == wait_kinds.QUEUE:
             woken = stay.end
-        yield Absence(following.start, tid, stay.end, woken, waker, cause)
+        yield Absence(following.start, tid, stay.end, woken, waker, cause, following.cpu)
+
+
+def _is_internal(absence: Absence) -> bool:
+    """Return whether only a task of the program can end a wait."""
+    return absence.cause.kind in (wait_kinds.JOIN, wait_kinds.BARRIER, wait_kinds.CONDITION, wait_kinds.CHILD)

@@ -12,7 +12,7 @@ from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.profile import recording
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
-from scalograph.profile.explanation import Explanation, LevelRuns, compare_levels, rule_out
+from scalograph.profile.explanation import LevelRuns, compare_levels, rule_out
 from scalograph.profile.perf_trace import Trace, parse_trace
 from scalograph.profile.recorder import (
     INSTALL,
@@ -24,6 +24,7 @@ from scalograph.profile.recorder import (
 )
 from scalograph.profile.values import Configuration, Level
 from scalograph.protocol import journal
+from scalograph.protocol.explanation import Explanation
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan

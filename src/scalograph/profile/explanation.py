@@ -1,119 +1,19 @@
-"""The document `explanation.json` beside a journal: the CPU time that scaling loses between two levels, by cause."""
+"""Compare where the CPU time of two levels went: what is lost from one to the other, by cause."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from pathlib import Path
 from statistics import fmean, variance
-from typing import Annotated, Literal
-
-from pydantic import Field, StringConstraints, ValidationError
 
 from scalograph.analysis.quantiles import t_quantile
-from scalograph.errors import ProtocolError
 from scalograph.profile import wait_kinds
 from scalograph.profile.cpu_budget import CpuBudget
 from scalograph.profile.perf_trace import Frame, Frames
-from scalograph.profile.values import Amount, Level, Name, Text
 from scalograph.profile.wait_kinds import LossCause
-from scalograph.protocol.bounded import read_whole
-from scalograph.protocol.facts import Value
+from scalograph.protocol.explanation import LEAST_SHARE, MAX_PARTS, LossPart, Share
 
-FILE = "explanation.json"
-MAX_BYTES = 1 << 20
-MAX_PARTS = 40
-# Below this share of a level's CPU time nothing is lost that anybody would look for.
-LEAST_LOSS = 0.05
-# A part below this share of the loss is named with the others.
-LEAST_SHARE = 0.01
 _MOST = 0.8  # of a function's time in one callee: the callee says more
-
-
-class Share(Value):
-    """A share of the loss with its interval over runs."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
-class LossPart(Value):
-    """A cause of lost CPU time.
-
-    Attributes:
-        kind: of `wait_kinds`; `inflation` for CPU time of the program itself that grew.
-        what: the function, empty if none is known; `caller` calls it.
-        before_s: CPU seconds per unit of work at the first level; `after_s` at the second.
-    """
-
-    kind: Name
-    what: Annotated[str, StringConstraints(max_length=256)] = ""
-    caller: Annotated[str, StringConstraints(max_length=256)] = ""
-    share: Share
-    before_s: float
-    after_s: float
-
-
-class Explanation(Value):
-    """The document.
-
-    Attributes:
-        cpus: that each of the two levels may use.
-        capacity_s: CPU seconds per unit of work at each level: CPUs times time.
-        lost_cpus: of those of the second level, how many do not do what they did at the first.
-        overhead: time per unit of work with the recorder over that without it, at each level.
-    """
-
-    protocol: Literal[2] = 2
-    study: Name
-    study_hash: Annotated[str, StringConstraints(min_length=1, max_length=128)]
-    at: Annotated[str, StringConstraints(max_length=64)] = Field(description="UTC, RFC 3339")
-    factor: Name
-    levels: tuple[Level, Level]
-    configuration: dict[Name, bool | int | float | Text] = Field(default={}, max_length=16)
-    cpus: tuple[float, float]
-    n_runs: tuple[int, int]
-    capacity_s: tuple[float, float]
-    gain: Amount = Field(description="work per time at the second level over that at the first")
-    lost_cpus: Share
-    parts: tuple[LossPart, ...] = Field(default=(), max_length=MAX_PARTS)
-    unexplained: Share | None = None
-    ruled_out: tuple[Name, ...] = ()
-    not_visible: tuple[Text, ...] = ()
-    overhead: tuple[float, float] = (1.0, 1.0)
-    warnings: tuple[Text, ...] = Field(default=(), max_length=64)
-
-    @property
-    def scales(self) -> bool:
-        """Return whether nothing worth naming is lost between the levels."""
-        return self.lost_cpus.value < LEAST_LOSS * self.cpus[1]
-
-    @property
-    def is_inconclusive(self) -> bool:
-        """Return whether the runs differ too much to show a loss."""
-        return not self.scales and self.lost_cpus.low is not None and self.lost_cpus.low <= 0
-
-
-def read_explanation(folder: Path, study_hash: str) -> Explanation | None:
-    """Read the explanation in a results folder; None if there is none.
-
-    Raises ProtocolError: it cannot be read, is too large, none, or that of another study.
-    """
-    file, fix = folder / FILE, "remove it, or make it anew with: scalograph explain"
-    if not file.is_file():
-        return None
-    try:
-        document = Explanation.model_validate_json(read_whole(file, MAX_BYTES))
-    except OSError as error:
-        raise ProtocolError(FILE, f"cannot be read: {error.strerror}", "an explanation", fix) from error
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))[:200]
-        raise ProtocolError(f"{FILE}: {where}", str(first["msg"])[:200], "an explanation", fix) from None
-    if document.study_hash != study_hash:
-        raise ProtocolError(FILE, "the explanation of another study", "one of the study in the journal", fix)
-    return document
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ class Stay(NamedTuple):
 
     start: int
     end: int
+    cpu: int
     was_preempted: bool
     stack: Frames | None
 
@@ -76,6 +77,7 @@ class Trace:
 class _Event(NamedTuple):
     pid: int
     tid: int
+    cpu: int
     at: int
     name: str
     rest: str
@@ -96,8 +98,8 @@ def _events(lines: Iterable[str]) -> Iterator[_Event]:
         if head := _HEAD.match(line):
             if event:
                 yield event
-            pid, tid, _, seconds, ns, name, rest = head.groups()
-            event = _Event(int(pid), int(tid), int(seconds) * 10**9 + int(ns), name, rest[:400], [])
+            pid, tid, cpu, seconds, ns, name, rest = head.groups()
+            event = _Event(int(pid), int(tid), int(cpu), int(seconds) * 10**9 + int(ns), name, rest[:400], [])
         elif event and line.strip() and len(event.frames) < MAX_DEPTH:
             event.frames.append(line)
     if event:
@@ -125,7 +127,7 @@ class _TraceReader:
         if start is None or not self._tasks:
             raise ProtocolError("perf script", "no task", "a recording of a run", "try it by hand")
         for tid in [*self._since]:
-            self._leave(tid, self._end, False)
+            self._leave(tid, self._end, -1, False)
         for task in self._tasks.values():
             task.wakes.sort(key=lambda wake: wake[0])
         return Trace(start, self._end, self._tasks, self._n_lost, self._has_wakes)
@@ -154,7 +156,7 @@ class _TraceReader:
                 self._task(event.tid, event.pid, event.at)
                 self._since.setdefault(event.tid, event.at)
             else:
-                self._leave(event.tid, event.at, "preempt" in event.rest)
+                self._leave(event.tid, event.at, event.cpu, "preempt" in event.rest)
         elif kind == "COMM" and event.rest.split()[:1] == ["exec:"]:
             # Whoever calls exec has a CPU; another image has other tasks' stacks, but is the same task.
             self._task(event.tid, event.pid, event.at)
@@ -164,7 +166,7 @@ class _TraceReader:
             if kind == "FORK":
                 self._task(tid, pid, event.at).parent = parent
             elif tid in self._tasks:
-                self._leave(tid, event.at, False)
+                self._leave(tid, event.at, event.cpu, False)
                 self._tasks[tid].died = event.at
         elif kind.startswith("LOST"):
             self._n_lost += 1
@@ -175,10 +177,10 @@ class _TraceReader:
             task = self._tasks[tid] = ThreadTrace(pid, at)
         return task
 
-    def _leave(self, tid: int, at: int, was_preempted: bool) -> None:
+    def _leave(self, tid: int, at: int, cpu: int, was_preempted: bool) -> None:
         start, stack = self._since.pop(tid, None), self._left_at.pop(tid, None)
         if start is not None:
-            self._tasks[tid].stays.append(Stay(start, at, was_preempted, stack))
+            self._tasks[tid].stays.append(Stay(start, at, cpu, was_preempted, stack))
 
     def _stack(self, lines: list[str]) -> Frames:
         key = tuple(lines)

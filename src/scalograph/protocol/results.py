@@ -18,7 +18,7 @@ ROOT = Path("scalograph-results")
 # Names of our own in a folder of results: nothing that a study brings along may replace them.
 RESERVED = (
     "study.toml", "design.jsonl", "journal.jsonl", "journal.jsonl.gz", "findings.json", "report.html", "profile.json",
-    "latest",
+    "explanation.json", "latest",
 )  # fmt: skip
 
 _ENDINGS = (".jsonl", ".gz")

@@ -7,7 +7,7 @@ from typing import Any
 
 from scalograph.protocol.figure import Details, Figure, Overlay, Plot, TextTable, View
 from scalograph.protocol.findings import Findings, TaskTrace
-from scalograph.report import timeline_chart
+from scalograph.report import explanation_chart, timeline_chart
 from scalograph.report.families import families
 from scalograph.report.samples import Samples
 from scalograph.text.axes import Factors
@@ -112,7 +112,10 @@ def payload(findings: Findings, drawn: Sequence[Figure | Overlay] = ()) -> dict[
         "study": escape_controls(findings.study.name),
         "before": [item for item in drawn if isinstance(item, Figure)],
         "families": curves,
-        "after": [*figures(findings, factors), *timeline_chart.figures(findings, factors)],
+        "after": [
+            *explanation_chart.figures(findings), *figures(findings, factors),
+            *timeline_chart.figures(findings, factors),
+        ],
         "untimed": timeline_chart.missing_timeline(findings),
         "samples": samples.columns(responses) | logged,
         "responses": [[name, escape_controls(name), unit] for name, unit in responses.items()],

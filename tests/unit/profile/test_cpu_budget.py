@@ -1,0 +1,220 @@
+"""Made-up recordings whose lost CPU time is known by construction."""
+
+import pytest
+
+from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
+from scalograph.profile.explanation import LevelRuns, compare_levels, rule_out
+from scalograph.profile.perf_trace import Frame, parse_stack, parse_trace
+from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
+from scalograph.protocol.record import RunFigures
+
+MS = 1_000_000
+LOCK = ["schedule ([kernel.kallsyms])", "futex_wait ([kernel.kallsyms])", "__pthread_mutex_lock (/lib/libc.so.6)"]
+BARRIER = [*LOCK[:2], "pthread_barrier_wait (/lib/libc.so.6)"]
+CONDITION = [*LOCK[:2], "pthread_cond_wait@@GLIBC_2.3.2 (/lib/libc.so.6)"]
+DISK = ["schedule ([kernel.kallsyms])", "io_schedule ([kernel.kallsyms])", "__x64_sys_fsync ([kernel.kallsyms])"]
+
+
+class Recording:
+    """Lines of `perf script` of made-up tasks; times in ms."""
+
+    def __init__(self):
+        self.lines = []
+
+    def add(self, tid, ms, text, frames=(), cpu=0):
+        ns = round(ms * MS)
+        head = f" 7/{tid} [{cpu:03d}] {ns // 10**9}.{ns % 10**9:09d}: {text}"
+        self.lines.append((ns, [head, *(f"\t{16 * i + 16:x} {frame}" for i, frame in enumerate(frames)), ""]))
+
+    def stay(self, tid, start, end, stack=(), *, preempt=False, works="spin", cpu=0):
+        self.add(tid, start, "PERF_RECORD_SWITCH IN", cpu=cpu)
+        self.add(tid, (start + end) / 2, "cpu-clock/freq=99/: ", [f"{works} (/bin/prog)", "worker (/bin/prog)"])
+        if stack:
+            self.add(tid, end - 1e-5, "context-switches/period=1/: ", [*stack, "insert (/bin/prog)"])
+        self.add(tid, end, "PERF_RECORD_SWITCH OUT" + (" preempt" if preempt else ""), cpu=cpu)
+
+    def wake(self, tid, ms, wakee, frames=("wake_up_q ([kernel.kallsyms])",)):
+        self.add(tid, ms, f"sched:sched_waking: comm=a b pid={wakee} prio=120 target_cpu=000", frames)
+
+    def parse(self):
+        return parse_trace(line for _, lines in sorted(self.lines, key=lambda each: each[0]) for line in lines)
+
+
+def shares(budget):
+    """Milliseconds by kind and innermost function, rounded."""
+    parts = {}
+    for cause, seconds in budget.parts.items():
+        key = cause.kind, cause.stack[0].name if cause.stack else ""
+        parts[key] = round(parts.get(key, 0) + 1000 * seconds, 2)
+    return {key: ms for key, ms in parts.items() if ms >= 0.01}
+
+
+def test_an_idle_cpu_is_charged_to_the_lock_that_its_next_task_waits_for():
+    recording = Recording()
+    recording.stay(1, 0, 10, LOCK)
+    recording.stay(2, 0, 16)
+    recording.wake(2, 14, 1)
+    recording.stay(1, 16, 20)
+    # From 10 to 16 ms the first task waits, woken at 14: without the wait nobody had to be woken. Then only it runs.
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts == {("user", "spin"): 30.0, ("lock", "insert"): 6.0, ("serial", "spin"): 4.0}
+
+
+def test_the_parts_sum_to_the_capacity():
+    recording = Recording()
+    for tid in range(1, 5):
+        for start in range(0, 100, 10):
+            recording.stay(tid, start + tid, start + tid + 4, (LOCK, BARRIER, DISK, ())[tid - 1], preempt=tid == 4)
+    trace = recording.parse()
+    for n_cpus in (1, 2, 3, 8):
+        budget = split_capacity(trace, n_cpus)
+        assert sum(budget.parts.values()) == pytest.approx(budget.capacity_s)
+        assert budget.capacity_s >= n_cpus * budget.wall_s * (1 - 1e-9)
+    assert split_capacity(trace, 8).capacity_s == pytest.approx(8 * (trace.end - trace.start) / 1e9)
+
+
+def test_more_tasks_than_cpus_named_count_with_the_cpus_they_have():
+    recording = Recording()
+    recording.stay(1, 0, 10)
+    recording.stay(2, 0, 10)
+    assert split_capacity(recording.parse(), 1).capacity_s == pytest.approx(0.020)
+
+
+@pytest.mark.parametrize("stack", [BARRIER, CONDITION])
+def test_who_waits_for_a_task_is_charged_to_what_that_task_does(stack):
+    recording = Recording()
+    recording.stay(1, 0, 2, stack)
+    recording.stay(2, 0, 20, works="slow_part")
+    recording.wake(2, 20, 1)
+    recording.stay(1, 20, 22)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts["serial", "slow_part"] == 18.0
+
+
+def test_a_chain_of_waits_ends_at_the_one_that_waits_for_the_disk():
+    recording = Recording()
+    recording.stay(1, 0, 2, CONDITION)
+    recording.stay(2, 0, 2, DISK)
+    recording.wake(9, 12, 2, ["blk_mq_complete ([kernel.kallsyms])", "irq_exit ([kernel.kallsyms])"])
+    recording.stay(2, 12, 13)
+    recording.wake(2, 12.5, 1)
+    recording.stay(1, 13, 15)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts["disk", "insert"] == 20.0
+
+
+def test_a_task_that_nobody_wakes_again_is_charged_nothing():
+    recording = Recording()
+    recording.stay(3, 0, 1, CONDITION)  # a parked service thread
+    recording.stay(1, 1, 10, LOCK)
+    recording.stay(2, 1, 16)
+    recording.wake(2, 16, 1)
+    recording.stay(1, 16, 20)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts["lock", "insert"] == 6.0
+    assert not any(kind == "condition" for kind, _ in parts)
+
+
+def test_who_gave_way_to_its_own_is_behind_them_and_to_others_is_excluded():
+    recording = Recording()
+    recording.stay(1, 0, 10, preempt=True, cpu=1)
+    recording.stay(2, 0, 20)
+    recording.stay(1, 14, 16, preempt=True, cpu=1)  # until then another program had this CPU
+    recording.stay(1, 18, 20)  # until then the second task had the CPU that this one has next
+    budget = split_capacity(recording.parse(), 2)
+    assert shares(budget) == {("user", "spin"): 34.0, ("others", ""): 4.0, ("ready", ""): 2.0}
+    left = exclude_others(budget, RunFigures(status="ok", throttled_ns=1 * MS))
+    kinds = {cause.kind: round(1000 * seconds, 2) for cause, seconds in left.parts.items()}
+    assert (kinds["quota"], kinds["ready"], round(left.others_s, 6)) == (1.0, 2.0, 0.003)
+    assert sum(left.parts.values()) == pytest.approx(left.capacity_s) == pytest.approx(budget.capacity_s - 0.003)
+
+
+def test_who_is_woken_late_waits_for_others():
+    recording = Recording()
+    recording.stay(1, 0, 10, LOCK, cpu=1)
+    recording.stay(2, 0, 20)
+    recording.wake(2, 14, 1)
+    recording.stay(1, 17, 20, cpu=1)
+    assert shares(split_capacity(recording.parse(), 2))["others", ""] == 3.0
+
+
+def test_departures_without_a_stack_wait_for_what_the_others_wait_for():
+    recording = Recording()
+    for number in range(4):
+        recording.stay(1, 10 * number, 10 * number + 5, LOCK if number % 2 else ())
+        recording.stay(2, 10 * number, 10 * number + 10)
+    recording.stay(1, 40, 45)
+    recording.stay(2, 40, 45)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts["lock", "insert"] == 20.0
+
+
+def test_frames_of_another_width_and_names_of_versions():
+    stack = parse_stack(
+        ["\t9f spin (inlined)", "\t9f work.constprop.0 (/bin/prog)", "\ta0 pthread_cond_wait@@G_2.3 (/lib/libc.so.6)"]
+    )
+    assert stack == (Frame("spin", "prog"), Frame("work", "prog"), Frame("pthread_cond_wait", "libc.so.6"))
+
+
+@pytest.mark.parametrize(
+    ("frames", "kind", "function"),
+    [
+        (["do_nanosleep [k]", "clock_nanosleep libc.so.6", "napper prog"], "sleep", "napper"),
+        (["futex_wait [k]", "pthread_cond_timedwait libc.so.6", "take_gil python3", "eval python3"], "gil", "take_gil"),
+        (["anon_pipe_read [k]", "read libc.so.6", "reader prog"], "pipe", "reader"),
+        (["unix_stream_recvmsg [k]", "recv libc.so.6", "ask prog"], "network", "ask"),
+        (["ep_poll [k]", "epoll_wait libc.so.6", "loop prog"], "events", "loop"),
+        (["folio_wait_bit [k]", "exc_page_fault [k]", "walk prog"], "disk", "walk"),
+        (["rwsem_down_read_slowpath [k]", "exc_page_fault [k]", "walk prog"], "page-fault", "walk"),
+        (["exit_to_user_mode_loop [k]", "spin prog"], "ready", "spin"),
+        (["futex_wait [k]", "pthread_barrier_wait libc.so.6", "step prog"], "barrier", "step"),
+        (["futex_wait [k]", "__pthread_clockjoin_ex libc.so.6", "main prog"], "join", "main"),
+        (["do_wait [k]", "wait4 libc.so.6", "main prog"], "child", "main"),
+    ],
+)
+def test_a_stack_says_what_is_waited_for(frames, kind, function):
+    stack = tuple(Frame(name, "[kernel]" if module == "[k]" else module) for name, module in map(str.split, frames))
+    cause = wait_cause(stack)
+    assert (cause.kind, cause.stack[0].name) == (kind, function)
+
+
+def test_cpu_time_belongs_to_a_function_a_system_call_or_a_page_fault():
+    assert cpu_cause((Frame("spin", "prog"),)).kind == "user"
+    fault = cpu_cause((Frame("clear_page", "[kernel]"), Frame("exc_page_fault", "[kernel]"), Frame("walk", "prog")))
+    assert (fault.kind, fault.stack[0].name) == ("page-fault", "walk")
+
+
+def level(n_cpus, *runs):
+    """Runs of a level: seconds by cause."""
+    budgets = [
+        budget_of({LossCause(kind, (Frame(name, "prog"),)): s for (kind, name), s in run.items()}) for run in runs
+    ]
+    return LevelRuns(n_cpus, budgets, [1.0] * len(budgets))
+
+
+def budget_of(parts):
+    return CpuBudget(sum(parts.values()), sum(parts.values()), parts)
+
+
+def test_shares_of_the_loss_sum_to_one_and_hold_their_truth():
+    before = level(1, *({("user", "spin"): 1.0 + e} for e in (0.0, 0.01, -0.01)))
+    after = level(
+        2,
+        *(
+            {("user", "spin"): 1.1 + e, ("lock", "insert"): 0.6, ("serial", "parse"): 0.3 - e}
+            for e in (0.0, 0.01, -0.01)
+        ),
+    )
+    losses = compare_levels(before, after, 0.95)
+    assert [(part.kind, part.what, round(part.share.value, 3)) for part in losses.parts] == [
+        ("lock", "insert", 0.6), ("serial", "parse", 0.3), ("inflation", "spin", 0.1),
+    ]  # fmt: skip
+    assert sum(part.share.value for part in losses.parts) + losses.unexplained.value == pytest.approx(1.0)
+    assert all(part.share.low <= part.share.value <= part.share.high for part in losses.parts)
+    assert losses.lost_cpus.value == pytest.approx(1.0)
+    assert rule_out(losses.parts) == ("quota", "disk", "page-fault")
+
+
+def test_one_run_of_a_level_has_no_interval():
+    losses = compare_levels(level(1, {("user", "a"): 1.0}), level(2, {("user", "a"): 1.0, ("lock", "b"): 1.0}), 0.95)
+    assert (losses.parts[0].share.value, losses.parts[0].share.low) == (1.0, None)
