@@ -119,3 +119,59 @@ def test_several_programs_without_java_and_results_without_a_journal_are_refused
     done = in_process("profile", tmp_path, cwd=tmp_path)
     error, hint = done.stderr.splitlines()
     assert done.returncode == 6 and "journal.jsonl: no such file" in error and hint == "hint: run the study first"
+
+
+SLEEPER = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) void nap_locked(void)
+{
+    pthread_mutex_lock(&lock);
+    usleep(5000);
+    pthread_mutex_unlock(&lock);
+}
+static void *work(void *n)
+{
+    for (long i = (long)n; i > 0; i--)
+        nap_locked();
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    pthread_t threads[8];
+    for (int i = 0; i < n; i++)
+        pthread_create(threads + i, NULL, work, (void *)(24L / n));
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
+def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path) -> None:
+    """No CPU is used: what else runs on this machine changes nothing."""
+    try:
+        refuse_unable(tmp_path)
+    except HostError as error:
+        pytest.skip(str(error))
+    (tmp_path / "prog.c").write_text(SLEEPER)
+    subprocess.run(["cc", "-g", "-O1", "-pthread", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
+    options = ("--threads", "1,2", "--runs", 2, "--recordings", 2, "-o", "results")
+    complete("explain", *options, "--json", "--", "./prog", "{threads}", cwd=tmp_path, codes=(0,))
+    document = json.loads((tmp_path / "results" / "explanation.json").read_text())
+    parts = {part["kind"]: part for part in document["parts"]}
+    assert parts["lock"]["what"] == parts["sleep"]["what"] == "nap_locked"
+    assert parts["lock"]["before_s"] == 0 < parts["lock"]["share"]["value"]
+    whole = sum(part["share"]["value"] for part in document["parts"]) + document["unexplained"]["value"]
+    assert whole == pytest.approx(1.0)
+    complete("report", "results", cwd=tmp_path, codes=(0,))
+    assert "explanation" in [table["id"] for table in findings_in(tmp_path / "results")["tables"]]
+
+
+def test_an_explanation_needs_two_levels(tmp_path: Path) -> None:
+    done = complete("explain", "--", "true", cwd=tmp_path, codes=(2,))
+    assert "two levels" in done.stderr

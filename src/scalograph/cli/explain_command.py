@@ -37,6 +37,14 @@ class ExplainOptions:
     where: Where = None
     recordings: Recordings = RECORDINGS
     study: Study = None
+    try_: Annotated[
+        str | None,
+        typer.Option("--try", metavar="NAMES", help="Try changes: malloc, arenas, wait-policy, placement, gc, heap"),
+    ] = None
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option("--what-if", metavar="PREFIX", help="Try what the command begins with, such as 'env NAME=VALUE'"),
+    ] = None
 
 
 def _explain(explain: ExplainOptions, sweep: SweepOptions, options: CommandOptions) -> int:
@@ -48,6 +56,7 @@ def _explain(explain: ExplainOptions, sweep: SweepOptions, options: CommandOptio
     scalograph explain scalograph-results/prog/latest
     scalograph explain scalograph-results/prog/latest --levels 1,2 --recordings 5
     scalograph explain --threads 1,2 -- ./prog -t {threads}
+    scalograph explain scalograph-results/prog/latest --try malloc --what-if 'env OMP_WAIT_POLICY=passive'
     """
     from scalograph.protocol import results
 
@@ -88,6 +97,7 @@ def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str 
     from scalograph.findings import table
     from scalograph.profile.explain_recorder import Explainer, choose_pair
     from scalograph.profile.recorder import plan_again
+    from scalograph.profile.what_if import changes
     from scalograph.protocol import results
     from scalograph.protocol.explanation import FILE
     from scalograph.run.hosts.host_names import open_host
@@ -96,6 +106,7 @@ def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str 
         raise HostError(
             str(folder.folder), "cannot be written", "results that an explanation may lie beside", "copy them"
         )
+    trials = changes(explain.try_, explain.what_if or [])
     measured = table.load(folder.journal, keep_observations=False)
     factor = explain.along or measured.view.curve_factor
     if factor not in measured.study.factors:
@@ -105,7 +116,7 @@ def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str 
     with machine_lock(seconds_of("--wait-lock", wait_lock)), open_host() as host:
         planned, notes = plan_again(folder, explain.study, host.facts())
         explainer = Explainer(planned, measured, host, lambda text: say(f"  {text}"), score_of(planned.design.study))
-        document = explainer.explain(factor, pair, explain.recordings)
+        document = explainer.explain(factor, pair, explain.recordings, trials)
     document = document.model_copy(update={"warnings": (*notes, *document.warnings)})
     results.write_text(folder.folder / FILE, document.model_dump_json(indent=1) + "\n")
     return document

@@ -23,8 +23,9 @@ from scalograph.profile.recorder import (
     select_configurations,
 )
 from scalograph.profile.values import Configuration, Level
+from scalograph.profile.what_if import PAIRS, Change, judge_trial
 from scalograph.protocol import journal
-from scalograph.protocol.explanation import Explanation
+from scalograph.protocol.explanation import Explanation, Trial
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan
@@ -82,7 +83,9 @@ class Explainer:
     def __init__(self, planned: Plan, table: Table, host: Host, tell: Tell, score: Score | None) -> None:
         self._planned, self._table, self._host, self._tell, self._score = planned, table, host, tell, score
 
-    def explain(self, factor: str, pair: Sequence[Configuration], n_runs: int = RUNS) -> Explanation:
+    def explain(
+        self, factor: str, pair: Sequence[Configuration], n_runs: int = RUNS, trials: Sequence[Change] = ()
+    ) -> Explanation:
         """Explain the loss from the first configuration to the second, which differ in `factor`.
 
         Raises HostError: perf may not record here, a run failed, or a recording cannot be read; StudyError: a run has
@@ -99,7 +102,8 @@ class Explainer:
                     self._plain_run(ready, level, factor, rule)
                     self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}")
                     self._recorded_run(ready, level, folder, wakes, rule)
-        return self._document(factor, levels, wakes)
+            judged = [self._try(ready, levels[1].configuration, change, rule) for change in trials]
+        return self._document(factor, levels, wakes).model_copy(update={"trials": tuple(judged)})
 
     def _plain_run(self, ready: Plan, level: _Level, factor: str, rule: SpeedupRule | None) -> None:
         record = self._run(ready, level.configuration)
@@ -133,6 +137,20 @@ class Explainer:
         level.n_lost += trace.n_lost
         level.scores += scores
         level.work.append(self._units(level, rule, budget, scores))
+
+    def _try(self, ready: Plan, configuration: Configuration, change: Change, rule: SpeedupRule | None) -> Trial:
+        """Run pairs without and with a change, in turn; every second pair the other way round."""
+        (process,) = ready.program.processes
+        argv = (*change.prefix, *process.argv)
+        changed = replace(ready, program=replace(ready.program, processes=(replace(process, argv=argv),)))
+        times: tuple[list[float], list[float]] = ([], [])
+        for number in range(PAIRS):
+            self._tell(f"with {change.name}: pair {number + 1} of {PAIRS}")
+            for index in (0, 1) if number % 2 == 0 else (1, 0):
+                record = self._run((ready, changed)[index], configuration)
+                scores = self._read_scores(record) if rule is not None and rule.kind == "rate" else []
+                times[index].append(1 / median(scores) if scores else (record.run.wall_ns or 1) / 1e9)
+        return judge_trial(change, *times, self._table.view.confidence)
 
     def _units(self, level: _Level, rule: SpeedupRule | None, budget: CpuBudget, scores: Sequence[float]) -> float:
         """Return the work of a run: what it counted, else one for a run, or one for each worker."""

@@ -17,6 +17,7 @@ MAX_PARTS = 40
 LEAST_LOSS = 0.05
 # A part below this share of the loss is omitted.
 LEAST_SHARE = 0.01
+MARGIN = 0.03  # of the speed, within which a change makes no difference
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
@@ -46,6 +47,16 @@ class LossPart(Value):
     after_s: float
 
 
+class Trial(Value):
+    """One change of the second level's command, compared in pairs; `speed` is above 1 where it helps."""
+
+    name: Text
+    change: Text
+    speed: Share
+    n_pairs: int = Field(ge=0)
+    outcome: Literal["confirmed", "not the cause", "slower", "inconclusive"]
+
+
 class Explanation(Value):
     """The document.
 
@@ -72,6 +83,7 @@ class Explanation(Value):
     unexplained: Share | None = None
     ruled_out: tuple[Name, ...] = ()
     not_visible: tuple[Text, ...] = ()
+    trials: tuple[Trial, ...] = Field(default=(), max_length=16)
     overhead: tuple[float, float] = (1.0, 1.0)
     warnings: tuple[Text, ...] = Field(default=(), max_length=64)
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
-from scalograph.protocol.explanation import LEAST_SHARE, Explanation, LossPart, Share
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.explanation import LEAST_SHARE, Explanation, LossPart, Share, Trial
+from scalograph.text.answer_form import Quantity, fill
 from scalograph.text.format import significant
 from scalograph.text.quantities import percent
+from scalograph.text.scale import PLAIN
 from scalograph.text.short_names import join_names, short_setting
 
 OWN_WORK = "the program's own work"
@@ -35,23 +38,26 @@ _RULED_OUT = {
 }  # fmt: skip
 
 
+_GAIN = "From {first!s} to {second!s}, speedup is {gain}×."
+_LOST = "Of {cpus} CPUs {lost:measured} are lost."
+_SCALES = "Of {cpus} CPUs {lost:measured} are lost: there is nothing to explain."
+_INCONCLUSIVE = "Inconclusive: the runs differ too much. More runs: --recordings 10."
+_LARGEST = "{share} of the loss: {cause!s}."
+_TRIED = "{lead}: with {name}, speed is {speed:times}."
+
+
 def answer_sentences(document: Explanation) -> list[str]:
     """Return the answer: how far work per time grows, and how much of the CPUs is lost."""
     first, second = (short_setting(document.factor, level) for level in document.levels)
-    cpus, lost = significant(document.cpus[1]), document.lost_cpus
-    if document.scales:
-        return [
-            f"From {first} to {second}, speedup is {significant(document.gain)}×.",
-            f"Of {cpus} CPUs {_bounded(max(lost.value, 0.0), lost)} are lost: there is nothing to explain.",
-        ]
-    sentences = [
-        f"From {first} to {second}, speedup is {significant(document.gain)}×.",
-        f"Of {cpus} CPUs {_bounded(lost.value, lost)} are lost.",
-    ]
+    values = {
+        "first": first, "second": second, "gain": significant(document.gain), "cpus": f"{document.cpus[1]:g}",
+        "lost": Quantity(_estimate(document.lost_cpus), PLAIN),
+    }  # fmt: skip
+    sentences = [fill(_GAIN, values), fill(_SCALES if document.scales else _LOST, values)]
     if document.is_inconclusive:
-        return [*sentences, "Inconclusive: the runs differ too much; more recordings: --recordings 10."]
-    if document.parts and (top := document.parts[0]).share.value > LEAST_SHARE:
-        sentences.append(f"{percent(top.share.value)} of the loss: {cause_text(top)}.")
+        return [*sentences, _INCONCLUSIVE]
+    if not document.scales and document.parts and (top := document.parts[0]).share.value > LEAST_SHARE:
+        sentences.append(fill(_LARGEST, {"share": percent(top.share.value), "cause": cause_text(top)}))
     return sentences
 
 
@@ -61,12 +67,20 @@ def closing_sentences(document: Explanation) -> Iterator[str]:
         return
     if names := [_RULED_OUT[kind] for kind in document.ruled_out]:
         yield f"Ruled out, below 1%: {join_names(names)}."
+    yield from map(trial_sentence, document.trials)
     if document.not_visible:
         yield f"Not visible without hardware counters: {join_names(document.not_visible)}."
     if max(document.overhead) > 1 + _MOST_OVERHEAD:
         texts = " and ".join(f"{significant(over)}×" for over in document.overhead)
         yield f"Recording slowed the runs: {texts} the time without it."
     yield from document.warnings
+
+
+def trial_sentence(trial: Trial) -> str:
+    """Return what an experiment says: "Confirmed: with malloc it is 2.9× as fast (95% CI 2.7–3.1)."."""
+    lead = {"confirmed": "Confirmed", "slower": "Not the cause", "not the cause": "Not the cause"}
+    values = {"lead": lead.get(trial.outcome, "Inconclusive"), "name": trial.name, "speed": _estimate(trial.speed)}
+    return fill(_TRIED, values)
 
 
 def cause_text(part: LossPart) -> str:
@@ -77,8 +91,5 @@ def cause_text(part: LossPart) -> str:
     return f"{words} in {what}" + (f", called by {part.caller}" if part.caller else "")
 
 
-def _bounded(value: float, share: Share) -> str:
-    text = significant(value, 2)
-    if share.low is None or share.high is None:
-        return text
-    return f"{text} (95% CI {significant(max(share.low, 0.0), 2)}–{significant(share.high, 2)})"
+def _estimate(share: Share) -> Estimate:
+    return Estimate(share.value, share.low, share.high)
