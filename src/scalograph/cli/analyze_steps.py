@@ -30,8 +30,7 @@ def analyze(
     from scalograph.findings.reproduce import reproduction_commands
     from scalograph.findings.table import pause_gc
     from scalograph.machine.ceiling.compare_ceiling import add_ceiling
-    from scalograph.profile.explanation_table import add_explanation
-    from scalograph.profile.profile_tables import add_profile
+    from scalograph.profile.profile_tables import add_explanation, add_profile
     from scalograph.questions.assemble import findings
 
     read = table.load(results.locate_journal(source), keep_observations=False, correct=correct)

@@ -1,6 +1,6 @@
 """`scalograph explain`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -138,7 +138,7 @@ def _two_levels(measured: "Table", factor: str, explain: ExplainOptions) -> list
 
 def show_explanation(document: "Explanation", folder: "Results", json: bool) -> int:
     """Print the answer and its table, or the document with `json`; return the exit code."""
-    from scalograph.profile.explanation_table import explanation_table
+    from scalograph.profile.profile_tables import explanation_table
     from scalograph.protocol.explanation import FILE
     from scalograph.report.cells import table_layout
     from scalograph.report.terminal_table import draw
@@ -157,3 +157,12 @@ def show_explanation(document: "Explanation", folder: "Results", json: bool) -> 
         tell(sentence)
     tell(f"{folder.folder / FILE}")
     return 0
+
+
+def explained(answer: Callable[["Session"], int], options: CommandOptions, session: "Session") -> int:
+    """Explain before the answer, whose document then has the explanation, and print it after."""
+    document = keep_explanation(session.results, ExplainOptions(), options.wait_lock)
+    code = answer(session)
+    if not options.json:
+        show_explanation(document, session.results, json=False)
+    return code

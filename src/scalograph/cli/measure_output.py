@@ -31,29 +31,21 @@ if TYPE_CHECKING:
     from scalograph.run.session import Session
 
 
+Around = Callable[[Callable[["Session"], int], CommandOptions, "Session"], int]
 # A command line that a person still reads.
 _LONGEST = 1000
 LONGEST_NAME = 40  # of a command in a sentence
 
 
-def run_measurement(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) -> int:
-    """Run the study of `measure` and print its answer."""
+def run_measurement(
+    study: CommandStudy, sweep: SweepOptions, options: CommandOptions, explained: Around | None = None
+) -> int:
+    """Run the study of `measure` and print its answer; `explained` adds what explain says."""
     target = parse_option("--target", sweep.target, parse_percent)
     answer = partial(_answer, target=target, cost=sweep.cost, options=options)
-    if sweep.explain:
-        answer = partial(_explain, answer, options)
+    if explained is not None:
+        answer = partial(explained, answer, options)
     return run_command_study(study_text(study), options, answer, sweep.ceiling)
-
-
-def _explain(answer: Callable[["Session"], int], options: CommandOptions, session: "Session") -> int:
-    """Explain before the answer, whose document then has the explanation, and print it after."""
-    from scalograph.cli.explain_command import ExplainOptions, keep_explanation, show_explanation
-
-    document = keep_explanation(session.results, ExplainOptions(), options.wait_lock)
-    code = answer(session)
-    if not options.json:
-        show_explanation(document, session.results, json=False)
-    return code
 
 
 def run_command_study(

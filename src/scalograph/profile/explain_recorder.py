@@ -12,7 +12,7 @@ from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.profile import recording
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
-from scalograph.profile.explanation import LevelRuns, compare_levels, rule_out
+from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
 from scalograph.profile.perf_trace import Trace, parse_trace
 from scalograph.profile.recorder import (
     INSTALL,

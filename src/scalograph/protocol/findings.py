@@ -382,11 +382,9 @@ class Findings(Model):
 
 # Question, or reading -> its field in protocol 1, and what its parts are called since, where they were a list.
 _PROTOCOL_1 = {
-    "effective-cpus": ("effective_cpus", "groups"),
-    "cliff": ("cliffs", ""),
-    "break-even": ("break_even", ""),
+    "effective-cpus": ("effective_cpus", "groups"), "cliff": ("cliffs", ""), "break-even": ("break_even", ""),
     "surface": ("surfaces", "surfaces"),
-}
+}  # fmt: skip
 
 
 def _part_1(raw: dict[str, Any], name: str) -> tuple[str, dict[str, Any] | None]:

@@ -3,7 +3,7 @@
 import pytest
 
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
-from scalograph.profile.explanation import LevelRuns, compare_levels, rule_out
+from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
 from scalograph.profile.perf_trace import Frame, parse_stack, parse_trace
 from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
 from scalograph.protocol.record import RunFigures

@@ -4,7 +4,7 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.profile.explain_recorder import choose_pair, record_command
-from scalograph.profile.explanation_table import add_explanation, explanation_table
+from scalograph.profile.profile_tables import add_explanation, explanation_table
 from scalograph.profile.what_if import Change, changes, judge_trial
 from scalograph.protocol.explanation import FILE, Explanation, LossPart, Share, Trial
 from scalograph.questions.assemble import findings
