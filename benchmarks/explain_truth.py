@@ -1,0 +1,142 @@
+"""Does `explain` name the planted cause of lost CPU time, and its share? One cause a program, and one that scales.
+
+The truth is what the program's own clocks say: the seconds that its threads lose to the cause, of the CPU time that is
+lost from one thread to two. A third of the rounds has each strength; every second one is beside a neighbor that has a
+CPU for 30% of the time.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import probe_rounds
+from gate_tools import imported_sources
+from probe_common import Figure
+from probe_rounds import Round
+from verdict_common import SEED, Work, neighbors, steady
+
+ROUNDS, STRENGTHS, DUTY, RUNS = 60, (0.3, 0.5, 0.7), 30, 5
+# The function that is planted, or several that share the cause.
+CAUSES = {
+    "mutex": "insert_locked", "stripes": "insert_locked", "rwlock": "write_locked", "spinlock": "spin_locked",
+    "barrier": "slow_worker", "serial": "serial_phase", "uneven": "large_share", "sleep": "take_nap",
+    "queue": "produce take_item", "pipe": "send_result start_reader", "mapping": "map_and_touch", "sharing": "bump_shared",
+}  # fmt: skip
+SCALES = "scales"
+NEAR, LARGE = 0.10, 0.20
+
+
+def one_round(folder: Path, number: int) -> Round:
+    """Explain each program once, in random order."""
+    program, strength = _compiled(folder), STRENGTHS[number % len(STRENGTHS)]
+    draw, work = random.Random(SEED * 1000 + number), Work(folder)
+    scene = steady(DUTY, 1) if number % 2 else steady(0, 1)
+    found: Round = {}
+    for cause in draw.sample([*CAUSES, SCALES], len(CAUSES) + 1):
+        with neighbors(work.program, scene):
+            begin = time.monotonic()
+            truth = _truth(program, cause, strength)
+            document = _explained(program, cause, strength, folder)
+            found |= {f"{cause} {key}": [value] for key, value in _judged(cause, truth, document).items()}
+            found[f"{cause} took"] = [time.monotonic() - begin]
+    return found
+
+
+def _compiled(folder: Path) -> Path:
+    program = folder / "explain_causes"
+    if not program.exists():
+        source = Path(__file__).with_suffix("").with_name("explain_causes.c")
+        flags = ("-std=gnu11", "-O2", "-g", "-fno-optimize-sibling-calls", "-fno-ipa-icf", "-pthread")
+        subprocess.run(["cc", *flags, "-o", program, source], check=True)
+    return program
+
+
+def _truth(program: Path, cause: str, strength: float) -> float:
+    """Share of the lost CPU time that the program itself counts as lost to its cause; 0 where none is lost."""
+    walls: dict[int, list[float]] = {1: [], 2: []}
+    losts: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(RUNS):
+        for n in (1, 2):
+            argv = [program, cause, str(n), str(strength)]
+            wall, lost = map(float, subprocess.run(argv, capture_output=True, check=True, text=True).stdout.split())
+            walls[n].append(wall)
+            losts[n].append(lost)
+    loss = 2 * median(walls[2]) - median(walls[1])
+    return (median(losts[2]) - median(losts[1])) / loss if loss > 0 else 0.0
+
+
+def _explained(program: Path, cause: str, strength: float, folder: Path) -> dict[str, Any] | None:
+    results = folder / "results"
+    subprocess.run(["rm", "-rf", results], check=True)
+    argv = [
+        sys.executable, "-m", "scalograph", "explain", "--runs", "2", "--threads", "1,2", "--wait-lock", "10min",
+        "-o", results, "--json", "--", program, cause, "{threads}", str(strength),
+    ]  # fmt: skip
+    subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ), check=False)
+    file = results / "explanation.json"
+    return json.loads(file.read_text()) if file.is_file() else None
+
+
+def _judged(cause: str, truth: float, document: dict[str, Any] | None) -> dict[str, float]:
+    if document is None:
+        return {"answered": 0.0}
+    loss, cpus = document["lost_cpus"]["value"], document["cpus"][1]
+    answer = {"answered": 1.0, "loss": loss, "truth": truth, "unexplained": document["unexplained"]["value"]}
+    names_any = loss >= 0.05 * cpus and document["lost_cpus"]["low"] > 0
+    answer["named"] = float(names_any)
+    if cause == SCALES:
+        return answer
+    planted = set(CAUSES[cause].split())
+    shares = [(part, part["share"]["value"]) for part in document["parts"]]
+    own = sum(share for part, share in shares if planted & {part["what"], part["caller"]})
+    others = max((share for part, share in shares if not planted & {part["what"], part["caller"]}), default=0.0)
+    return answer | {"share": own, "other": others, "first": float(own > others)}
+
+
+def figures(found: Round) -> list[Figure]:
+    """Of each cause: how often it is first, and how near its share is; over all, what the design asks for."""
+    listed = [figure for cause in CAUSES if f"{cause} first" in found for figure in _of_cause(found, cause)]
+    return [*listed, *_over_all(found)]
+
+
+def _of_cause(found: Round, cause: str) -> Iterator[Figure]:
+    named = [i for i, is_named in enumerate(found[f"{cause} named"]) if is_named]
+    first, own, truth, other = (
+        [found[f"{cause} {key}"][i] for i in named] for key in ("first", "share", "truth", "other")
+    )
+    if not named:
+        return
+    near = [abs(share - min(1.0, true)) <= NEAR for share, true in zip(own, truth, strict=True)]
+    note = f"share {median(own):.2f}, by its own clocks {median(truth):.2f}; another at most {median(other):.2f}"
+    yield _percentage(f"{cause}: planted cause first", first, (">=", 95.0), note)
+    yield _percentage(f"{cause}: share within 10 points", near, (">=", 95.0))
+
+
+def _over_all(found: Round) -> Iterator[Figure]:
+    def pick(key: str) -> list[float]:
+        cases = (zip(found[f"{c} {key}"], found[f"{c} named"], strict=True) for c in CAUSES if f"{c} {key}" in found)
+        return [value for case in cases for value, is_named in case if is_named]
+
+    yield _percentage("planted cause first, all", pick("first"), (">=", 95.0))
+    yield _percentage("another cause above 20% of the loss", [x > LARGE for x in pick("other")], ("<=", 5.0))
+    yield _percentage("not explained above 20%", [x > LARGE for x in pick("unexplained")], ("<=", 5.0))
+    yield _percentage("a program that scales: a cause is named", found.get(f"{SCALES} named", []), ("<=", 5.0))
+    answered = [value for c in (*CAUSES, SCALES) for value in found.get(f"{c} answered", [])]
+    yield _percentage("answered at all", answered, (">=", 100.0))
+
+
+def _percentage(name: str, flags: Sequence[float], target: tuple[str, float], note: str = "") -> Figure:
+    share = 100 * sum(map(float, flags)) / len(flags) if flags else None
+    return Figure(name, share, "%", target, note, len(flags))
+
+
+if __name__ == "__main__":
+    probe_rounds.DEPENDS.append(imported_sources)
+    probe_rounds.main("explain_truth", one_round, figures, rounds=(ROUNDS, 1))
