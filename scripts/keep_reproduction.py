@@ -22,7 +22,6 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
 from scalograph.study.catalogue import open_catalogue
-from scalograph.study.declare import claims_of
 
 
 def main() -> None:
@@ -60,7 +59,7 @@ def decide_again() -> None:
     for part in made.parts:
         if part.state == "done" and part.report:
             journal = keep_example.STUDIES.parent / part.report.removeprefix("scalograph report ")
-            findings[part.study], _ = analyze(journal, claims_of(catalogue.declared[part.study]), keep=False)
+            findings[part.study], _ = analyze(journal, catalogue.declared[part.study], keep=False)
             now = findings[part.study]
             parts.append(part.model_copy(update={"trust": now.trust, "runs": now.runs}))
         else:
