@@ -1,7 +1,6 @@
 """Ratios of two samples, independent or paired within blocks, with intervals."""
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 
@@ -86,27 +85,6 @@ def divide_estimates(top: Estimate, bottom: Estimate, method: str) -> Estimate:
     below = math.hypot(math.log(top.value) - low_top, high_bottom - math.log(bottom.value))
     above = math.hypot(high_top - math.log(top.value), math.log(bottom.value) - low_bottom)
     return Estimate(math.exp(value), math.exp(value - below), math.exp(value + above), top.confidence, n, method)
-
-
-def count_ratio(first: tuple[int, int], second: tuple[int, int], spread: float, confidence: float = 0.95) -> Estimate:
-    """Return the ratio of two rates of counted events; each is (events, runs).
-
-    Args:
-        first: of the rate above.
-        second: of the rate below.
-        spread: variance of the count of a run over its mean; events that come in clusters have more than 1.
-        confidence: of the interval.
-
-    >>> round(count_ratio((41, 2), (801, 462), 1.0).value or 0.0, 1)
-    11.9
-    """
-    # Half an event more on each side: a rate of none has a log.
-    (above, n_above), (below, n_below) = ((events + 0.5, runs) for events, runs in (first, second))
-    value, width = math.log(above / n_above * n_below / below), math.sqrt(max(1.0, spread) * (1 / above + 1 / below))
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * width
-    low, middle, high = (math.exp(log) for log in (value - half, value, value + half))
-    method = "ratio of counts, normal interval of its log"
-    return Estimate(middle, low, high, confidence, n_above + n_below, method)
 
 
 def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratios import count_ratio
+from scalograph.analysis.estimate import Estimate, count_ratio
 from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.parallel_build.document import Builds, LaterBuilds
 
@@ -26,12 +25,12 @@ def quantities(document: Builds) -> Mapping[str, Sequence[OfferedValue]]:
         "load_over_jobs": [OfferedValue(load.most_over_jobs, load.configuration) for load in crowded],
         "load_last_over_first_third": [OfferedValue(load.last_over_first, load.configuration) for load in crowded],
         "major_faults_of_first_builds": [faults] if counts else [],
-        "first_over_later_faults": _over_later(counts, document.later, faults.unseen),
+        "first_over_later_faults": _compare_faults(counts, document.later, faults.unseen),
     }
     return {name: figures for name, figures in offers.items() if figures}
 
 
-def _over_later(counts: Sequence[int], later: LaterBuilds | None, unseen: str) -> Sequence[OfferedValue]:
+def _compare_faults(counts: Sequence[int], later: LaterBuilds | None, unseen: str) -> Sequence[OfferedValue]:
     """Compare the first builds with later ones: those may wait for pages, too."""
     if not counts or later is None:
         return ()
