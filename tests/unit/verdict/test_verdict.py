@@ -1,5 +1,6 @@
 """What is judged of a run, why, and in which words."""
 
+import random
 import re
 from typing import Any
 
@@ -218,6 +219,21 @@ def test_what_is_taken_from_a_run_that_leaves_a_cpu_free(found: dict[str, Any], 
     judged = verdict_on(found)
     causes = [f"{cause.cause} {cause.amount:.3f} {cause.unit}" for cause in judged.causes if cause.amount is not None]
     assert ": ".join([judged.verdict, *causes]) == judgment
+
+
+def test_a_server_that_lost_2_percent_of_its_rate_is_never_clean() -> None:
+    """Requests hold a lock for 20 ms, one after the other; others take the CPU from some of their holders."""
+    rng, verdicts = random.Random(5), list[str]()
+    for _ in range(300):
+        wait_s, share, window_s = rng.choice((0.0002, 0.001, 0.01, 0.05)), rng.random(), 5.0
+        at, taken_s, n = 0.0, 0.0, 0
+        while at < window_s:
+            waited = rng.expovariate(1 / wait_s) if rng.random() < share else 0.0
+            at, taken_s, n = at + 0.02 + waited, taken_s + waited, n + 1
+        lost = 1 - n * 0.02 / at
+        verdicts.append(verdict_on(served(taken_s, taken_s, cpu_s=0.0007 * n)).verdict)
+        assert lost < 0.02 or verdicts[-1] == "disturbed"
+    assert {*verdicts} == {"clean", "disturbed"} and verdicts.count("clean") > 50
 
 
 def test_windows_that_overlap_are_measured_once() -> None:
