@@ -5,7 +5,10 @@ A study that has an example of its own, such as one of its full form, keeps it, 
 page then lies in studies/reproduced/PART.
 
 Usage: scripts/keep_reproduction.py FOLDER [PART ...]   (such as scalograph-results/reproduce/latest)
-       scripts/keep_reproduction.py --again              decide the claims of the kept page again, from its journals
+       scripts/keep_reproduction.py --again [FOLDER ...] decide the claims of the kept page again, from its journals
+
+FOLDER of --again is a finished study, such as scalograph-results/cpu-surface/latest: it replaces the kept part of its
+name.
 """
 
 import shutil
@@ -22,7 +25,6 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
 from scalograph.study.catalogue import open_catalogue
-from scalograph.study.declare import claims_of
 
 
 def main() -> None:
@@ -30,7 +32,7 @@ def main() -> None:
     if len(sys.argv) < 2:
         sys.exit("found no argument, expected the folder of a reproduction")
     if sys.argv[1] == "--again":
-        return decide_again()
+        return decide_again(sys.argv[2:])
     folder, replaced = Path(sys.argv[1]), sys.argv[2:]
     made = saved_documents.read_reproduction(folder)
     if left := [part.study for part in made.parts if part.state in ("begun", "not run")]:
@@ -51,16 +53,27 @@ def keep(made: Reproduction, kept: Path) -> None:
     print(f"{kept.relative_to(keep_example.STUDIES.parent)}: {(kept / saved_documents.PAGE).stat().st_size:,} bytes")
 
 
-def decide_again() -> None:
-    """Decide every claim by its present range, from the journals of the kept page."""
+def replace_parts(made: Reproduction, folders: Sequence[str]) -> None:
+    """Keep these results in the place of the kept parts of their studies."""
+    places = {part.study: part.report.removeprefix("scalograph report ") for part in made.parts if part.report}
+    results = {keep_example.studied(Path(folder)): Path(folder) for folder in folders}
+    if unknown := results.keys() - places.keys():
+        sys.exit(f"found {', '.join(sorted(unknown))}, expected parts of the kept page that have run")
+    for study, folder in results.items():
+        keep_example.keep_part(folder, keep_example.STUDIES.parent / places[study])
+
+
+def decide_again(folders: Sequence[str]) -> None:
+    """Decide every claim by its present range, from the journals of the kept page, and newer ones in their place."""
     kept = keep_example.STUDIES / "reproduced"
     made = saved_documents.read_reproduction(kept)
+    replace_parts(made, folders)
     catalogue = open_catalogue(quick=made.quick)
     findings, parts = dict[str, Findings](), []
     for part in made.parts:
         if part.state == "done" and part.report:
             journal = keep_example.STUDIES.parent / part.report.removeprefix("scalograph report ")
-            findings[part.study], _ = analyze(journal, claims_of(catalogue.declared[part.study]), keep=False)
+            findings[part.study], _ = analyze(journal, catalogue.declared[part.study], keep=False)
             now = findings[part.study]
             parts.append(part.model_copy(update={"trust": now.trust, "runs": now.runs}))
         else:

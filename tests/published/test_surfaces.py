@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from scalograph.cli.analyze_steps import analyze
 from scalograph.protocol.published_claim import Decision
+from scalograph.study.declare import declare_shipped
 from tests.published.claims import Figures, decisions, holding
 
 Times = Callable[[int, int], float]
@@ -85,3 +87,11 @@ def test_java_threads(side_by_side: int, n_cpus: int, decision: Decision) -> Non
 
     shown = decisions("cpu-surface-java", figures, n_cpus=n_cpus, quick=True)
     assert shown == {"S1-10a": decision, "S1-10b": decision}
+
+
+def test_a_count_of_which_the_quick_form_plans_one_level_is_named() -> None:
+    declared = declare_shipped("database-page", quick=True)
+    found, _ = analyze(declared.folder / "example", declared, keep=False)
+    claims = {claim.id: (claim.decision, claim.why) for claim in found.published_claims}
+    assert claims["S1-12a"] == ("not measured", "the quick form leaves out levels of JVMs: run the full form")
+    assert claims["S1-12c"] == ("holds", "")

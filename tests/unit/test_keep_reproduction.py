@@ -125,3 +125,19 @@ def test_a_study_that_ships_keeps_what_it_came_to_by_its_own_name(
     keep.keep_example.main()
     kept = tmp_path / "studies" / name / "example" / "journal.jsonl.gz"
     assert gzip.decompress(kept.read_bytes()) == (part / "journal.jsonl").read_bytes()
+
+
+def test_a_newer_result_replaces_the_kept_part_of_its_study_and_no_other(
+    keep: ModuleType, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(keep, results)
+    made = saved_documents.read_reproduction(tmp_path / "studies" / "reproduced")
+    newer = shutil.copytree(results / "cpu-surface", tmp_path / "newer")
+    lines = (newer / "journal.jsonl").read_text().splitlines(keepends=True)
+    (newer / "journal.jsonl").write_text("".join(lines[:-1]))
+    monkeypatch.setattr(keep.keep_example, "studied", lambda folder: folder.name)
+    refuses(SystemExit, "found newer, expected parts of the kept page", keep.replace_parts, made, [str(newer)])
+    monkeypatch.setattr(keep.keep_example, "studied", lambda _: "cpu-surface")
+    keep.replace_parts(made, [str(newer)])
+    (kept,) = (tmp_path / "studies").rglob("journal.jsonl.gz")
+    assert gzip.decompress(kept.read_bytes()) == (newer / "journal.jsonl").read_bytes()

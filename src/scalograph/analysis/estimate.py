@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
+from statistics import NormalDist
 from typing import Self
 
 MAX_DIGITS = 7
@@ -247,3 +248,24 @@ def _wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def count_ratio(first: tuple[int, int], second: tuple[int, int], spread: float, confidence: float = 0.95) -> Estimate:
+    """Return the ratio of two rates of counted events; each is (events, runs).
+
+    Args:
+        first: of the rate above.
+        second: of the rate below.
+        spread: variance of the count of a run over its mean; events that come in clusters have more than 1.
+        confidence: of the interval.
+
+    >>> round(count_ratio((41, 2), (801, 462), 1.0).value or 0.0, 1)
+    11.9
+    """
+    # Half an event more on each side: a rate of none has a log.
+    (above, n_above), (below, n_below) = ((events + 0.5, runs) for events, runs in (first, second))
+    value, width = math.log(above / n_above * n_below / below), sqrt(max(1.0, spread) * (1 / above + 1 / below))
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * width
+    low, middle, high = (math.exp(log) for log in (value - half, value, value + half))
+    method = "ratio of counts, normal interval of its log"
+    return Estimate(middle, low, high, confidence, n_above + n_below, method)

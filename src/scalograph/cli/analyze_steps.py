@@ -8,9 +8,9 @@ from scalograph.errors import Exit, StudyError
 from scalograph.protocol import results, saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.questions.registry import role, roles_present
+from scalograph.study.declare import Declared, claimed_responses, claims_of
 from scalograph.study.load import load
 from scalograph.study.model import Study, replace_claims
-from scalograph.study.published_claim import PublishedClaim
 
 if TYPE_CHECKING:
     from scalograph.findings.table import Table
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True,
+    source: Path, declared: Declared | None = None, to: Path | None = None, keep: bool = True,
     correct: bool | None = None,
 ) -> tuple[Findings, Path]:  # fmt: skip
     """Analyze a journal, and the profile beside it, into findings.json, or the file `to`.
 
-    `claims` of a paper replace those that the study had when it was run; these only show its results. `correct`:
-    whether the study uses undisturbed time; None: only if a run was corrected.
+    Published claims of `declared`, and the responses that they name, replace those that the study had when it was run:
+    these only show its results. `correct`: whether the study uses undisturbed time; None: only if a run was corrected.
     """
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduction_commands
@@ -33,9 +33,10 @@ def analyze(
     from scalograph.profile.profile_tables import add_explanation, add_profile
     from scalograph.questions.assemble import findings
 
-    read = table.load(results.locate_journal(source), keep_observations=False, correct=correct)
+    responses = claimed_responses(declared) if declared else {}
+    read = table.load(results.locate_journal(source), keep_observations=False, correct=correct, responses=responses)
     folder = results.locate_results(source)
-    study = read.study if claims is None else replace_claims(read.study, claims)
+    study = replace_claims(read.study, claims_of(declared)) if declared else read.study
     read = replace(read, study=_replace_comparisons(study, _study_file(folder)))
     with pause_gc():
         result = findings(read, folder.folder, reproduction_commands(read.study, folder.study, read.machine))
@@ -68,16 +69,16 @@ def _replace_comparisons(study: Study, file: Path) -> Study:
 
 
 def report(
-    source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
+    source: Path, declared: Declared | None = None, to: Path | None = None, keep: bool = True
 ) -> tuple[Findings, Path]:
-    """Write the HTML page from findings.json; analyze first where the journal is newer, or for other `claims`."""
+    """Write the HTML page from findings.json; analyze first where the journal is newer, or for `declared` claims."""
     from scalograph.report.html import write
 
     folder = results.locate_results(source)
     # A page written elsewhere does not change the results.
     compute = _refresh_findings if to is None else _compute_findings
-    if claims is not None or not is_current(source):
-        findings = compute(source, claims)
+    if declared is not None or not is_current(source):
+        findings = compute(source, declared)
     else:
         findings = saved_documents.read_findings(folder.findings)
         if findings.protocol != saved_documents.LATEST and folder.journal.exists():
@@ -115,16 +116,14 @@ def load_table(source: Path, keep_observations: bool = True) -> "Table":
     return read
 
 
-def _refresh_findings(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
+def _refresh_findings(source: Path, declared: Declared | None = None) -> Findings:
     if results.is_writable(results.locate_results(source).folder):
-        return saved_documents.read_findings(analyze(source, claims)[1])
-    return _compute_findings(source, claims)
+        return saved_documents.read_findings(analyze(source, declared)[1])
+    return _compute_findings(source, declared)
 
 
-def _compute_findings(
-    source: Path, claims: list[PublishedClaim] | None = None, correct: bool | None = None
-) -> Findings:
-    return Findings.model_validate_json(analyze(source, claims, keep=False, correct=correct)[0].model_dump_json())
+def _compute_findings(source: Path, declared: Declared | None = None, correct: bool | None = None) -> Findings:
+    return Findings.model_validate_json(analyze(source, declared, keep=False, correct=correct)[0].model_dump_json())
 
 
 def draw_charts(findings: Findings) -> "list[Figure | Overlay]":

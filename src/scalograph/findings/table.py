@@ -40,7 +40,7 @@ from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.questions.registry import is_search
 from scalograph.study.identity import parse_journaled_study
-from scalograph.study.model import Study
+from scalograph.study.model import Response, Study, add_responses
 from scalograph.study.responses import RATE, Windows, elapsed_source, observer, primary_response, tree_ratio, windows
 from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
@@ -121,18 +121,20 @@ class Table:
         return [row for row in self.rows if row.status == "ok" and not row.warmup]
 
 
-def load(file: Path, keep_observations: bool = True, correct: bool | None = None) -> Table:
+def load(
+    file: Path, keep_observations: bool = True, correct: bool | None = None, responses: Mapping[str, Response] = {}
+) -> Table:
     """Read a journal into a table.
 
     Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run. `correct`: whether
     the study uses undisturbed time if it can; False: wall time, for which corrected runs are disturbed ones;
-    None: by undisturbed time where a run was corrected.
+    None: by undisturbed time where a run was corrected. `responses` are read in addition to those of the study.
     Raises ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
     events = journal.read(file, torn, whole=False)
     table = _begin(next(events), file)
-    reading = _JournalReader(table, keep_observations)
+    reading = _JournalReader(table, keep_observations, responses)
     with pause_gc():
         for number, event in enumerate(events, start=2):
             reading.add_event(event, number)
@@ -191,8 +193,8 @@ def _timestamp(at: str | None) -> float:
 
 
 class _JournalReader:
-    def __init__(self, table: Table, keep_observations: bool) -> None:
-        self._table, self._keep = table, keep_observations
+    def __init__(self, table: Table, keep_observations: bool, responses: Mapping[str, Response]) -> None:
+        self._table, self._keep, self._further = table, keep_observations, responses
         self._began = _timestamp(table.started)
         self.verdicts: dict[str, str] = {}
         self._names: set[str] = set()
@@ -204,7 +206,7 @@ class _JournalReader:
         self._prepare()
 
     def _prepare(self) -> None:
-        study = self._table.study
+        study = self._table.study = add_responses(self._table.study, self._further)
         self._held = run_notes.ConfigurationCache(study)
         self._asked, self._primary = requirements(study), primary_response(study)
         warmup = self._warmup = study.protocol.warmup

@@ -14,7 +14,7 @@ from scalograph.findings.configuration_tables import baseline_table, configurati
 from scalograph.findings.curves import make_curves
 from scalograph.findings.missing_balance import exclusion_table
 from scalograph.findings.published.claim_modes import agree_in_modes
-from scalograph.findings.published.published_claims import OfferedQuantity, decide_claims
+from scalograph.findings.published.published_claims import UNKNOWN, OfferedQuantity, decide_claims
 from scalograph.findings.published.published_curves import claims_table, make_published_curves
 from scalograph.findings.published.published_quantities import curve_lookup, make_published_table
 from scalograph.findings.quality_flags import bias_bounds, find_flags, flag_physics, summarize_flags
@@ -125,9 +125,9 @@ def _find_offer(
     module = role(name, "published")
     words, document = module.QUANTITIES[quantity], answers[name].document if name in answers else None
     if document is None:
-        return OfferedQuantity(words, silent=silent[name].applies if name in silent else "nothing is known of it")
+        return OfferedQuantity(words, silent=silent[name].applies if name in silent else UNKNOWN)
     values = module.quantities(document).get(quantity)
-    return OfferedQuantity(words, silent="nothing is known of it") if values is None else OfferedQuantity(words, values)
+    return OfferedQuantity(words, silent=UNKNOWN) if values is None else OfferedQuantity(words, values)
 
 
 def _label_tables(name: str, answer: Answer) -> Answer:

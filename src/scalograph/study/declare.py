@@ -8,7 +8,7 @@ from scalograph.study.check_published import check_published_file
 from scalograph.study.check_workload import check_process_use, check_run_responses, check_workload_use
 from scalograph.study.cross_checks import Mistake
 from scalograph.study.load import load, quick_form
-from scalograph.study.model import Study
+from scalograph.study.model import Response, Study
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_studies, shipped_study
@@ -30,6 +30,12 @@ class Declared:
 def claims_of(declared: Declared) -> list[PublishedClaim]:
     """Return the claims that a study decides."""
     return list(declared.study.published.claims) if declared.study.published else []
+
+
+def claimed_responses(declared: Declared) -> dict[str, Response]:
+    """Return the responses that its claims name: what a record holds can be read of finished runs, too."""
+    names = {claim.response: None for claim in claims_of(declared) if claim.response}
+    return {name: declared.study.responses[name] for name in names}
 
 
 def declare(path: Path, quick: bool = False) -> Declared:

@@ -323,6 +323,12 @@ def replace_claims(study: Study, claims: list[PublishedClaim]) -> Study:
     return study.model_copy(update={"published": published})
 
 
+def add_responses(study: Study, responses: Mapping[str, Response]) -> Study:
+    """Return a study that reads these responses, too; its own stay as they are."""
+    missing = {name: response for name, response in responses.items() if name not in study.responses}
+    return study.model_copy(update={"responses": {**study.responses, **missing}}) if missing else study
+
+
 # In the installed package, else in the repository around it.
 _HERE = Path(__file__).resolve().parents[1]
 _PAGES = (_HERE / "data" / "protocol" / "study.md", _HERE.parents[1] / "protocol" / "study.md")

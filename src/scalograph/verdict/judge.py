@@ -238,10 +238,10 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
 
     `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `invalid`: its record
     contradicts itself (more CPU time than there was, a driver that breaks Little's law). `disturbed`: others or the
-    hypervisor took at least 2% of the CPU time that it wanted, others had one of its CPUs for 2% of its time, or a
-    cause of `find_stalls` applies. `corrected`: all of that is put right by the undisturbed time of the run.
-    `unverified`: no measurement could tell (the cause gives the bound, if there is one), or the windows cover little
-    of the run (`is_sparse`).
+    hypervisor took at least 2% of the CPU time that it wanted, and of its measured time if it leaves a CPU free, others
+    had one of its CPUs for 2% of its time, or a cause of `find_stalls` applies. `corrected`: all of that is put right
+    by the undisturbed time of the run. `unverified`: no measurement could tell (the cause gives the bound, if there is
+    one), or the windows cover little of the run (`is_sparse`).
 
     Args:
         record: of the run.
@@ -336,7 +336,7 @@ def _judge_by_busy_time(record: Record) -> Judgment:
     if (used := busy(run)) is None:
         return Judgment("unverified", [Cause("no switch records", None, "", reason)])
     wall, most = run.wall_ns or 0, max(0, used - (run.cpu_ns or 0)) + BUSY_TICKS * n_cpus(record) * TICK_NS
-    if wall >= BUSY_NS and not is_blamed(most, run):
+    if wall >= BUSY_NS and not is_blamed(most, record):
         return Judgment("clean")
     bound = most / wanted_time(run, most)
     text = f"{reason}; others used the CPUs for less than {percent_at_most(bound)} of the CPU time that it wanted"

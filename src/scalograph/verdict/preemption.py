@@ -2,7 +2,7 @@
 
 import math
 
-from scalograph.protocol.record import Record, RunFigures
+from scalograph.protocol.record import Iterations, Record, RunFigures
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.units import format_duration
 from scalograph.verdict.cause import SHARE, STEAL_TICKS, TICK_NS, Cause, granted_cpus
@@ -12,28 +12,30 @@ from scalograph.verdict.speed import observer_ns, probe_ns
 # Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
 # a large share of it.
 OF_WALL = 0.005
+EVERY_WAIT = "preemption and wakeup"
 _TELLING = 0.1  # share from which an interfering process is named
 
 
 def find_preemption(record: Record) -> list[Cause]:
     """Find what preempted a run: other processes, the probe, the hypervisor."""
-    return [cause for cause in (_find_interference(record.run), _find_probe(record.run), _find_steal(record)) if cause]
+    return [cause for cause in (_find_interference(record), _find_probe(record), _find_steal(record)) if cause]
 
 
 def possible_preemption(record: Record) -> list[Cause]:
     """Find what may have preempted a run, but could not be checked."""
-    run = record.run
-    return [cause for cause in (_bound_kernel_threads(run), _bound_interference(run), _bound_steal(record)) if cause]
+    bounds = (_bound_kernel_threads(record), _bound_interference(record.run), _bound_steal(record))
+    return [cause for cause in bounds if cause]
 
 
-def had_kernel_threads(run: RunFigures) -> bool:
+def had_kernel_threads(record: Record) -> bool:
     """Tell whether kernel threads took so much that it matters for whom they worked."""
-    return bool(run.neighbors) and is_blamed(kernel_ns(run), run)
+    return bool(record.run.neighbors) and is_blamed(kernel_ns(record.run), record)
 
 
-def _bound_kernel_threads(run: RunFigures) -> Cause | None:
+def _bound_kernel_threads(record: Record) -> Cause | None:
     """Bound what kernel threads took: they work for the run (its pages, its packets) as well as for others."""
-    if had_kernel_threads(run):
+    run = record.run
+    if had_kernel_threads(record):
         taken = kernel_ns(run)
         share = taken / wanted_time(run, taken)
         names = _names(run, kernel=True)
@@ -59,7 +61,7 @@ def _bound_steal(record: Record) -> Cause | None:
     run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     most = stolen + TICK_NS
-    if not 0 < stolen < STEAL_TICKS * TICK_NS or not is_blamed(most, run):
+    if not 0 < stolen < STEAL_TICKS * TICK_NS or not is_blamed(most, record):
         return None
     share, unit, of_what = bound_share(most, record)
     if most < wall:
@@ -70,21 +72,24 @@ def _bound_steal(record: Record) -> Cause | None:
     return Cause("steal", share, unit, text)
 
 
-def _find_probe(run: RunFigures) -> Cause | None:
+def _find_probe(record: Record) -> Cause | None:
     """Find what the probe itself took while the run was ready."""
+    run = record.run
     taken = probe_ns(run) if run.neighbors else 0
-    if taken and is_blamed(taken, run):
+    if taken and is_blamed(taken, record):
         share = taken / wanted_time(run, taken)
         text = f"the probe itself had {100 * share:.1f}% of the CPU time that it wanted"
         return Cause("observer", share, "of wanted", text)
     return None
 
 
-def is_blamed(taken_ns: float, run: RunFigures) -> bool:
+def is_blamed(taken_ns: float, record: Record) -> bool:
     """Tell whether so much taken CPU time disturbs a run."""
+    run = record.run
     if taken_ns <= 0 or taken_ns < OF_WALL * (run.wall_ns or 0):
         return False
-    return taken_ns >= SHARE * wanted_time(run, taken_ns)
+    wanted = wanted_time(run, taken_ns)
+    return taken_ns >= SHARE * wanted and taken_ns >= SHARE * measured_time(record, taken_ns)
 
 
 def wanted_time(run: RunFigures, taken: float) -> float:
@@ -92,13 +97,37 @@ def wanted_time(run: RunFigures, taken: float) -> float:
     return float((run.cpu_ns or 0) + taken)
 
 
+def measured_time(record: Record, taken_ns: float) -> float:
+    """Return the ns that were measured of a run that leaves a CPU free; 0 of other runs.
+
+    If all waits are recorded, what was taken delays a run by that time at most, however little CPU time it wants. Of a
+    run with windows, all of it may have been within them.
+    """
+    run = record.run
+    wall = run.wall_ns or 0
+    sees_waits = run.wait_scope == EVERY_WAIT and not lacks_records(run)
+    if not sees_waits or wanted_time(run, taken_ns) > (n_cpus(record) - 1) * wall:
+        return 0.0
+    return float(min(map(_window_time, record.iterations), default=wall))
+
+
+def _window_time(part: Iterations) -> int:
+    """Return the ns in the windows of a copy; those of several clients may overlap, and count once."""
+    total = last = 0
+    for start, end in sorted(zip(part.start_ns, part.end_ns, strict=True)):
+        total += max(0, end - max(start, last))
+        last = max(end, last)
+    return total
+
+
 def slowdown(taken: float, record: Record) -> float:
     """Return taken CPU time as a share of what the run wanted, or of its time if it wanted less.
 
-    Of a run with windows it is of what it wanted: all that was taken may have been within them.
+    Of a run with windows that wants all its CPUs it is of what it wanted: all may have been taken within them.
     """
     run = record.run
-    return taken / max(wanted_time(run, taken), 0 if record.iterations else run.wall_ns or 0)
+    measured = measured_time(record, taken) if record.iterations else run.wall_ns or 0
+    return taken / max(wanted_time(run, taken), measured)
 
 
 def bound_share(taken: float, record: Record) -> tuple[float, str, str]:
@@ -109,11 +138,12 @@ def bound_share(taken: float, record: Record) -> tuple[float, str, str]:
     return share, *of
 
 
-def _find_interference(run: RunFigures) -> Cause | None:
+def _find_interference(record: Record) -> Cause | None:
     """Find what other processes took: from the whole run, or from the CPU that lost most."""
+    run = record.run
     per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
     taken, worst = _others_ns(run, run.neighbor_ns), _others_ns(run, max(per_cpu), of_one_cpu=True) if per_cpu else 0
-    if is_blamed(taken, run):
+    if is_blamed(taken, record):
         share = taken / wanted_time(run, taken)
         text = f"preempted by {_names(run)} for {100 * share:.1f}% of the CPU time that it wanted"
         return Cause("neighbor", share, "of wanted", text)
@@ -129,7 +159,7 @@ def _find_steal(record: Record) -> Cause | None:
     run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     worst, least = run.worst_steal_ns or 0, STEAL_TICKS * TICK_NS
-    if stolen >= least and is_blamed(stolen, run):
+    if stolen >= least and is_blamed(stolen, record):
         share = stolen / wanted_time(run, stolen)
         text = f"the hypervisor took the CPU for {100 * share:.1f}% of the CPU time that it wanted"
         if 2 * slowdown(stolen, record) < share:  # most of it may have been while the run slept
@@ -174,7 +204,7 @@ def find_crowding(record: Record) -> Cause | None:
     if not lacks_records(run) or (run.wall_ns or 0) < BUSY_NS:
         return None
     others = _others(record)
-    if is_blamed(others, run) and _is_saturated(record):
+    if is_blamed(others, record) and _is_saturated(record):
         share = others / wanted_time(run, others)
         text = f"someone else used CPUs that were never idle: at least {100 * share:.1f}% of what it wanted"
         return Cause("neighbor", share, "of wanted", text)
@@ -193,16 +223,19 @@ def find_displacement(record: Record, for_sure: bool) -> Cause | None:
             find what cannot be distinguished from that.
     """
     run = record.run
-    if lacks_records(run) or not run.wait_ns or not is_blamed(run.wait_ns, run):
+    if lacks_records(run) or not run.wait_ns or not is_blamed(run.wait_ns, record):
         return None
     held = min(run.wait_ns, _others(record) - (run.observer_ns or 0))
-    if not is_blamed(held, run):
+    if not is_blamed(held, record):
         return None
-    share = held / wanted_time(run, held)
+    wanted, measured = wanted_time(run, held), measured_time(record, held)
+    share, of, of_what = (held / wanted, "wanted", "what it wanted")
+    if measured > wanted:
+        share, of, of_what = held / measured, "time", "its measured time"
     if for_sure == (_is_saturated(record) and share >= _COMPANY):
-        most = "" if for_sure else " at most"
-        text = f"it waited while others had CPUs that it might use, for {100 * share:.1f}% of what it wanted{most}"
-        return Cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text)
+        most, unit = ("", f"of {of}") if for_sure else (" at most", f"of {of}, at most")
+        text = f"it waited while others had CPUs that it might use, for {100 * share:.1f}% of {of_what}{most}"
+        return Cause("neighbor", share, unit, text)
     return None
 
 
@@ -212,7 +245,7 @@ def find_unseen_wait(record: Record) -> Cause | None:
     if not may_have_waited(run) or not _is_saturated(record):
         return None
     held = min(_others(record) - (run.observer_ns or 0), _off_cpu(run))
-    if held < _COMPANY * wanted_time(run, held) or not is_blamed(held, run):
+    if held < _COMPANY * wanted_time(run, held) or not is_blamed(held, record):
         return None
     share, unit, of_what = bound_share(held, record)
     bound = f"for at most {percent_at_most(share)} of {of_what}"
@@ -222,7 +255,7 @@ def find_unseen_wait(record: Record) -> Cause | None:
 def may_have_waited(run: RunFigures) -> bool:
     """Tell whether a run may have waited unrecorded: it slept or has several tasks, and others ran."""
     others = (run.machine_busy_ns or 0) - (run.cpu_ns or 0)
-    if others < _COMPANY * wanted_time(run, others) or run.wait_scope == "preemption and wakeup":
+    if others < _COMPANY * wanted_time(run, others) or run.wait_scope == EVERY_WAIT:
         return False
     return (run.n_tasks or 0) > 1 or (run.n_switches or 0) > (run.n_preemptions or 0)
 

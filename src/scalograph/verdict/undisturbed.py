@@ -62,14 +62,14 @@ def undisturbed_run(record: Record) -> Ends | None:
     if steal is None:
         return None
     if run.replay is not None:
-        return _replay_ends(run, run.replay, steal, n_cpus(record))
+        return _replay_ends(record, run.replay, steal)
     if not has_one_task(run) or len(record.copies) != 1 or run.wait_ns is None:
         return None
     # The wait of a single task after a wake-up is not recorded. It is at most the time in which it had no CPU.
     wall, on_cpu = float(run.wall_ns or 0), sum(run.per_cpu_ns or ())
     asleep = max(0.0, wall - on_cpu - run.wait_ns)
     least = wall - run.wait_ns - steal.most_ns - asleep
-    most = wall - run.wait_ns - steal.least_ns + _kernel_doubt(run)
+    most = wall - run.wait_ns - steal.least_ns + _kernel_doubt(record)
     if _is_impossible(run.cpu_ns or 0, most):
         return None
     return _ends(least, wall if asleep > BRIEF * wall else most, wall)
@@ -146,14 +146,15 @@ def _is_impossible(needed_ns: float, most_ns: float) -> bool:
     return needed_ns > PLAY * most_ns + 2 * TICK_NS
 
 
-def _kernel_doubt(run: RunFigures) -> int:
+def _kernel_doubt(record: Record) -> int:
     """Return the CPU time of kernel threads in ns, if they may have worked for the run; else 0."""
-    return kernel_ns(run) if had_kernel_threads(run) else 0
+    return kernel_ns(record.run) if had_kernel_threads(record) else 0
 
 
-def _replay_ends(run: RunFigures, replay: Replay, steal: _Steal, cpus: int) -> Ends | None:
-    wall, needed = float(run.wall_ns or 0), (run.cpu_ns or 0) / cpus
-    low, high = replay.low_ns - steal.most_ns, float(replay.high_ns + _kernel_doubt(run))
+def _replay_ends(record: Record, replay: Replay, steal: _Steal) -> Ends | None:
+    run = record.run
+    wall, needed = float(run.wall_ns or 0), (run.cpu_ns or 0) / n_cpus(record)
+    low, high = replay.low_ns - steal.most_ns, float(replay.high_ns + _kernel_doubt(record))
     if _is_impossible(needed, high):
         return None
     if has_one_task(run):  # all steal delayed its only task

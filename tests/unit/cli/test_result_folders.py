@@ -13,11 +13,16 @@ import pytest
 from scalograph.cli import analyze_steps, history_command, steps_command
 from scalograph.errors import Exit, ProtocolError
 from scalograph.protocol.results import Results
+from scalograph.study.declare import Declared
+from scalograph.study.load import parse
+from scalograph.study.model import Response, replace_claims
+from scalograph.study.published_claim import PublishedClaim
 from tests.golden.command import scalograph
 from tests.kit import ROOT
 from tests.kit.findings import CONFIGURATIONS, write_journal
 from tests.kit.records import recorded
 from tests.kit.refusals import refuses
+from tests.kit.studies import VALID
 from tests.unit.cli.test_compare import journal
 
 KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
@@ -42,6 +47,19 @@ def test_without_its_journal_the_report_is_the_same(folder: Path) -> None:
     page.unlink()
     again, _ = analyze_steps.report(folder)
     assert page.read_bytes() == before and again == first
+
+
+def test_a_claim_reads_a_response_that_finished_runs_did_not_have(tmp_path: Path) -> None:
+    runs = [(levels, recorded(1.0, 0.9 + n % 7 / 1000)) for n, levels in enumerate(3 * CONFIGURATIONS)]
+    file = write_journal(tmp_path / "journal.jsonl", runs)
+    study = parse(VALID)
+    claim = {"id": "X-1", "sentence": "Four use as much.", "kind": "ratio", "response": "used", "of": {"threads": 4}}
+    text = study.model_copy(update={"responses": {**study.responses, "used": Response(source="run.cpu", unit="s")}})
+    paper = PublishedClaim.model_validate({**claim, "over": {"threads": 1}, "holds": [0.95, 1.05]})
+    declared = Declared(replace_claims(text, [paper]), tmp_path / "study.toml")
+    found, _ = analyze_steps.analyze(file, declared, keep=False)
+    assert [(each.id, each.decision) for each in found.published_claims] == [("X-1", "holds")]
+    assert "used" not in analyze_steps.analyze(file, keep=False)[0].curves[0].points[0].responses
 
 
 def test_findings_are_made_anew_only_where_something_is_newer(folder: Path) -> None:

@@ -124,3 +124,19 @@ def test_loop_times_that_do_not_agree_exclude_nothing(tmp_path: Path, loop: IsSl
     one = decide(tmp_path, ALONE, by_block, loop)
     assert one.decision == "inconclusive" and "excluded" not in one.doubt
     assert one.figures[0].doubt.endswith(" over all runs")
+
+
+def test_a_run_that_passes_from_one_mode_to_the_other_is_of_the_nearer_one(tmp_path: Path) -> None:
+    """Half of the runs are fast; the others were slow for a part of their time, or for all of it."""
+    slowness = (1.0, 1.003, 1.006, 1.001, 1.005, 1.2, 1.5, 1.68, 1.8, 2.0)
+    made = [
+        (configuration, recorded(factor, factor, **EIGHT))
+        for block in range(len(slowness))
+        for i, configuration in enumerate(CONFIGURATIONS)
+        for factor in [slowness[(block + 3 * i) % len(slowness)]]
+    ]
+    table = table_of(tmp_path, made, f"{VALID}\n{CLAIM}kind='flat'\nalong='threads'\n")
+    mode = find_higher_mode(table, comparable_samples(table))
+    assert mode is not None
+    factors = sorted(row.cpu_s for row in table.rows if row.run in mode.runs and row.cpu_s)
+    assert len(factors) == 4 * len(CONFIGURATIONS) and factors[0] == 1.5

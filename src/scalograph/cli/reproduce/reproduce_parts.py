@@ -12,7 +12,7 @@ from scalograph.cli.reproduce.reproduce_plan import is_finished, restore_extensi
 from scalograph.cli.reproduce.reproduce_results import LONGEST, ReproductionRun
 from scalograph.errors import Exit, ScalographError
 from scalograph.protocol import results
-from scalograph.study.declare import Declared, claims_of
+from scalograph.study.declare import Declared
 from scalograph.study.identity import MORE_RUNS
 from scalograph.text.units import format_duration
 
@@ -81,7 +81,7 @@ def _carry_out(reproduction: ReproductionRun, name: str, label: str, left: float
             say(f"{label}: {name}: {outcome}")
         if row.profile:
             _profile(reproduction, declared, folder, row.profile, label)
-        findings, _ = analyze_steps.report(folder, claims_of(declared))
+        findings, _ = analyze_steps.report(folder, declared)
     except ScalographError as error:
         reproduction.update_part(name, state="failed", why=str(error)[:LONGEST], code=int(error.exit_code))
         say(f"{label}: {name} failed: {error}", "red")

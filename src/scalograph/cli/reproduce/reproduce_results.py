@@ -154,11 +154,12 @@ def _read_other(catalogue: OpenedCatalogue, folder: Path) -> OtherMachine:
 
 
 def _decide(folder: Path, declared: Declared) -> Findings:
-    claims = claims_of(declared)
-    lacking = factors_of(claims) - analyze_steps.load_table(folder, keep_observations=False).study.factors.keys()
+    lacking = (
+        factors_of(claims_of(declared)) - analyze_steps.load_table(folder, keep_observations=False).study.factors.keys()
+    )
     if lacking:
         raise StudyError.one(declared.study.name, f"no factor {sorted(lacking)[0]}", "the study of this release", "")
-    return analyze_steps.analyze(folder, claims, keep=False)[0]
+    return analyze_steps.analyze(folder, declared, keep=False)[0]
 
 
 def report_reproduction(folder: Path, to: Path | None, keep: bool) -> Reproduction:

@@ -7,8 +7,8 @@ slower; runs on slower CPUs are excluded then.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import log
+from statistics import median
 
 from scalograph.analysis.modes import find_common_modes
 from scalograph.findings.answer import SampleMap
@@ -50,16 +50,19 @@ def find_higher_mode(table: Table, samples: SampleMap) -> HigherMode | None:
 
 
 def _split(groups: Sequence[Sequence[Row]], logs: Mapping[str, float], table: Table) -> frozenset[str]:
-    """Return the runs above the widest space within their configurations, where the study shows two modes."""
+    """Return the runs nearer to the higher mode of their configurations, where the study shows two modes.
+
+    A run may pass from one mode to the other: the widest space between its like says little of where one ends.
+    """
     sorted_groups = [sorted((logs[row.run], row.run) for row in group if row.run in logs) for group in groups]
     common = find_common_modes([[value for value, _ in group] for group in sorted_groups], table.study.seed % 2**32)
     if common is None:
         return frozenset()
     higher = set[str]()
     for group in sorted_groups:
-        spaces = [later[0] - earlier[0] for earlier, later in pairwise(group)]
-        if spaces and max(spaces) >= common.apart / 2:
-            higher |= {run for _, run in group[spaces.index(max(spaces)) + 1 :]}
+        values = [value for value, _ in group]
+        lower = [value for value in values if value < values[0] + common.apart / 2]
+        higher |= {run for value, run in group if value > median(lower) + common.apart / 2}
     return frozenset(higher)
 
 

@@ -40,6 +40,7 @@ from scalograph.text.short_names import join_first
 MAX_IDLE = 3  # factors that a reason names
 NO_PROFILE = "no profile of it: take one with `scalograph profile`"  # it is taken after the runs
 METHOD = "surface of all pairs"
+UNKNOWN = "nothing is known of it"
 ONE_MACHINE = "it compares two machines: give results of the other one to `scalograph reproduce --with RESULTS`"
 EMULATED = "it needs times, and the CPUs of its guest are emulated"
 Bounds = tuple[float | None, float | None]
@@ -66,7 +67,8 @@ def select_values(
 ) -> list[MeasuredValue]:
     """Select the values of a question that match the levels of a claim."""
     if offer.silent:
-        return [MeasuredValue("", missing=offer.silent)]
+        left_out = _single_counts(table, claim) if offer.silent == UNKNOWN else ""
+        return [MeasuredValue("", missing=left_out or offer.silent, unplanned=bool(left_out))]
     aside = [figure for figure in offer.figures if figure.without]
     if aside:  # where the factor has no settings here, nothing is to be left aside
         chosen = [figure for figure in aside if figure.without in claim.where]
@@ -101,13 +103,23 @@ def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) ->
         memory = table.machine.get("memory_bytes")
         if reason := next(filter(None, (excess_memory(factors[name].most_gib, memory) for name in idle)), ""):
             return [MeasuredValue("", missing=reason, lacks=True)]
-        named = join_first([table.view.title(name) for name in idle], MAX_IDLE)
-        left_out = f"the quick form leaves out settings of {named}: run the full form"
-        return [MeasuredValue("", missing=left_out, unplanned=True)]
+        return [MeasuredValue("", missing=_left_out(table, idle, "settings"), unplanned=True)]
     estimate = next((item.estimate for item in offer.figures if item.of_groups == (*claim.groups,)), None)
     if estimate is None:
         return [MeasuredValue("", missing=offer.silent or "nothing is known of these groups")]
     return [MeasuredValue("", lambda _: estimate)]
+
+
+def _single_counts(table: Table, claim: PublishedClaim) -> str:
+    """Name the counts of which the quick form plans one level, where a claim is about their levels; else empty."""
+    levels = {name: table.study.factors[name].levels for name in table.study.quick.factors if name not in claim.where}
+    single = [name for name, each in levels.items() if len(each) == 1 and type(each[0]) is int]
+    return _left_out(table, single, "levels") if single else ""
+
+
+def _left_out(table: Table, names: Sequence[str], what: str) -> str:
+    named = join_first([table.view.title(name) for name in names], MAX_IDLE)
+    return f"the quick form leaves out {what} of {named}: run the full form"
 
 
 def _mostly_disturbed_rows(table: Table, samples: SampleMap, levels: Mapping[str, Level]) -> tuple[Row, ...]:

@@ -1,7 +1,7 @@
 """Answer how a parallel build scales: best number of jobs, its cost, parallelism and cold runs."""
 
 from collections.abc import Sequence
-from statistics import mean
+from statistics import mean, pvariance
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
@@ -10,7 +10,7 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.parallel_build.claim import build_claim
-from scalograph.questions.parallel_build.document import BuildLoad, BuildPhase, Builds, FirstBuild
+from scalograph.questions.parallel_build.document import BuildLoad, BuildPhase, Builds, FirstBuild, LaterBuilds
 from scalograph.questions.parallel_build.model_parallelism import (
     PHASES,
     Load,
@@ -77,7 +77,9 @@ def summarize_builds(table: Table, taken: SampleMap, factor: str, timelines: Tim
     phases = [phase for sample, runs in timed for phase in _phases(table, sample, runs)]
     cold = [row for row in table.rows if row.warmup]
     first = [FirstBuild(run=r.run, n_major_faults=r.n_major_faults, read_bytes=r.read_bytes) for r in cold]
-    return Builds(phases=phases[:MOST_PHASES], loads=loads[:MOST_LOADS], first=first[:MOST_FIRST])
+    faults = [row.n_major_faults for row in table.successful_rows() if row.n_major_faults is not None]
+    later = LaterBuilds(n=len(faults), n_major_faults=sum(faults), variance=pvariance(faults)) if faults else None
+    return Builds(phases=phases[:MOST_PHASES], loads=loads[:MOST_LOADS], first=first[:MOST_FIRST], later=later)
 
 
 def _load(table: Table, sample: Sample, factor: str, runs: Sequence[TimedRun]) -> BuildLoad | None:

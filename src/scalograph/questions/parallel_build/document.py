@@ -37,9 +37,18 @@ class FirstBuild(Model):
     read_bytes: int | None = Field(default=None, description="what it read from disk")
 
 
+class LaterBuilds(Model):
+    """The pages that the builds waited for which count."""
+
+    n: int
+    n_major_faults: int = Field(description="of all together")
+    variance: float = Field(default=0.0, description="of the pages of one build")
+
+
 class Builds(Model):
     """The part of the reading `parallel-build`."""
 
     phases: list[BuildPhase] = Field(default=[], max_length=512)
     loads: list[BuildLoad] = Field(default=[], max_length=256)
     first: list[FirstBuild] = Field(default=[], max_length=64)
+    later: LaterBuilds | None = Field(default=None, description="null where faults are unknown")
