@@ -27,7 +27,8 @@ ROUNDS, STRENGTHS, DUTY, RUNS = 60, (0.3, 0.5, 0.7), 30, 5
 CAUSES = {
     "mutex": "insert_locked", "stripes": "insert_locked", "rwlock": "write_locked", "spinlock": "spin_locked",
     "barrier": "slow_worker", "serial": "serial_phase", "uneven": "large_share", "sleep": "take_nap",
-    "queue": "produce take_item", "pipe": "send_result start_reader", "mapping": "map_and_touch", "sharing": "bump_shared",
+    "queue": "produce take_item", "pipe": "send_result start_reader", "mapping": "map_and_touch",
+    "sharing": "bump_shared",
 }  # fmt: skip
 SCALES = "scales"
 NEAR, LARGE = 0.10, 0.20
