@@ -17,6 +17,8 @@ _OF_OTHERS = frozenset({
     wait_kinds.CONDITION, wait_kinds.BARRIER, wait_kinds.JOIN, wait_kinds.PIPE, wait_kinds.NETWORK, wait_kinds.CHILD,
     wait_kinds.EVENTS, wait_kinds.UNEXPLAINED,
 })  # fmt: skip
+# Waits that a timer can end.
+_TIMED = frozenset({wait_kinds.CONDITION, wait_kinds.SLEEP, wait_kinds.EVENTS, wait_kinds.GC})
 _MAX_HOPS = 16
 _UNSAMPLED = LossCause("unsampled")
 _NOBODY = LossCause(wait_kinds.UNEXPLAINED)
@@ -43,6 +45,8 @@ class Absence(NamedTuple):
 
 _NEVER = Absence(2**63, 0, 0, 0, None, _NOBODY, -1)
 _OTHERS = LossCause(wait_kinds.OTHERS)
+# A task that a timer wakes and that computes less than this share of the run's CPU time serves, and lacks no work.
+_SERVICE = 0.01
 # An idle CPU takes its next task at once, if nobody else has it.
 _LATENCY_NS = 500_000
 
@@ -110,6 +114,8 @@ class _Splitter:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._absences = {tid: [*_absences(tid, task, trace)] for tid, task in trace.tasks.items()}
+        used = {tid: sum(stay.end - stay.start for stay in task.stays) for tid, task in trace.tasks.items()}
+        self._services = {tid for tid, ns in used.items() if ns < _SERVICE * sum(used.values())}
         self._starts = {tid: [a.start for a in every] for tid, every in self._absences.items()}
         self._sample_times = {tid: [at for at, _ in task.samples] for tid, task in trace.tasks.items()}
 
@@ -152,9 +158,11 @@ class _Splitter:
         self, start: int, end: int, n_idle: int, absent: list[Absence], busy: Mapping[int, int]
     ) -> Iterator[tuple[LossCause, float]]:
         charged = 0
-        for absence in absent[:n_idle]:
-            if absence is _NEVER:
+        for absence in absent:
+            if absence is _NEVER or charged == n_idle:
                 break
+            if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:
+                continue
             charged += 1
             cut = min(max(absence.woken, start), end)
             is_taken = absence.cpu not in busy.values()

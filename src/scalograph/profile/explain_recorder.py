@@ -1,32 +1,30 @@
 """Record runs of two levels under perf, in turn, and compare where their CPU time went."""
 
+import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
 
 from scalograph.errors import HostError, StudyError
+from scalograph.findings.run_notes import iteration_window
 from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.profile import recording
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
 from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
 from scalograph.profile.perf_trace import Trace, parse_trace
-from scalograph.profile.recorder import (
-    INSTALL,
-    MAX_LINE,
-    first_stderr_line,
-    refuse_several,
-    refuse_unable,
-    select_configurations,
-)
+from scalograph.profile.recorder import INSTALL, MAX_LINE, first_stderr_line, refuse_unable, select_configurations
 from scalograph.profile.values import Configuration, Level
 from scalograph.profile.what_if import PAIRS, Change, judge_trial
 from scalograph.protocol import journal
 from scalograph.protocol.explanation import Explanation, Trial
 from scalograph.protocol.record import Record
+from scalograph.run.caller_environment import environment
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner, Score
@@ -43,21 +41,24 @@ _MAX_STACKS, _MAX_SAMPLES, _LEAST_HZ, _MOST_HZ = 10_000, 6_000, 50, 1_999
 # No multiple of what a loop of a program repeats.
 _PERIODS = (1, 3, 7, 17, 37, 79, 163, 331, 673, 1361, 2729, 5471, 10_949, 21_911, 43_853, 87_719)
 _STACK_BYTES = 8192
+_START_S = 0.5  # until a recording of the machine has begun
 _FIELDS = "pid,tid,cpu,time,event,ip,sym,dso,trace"
 _SCRIPT = ("script", "--ns", "--show-switch-events", "--show-task-events", "--show-lost-events", "--fields", _FIELDS)
 
 
-def record_command(file: Path, period: int, hertz: int, wakes: bool) -> list[str]:
+def record_command(file: Path, period: int, hertz: int, wakes: bool, is_wide: bool = False) -> list[str]:
     """Return the perf command prefix that records departures from CPUs, switches, samples, and wake-ups.
 
-    `period`: of departures with a stack; `hertz`: samples per second and CPU.
+    `period`: of departures with a stack; `hertz`: samples per second and CPU. `is_wide` records the machine until it is
+    interrupted.
     """
     events = [f"cpu-clock/freq={hertz}/", f"context-switches/period={period}/"]
     events += ["sched:sched_waking/call-graph=fp,max-stack=8/"] if wakes else []
     options = [word for event in events for word in ("--event", event)]
     return [
         "perf", "record", "--quiet", "--sample-cpu", "--clockid", "CLOCK_MONOTONIC", "--switch-events", *options,
-        "--call-graph", f"dwarf,{_STACK_BYTES}", "--output", str(file), "--",
+        "--call-graph", f"dwarf,{_STACK_BYTES}", "--output", str(file),
+        *(["--all-cpus"] if is_wide else ["--"]),
     ]  # fmt: skip
 
 
@@ -82,6 +83,8 @@ class Explainer:
 
     def __init__(self, planned: Plan, table: Table, host: Host, tell: Tell, score: Score | None) -> None:
         self._planned, self._table, self._host, self._tell, self._score = planned, table, host, tell, score
+        processes = planned.program.processes
+        self._is_several = len(processes) != 1 or processes[0].copies != 1
 
     def explain(
         self, factor: str, pair: Sequence[Configuration], n_runs: int = RUNS, trials: Sequence[Change] = ()
@@ -91,17 +94,17 @@ class Explainer:
         Raises HostError: perf may not record here, a run failed, or a recording cannot be read; StudyError: a run has
         several processes.
         """
-        refuse_several(self._planned)
         rule = find_speedup_rule(self._table, factor)
         levels = [_Level(configuration) for configuration in pair]
         with scratch("explain") as folder:
             ready = self._host.ready(select_configurations(self._planned, pair), self._tell)
+            named = _name_compiled_code(ready)
             wakes = _grants_wakes(folder)
             for number in range(n_runs):
                 for level in levels:
                     self._plain_run(ready, level, factor, rule)
                     self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}")
-                    self._recorded_run(ready, level, folder, wakes, rule)
+                    self._recorded_run(named, level, folder, wakes, rule)
             judged = [self._try(ready, levels[1].configuration, change, rule) for change in trials]
         return self._document(factor, levels, wakes).model_copy(update={"trials": tuple(judged)})
 
@@ -119,16 +122,10 @@ class Explainer:
 
     def _recorded_run(self, ready: Plan, level: _Level, folder: Path, wakes: bool, rule: SpeedupRule | None) -> None:
         file = folder / "perf"
-        (process,) = ready.program.processes
-        argv = (*record_command(file, level.period, level.hertz, wakes), *process.argv)
-        planned = replace(ready, program=replace(ready.program, processes=(replace(process, argv=argv),)))
-        record = self._run(planned, level.configuration)
         try:
-            import os
-            import shutil
-
-            os.environ.get("KEEP") and shutil.copy(file, os.environ["KEEP"])
-            trace = read_trace(file)
+            record, trace = (self._record_machine if self._is_several else self._record_command)(
+                ready, level, file, wakes
+            )
         finally:
             file.unlink(missing_ok=True)
         budget = exclude_others(split_capacity(trace, level.cpus), record.run)
@@ -138,11 +135,38 @@ class Explainer:
         level.scores += scores
         level.work.append(self._units(level, rule, budget, scores))
 
+    def _record_command(self, ready: Plan, level: _Level, file: Path, wakes: bool) -> tuple[Record, Trace]:
+        command = record_command(file, level.period, level.hertz, wakes)
+        record = self._run(_prefix(ready, command), level.configuration)
+        trace = read_trace(file)
+        _remove_maps(trace)
+        return record, trace
+
+    def _record_machine(self, ready: Plan, level: _Level, file: Path, wakes: bool) -> tuple[Record, Trace]:
+        """Record all CPUs; keep the tasks of the run, in its measured window."""
+        command = record_command(file, level.period, level.hertz, wakes, is_wide=True)
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as perf:
+            try:
+                time.sleep(_START_S)
+                record = self._run(ready, level.configuration)
+            finally:
+                perf.send_signal(signal.SIGINT)
+                with suppress(subprocess.TimeoutExpired):
+                    perf.wait(recording.TIMEOUT_S)
+                perf.kill()
+        gate = record.run.gate_ns or 0
+        first, last = iteration_window(record, self._table.study.protocol.warmup) or (0, record.run.wall_ns or 0)
+        pids = {copy.pid for copy in record.copies if copy.pid is not None}
+        trace = read_trace(file)
+        ours = trace.within(pids, gate + round(first), gate + round(last))
+        _remove_maps(ours)
+        return record, ours
+
     def _try(self, ready: Plan, configuration: Configuration, change: Change, rule: SpeedupRule | None) -> Trial:
         """Run pairs without and with a change, in turn; every second pair the other way round."""
-        (process,) = ready.program.processes
-        argv = (*change.prefix, *process.argv)
-        changed = replace(ready, program=replace(ready.program, processes=(replace(process, argv=argv),)))
+        changed = _prefix(ready, change.prefix)
         times: tuple[list[float], list[float]] = ([], [])
         for number in range(PAIRS):
             self._tell(f"with {change.name}: pair {number + 1} of {PAIRS}")
@@ -199,6 +223,35 @@ class Explainer:
             overhead=overhead,
             warnings=tuple(warnings),
         )  # fmt: skip
+
+
+def _prefix(planned: Plan, words: Sequence[str]) -> Plan:
+    """Return the plan with words before its command, the last one of several processes."""
+    *others, process = planned.program.processes
+    processes = (*others, replace(process, argv=(*words, *process.argv)))
+    return replace(planned, program=replace(planned.program, processes=processes))
+
+
+# What makes a runtime write a map of its compiled code for perf: JDK 17, CPython 3.12, Node.
+_MAPS = {
+    "JAVA_TOOL_OPTIONS": "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+    "PYTHONPERFSUPPORT": "1", "NODE_OPTIONS": "--perf-basic-prof",
+}  # fmt: skip
+
+
+def _name_compiled_code(planned: Plan) -> Plan:
+    """Return the plan with variables by which runtimes name their compiled code, beside those it has."""
+    study = planned.design.study
+    before = environment(study.workload)
+    added = {name: f"{before[name]} {text}" if name in before else text for name, text in _MAPS.items()}
+    workload = study.workload.model_copy(update={"env": {**study.workload.env, **added}})
+    design = replace(planned.design, study=study.model_copy(update={"workload": workload}))
+    return replace(planned, design=design)
+
+
+def _remove_maps(trace: Trace) -> None:
+    for pid in {task.pid for task in trace.tasks.values()}:
+        Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)  # noqa: S108 - where perf looks for it
 
 
 def _not_visible() -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Read a perf recording of one run as a trace: when each task ran, what it waited for, who woke it."""
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ _WAKEE = re.compile(r"pid=(\d{1,10}) prio=")
 _CHILD = re.compile(r"\((\d+):(\d+)\):\((\d+):(\d+)\)")
 # What a compiler adds to the name of a function that it made a variant of, and the linker to one with versions.
 _VARIANT = re.compile(r"(\.(isra|constprop|part|cold|lto_priv|llvm)\b.*|@@?[A-Z][\w.]*)$")
+# A method as a JVM writes it for perf: "void Locked.insert(long)"; one as CPython does: "py::work:/prog.py".
+_JAVA = re.compile(r"(?:py::|[\w.\[\]$]+ )([\w.$/<>]+)(?:\(.*\)|:/?.*)")
 _INTERRUPT = re.compile(r"irq|sysvec|softirq|hrtimer|timer_fn|blk_|napi|tasklet")
 KERNEL = "[kernel]"
 UNKNOWN = "[unknown]"
@@ -72,6 +74,21 @@ class Trace:
     tasks: dict[int, ThreadTrace]
     n_lost: int = 0
     has_wakes: bool = False
+
+    def within(self, pids: Collection[int], start: int, end: int) -> "Trace":
+        """Return the tasks of these processes and of those that they started, from `start` to `end`."""
+        start, end = max(start, self.start), min(end, self.end)
+        chosen = {tid for tid, task in self.tasks.items() if task.pid in pids}
+        while more := {tid for tid, task in self.tasks.items() if task.parent in chosen} - chosen:
+            chosen |= more
+        ours: dict[int, ThreadTrace] = {}
+        for tid in sorted(chosen):
+            task = self.tasks[tid]
+            stays = [stay for stay in task.stays if stay.start < end and stay.end > start]
+            stays = [stay._replace(start=max(stay.start, start), end=min(stay.end, end)) for stay in stays]
+            samples = [sample for sample in task.samples if start <= sample[0] <= end]
+            ours[tid] = replace(task, born=max(task.born, start), stays=stays, samples=samples)
+        return replace(self, start=start, end=end, tasks=ours)
 
 
 class _Event(NamedTuple):
@@ -196,6 +213,8 @@ def parse_stack(lines: Iterable[str]) -> Frames:
     """Parse frames, innermost first; an inlined function lies in the file of the function that holds it.
 
     >>> lines = ["  9f spin (inlined)", "  9f work (/bin/prog)", "  a0 __GI_abort@@GLIBC_2.2.5 (/lib/libc.so.6)"]
+    >>> _function("void Locked.insert(long)"), _function("py::work:/home/prog.py")
+    ('Locked.insert', 'work')
     >>> [f"{frame.name} in {frame.module}" for frame in parse_stack(lines)]
     ['spin in prog', 'work in prog', 'abort in libc.so.6']
     """
@@ -215,4 +234,6 @@ def _module(path: str) -> str:
 
 
 def _function(name: str) -> str:
+    if java := _JAVA.fullmatch(name):
+        name = java[1]
     return _VARIANT.sub("", name).removeprefix("__GI_")[:_NAME_CHARS] or UNKNOWN

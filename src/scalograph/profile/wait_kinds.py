@@ -33,7 +33,9 @@ _IN_KERNEL = (
 )  # fmt: skip
 _IN_PROGRAM = (
     (GIL, r"take_gil|PyEval_(Acquire|Restore)Thread|_PyThreadState_Attach|drop_gil"),
-    (GC, r"GCTask|GangWorker|VM_G1|SafepointSynchronize|GC_(wait|lock)|gcBgMark|gcStopTheWorld|stopTheWorld"),
+    (LOCK, r"ObjectMonitor::(Re)?[Ee]nter|ObjectSynchronizer::enter"),
+    (GC, r"GCTask|GangWorker|WorkerThread::run|VMThread::|ConcurrentGCThread|VM_G1|SafepointSynchronize|gcBgMark|"
+         r"GC_(wait|lock)|[gs]topTheWorld"),
     (BARRIER, r"pthread_barrier_wait|gomp_.*barrier|kmp_.*barrier|MPI_Barrier"),
     (JOIN, r"pthread_(clock|timed|try)?join|pthread_timedjoin|thread::join|JoinHandle"),
     (CONDITION, r"pthread_cond_(timed|clock)?wait|condition_variable|park|sem_(timed|clock)?wait|new_sem_wait|"
@@ -49,11 +51,11 @@ _PATTERNS = {
 _YIELDED = re.compile(_YIELD)
 # Functions of libraries that say how is waited or started, never where.
 _LIBRARY = re.compile(
-    r"(lib(c|pthread|gomp|omp|iomp5|stdc\+\+|m|rt|jemalloc|tcmalloc)[-.][\w.+-]*|ld-linux.*|linux-vdso.*|\[vdso\])$"
+    r"(lib(c|pthread|gomp|omp|iomp5|stdc\+\+|m|rt|jemalloc|tcmalloc|jvm|jli)[-.][\w.+-]*|ld-linux.*|linux-vdso.*|\[vdso\])$"
 )
 _PLUMBING = re.compile(
     r"^_*(pthread_|lll_|futex|GOMP_|gomp_|kmp|omp_|std::|__gthread|gthread|new_sem|sem_|clone|start_thread|libc_start|"
-    r"start$|main$|call_tls|tsan)"
+    r"start$|main$|call_tls|tsan|Interpreter$|_?complete_monitor|StubRoutines|.*LockSupport\.park|.*\.AbstractQueued)"
 )
 
 
@@ -91,7 +93,7 @@ def own_frames(outside: Frames) -> Frames:
     (Frame(name='insert', module='prog'), Frame(name='main', module='prog'))
     """
     first = next((i for i, frame in enumerate(outside) if is_own(frame)), None)
-    return tuple(frame for frame in outside[first:] if frame.name != UNKNOWN) if first is not None else outside[:1]
+    return tuple(frame for frame in outside[first:] if frame.name != UNKNOWN) if first is not None else ()
 
 
 def is_own(frame: Frame) -> bool:

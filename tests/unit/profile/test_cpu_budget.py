@@ -138,6 +138,20 @@ def test_who_is_woken_late_waits_for_others():
     assert shares(split_capacity(recording.parse(), 2))["others", ""] == 3.0
 
 
+def test_a_thread_that_a_timer_wakes_for_a_moment_lacks_no_work():
+    recording = Recording()
+    for ms in range(0, 100, 10):  # a watcher, which looks for a moment every 10 ms
+        recording.stay(3, ms, ms + 0.01, CONDITION)
+        recording.wake(9, ms + 9.99, 3, ["hrtimer_wakeup ([kernel.kallsyms])"])
+    recording.stay(1, 0, 100)
+    recording.stay(2, 0, 10, LOCK)
+    recording.wake(1, 90, 2)
+    recording.stay(2, 90, 100)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts["lock", "insert"] == pytest.approx(80, abs=0.5)
+    assert not any(kind == "condition" for kind, _ in parts)
+
+
 def test_departures_without_a_stack_wait_for_what_the_others_wait_for():
     recording = Recording()
     for number in range(4):
@@ -147,6 +161,29 @@ def test_departures_without_a_stack_wait_for_what_the_others_wait_for():
     recording.stay(2, 40, 45)
     parts = shares(split_capacity(recording.parse(), 2))
     assert parts["lock", "insert"] == 20.0
+
+
+def test_a_recording_of_the_machine_holds_the_run_and_what_it_started_within_its_window():
+    recording = Recording()
+    recording.add(5, 0, "PERF_RECORD_FORK(8:20):(7:5)")
+    recording.stay(5, 0.5, 10)
+    recording.stay(20, 2, 8)
+    recording.lines.append((3 * MS, [" 9/9 [001] 0.003000000: PERF_RECORD_SWITCH IN", ""]))
+    trace = recording.parse()
+    assert sorted(trace.tasks) == [5, 9, 20]
+    ours = trace.within({7}, 1 * MS, 6 * MS)
+    assert {tid: [(stay.start, stay.end) for stay in task.stays] for tid, task in ours.tasks.items()} == {
+        5: [(1 * MS, 6 * MS)], 20: [(2 * MS, 6 * MS)],
+    }  # fmt: skip
+    assert (ours.start, ours.end) == (1 * MS, 6 * MS)
+
+
+def test_methods_of_runtimes_are_named_as_their_source_names_them():
+    lines = [
+        "\t9f void app.Table.insert(long, int) (/tmp/perf-7.map)",
+        "\ta0 py::work:/home/me/prog.py (/tmp/perf-7.map)",
+    ]
+    assert [frame.name for frame in parse_stack(lines)] == ["app.Table.insert", "work"]
 
 
 def test_frames_of_another_width_and_names_of_versions():
@@ -169,6 +206,16 @@ def test_frames_of_another_width_and_names_of_versions():
         (["exit_to_user_mode_loop [k]", "spin prog"], "ready", "spin"),
         (["futex_wait [k]", "pthread_barrier_wait libc.so.6", "step prog"], "barrier", "step"),
         (["futex_wait [k]", "__pthread_clockjoin_ex libc.so.6", "main prog"], "join", "main"),
+        (
+            [
+                "futex_wait [k]",
+                "os::PlatformEvent::park libjvm.so",
+                "ObjectMonitor::enter libjvm.so",
+                "T.put perf-7.map",
+            ],
+            "lock",
+            "T.put",
+        ),
         (["do_wait [k]", "wait4 libc.so.6", "main prog"], "child", "main"),
     ],
 )
