@@ -8,6 +8,7 @@ import typer
 from typer.main import get_command
 
 from scalograph.cli.app import LateCommands
+from scalograph.cli.explaining import ExplainedOptions
 from scalograph.cli.help_layout import GroupedCommand
 from scalograph.cli.options import SearchOptions, group_options
 from scalograph.questions.asked import QuestionOptions
@@ -58,7 +59,7 @@ def _search(question: str) -> Callable[..., int]:
     """Make one command: the question's options, then those of every search."""
     options_of = role(question, "find").OPTIONS
 
-    def search(asked: QuestionOptions, options: SearchOptions) -> int:
+    def search(asked: QuestionOptions, options: SearchOptions, explained: ExplainedOptions) -> int:
         from scalograph.cli.command_line_study.declaration import study_text
         from scalograph.cli.command_line_study.option_texts import search_study
         from scalograph.cli.measure_output import print_findings, run_command_study, search_document
@@ -68,7 +69,7 @@ def _search(question: str) -> Callable[..., int]:
         def answer(session: "Session") -> int:
             return print_findings(session, options, partial(search_document, question))
 
-        return run_command_study(text, options, answer, consent=options.consent())
+        return run_command_study(text, options, answer, consent=options.consent(), explains=explained.explain)
 
     search.__doc__ = options_of.__doc__
-    return group_options(search, options_of, SearchOptions)
+    return group_options(search, options_of, SearchOptions, ExplainedOptions)

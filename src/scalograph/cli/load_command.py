@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from scalograph.cli.explaining import ExplainedOptions
 from scalograph.cli.options import group_options
 from scalograph.cli.sweep_options import LoadOptions
 
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from scalograph.run.session import Session
 
 
-def _load(options: LoadOptions) -> int:
+def _load(options: LoadOptions, explained: ExplainedOptions) -> int:
     """Load a server: maximum throughput, and the bottleneck. --serve starts it for each run.
 
     \b
@@ -23,7 +24,8 @@ def _load(options: LoadOptions) -> int:
     def answer(session: "Session") -> int:
         return print_findings(session, options, lambda findings: findings.model_dump(mode="json"))
 
-    return run_command_study(load_study(options), options, answer, map_error=map_load_error)
+    explains = explained.explain
+    return run_command_study(load_study(options), options, answer, map_error=map_load_error, explains=explains)
 
 
-command = group_options(_load, LoadOptions)
+command = group_options(_load, LoadOptions, ExplainedOptions)

@@ -1,10 +1,11 @@
 """`scalograph measure`."""
 
+from scalograph.cli.explaining import ExplainedOptions
 from scalograph.cli.options import CommandOptions, group_options
 from scalograph.cli.sweep_options import SweepOptions
 
 
-def _measure(sweep: SweepOptions, options: CommandOptions) -> int:
+def _measure(sweep: SweepOptions, explained: ExplainedOptions, options: CommandOptions) -> int:
     """Measure a command over CPUs, threads, or other factors; the results include a study.toml.
 
     \b
@@ -20,18 +21,13 @@ def _measure(sweep: SweepOptions, options: CommandOptions) -> int:
 
     quiet.remember_start()  # before the imports that take a third of a second, which then need not be waited for
     from scalograph.cli.command_line_study.option_texts import sweep_study
-    from scalograph.cli.measure_output import Around, run_measurement
+    from scalograph.cli.measure_output import run_measurement
 
-    around: Around | None = None
-    if sweep.explain:
-        from scalograph.cli.explain_command import explained
-
-        around = explained
     if sweep.revisions is None and sweep.build is None:
-        return run_measurement(sweep_study(sweep, options), sweep, options, around)
+        return run_measurement(sweep_study(sweep, options), sweep, options, explained.explain)
     from scalograph.cli.command_line_study.built_revisions import revision_study
 
-    return run_measurement(revision_study(sweep, options), sweep, options, around)
+    return run_measurement(revision_study(sweep, options), sweep, options, explained.explain)
 
 
-command = group_options(_measure, SweepOptions, CommandOptions)
+command = group_options(_measure, SweepOptions, ExplainedOptions, CommandOptions)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.command_line_study.declaration import CommandStudy, map_error, study_text
+from scalograph.cli.explaining import answer_explained
 from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.cli.overrides import option_words, parse_option
 from scalograph.cli.start import end_early, print_resume_command
@@ -31,21 +32,16 @@ if TYPE_CHECKING:
     from scalograph.run.session import Session
 
 
-Around = Callable[[Callable[["Session"], int], CommandOptions, "Session"], int]
 # A command line that a person still reads.
 _LONGEST = 1000
 LONGEST_NAME = 40  # of a command in a sentence
 
 
-def run_measurement(
-    study: CommandStudy, sweep: SweepOptions, options: CommandOptions, explained: Around | None = None
-) -> int:
-    """Run the study of `measure` and print its answer; `explained` adds what explain says."""
+def run_measurement(study: CommandStudy, sweep: SweepOptions, options: CommandOptions, explains: bool = False) -> int:
+    """Run the study of `measure` and print its answer; `explains` adds what explain says."""
     target = parse_option("--target", sweep.target, parse_percent)
     answer = partial(_answer, target=target, cost=sweep.cost, options=options)
-    if explained is not None:
-        answer = partial(explained, answer, options)
-    return run_command_study(study_text(study), options, answer, sweep.ceiling)
+    return run_command_study(study_text(study), options, answer, sweep.ceiling, explains=explains)
 
 
 def run_command_study(
@@ -55,11 +51,15 @@ def run_command_study(
     ceiling: bool = False,
     map_error: Callable[[ScalographError], ScalographError] = map_error,
     consent: Consent = NO_CONSENT,
+    explains: bool = False,
 ) -> int:
     """Run a command's study (`text` is study.toml) as `scalograph run` would; print its answer.
 
     `answer` prints the answer and returns the exit code. `ceiling` first measures what the machine itself scales to.
+    `explains` adds what explain says.
     """
+    if explains:
+        answer = partial(answer_explained, answer, options)
     with suppress(OSError):  # what the host refuses is told where the folder is made
         if options.output is not None:
             refuse_taken(Results(options.output))  # its copy goes on: the file of this start ends with it

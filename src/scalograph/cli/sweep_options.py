@@ -57,7 +57,6 @@ class SweepOptions:
     target: Annotated[str, typer.Option(help="Target efficiency")] = "80%"
     cost: Annotated[float | None, typer.Option(min=0, help="Price per CPU-hour, any currency")] = None
     ceiling: Ceiling = False
-    explain: Annotated[bool, typer.Option("--explain", help="Then explain what scaling loses, as explain does")] = False
 
 
 _READY = "When the server is ready: it answers this URL, listens on this port, or prints line:TEXT (default: port)"

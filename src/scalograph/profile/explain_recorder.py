@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -113,7 +113,8 @@ class Explainer:
         run, n = record.run, n_cpus(record)
         is_worker = rule is not None and self._table.study.factors[factor].control is None
         level.cpus = min(n, int(level.configuration[factor])) if is_worker else n
-        wall_s = (run.wall_ns or 10**9) / 1e9
+        first, last = iteration_window(record, self._table.study.protocol.warmup) or (0, run.wall_ns or 10**9)
+        wall_s = (last - first) / 1e9
         wanted = (run.n_switches or 0) / _MAX_STACKS
         level.period = next((period for period in _PERIODS if period >= wanted), _PERIODS[-1])
         level.hertz = round(min(_MOST_HZ, max(_LEAST_HZ, _MAX_SAMPLES / (wall_s * level.cpus))))
@@ -140,7 +141,7 @@ class Explainer:
         record = self._run(_prefix(ready, command), level.configuration)
         trace = read_trace(file)
         _remove_maps(trace)
-        return record, trace
+        return record, self._measured_part(record, trace, {task.pid for task in trace.tasks.values()})
 
     def _record_machine(self, ready: Plan, level: _Level, file: Path, wakes: bool) -> tuple[Record, Trace]:
         """Record all CPUs; keep the tasks of the run, in its measured window."""
@@ -156,13 +157,18 @@ class Explainer:
                 with suppress(subprocess.TimeoutExpired):
                     perf.wait(recording.TIMEOUT_S)
                 perf.kill()
-        gate = record.run.gate_ns or 0
-        first, last = iteration_window(record, self._table.study.protocol.warmup) or (0, record.run.wall_ns or 0)
-        pids = {copy.pid for copy in record.copies if copy.pid is not None}
         trace = read_trace(file)
-        ours = trace.within(pids, gate + round(first), gate + round(last))
+        ours = self._measured_part(record, trace, {copy.pid for copy in record.copies if copy.pid is not None})
         _remove_maps(ours)
         return record, ours
+
+    def _measured_part(self, record: Record, trace: Trace, pids: Collection[int]) -> Trace:
+        """Return the tasks of these processes and what they started, in the measured window of a run."""
+        gate, window = record.run.gate_ns or 0, iteration_window(record, self._table.study.protocol.warmup)
+        if window is None and not self._is_several:
+            return trace
+        first, last = window or (0, record.run.wall_ns or 0)
+        return trace.within(pids, gate + round(first), gate + round(last))
 
     def _try(self, ready: Plan, configuration: Configuration, change: Change, rule: SpeedupRule | None) -> Trial:
         """Run pairs without and with a change, in turn; every second pair the other way round."""
