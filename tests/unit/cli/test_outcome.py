@@ -264,6 +264,23 @@ def test_what_a_library_makes_of_a_signal_is_a_signal(wrong: Exception, monkeypa
             signal.signal(number, handler)
 
 
+def test_sigterm_outside_of_a_command_is_no_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    def main(*_: object, **__: object) -> int:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            return 130  # as typer does
+        return 0
+
+    monkeypatch.setattr(ending.app, "main", main)
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        assert _code(["import", "x"]) == Exit.TERMINATED
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 @pytest.mark.parametrize(("wrong", "message"), [
     (MemoryError(), "memory: too little"), (OSError(errno.ENOMEM, "x"), "memory: too little"),
     (ImportError(f"x.so: {os.strerror(errno.ENOMEM)}"), "memory: too little"),

@@ -295,6 +295,18 @@ def test_criterion_follows_no_link_and_waits_for_no_pipe(tmp_path: Path) -> None
         assert "sample.json is no plain file" in str(refusal("criterion", tmp_path / name))
 
 
+def test_links_in_a_circle_are_no_file(tmp_path: Path) -> None:
+    (tmp_path / "circle.json").symlink_to("circle.json")
+    with pytest.raises(StudyError, match="No such file"):
+        registry_read(None, tmp_path / "circle.json", FILES["hyperfine"])
+
+
+def test_a_status_that_is_none_leaves_out_a_file_of_one_part(tmp_path: Path) -> None:
+    header = (RECORDED / "instruments/hey-0.1.csv").read_text().splitlines()[0]
+    (tmp_path / "hey.csv").write_text(f"{header}\n0.1,0,0,0,0,0,000,0.1\n")
+    assert "000" in refusal("hey", tmp_path / "hey.csv").found
+
+
 PGBENCH = text_of("pgbench")[text_of("pgbench").rindex("pgbench (") :]
 ABORTED = PGBENCH.replace("actually processed: 6791", "actually processed: 57/1000")
 SYSBENCH = text_of("sysbench")[: text_of("sysbench").index("sysbench 1.0", 9)]

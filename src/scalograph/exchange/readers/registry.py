@@ -1,5 +1,6 @@
 """Read files of other tools by the name of their format; the registry is `study/reader_names.py`."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -76,7 +77,7 @@ def _find_repeats(files: Sequence[Path]) -> dict[int, Path]:
     first: dict[object, Path] = {}
     repeats = {}
     for i, file in enumerate(files):
-        content: object = file.resolve()
+        content: object = os.path.realpath(file)  # as it is, where links lead in a circle
         if file.is_file() and sizes[file.stat().st_size] > 1:
             with suppress(OSError), file.open("rb") as opened:
                 content = file_digest(opened, "sha256").digest()
@@ -126,13 +127,18 @@ def _read_format(file: "ForeignFile", options: Any = None) -> ImportedFiles:
 
 def _leave_unfit_out(file: "ForeignFile", every: Iterable[Benchmark]) -> Iterator[Benchmark]:
     """Leave out values whose squares are infinite, as overlong digits give, and names that are all params."""
-    for benchmark in every:
-        if max(values_of(benchmark.forks), default=0.0) > WIDEST:
-            file.leave_out(benchmark.name[:80], "a value above 1e100")
-        elif (n := len(benchmark.params)) > MAX_PARAMS:
-            file.leave_out(benchmark.name[:80], f"{n} params are more than {MAX_PARAMS}")
-        else:
-            yield benchmark
+    from scalograph.exchange.readers.foreign_file import PartError
+
+    try:
+        for benchmark in every:
+            if max(values_of(benchmark.forks), default=0.0) > WIDEST:
+                file.leave_out(benchmark.name[:80], "a value above 1e100")
+            elif (n := len(benchmark.params)) > MAX_PARAMS:
+                file.leave_out(benchmark.name[:80], f"{n} params are more than {MAX_PARAMS}")
+            else:
+                yield benchmark
+    except PartError as error:  # of a file that is one part
+        file.leave_out(error.at, str(error))
 
 
 def left_out_text(parts: Sequence[LeftOut], most: int = 2) -> str:
