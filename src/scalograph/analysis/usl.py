@@ -118,6 +118,28 @@ class Usl:
         return curve(self.law.best, np.asarray(n, dtype=float))
 
 
+@dataclass(frozen=True)
+class Outlier:
+    """A point that contradicts the others.
+
+    Attributes:
+        ratio: of its throughput over that of the curve through the others.
+        residual: of the others, relative.
+        gamma: throughput at size 1 of the others, which have this sigma and kappa.
+    """
+
+    index: int
+    ratio: float
+    residual: float
+    gamma: float
+    sigma: float
+    kappa: float
+
+
+# Of a point that no noise explains, over the curve of points that lie as close to it.
+_FAR, _CLOSE, _MOST_TRIED = 5.0, 0.25, 1000
+
+
 def fit_usl(
     n: Sequence[float] | FloatArray,
     throughput: Sequence[float] | FloatArray,
@@ -143,7 +165,7 @@ def fit_usl(
     sizes, rates = _check_points(n, throughput)
     law: Law = Relative(sizes, rates) if weights == "relative" else Plain(sizes, rates)
     if not law.sound:
-        raise ValueError("found points through which no such curve goes, expected throughputs of one program")
+        raise ValueError("found throughputs that grow faster than n, or scatter too widely for any curve of the law")
     top = limit(law.rss, sizes.size, N_PARAMETERS, confidence)
     method = _METHOD.format("relative" if weights == "relative" else "equal")
     parts = {name: _parameter(law, name, top, confidence, method) for name in ("gamma", "sigma", "kappa")}
@@ -152,6 +174,34 @@ def fit_usl(
     fit_flags = flags(sizes, rates, law, parts["gamma"], optimum, residual)
     fit = Usl(parts["sigma"], parts["kappa"], parts["gamma"], optimum, residual, law, fit_flags)
     return fit.drop_values(fit.misfit) if fit.misfit else fit
+
+
+def find_outlier(
+    n: Sequence[float] | FloatArray, throughput: Sequence[float] | FloatArray, weights: Weights = "relative"
+) -> Outlier | None:
+    """Find the one point without which the others lie on a curve, far from it; None if there is no such point.
+
+    >>> outlier = find_outlier([1, 2, 4, 8, 16], [10, 19, 36000, 60, 90])
+    >>> (outlier.index, round(outlier.ratio, -1)) if outlier else None
+    (2, 1020.0)
+    """
+    sizes, rates = _check_points(n, throughput)
+    outliers = [_outlier(sizes, rates, i, weights) for i in range(min(sizes.size, _MOST_TRIED))]
+    clear = [o for o in outliers if o and o.residual < _CLOSE and max(o.ratio, 1 / o.ratio) > _FAR]
+    return clear[0] if len(clear) == 1 else None
+
+
+def _outlier(sizes: FloatArray, rates: FloatArray, i: int, weights: Weights) -> Outlier | None:
+    others, of_others = np.delete(sizes, i), np.delete(rates, i)
+    if len(np.unique(others)) < N_PARAMETERS:
+        return None
+    law: Law = Relative(others, of_others) if weights == "relative" else Plain(others, of_others)
+    if not law.sound:
+        return None
+    expected = law.throughput(float(sizes[i]))
+    residual = math.sqrt(law.rss / max(1, others.size - N_PARAMETERS)) / law.unit
+    gamma, sigma, kappa = law.best
+    return Outlier(i, float(rates[i]) / expected, residual, gamma, sigma, kappa) if expected > 0 else None
 
 
 def _check_points(
@@ -286,7 +336,8 @@ def missed_point(off: Iterable[tuple[float, float]]) -> str:
     ('the curve is 4 times off at 256', '')
     """
     n, most = max(((n, max(ratio, 1 / ratio)) for n, ratio in off), key=lambda pair: pair[1])
-    return f"the curve is {most:.2g} times off at {n:,g}" if most > MISSED else ""
+    times = f"{most:.2g}" if most < 100 else f"{most:,.0f}"
+    return f"the curve is {times} times off at {n:,g}" if most > MISSED else ""
 
 
 def _flag_sign_runs(groups: Groups, law: Law) -> Iterator[Flag]:

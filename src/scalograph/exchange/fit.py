@@ -12,7 +12,7 @@ from scalograph.analysis.estimate import NO_LAW, Estimate, unknown_estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.speedup_points import karp_flatt
-from scalograph.analysis.usl import MISSED, Usl, Weights, fit_usl
+from scalograph.analysis.usl import MISSED, N_PARAMETERS, Usl, Weights, find_outlier, fit_usl
 from scalograph.analysis.usl_predict import REACH, predict
 from scalograph.errors import StudyError
 from scalograph.exchange.csv_points import Points
@@ -37,8 +37,9 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
     try:
         fit = fit_usl(points.sizes, points.rates, weights, confidence)
     except ValueError as error:
-        fix = "measure more sizes, or name other columns; of the size of an input: --law complexity"
-        raise StudyError.one("points", str(error), "", fix) from error
+        raise _outlier_error(points, weights) or _no_curve(str(error)) from error
+    if fit.misfit and (wrong := _outlier_error(points, weights, in_doubt=False)):
+        raise wrong
     shows = _shown_directly(points, confidence)
     reason = fit.misfit or (FALLS if shows and shows["falls"] else "")
     fit = fit.drop_values(reason) if reason else fit
@@ -56,6 +57,32 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
             for n, e in predictions.items()
         ],
     }  # fmt: skip
+
+
+def _no_curve(reason: str) -> StudyError:
+    fix = "measure more sizes, or name other columns; of the size of an input: --law complexity"
+    return StudyError.one("points", reason.removeprefix("found "), "", fix)
+
+
+def _outlier_error(points: Points, weights: Weights, in_doubt: bool = True) -> StudyError | None:
+    """Return the error of the one point that contradicts all others, with what those give; None if there is none.
+
+    Unless `in_doubt`, only of one that no program explains: higher than its neighbors, or than others of its size.
+    """
+    outlier = find_outlier(points.sizes, points.rates, weights) if len({*points.sizes}) > N_PARAMETERS else None
+    if outlier is None:
+        return None
+    size, rate = points.sizes[outlier.index], points.rates[outlier.index]
+    is_between = min(points.sizes) < size < max(points.sizes) and outlier.ratio > 1
+    if not (in_doubt or is_between or points.sizes.count(size) > 1):
+        return None
+    times = cell_number(Estimate(max(outlier.ratio, 1 / outlier.ratio)))
+    far = f"{times} times" if outlier.ratio > 1 else f"1/{times} of"
+    parameters = {"sigma": outlier.sigma, "kappa": outlier.kappa, "gamma": outlier.gamma}
+    others = ", ".join(f"{name} {cell_number(Estimate(value))}" for name, value in parameters.items())
+    where = f"throughput {number(rate)} at size {number(size)}"
+    fix = f"correct or remove this point; the others give {others}"
+    return StudyError.one(where, f"{far} what all other points predict", "", fix)
 
 
 def _shown_directly(points: Points, confidence: float) -> dict[str, Any] | None:

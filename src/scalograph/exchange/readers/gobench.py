@@ -84,12 +84,16 @@ def _lines(file: ForeignFile) -> Iterator[tuple[int, str]]:
         yield from enumerate("".join(outputs).splitlines(), 1)
 
 
-def _benchmark(run: _Run, procs: Collection[str]) -> Benchmark:
+def _benchmark(run: _Run, procs: Collection[str] | None) -> Benchmark:
     if run.reason:
         raise PartError(f"{run.full[:200]}: {run.reason}")
-    name, params = _parts(run.full, procs)
+    name, params = _parts(run.full, procs or ())
+    warnings: tuple[str, ...] = ()
+    if procs is None:
+        del params["gomaxprocs"]
+        warnings = (f"-{run.full.rpartition('-')[2]} may be GOMAXPROCS or a part of the name, which keeps it",)
     called = f"{run.package}.{name}" if run.package else name
-    benchmark = Benchmark(called, "op", params, "s", (), facts=run.facts)
+    benchmark = Benchmark(called, "op", params, "s", (), facts=run.facts, warnings=warnings)
     if not run.printed:
         return fail(benchmark)
     metrics = {unit: float(value) for value, unit in _METRIC.findall(run.printed)}
@@ -102,17 +106,24 @@ def _benchmark(run: _Run, procs: Collection[str]) -> Benchmark:
     return replace(benchmark, mode=unit, unit="1/s", forks=(fork([value]),))
 
 
-def _procs(names: Collection[str]) -> set[str]:
-    """Return the values of GOMAXPROCS that names of one package end with: all are run with the same ones.
+def _procs(names: Collection[str]) -> set[str] | None:
+    """Return the values of GOMAXPROCS that names of one package end with; None if the end may be of the name itself.
 
-    Where one was run with 1, its name ends with none, and those of the others tell which ones there are.
+    All are run with the same ones. Where one was run with 1, its name ends with none, and those of the others tell
+    which ones there are. A name without parts has no hyphen of its own, and two that end alike have none in common.
 
     >>> _procs({"Add-1", "Add-1-2", "Add-1-4"}) == {"2", "4"}, _procs({"Sort-64", "Max"}), _procs({"Sort-64"})
     (True, set(), {'64'})
+    >>> _procs({"A/size-16"}), _procs({"A/x-8", "A/y-8"}), _procs({"A/size-16", "B-8"}), _procs({"A/1-16", "A/1-32"})
+    (None, {'8'}, {'8'}, None)
     """
     ends = [match.groups() for name in names if (match := _PROCS.fullmatch(name))]
     plain = {base for base, _ in ends if base in names} | {name for name in names if not _PROCS.fullmatch(name)}
-    return {procs for base, procs in ends if not plain or base in plain}
+    if plain:
+        return {procs for base, procs in ends if base in plain}
+    bases = {procs: {base for base, end in ends if end == procs} for _, procs in ends}
+    whole = {procs for procs in bases if any("/" not in base for base in bases[procs])}
+    return whole or (set(bases) if all(len(of) > 1 for of in bases.values()) else None)
 
 
 def _parts(full: str, procs: Collection[str]) -> tuple[str, dict[str, str]]:

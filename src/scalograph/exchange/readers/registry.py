@@ -26,11 +26,12 @@ MOST_BENCHMARKS = 100_000
 
 @dataclass(frozen=True)
 class ImportedFiles:
-    """What files hold: benchmarks of the tools that wrote them, and parts that could not be read."""
+    """What files hold: benchmarks of the tools that wrote them, and parts (`unread`: files) that could not be read."""
 
     tool: str
     benchmarks: list[Benchmark]
     left_out: tuple[LeftOut, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def read(name: str | None, *files: Path, options: Any = None, strict: bool = False) -> ImportedFiles:
@@ -48,6 +49,7 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
 
     every: list[ImportedFiles] = []
     refused: list[StudyError] = []
+    unread: list[str] = []
     repeats = _find_repeats(files)
     with shared_limits():
         for file in (file for i, file in enumerate(files) if i not in repeats):
@@ -57,6 +59,7 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
                 if isinstance(error, TooMuchError) or not file.exists():
                     raise
                 refused.append(error)
+                unread.append(file.name)
     lost = [part for reading in every for part in reading.left_out]
     lost += [LeftOut(files[i].name, f"the same content as {first}: counted once") for i, first in repeats.items()]
     lost += [LeftOut(problem.where, problem.found) for error in refused for problem in error.problems]
@@ -68,7 +71,7 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
         more = f"with the files before it more than {MOST_BENCHMARKS} benchmarks"
         raise StudyError.one(str(files[-1]), more, "fewer", "read fewer files at once")
     tools = ", ".join(dict.fromkeys(reading.tool for reading in every))
-    return ImportedFiles(tools, join_files(reading.benchmarks for reading in every), tuple(lost))
+    return ImportedFiles(tools, join_files(reading.benchmarks for reading in every), tuple(lost), tuple(unread))
 
 
 def _find_repeats(files: Sequence[Path]) -> dict[int, Path]:
