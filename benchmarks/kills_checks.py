@@ -51,7 +51,7 @@ def of_end(start: Start, codes: Collection[int], journaled: bytes, earlier: byte
         yield "exit code", f"{told}, ended by the kernel although it had begun"
     if start.code not in {*DONE, *codes}:
         yield "exit code", f"{told}, expected {sorted({*DONE, *codes})}: {start.said()[-400:]!r}"
-    if start.code in (130, 143) and reasons[-1:] == ["interrupted"] and "--resume" not in start.said():
+    if start.code in (130, 143) and journaled and reasons[-1:] == ["interrupted"] and "--resume" not in start.said():
         yield "exit code", f"{told}, without the command that goes on: {start.said()[-400:]!r}"
     if _TRACE.search(start.said()):
         yield "traceback", f"{told}: {start.said()[-1200:]}"

@@ -137,7 +137,7 @@ class Outlier:
 
 
 # Of a point that no noise explains, over the curve of points that lie as close to it.
-_FAR, _CLOSE, _MOST_TRIED = 5.0, 0.25, 1000
+_FAR, _CLOSE, _MOST_TRIED = 5.0, 0.25, 300
 
 
 def fit_usl(
@@ -176,17 +176,26 @@ def fit_usl(
     return fit.drop_values(fit.misfit) if fit.misfit else fit
 
 
+def group_by_size(sizes: FloatArray, rates: FloatArray) -> list[tuple[float, FloatArray]]:
+    """Return the rates of each size in their order, the smallest size first."""
+    order = np.argsort(sizes, kind="stable")
+    different, begins = np.unique(sizes[order], return_index=True)
+    return list(zip(different.tolist(), np.split(rates[order], begins[1:]), strict=True))
+
+
 def find_outlier(
     n: Sequence[float] | FloatArray, throughput: Sequence[float] | FloatArray, weights: Weights = "relative"
 ) -> Outlier | None:
-    """Find the one point without which the others lie on a curve, far from it; None if there is no such point.
+    """Find the one point without which the others lie on a curve, far from it; None without one, or of many points.
 
     >>> outlier = find_outlier([1, 2, 4, 8, 16], [10, 19, 36000, 60, 90])
     >>> (outlier.index, round(outlier.ratio, -1)) if outlier else None
     (2, 1020.0)
     """
     sizes, rates = _check_points(n, throughput)
-    outliers = [_outlier(sizes, rates, i, weights) for i in range(min(sizes.size, _MOST_TRIED))]
+    if sizes.size > _MOST_TRIED:
+        return None
+    outliers = [_outlier(sizes, rates, i, weights) for i in range(sizes.size)]
     clear = [o for o in outliers if o and o.residual < _CLOSE and max(o.ratio, 1 / o.ratio) > _FAR]
     return clear[0] if len(clear) == 1 else None
 
@@ -284,7 +293,7 @@ def flags(
     sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate, optimum: Estimate, residual: float
 ) -> tuple[Flag, ...]:
     """Return the flags of a fit, the gravest first."""
-    groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
+    groups = group_by_size(sizes, rates)
     unfit = [*_flag_lack_of_fit(groups, law)] or [*_flag_sign_runs(groups, law)]
     beside = (*_flag_few_sizes(groups, law), *_flag_gamma(groups, gamma), *_flag_peak(groups, optimum, residual))
     return (*_flag_superlinear(groups), *unfit, *beside, *_flag_bounds(law))

@@ -12,7 +12,7 @@ from scalograph.analysis.estimate import NO_LAW, Estimate, unknown_estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.speedup_points import karp_flatt
-from scalograph.analysis.usl import MISSED, N_PARAMETERS, Usl, Weights, find_outlier, fit_usl
+from scalograph.analysis.usl import MISSED, N_PARAMETERS, Usl, Weights, find_outlier, fit_usl, group_by_size
 from scalograph.analysis.usl_predict import REACH, predict
 from scalograph.errors import StudyError
 from scalograph.exchange.csv_points import Points
@@ -88,7 +88,7 @@ def _outlier_error(points: Points, weights: Weights, in_doubt: bool = True) -> S
 def _shown_directly(points: Points, confidence: float) -> dict[str, Any] | None:
     """Return the sizes that may be the best, and how much lower throughput is at the largest; None if it is not."""
     sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
-    groups = {float(n): rates[sizes == n] for n in np.unique(sizes)}
+    groups = dict(group_by_size(sizes, rates))
     best = max(groups, key=lambda n: float(groups[n].mean()))
     first, *_, last = groups
     near = [n for n in groups if n == best or not _is_lower(groups[n], groups[best], confidence)]
@@ -100,21 +100,21 @@ def _shown_directly(points: Points, confidence: float) -> dict[str, Any] | None:
 
 
 def _is_lower(sample: FloatArray, base: FloatArray, confidence: float) -> bool:
-    high = ratio(sample, base, confidence).high
+    high = ratio(sample, base, confidence).high if max(sample.size, base.size) > 1 else None
     return high < 1 if high is not None else bool(sample.mean() < (1 - _APART) * base.mean())
 
 
 def _points(points: Points, fit: Usl | None, confidence: float) -> list[dict[str, Any]]:
     sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
-    first, *_ = every = [float(n) for n in np.unique(sizes)]
+    (first, base), *_ = groups = group_by_size(sizes, rates)
     return [
         {
             "size": n,
-            "throughput": asdict(summarize(rates[sizes == n].tolist(), confidence)),
+            "throughput": asdict(summarize(sample.tolist(), confidence)),
             "fitted": fit.throughput(n) if fit else None,
-            **_speedup_fields(ratio(rates[sizes == n], rates[sizes == first], confidence), n / first),
+            **_speedup_fields(ratio(sample, base, confidence), n / first),
         }
-        for n in every
+        for n, sample in groups
     ]
 
 
@@ -220,7 +220,8 @@ def _ranges(chosen: Sequence[str], sizes: Sequence[str]) -> list[str]:
     >>> _ranges(["1", "2", "4", "16"], ["1", "2", "4", "8", "16"])
     ['1 to 4', '16']
     """
-    parts = (list(part) for is_chosen, part in groupby(sizes, key=lambda n: n in chosen) if is_chosen)
+    every = {*chosen}
+    parts = (list(part) for is_chosen, part in groupby(sizes, key=lambda n: n in every) if is_chosen)
     return [part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts]
 
 
@@ -261,8 +262,8 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
     points, asked = document["points"], document["predictions"][: COLUMNS // 2] if document["holds"] else []
     room, last = COLUMNS - 1 - len(asked), len(points) - 1
     spread = {round(i * last / (room - 1)) for i in range(room)}
-    best = (document["shows"] or {"best": []})["best"][:_MOST_BEST]
-    shown = [p for i, p in enumerate(points) if i in spread or p is _best(document) or p["size"] in best]
+    best = {_best(document)["size"], *(document["shows"] or {"best": []})["best"][:_MOST_BEST]}
+    shown = [p for i, p in enumerate(points) if i in spread or p["size"] in best]
     measured = [MatrixCell(estimate=Estimate(**point["throughput"])) for point in shown]
     fitted = [MatrixCell(estimate=Estimate(point["fitted"])) for point in shown]
     predicted = [_estimate(prediction) for prediction in asked]

@@ -19,6 +19,7 @@ _METRIC = re.compile(r"(?<!\S)([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?) (\S+)")
 _FACT = re.compile(r"(goos|goarch|cpu): (.{1,200})")
 # After the last -: GOMAXPROCS, unless it is 1, which go never prints.
 _PROCS = re.compile(r"(.+)-([2-9]|[1-9][0-9]{1,4})")
+_FAILED_PACKAGE = "the package failed"
 _BYTES = re.compile(r"[KMGT]?i?B/s")
 
 
@@ -40,7 +41,8 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     if len(runs) > MAX_BENCHMARKS:
         raise file.refusal("", f"more than {MAX_BENCHMARKS} lines", fix="import its packages one by one")
     names = {
-        package: {run.full for _, run in runs if run.package == package} for package in {r.package for _, r in runs}
+        package: {r.full for _, r in runs if r.package == package and r.reason != _FAILED_PACKAGE}
+        for package in {r.package for _, r in runs}
     }
     procs = {package: _procs(every) for package, every in names.items()}
     yield from join_process(file.each(runs, lambda _, run: _benchmark(run, procs[run.package])))
@@ -55,6 +57,8 @@ def _runs(file: ForeignFile) -> Iterator[tuple[str, _Run]]:
             package = line[5:].strip()
         elif fact := _FACT.fullmatch(line):
             facts = {**facts, fact[1]: fact[2].strip()}
+        elif line.startswith("FAIL\t"):
+            yield f"line {number}", _Run(package, line[5:].split("\t")[0], facts, reason=_FAILED_PACKAGE)
         elif failed := _FAILED.match(line):
             torn = None
             yield f"line {number}", _Run(package, failed[1], facts)

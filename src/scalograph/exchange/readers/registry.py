@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # it takes a tenth of a second
 
 # Squares and products of values must stay finite.
 WIDEST = 1e100
+# Seconds: less than a cycle of any clock.
+_SHORTEST = 1e-11
 # Of all files together.
 MOST_BENCHMARKS = 100_000
 
@@ -136,6 +138,8 @@ def _leave_unfit_out(file: "ForeignFile", every: Iterable[Benchmark]) -> Iterato
         for benchmark in every:
             if max(values_of(benchmark.forks), default=0.0) > WIDEST:
                 file.leave_out(benchmark.name[:80], "a value above 1e100")
+            elif benchmark.unit == "s" and 0 < max(values_of(benchmark.forks), default=0.0) < _SHORTEST:
+                file.leave_out(benchmark.name[:80], "less than a clock cycle: it did not repeat its work")
             elif (n := len(benchmark.params)) > MAX_PARAMS:
                 file.leave_out(benchmark.name[:80], f"{n} params are more than {MAX_PARAMS}")
             else:
