@@ -12,7 +12,8 @@ from scalograph.analysis.estimate import NO_LAW, Estimate, unknown_estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.speedup_points import karp_flatt
-from scalograph.analysis.usl import MISSED, N_PARAMETERS, Usl, Weights, find_outlier, fit_usl, group_by_size
+from scalograph.analysis.usl import MISSED, N_PARAMETERS, Usl, Weights, fit_usl, group_by_size
+from scalograph.analysis.usl_outlier import find_outlier
 from scalograph.analysis.usl_predict import REACH, predict
 from scalograph.errors import StudyError
 from scalograph.exchange.csv_points import Points

@@ -86,10 +86,10 @@ def _bound_by_resolution(
     return open_logs, has_resolution(unit) and step is None and any(len(row) > 1 for row in scores)
 
 
-def _is_visible(levels: Sequence[float], open_logs: Sequence[float], place: int) -> bool:
+def _is_visible(levels: Sequence[float], open_logs: Sequence[float], at: int) -> bool:
     """Return whether a level differs from the one before by more than the resolution of both hides."""
-    hidden = open_logs[place - 1] + open_logs[place]
-    return abs(levels[place] - levels[place - 1]) > hidden
+    hidden = open_logs[at - 1] + open_logs[at]
+    return abs(levels[at] - levels[at - 1]) > hidden
 
 
 def _select_results(ordered: Sequence[DatedSource]) -> tuple[list[DatedSource], list[str]]:

@@ -60,8 +60,8 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     if not parts:
         parts = _medians(entries)
     registrations = _registrations(entry for _, entry in parts)
-    places = {where: place for place, (where, _) in zip(registrations, parts, strict=True)}
-    every = file.each(parts, lambda where, entry: _benchmark(entry, facts, places[where]))
+    numbers = {where: number for number, (where, _) in zip(registrations, parts, strict=True)}
+    every = file.each(parts, lambda where, entry: _benchmark(entry, facts, numbers[where]))
     yield from join_process(every)
 
 
@@ -73,12 +73,12 @@ def _registrations(entries: Iterable[_Entry]) -> list[int]:
     [1, 1, 2, 2]
     """
     counts = Counter[tuple[str, int | None]]()
-    places = []
+    numbers = []
     for entry in entries:
         repetition = entry.repetition if isinstance(entry.repetition, int) else None
         counts[entry.name, repetition] += repetition is not None
-        places.append(max(1, counts[entry.name, repetition]))
-    return places
+        numbers.append(max(1, counts[entry.name, repetition]))
+    return numbers
 
 
 def _is_aggregate(entry: _Entry, names: set[str]) -> bool:
