@@ -64,7 +64,7 @@ def main() -> int:
             _tell(outcome, _again(args, outcome["case"]))
             if drawn_on:
                 _append(args.state, {**outcome, "seed": args.seed, "of": args.planners, "code": _code()})
-    _show(outcomes, args.json)
+    _show(outcomes, args.json, args.planners or [*PLANNERS])
     return int(any(fault[1] == "campaign" for outcome in outcomes for fault in outcome["faults"]))
 
 
@@ -141,14 +141,14 @@ def _tell(outcome: dict[str, Any], again: str) -> None:
         print(f"      again: python benchmarks/kills_campaign.py {again}", file=sys.stderr, flush=True)
 
 
-def _show(outcomes: list[dict[str, Any]], as_json: bool) -> None:
+def _show(outcomes: list[dict[str, Any]], as_json: bool, planners: list[str]) -> None:
     for figure in figures(outcomes):
         if as_json:
             print(json.dumps({**asdict(figure), "verdict": figure.verdict}))
             continue
         print(f"{figure.name:24} {figure.value:6.0f}  {figure.verdict:8}  {figure.note}".rstrip())
     if not as_json:
-        print("", *table(outcomes, [*PLANNERS]), sep="\n")
+        print("", *table(outcomes, planners), sep="\n")
 
 
 if __name__ == "__main__":
