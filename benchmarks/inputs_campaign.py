@@ -113,8 +113,7 @@ def show(seed: int) -> None:
         print(f"{folder / name}: {len(content)} bytes")
     for name, kind in given.nodes.items():
         print(f"{folder / name}: {kind}")
-    inputs_worker.limit()
-    inputs_worker.withhold_machine()
+    inputs_worker.prepare()
     os.chdir(folder)
     try:
         print("exit code", inputs_worker.answer(given))

@@ -52,13 +52,14 @@ def main() -> None:
     """Read all inputs of some seeds."""
     first, last = map(int, sys.argv[1:3])
     told = os.fdopen(os.dup(1), "w")
-    _prepare()
+    prepare()
     for seed in range(first, last):
         print(json.dumps({"begun": seed}), file=told, flush=True)
         print(json.dumps({"seed": seed, **read(case(seed))}), file=told, flush=True)
 
 
-def _prepare() -> None:
+def prepare() -> None:
+    """Import all, then bound this process and take the machine away."""
     import importlib
 
     for name in FIRST:

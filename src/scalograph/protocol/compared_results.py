@@ -175,6 +175,6 @@ class ResultSeries(Model):
     margin: float = Field(default=0.02, ge=0, description="the largest difference to ignore, as a share")
     results: list[SeriesResult]
     steps: list[SeriesStep] = Field(default_factory=list)
-    is_one_value: bool = Field(default=False, description="whether all runs of all results have one and the same value")
+    is_one_value: bool = Field(default=False, exclude=True, description="whether all runs of all have one value")
     newest: Text = Field(default="", description="what of the newest result the levels do not hold; empty for nothing")
     left_out: list[Text] = Field(default_factory=list, description="results that say nothing, and why")
