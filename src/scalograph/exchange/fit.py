@@ -1,7 +1,7 @@
 """Fit scaling laws to throughputs at sizes: one document for people and machines, and the answer of `fit` from it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import groupby
 from typing import Any
 
@@ -111,7 +111,7 @@ def _points(points: Points, fit: Usl | None, confidence: float) -> list[dict[str
     return [
         {
             "size": n,
-            "throughput": asdict(summarize(sample.tolist(), confidence)),
+            "throughput": _fields(summarize(sample.tolist(), confidence)),
             "fitted": fit.throughput(n) if fit else None,
             **_speedup_fields(ratio(sample, base, confidence), n / first),
         }
@@ -119,14 +119,19 @@ def _points(points: Points, fit: Usl | None, confidence: float) -> list[dict[str
     ]
 
 
+def _fields(estimate: Estimate) -> dict[str, Any]:
+    """Return the fields of an estimate, none of which can change: a copy of each takes seconds of a large table."""
+    return {field.name: getattr(estimate, field.name) for field in fields(estimate)}
+
+
 def _speedup_fields(speedup: Estimate, growth: float) -> dict[str, Any]:
     if growth == 1:
         return {"speedup": None, "efficiency": None, "serial_fraction": None}
     efficiency = speedup.rescale(1 / growth)
     return {
-        "speedup": asdict(speedup),
-        "efficiency": asdict(efficiency),
-        "serial_fraction": asdict(karp_flatt(speedup, growth)) if (speedup.value or 0.0) >= 1 else None,
+        "speedup": _fields(speedup),
+        "efficiency": _fields(efficiency),
+        "serial_fraction": _fields(karp_flatt(speedup, growth)) if (speedup.value or 0.0) >= 1 else None,
     }
 
 
