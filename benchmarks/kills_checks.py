@@ -47,7 +47,7 @@ def of_end(start: Start, codes: Collection[int], journaled: bytes, earlier: byte
     reasons = [event["reason"] for event in _events(journaled or earlier) if event["event"] == "end"]
     if start.code in DONE and reasons[-1:] not in (["complete"], ["budget"], ["busy"]):
         yield "exit code", f"{told}, but the journal says that it ended {reasons}"
-    if start.code in UNHEARD and journaled and not reasons:  # unless it only had to exit
+    if start.code in UNHEARD and journaled:
         yield "exit code", f"{told}, ended by the kernel although it had begun"
     if start.code not in {*DONE, *codes}:
         yield "exit code", f"{told}, expected {sorted({*DONE, *codes})}: {start.said()[-400:]!r}"
