@@ -23,7 +23,7 @@ from inputs_cases import KINDS, case, kind_of
 
 FULL, QUICK, BATCH = 100_000, 500, 1500
 KEPT = ROOT / "scalograph-results" / "benchmarks" / "inputs_campaign.json"
-DEFECTS = ("traceback", "over 10 s", "over 1 GB", "wrong exit code", "no message", "warning of a library")
+DEFECTS = ("traceback", "over 10 s", "over 1 GB", "injection", "wrong exit code", "no message", "warning of a library")
 # A worker finds these modules as they stand here.
 WORKER = {**ENVIRONMENT, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'benchmarks'}"}
 
@@ -108,12 +108,12 @@ def show(seed: int) -> None:
     given = case(seed)
     print(f"{kind_of(seed)}, exit code one of {given.codes}: scalograph {' '.join(map(repr, given.argv))}")
     folder = Path(tempfile.mkdtemp(prefix=f"input-{seed}-"))
+    inputs_worker.write(given, folder)
     for name, content in given.files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_bytes(content)
         print(f"{folder / name}: {len(content)} bytes")
-    inputs_worker.limit()
-    inputs_worker.withhold_machine()
+    for name, kind in given.nodes.items():
+        print(f"{folder / name}: {kind}")
+    inputs_worker.prepare()
     os.chdir(folder)
     try:
         print("exit code", inputs_worker.answer(given))

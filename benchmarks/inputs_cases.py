@@ -11,9 +11,10 @@ ROOT = Path(__file__).resolve().parents[1]
 DONE, STUDY, HOST, UNREADABLE = 0, 2, 3, 6
 # Kind -> the module that makes its inputs, and its share of all.
 KINDS: dict[str, tuple[str, int]] = {
-    "study": ("inputs_studies", 32),
-    "journal": ("inputs_journals", 20),
-    "probe lines": ("inputs_lines", 18),
+    "study": ("inputs_studies", 22),
+    "journal": ("inputs_journals", 15),
+    "probe lines": ("inputs_lines", 13),
+    "foreign file": ("inputs_foreign", 20),
     "table": ("inputs_tables", 6),
     "document": ("inputs_documents", 10),
     "command line": ("inputs_commands", 14),
@@ -28,12 +29,14 @@ class Case:
         files: name -> content.
         argv: of `scalograph`.
         codes: exit codes that are right for whatever the mutation made of it.
+        nodes: name -> what lies there instead of a file: a fifo, a socket, a folder, or link:TARGET.
         call: what reads the files in place of a command; raises ScalographError where it refuses.
     """
 
     files: Mapping[str, bytes]
     argv: tuple[str, ...] = ()
     codes: tuple[int, ...] = (DONE, STUDY)
+    nodes: Mapping[str, str] = field(default_factory=dict)
     call: Callable[[], object] | None = field(default=None, compare=False)
 
 

@@ -4,12 +4,15 @@
 """
 
 import contextlib
+import gc
 import io
 import json
 import os
+import re
 import resource
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -24,6 +27,8 @@ from inputs_cases import HOST, STUDY, UNREADABLE, Case, case
 CPU_S, MEMORY_BYTES = 10, 1 << 30
 # Exit codes that come with a message.
 REFUSALS = (STUDY, HOST, UNREADABLE)
+# Escapes, bells and marks of direction: nothing that a terminal without colors is told.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 # What takes a process some hundred milliseconds and the first input would be charged for.
 FIRST = (
     "scalograph.cli.main",
@@ -47,13 +52,14 @@ def main() -> None:
     """Read all inputs of some seeds."""
     first, last = map(int, sys.argv[1:3])
     told = os.fdopen(os.dup(1), "w")
-    _prepare()
+    prepare()
     for seed in range(first, last):
         print(json.dumps({"begun": seed}), file=told, flush=True)
         print(json.dumps({"seed": seed, **read(case(seed))}), file=told, flush=True)
 
 
-def _prepare() -> None:
+def prepare() -> None:
+    """Import all, then bound this process and take the machine away."""
     import importlib
 
     for name in FIRST:
@@ -61,6 +67,7 @@ def _prepare() -> None:
     limit()
     withhold_machine()
     warnings.simplefilter("always")
+    gc.freeze()
 
 
 def limit() -> None:
@@ -88,18 +95,41 @@ def read(given: Case) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp(prefix="inputs-"))
     before = Path.cwd()
     try:
-        for name, content in given.files.items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_bytes(content)
+        write(given, folder)
         os.chdir(folder)
         return _judged(given, *_ended(given))
     finally:
+        gc.collect()  # a command has a process of its own
         os.chdir(before)
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def write(given: Case, folder: Path) -> None:
+    """Make the files of an input, and what lies in place of files."""
+    for name, content in given.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+    for name, kind in given.nodes.items():
+        path, target = folder / name, kind.removeprefix("link:")
+        match kind:
+            case "fifo":
+                os.mkfifo(path)
+            case "socket":
+                with socket.socket(socket.AF_UNIX) as held, contextlib.chdir(folder):
+                    held.bind(name)
+            case "folder":
+                path.mkdir()
+            case "link:self":
+                path.symlink_to(name)
+            case "link:other":
+                path.symlink_to("around")
+                (folder / "around").symlink_to(name)
+            case _:
+                path.symlink_to(target)
+
+
 def _ended(given: Case) -> tuple[int, float, str, str]:
-    """Exit code, seconds of CPU time, what was said on stderr, and where a traceback begins."""
+    """Exit code, seconds of CPU time, what was said on stderr, and where a traceback or an injection begins."""
     out, err, place, code = _Text(), _Text(), "", 1
     begin = time.process_time()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _bounded():
@@ -115,7 +145,18 @@ def _ended(given: Case) -> tuple[int, float, str, str]:
             place = f"over 1 GB: {_place(error)}"
         except BaseException as error:
             place = _place(error)
-    return code, time.process_time() - begin, err.getvalue(), place
+    used = time.process_time() - begin
+    return code, used, err.getvalue(), place or _injected(out.getvalue() + err.getvalue())
+
+
+def _injected(shown: str) -> str:
+    """Where a text of the input would command a terminal, or a page or Markdown that was written."""
+    if found := _COMMANDS.search(shown):
+        return f"injection: terminal, {shown[max(0, found.start() - 60) : found.end() + 20]!r}"
+    for path in (path for kind in ("html", "md", "xml") for path in Path().glob(f"*.{kind}")):
+        if "<script>alert(1)" in path.read_text(encoding="utf-8", errors="replace"):
+            return f"injection: {path.suffix}"
+    return ""
 
 
 def answer(given: Case) -> int:
@@ -169,8 +210,8 @@ def _place(error: BaseException) -> str:
 def _judged(given: Case, code: int, cpu_s: float, said: str, place: str) -> dict[str, Any]:
     defect = ""
     if place:
-        slow, large = place.startswith("over 10"), place.startswith("over 1 GB")
-        defect = "over 10 s" if slow else "over 1 GB" if large else "traceback"
+        kinds = ("over 10 s", "over 1 GB", "injection")
+        defect = next((kind for kind in kinds if place.startswith(kind)), "traceback")
     elif code not in given.codes:
         defect, place = "wrong exit code", f"{code} in place of {given.codes}: {given.argv[:1]} {said[:120]!r}"
     elif code in REFUSALS and not said.strip() and given.call is None:

@@ -54,17 +54,17 @@ def main() -> int:
     own = has_own_mounts()
     _import_all()
     drawn_on = not args.quick and args.only is None
-    outcomes = _known(args.state, args.seed) if drawn_on else []
+    outcomes = _known(args.state, args.seed, args.planners) if drawn_on else []
     cases = _cases(args, own, {outcome["case"] for outcome in outcomes})
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
         Path(folder).chmod(0o755)
         jobs = args.jobs if own else 1
         for outcome in carried_out(cases, Path(folder), jobs, lambda: drawn_on and n_kills(outcomes) >= args.kills):
             outcomes.append(outcome)
-            _tell(outcome, "--quick" if args.quick else f"--seed {args.seed} --only {outcome['case']}")
+            _tell(outcome, _again(args, outcome["case"]))
             if drawn_on:
-                _append(args.state, {**outcome, "seed": args.seed, "code": _code()})
-    _show(outcomes, args.json)
+                _append(args.state, {**outcome, "seed": args.seed, "of": args.planners, "code": _code()})
+    _show(outcomes, args.json, args.planners or [*PLANNERS])
     return int(any(fault[1] == "campaign" for outcome in outcomes for fault in outcome["faults"]))
 
 
@@ -73,11 +73,18 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=KILLS, help=f"go on until there were so many ({KILLS})")
     parser.add_argument("--seed", type=int, default=SEED, help=f"of the drawn cases ({SEED})")
     parser.add_argument("--only", type=int, metavar="CASE", help="one case of this seed; nothing is kept")
+    parser.add_argument("--planners", nargs="+", choices=[*PLANNERS], default=[], help="draw cases of these alone")
     parser.add_argument("--jobs", type=int, default=2, help="cases side by side (2)")
     parser.add_argument("--state", type=Path, default=STATE, help=f"what is kept and resumed from ({STATE})")
     parser.add_argument("--quick", action="store_true", help="ten kills in three studies; nothing is kept")
     parser.add_argument("--json", action="store_true", help="one JSON line a figure instead of tables")
     return parser.parse_args()
+
+
+def _again(args: argparse.Namespace, case: int) -> str:
+    """The options that repeat a case."""
+    planners = ["--planners", *(repr(name) for name in args.planners)] if args.planners else []
+    return "--quick" if args.quick else " ".join(["--seed", str(args.seed), "--only", str(case), *planners])
 
 
 def _import_all() -> None:
@@ -89,10 +96,10 @@ def _import_all() -> None:
 
 def _cases(args: argparse.Namespace, own: bool, known: set[int]) -> Iterator[Case]:
     if args.only is not None:
-        return iter([drawn(args.seed, args.only, own)])
+        return iter([drawn(args.seed, args.only, own, args.planners)])
     if args.quick:
         return (_quick(number, own) for number in range(len(QUICK)))
-    return (drawn(args.seed, number, own) for number in count() if number not in known)
+    return (drawn(args.seed, number, own, args.planners) for number in count() if number not in known)
 
 
 def _quick(number: int, own: bool) -> Case:
@@ -113,12 +120,12 @@ def _code() -> str:
     return digest.hexdigest()[:16]
 
 
-def _known(state: Path, seed: int) -> list[dict[str, Any]]:
+def _known(state: Path, seed: int, planners: list[str]) -> list[dict[str, Any]]:
     if not state.exists():
         return []
     # A torn last line is that of a campaign that was stopped.
     lines = [json.loads(line) for line in state.read_text().splitlines(keepends=True) if line.endswith("\n")]
-    return [line for line in lines if (line["seed"], line["code"]) == (seed, _code())]
+    return [line for line in lines if (line["seed"], line["of"], line["code"]) == (seed, planners, _code())]
 
 
 def _append(state: Path, outcome: dict[str, Any]) -> None:
@@ -134,14 +141,14 @@ def _tell(outcome: dict[str, Any], again: str) -> None:
         print(f"      again: python benchmarks/kills_campaign.py {again}", file=sys.stderr, flush=True)
 
 
-def _show(outcomes: list[dict[str, Any]], as_json: bool) -> None:
+def _show(outcomes: list[dict[str, Any]], as_json: bool, planners: list[str]) -> None:
     for figure in figures(outcomes):
         if as_json:
             print(json.dumps({**asdict(figure), "verdict": figure.verdict}))
             continue
         print(f"{figure.name:24} {figure.value:6.0f}  {figure.verdict:8}  {figure.note}".rstrip())
     if not as_json:
-        print("", *table(outcomes, [*PLANNERS]), sep="\n")
+        print("", *table(outcomes, planners), sep="\n")
 
 
 if __name__ == "__main__":

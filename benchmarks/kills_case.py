@@ -13,9 +13,10 @@ from kills_checks import DONE, Fault, Machine, of_end, of_folders, of_journal, o
 from kills_harms import HUP, INT, Cut, Harm, Kill, draw, killed, whole
 from kills_places import NOBODY, Place
 from kills_start import Start
-from kills_studies import PLANNERS, argv, granted, write
+from kills_studies import PLANNERS, argv, folder_of, granted, write
 
 from scalograph.protocol.results import is_begun
+from scalograph.protocol.saved_documents import NAME as REPRODUCTION
 from scalograph.run.hosts.python_probe.tree import become_subreaper
 
 # What nobody uses is swept by a start some time later, and nobody waits for that here.
@@ -36,13 +37,14 @@ class Case:
     harms: tuple[Harm, ...]
 
 
-def drawn(seed: int, number: int, own: bool) -> Case:
-    """The case of this number: a function of its seed and of what is granted, by `own` users and disks of its own."""
+def drawn(seed: int, number: int, own: bool, only: Collection[str] = ()) -> Case:
+    """The case of this number: a function of its seed, its planners, and what is granted (`own` users and disks)."""
     rng = random.Random(f"{seed}/{number}")
     nobody, nohup, cold = own and rng.random() < 0.35, rng.random() < 0.12, rng.random() < 0.15
-    planner = rng.choice(granted(nobody))
-    harms = tuple(draw(rng, nohup, own, PLANNERS[planner].native) for _ in range(rng.choice([1, 2, 3, 3, 4])))
-    return Case(number, planner, nobody, nohup, cold, harms)
+    name = rng.choice([name for name in granted(nobody) if name in (only or PLANNERS)])
+    planner = PLANNERS[name]
+    harms = tuple(draw(rng, nohup, own, planner.native, planner.run_s) for _ in range(rng.choice([1, 2, 3, 3, 4])))
+    return Case(number, name, nobody, nohup, cold, harms)
 
 
 class Course:
@@ -58,7 +60,8 @@ class Course:
         self._probe = write(case.planner, place)
         place.give()
         self._results = place.disk / "results"
-        self.journal = self._results / "journal.jsonl"
+        self._folder = folder_of(case.planner, self._results)
+        self.journal = self._folder / "journal.jsonl"
         self._machine = Machine(place)
         self._start: Start | None = None
         self._before, self._row = b"", "no harm"
@@ -84,7 +87,7 @@ class Course:
         self._row = harm.row
         if isinstance(harm, Cut):
             # Without a line of its journal nothing goes on in a folder that holds findings.
-            return harm.cut(self.journal, first_line=not (self._results / "findings.json").exists())
+            return harm.cut(self.journal, first_line=not (self._folder / "findings.json").exists())
         place = self._place
         filler = harm.fill({"disk": place.disk, "tmp": place.tmp, "state": place.state.parent}[harm.where])
         self._begin()
@@ -108,7 +111,8 @@ class Course:
         if self._start is None:
             self._let_a_day_pass()
             self._before, self._kills = whole(self.journal), []
-            command = argv(self._case.planner, self._results, is_begun(self.journal))
+            begun = is_begun(self.journal) or (self._results / REPRODUCTION).exists()
+            command = argv(self._case.planner, self._results, begun)
             ignored = (INT, HUP) if self._case.nohup else ()
             self._start = Start(command, self._place, self._probe, self._case.cold, ignored)
         return self._start
@@ -136,19 +140,20 @@ class Course:
         expected = {code for kill in self._kills for code in kill.codes(start.ignored)}
         if any("probe" in kill.victims for kill in self._kills) and STEP_LOST.search(start.said()):
             expected.add(3)
-        self._note(of_end(start, {*codes, *expected}, journaled))
+        earlier = self._before if PLANNERS[self._case.planner].again else b""
+        self._note(of_end(start, {*codes, *expected}, journaled, earlier))
         self._note(of_journal(self._before, self.journal))
         if not self._left:
-            self._note(of_folders(self._place, self._results))
+            self._note(of_folders(self._place, self._folder))
             self._note(self._machine.changed())
         if last and code in DONE:
-            self._note(of_runs(self._case.planner, self._results))
+            self._note(of_runs(self._case.planner, self._folder))
 
     def _note(self, found: Iterable[Fault]) -> None:
         self.faults += [(self._row, fault) for fault in found]
 
 
-def carry_out(case: Case, folder: Path, jvms: Path) -> dict[str, Any]:
+def carry_out(case: Case, folder: Path, cache: Path) -> dict[str, Any]:
     """One case in this process, which must be a child made for it: it moves into mounts and a cgroup of its own.
 
     Returns:
@@ -156,7 +161,7 @@ def carry_out(case: Case, folder: Path, jvms: Path) -> dict[str, Any]:
     """
     become_subreaper()
     began = time.monotonic()
-    course = Course(case, Place(folder, NOBODY if case.nobody else None, jvms))
+    course = Course(case, Place(folder, NOBODY if case.nobody else None, cache))
     course.carry_out()
     return {
         "done": course.done,

@@ -25,7 +25,8 @@ FAULTS = (
     "above 1 GB", "campaign",
 )  # fmt: skip
 Fault = tuple[str, str]
-DONE = {0, 4, 5}
+# Of a study that came to its end; `ab` says with 7 and 8 how it ended.
+DONE = {0, 4, 5, 7, 8}
 UNHEARD = {-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP}
 # The guard and the kernel clear a tree after the probe has gone.
 SETTLE_S = 5.0
@@ -34,19 +35,23 @@ _TRACE = re.compile(r"Traceback \(most recent|Exception ignored|panicked at|core
 _TEMPORARY = re.compile(r"scalograph-.*|\..*")
 
 
-def of_end(start: Start, codes: Collection[int], journaled: bytes) -> Iterator[Fault]:
-    """How a start ended, what it said and took; `codes` beside those of a study that came to its end."""
+def of_end(start: Start, codes: Collection[int], journaled: bytes, earlier: bytes = b"") -> Iterator[Fault]:
+    """How a start ended, what it said and took; `codes` beside those of a study that came to its end.
+
+    Args:
+        earlier: the journal before it, of a part of a reproduction: one that is complete is not begun again.
+    """
     if _is_pythons_own(start):
         return
     told = f"{' '.join(start.argv)}: exit code {start.code}"
-    reasons = [event["reason"] for event in _events(journaled) if event["event"] == "end"]
+    reasons = [event["reason"] for event in _events(journaled or earlier) if event["event"] == "end"]
     if start.code in DONE and reasons[-1:] not in (["complete"], ["budget"], ["busy"]):
         yield "exit code", f"{told}, but the journal says that it ended {reasons}"
     if start.code in UNHEARD and journaled:
         yield "exit code", f"{told}, ended by the kernel although it had begun"
     if start.code not in {*DONE, *codes}:
         yield "exit code", f"{told}, expected {sorted({*DONE, *codes})}: {start.said()[-400:]!r}"
-    if start.code in (130, 143) and reasons[-1:] == ["interrupted"] and "--resume" not in start.said():
+    if start.code in (130, 143) and journaled and reasons[-1:] == ["interrupted"] and "--resume" not in start.said():
         yield "exit code", f"{told}, without the command that goes on: {start.said()[-400:]!r}"
     if _TRACE.search(start.said()):
         yield "traceback", f"{told}: {start.said()[-1200:]}"
@@ -83,11 +88,14 @@ def of_runs(planner: str, results: Path) -> Iterator[Fault]:
     holds = {
         "all": made == planned,
         "some": all(run in left for run in made) and len(made) > len(planned) / 2,
+        "pairs": len(made) % 2 == 0 and made[: len(planned)] == planned[: len(made)] and len(made) > len(planned) / 2,
         "search": len(made) <= BUDGET and ({*planned} <= {*made} or len(made) == BUDGET),
     }[kind]
+    reason = [event for event in _events(whole(journal)) if event["event"] == "end"][-1]["reason"]
+    if kind == "search" and reason == "busy":  # others measured here too, and it gave up
+        return
     if not holds:
         yield "not as planned", f"{len(made)} runs, planned {kind} of {len(planned)}: {made}"
-    reason = [event for event in _events(whole(journal)) if event["event"] == "end"][-1]["reason"]
     if reason not in ({"complete", "budget"} if kind == "search" else {"complete"}):
         yield "not as planned", f"ended as {reason}"
 

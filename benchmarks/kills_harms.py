@@ -10,13 +10,14 @@ from pathlib import Path
 
 from kills_places import ROOM
 from kills_start import Start, children
+from kills_studies import RUN_S
 
 from scalograph.protocol.journal import MAX_LINE_BYTES
 
 KILL, TERM, INT, HUP = signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 IGNORED = "INT or HUP, ignored"
-# From the start of the command to its first run, about; and how long a run takes.
-START_S, RUN_S = 1.0, 0.012
+# From the start of the command to its first run, about.
+START_S = 1.0
 # Where a machine has no time for us, a moment is waited for so long.
 LONG_S = 60.0
 
@@ -144,7 +145,7 @@ ROWS: dict[str, tuple[tuple[str, ...], signal.Signals, int]] = {
 DISKS = {"results": "disk", "scratch": "tmp", "changes": "state"}
 
 
-def draw(rng: random.Random, nohup: bool, disks: bool, guarded: bool) -> Harm:
+def draw(rng: random.Random, nohup: bool, disks: bool, guarded: bool, run_s: float = RUN_S) -> Harm:
     """A harm: of ten, one is no kill. Where no guard outlives the probe, none is killed."""
     lot = rng.random()
     if lot < 0.05:
@@ -154,15 +155,15 @@ def draw(rng: random.Random, nohup: bool, disks: bool, guarded: bool) -> Harm:
         return FullDisk(f"disk full: {where}", DISKS[where], round(10 ** rng.uniform(0, 5)))
     weights = {row: weight for row, (victims, _, weight) in ROWS.items() if guarded or "guard" not in victims}
     row = rng.choices([*weights], [*weights.values()])[0]
-    return kill(rng, row, nohup)
+    return kill(rng, row, nohup, run_s=run_s)
 
 
-def kill(rng: random.Random, row: str, nohup: bool, most_lines: int = 30) -> Kill:
+def kill(rng: random.Random, row: str, nohup: bool, most_lines: int = 30, run_s: float = RUN_S) -> Kill:
     """A kill of this row at a drawn moment: one of five before the first run."""
     victims, number, _ = ROWS[row]
     lines = 0 if rng.random() < 0.2 else rng.randint(1, most_lines)
     needs_probe = bool({"probe", "guard"} & {*victims})
-    delay = rng.uniform(0, START_S if not lines and not needs_probe else RUN_S)
+    delay = rng.uniform(0, START_S if not lines and not needs_probe else run_s)
     ignored = nohup and number in (INT, HUP) and "probe" not in victims
     return Kill(IGNORED if ignored else row, victims, number, lines, delay, 2 if row.endswith("twice") else 1)
 

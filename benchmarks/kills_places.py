@@ -35,7 +35,7 @@ class Place:
         group: its cgroup v2, None where there is none.
     """
 
-    def __init__(self, folder: Path, user: int | None, jvms: Path) -> None:
+    def __init__(self, folder: Path, user: int | None, cache: Path) -> None:
         self.folder, self.user, self.group = folder, user, _group(folder.name)
         self.home, self.disk, self.tmp, self.run, self.cache = (
             folder / name for name in ("home", "disk", "tmp", "run", "cache")
@@ -43,8 +43,8 @@ class Place:
         for path in (self.home, self.disk, self.tmp, self.run, self.cache):
             path.mkdir(mode=0o700, parents=True)
         self._own_mounts()
-        if jvms.is_dir():  # asked once for all cases
-            shutil.copytree(jvms, self.cache / "scalograph" / "jvms")
+        if cache.is_dir():  # filled once for all cases
+            shutil.copytree(cache, self.cache / "scalograph")
 
     def _own_mounts(self) -> None:
         """Disks that can be filled, and a /run in which nobody else takes the lock. In place of the machine's."""
@@ -71,8 +71,9 @@ class Place:
 
     def environment(self, probe: str) -> dict[str, str]:
         """What a start finds: nothing of ours but the interpreter and the probe."""
+        path = (str(Path(sys.executable).parent), os.defpath, str(self.cache / "scalograph" / "bin"))
         return {
-            "PATH": f"{Path(sys.executable).parent}:{os.defpath}", "HOME": f"{self.home}", "LANG": "C.UTF-8",
+            "PATH": ":".join(path), "HOME": f"{self.home}", "LANG": "C.UTF-8",
             "TMPDIR": f"{self.tmp}", "XDG_RUNTIME_DIR": f"{self.run}", "XDG_CACHE_HOME": f"{self.cache}",
             "XDG_STATE_HOME": f"{self.home / 'state'}", "PYTHONPATH": f"{SOURCES}", "SCALOGRAPH_PROBE": probe,
             "OPENBLAS_NUM_THREADS": "1",

@@ -17,10 +17,10 @@ from typing import Any
 from kills_case import Case, carry_out
 from kills_checks import quota_leaves
 from kills_places import remove_group
+from kills_studies import fill_cache
 from kills_table import HARMLESS
 
 from scalograph.run.hosts.python_probe.tree import become_subreaper, kill_all, reap
-from scalograph.system.platform_facts import find_jvms
 
 # Beyond that a case is given up. A machine without time for us makes it long.
 CASE_S = 900.0
@@ -41,8 +41,8 @@ def carried_out(cases: Iterator[Case], folder: Path, jobs: int, enough: Callable
     Yields:
         What `kills_case.carry_out` returns, with the fields of the case.
     """
-    jvms = folder / "jvms"
-    find_jvms(cache=jvms)
+    cache = folder / "cache"
+    fill_cache(cache)
     become_subreaper()
     gc.freeze()
     running: dict[int, Child] = {}
@@ -52,7 +52,7 @@ def carried_out(cases: Iterator[Case], folder: Path, jobs: int, enough: Callable
             while len(running) < jobs and not enough() and (case := next(cases, None)):
                 name = f"kills-{os.getpid()}-{case.number}"
                 child = Child(case, folder / name, time.monotonic() + CASE_S)
-                running[_start(child, jvms)] = child
+                running[_start(child, cache)] = child
             if not running:
                 break
             if (pid := _ended(running)) in running:
@@ -63,7 +63,7 @@ def carried_out(cases: Iterator[Case], folder: Path, jobs: int, enough: Callable
         kill_all(reap)
 
 
-def _start(child: Child, jvms: Path) -> int:
+def _start(child: Child, cache: Path) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     if pid := os.fork():
@@ -71,7 +71,7 @@ def _start(child: Child, jvms: Path) -> int:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         child.folder.mkdir(mode=0o755)
-        outcome = carry_out(child.case, child.folder, jvms)
+        outcome = carry_out(child.case, child.folder, cache)
     except BaseException:
         outcome = _broken(traceback.format_exc())
     with suppress(OSError):

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Collection, Sequence
@@ -94,6 +95,7 @@ class Start:
                 os.execve(sys.executable, [sys.executable, "-m", "scalograph", *self.argv], environment)
             os.environ.clear()
             os.environ.update(environment)
+            tempfile.tempdir = None  # that of this program
             os.close(told)
             code = _answer(self.argv)
         except BaseException:

@@ -1,13 +1,20 @@
 """The studies that the campaign starts and kills: one for each kind of planner, with runs of a few milliseconds."""
 
+import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from kills_places import Place, native_probe
+from kills_places import SOURCES, Place, native_probe
 
 from scalograph.control.capacity import find_quota_refusal
+from scalograph.run.build import build
+from scalograph.study.workload import load_workload
+from scalograph.system.platform_facts import find_jvms
 
+# How long a run takes, about.
+RUN_S = 0.012
 # A tree: a child that would outlive its run by far, and that the run itself ends.
 WORK = """\
 #!/bin/sh
@@ -56,6 +63,34 @@ int main(int n, char **given) {
     return nanosleep(&rest, 0);
 }
 """
+# Answers two clients, each in a thread.
+SERVER = """\
+import socket, sys, threading
+
+def answer(client):
+    while client.recv(4096):
+        client.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok")
+
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    threading.Thread(target=answer, args=server.accept()[:1], daemon=True).start()
+"""
+CATALOGUE = """\
+version = 1
+[[studies]]
+id = "P0"
+name = "made"
+title = "How long does it work?"
+year = 1999
+parts = [{ study = "part" }]
+[studies.claims]
+P0-1 = "table 1"
+[[studies.open]]
+id = "P0-1"
+sentence = "It works for longer on two machines."
+decision = "not testable here"
+why = "it compares two machines"
+"""
 FETCH = '#!/bin/sh\nsleep 0.05\necho 1 > "$1/ms"\nsleep 0.05\necho "small 1.0"\n'
 
 
@@ -65,9 +100,11 @@ class Planner:
 
     Attributes:
         body: of the study, below its name.
-        runs: how a finished one is known: "all" that were planned, "some" of them in their order, or a "search",
-            within its budget.
+        runs: how a finished one is known: "all" that were planned, "some" of them in their order, "pairs", which may
+            be more than planned, or a "search", within its budget.
         argv: of the first start, where that is no `run`.
+        again: of one that goes on, where that is no `run --resume`.
+        run_s: how long a run takes, about.
         native: whether the probe of this machine measures, or the one in Python.
         granted: whether an ordinary user may start it.
     """
@@ -75,6 +112,8 @@ class Planner:
     body: str
     runs: str = "all"
     argv: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
+    run_s: float = RUN_S
     native: bool = True
     granted: bool = True
 
@@ -129,6 +168,60 @@ PLANNERS = {
     "measure": Planner(
         "", argv=("measure", "--threads", "1,4", "--runs", "8", "-o", "{results}", "--", "./work", "{{threads}}")
     ),
+    "load": Planner(
+        "",
+        argv=(
+            "load",
+            "--serve",
+            "python3 server.py {{port}}",
+            "--get",
+            "http://127.0.0.1:{{port}}/",
+            "--clients",
+            "1,2",
+            "--ramp",
+            "20ms",
+            "--steady",
+            "80ms",
+            "--warmup",
+            "1",
+            "--runs",
+            "3",
+            "-o",
+            "{results}",
+        ),
+        run_s=0.25,
+    ),
+    "ab": Planner(
+        "",
+        runs="pairs",
+        argv=("ab", "--a", "1", "--b", "4", "--pairs", "10", "-o", "{results}", "--", "./work", "{{version}}"),
+    ),
+    "find": Planner(
+        "",
+        runs="search",
+        argv=(
+            "find",
+            "cliff",
+            "--factor",
+            "n",
+            "--range",
+            "1:24",
+            "--max-runs",
+            f"{BUDGET}",
+            "--max-reruns",
+            "0",
+            "-o",
+            "{results}",
+            "--",
+            "./work",
+            "{{n}}",
+        ),
+    ),
+    "reproduce": Planner(
+        f'work = "total"\n{COMMAND}[factors.n]\nlevels = [1, 4]\n[protocol]\nruns = 6\ntimeout = "10s"\n',
+        argv=("reproduce", "--catalogue", "catalogue.toml", "-o", "{results}"),
+        again=("reproduce", "--resume", "-o", "{results}"),
+    ),
     "python probe": Planner(
         f'work = "total"\n{COMMAND}[factors.n]\nlevels = [1, 4]\n[protocol]\nruns = 4\ntimeout = "10s"\n', native=False
     ),
@@ -138,7 +231,21 @@ PLANNERS = {
 def granted(nobody: bool) -> list[str]:
     """Names of those that a user may start here."""
     quotas = not nobody and find_quota_refusal() is None
-    return [name for name, planner in PLANNERS.items() if planner.granted or quotas]
+    compiled = shutil.which("cargo") is not None
+    return [name for name, planner in PLANNERS.items() if (planner.granted or quotas) and (compiled or name != "load")]
+
+
+def fill_cache(cache: Path) -> None:
+    """Make what all cases have in their caches: JVMs, and the compiled driver, with a compiler of this version."""
+    find_jvms(cache=cache / "jvms")
+    cargo = shutil.which("cargo")
+    folder = SOURCES.parent / "workloads" / "load"
+    if cargo and (built := build(folder, load_workload(folder))):
+        shutil.copytree(built, cache / "builds" / built.name)
+        version = subprocess.run([cargo, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        (cache / "bin").mkdir()
+        (cache / "bin" / "cargo").write_text(f"#!/bin/sh\necho '{version}'\n")
+        (cache / "bin" / "cargo").chmod(0o755)
 
 
 def write(name: str, place: Place) -> str:
@@ -146,7 +253,10 @@ def write(name: str, place: Place) -> str:
     planner = PLANNERS[name]
     files = {"work": WORK, "degraded/python_probe": DEGRADED.format(python=sys.executable)}
     files |= {"made/workload.toml": WORKLOAD, "made/main.c": MAIN, "made/fetch.sh": FETCH}
-    files["study.toml"] = HEAD.format(name=name.replace(" ", "-")) + planner.body
+    files |= {"server.py": SERVER, "catalogue.toml": CATALOGUE, "part/work": WORK}
+    files["part/study.toml" if planner.again else "study.toml"] = (
+        HEAD.format(name="part" if planner.again else name.replace(" ", "-")) + planner.body
+    )
     for path, text in files.items():
         file = place.home / path
         file.parent.mkdir(exist_ok=True)
@@ -158,8 +268,13 @@ def write(name: str, place: Place) -> str:
 
 def argv(name: str, results: Path, begun: bool) -> list[str]:
     """The command of a start: the first one, or one that goes on."""
-    first = PLANNERS[name].argv
-    if first and not begun:
-        return [word.format(results=results) for word in first]
-    study = str(results / "study.toml") if first else "study.toml"
+    planner = PLANNERS[name]
+    if words := planner.again if begun else planner.argv:
+        return [word.format(results=results) for word in words]
+    study = str(results / "study.toml") if planner.argv else "study.toml"
     return ["run", study, "-o", str(results), *(["--resume"] if begun else [])]
+
+
+def folder_of(name: str, results: Path) -> Path:
+    """The folder with the journal: of a reproduction, that of its part."""
+    return results / "part" if PLANNERS[name].again else results

@@ -3,8 +3,10 @@
 Signals become exceptions here too: this file is imported first, before what takes a second.
 """
 
+import os
 import re
 import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -144,6 +146,8 @@ def handled_signals() -> list[int]:
 
 # The signals that were raised by `_raise_signal`.
 _raised: list[int] = []
+# By then the object is cleared.
+_SOON_S = 0.01
 # What signals did before `raise_on_signals`.
 _before: dict[int, Any] = {}
 
@@ -153,6 +157,22 @@ def raise_on_signals() -> None:
     for number in handled_signals():
         if (before := signal.signal(number, _raise_signal)) is not _raise_signal:
             _before[number] = before
+    sys.unraisablehook = _send_again
+
+
+def _send_again(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Send a signal once more that came while an object was cleared: Python drops what is raised there."""
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt) or not _raised:
+        sys.__unraisablehook__(unraisable)
+        return
+    import threading
+
+    number = _raised.pop()
+    # A second SIGHUP is ignored.
+    again = number if number == signal.SIGINT else signal.SIGTERM
+    later = threading.Timer(_SOON_S, os.kill, (os.getpid(), again))
+    later.daemon = True
+    later.start()
 
 
 def raised_signal() -> Exit | None:
@@ -173,6 +193,7 @@ def _raise_signal(number: int, _frame: FrameType | None) -> NoReturn:
 def release_signals() -> None:
     """Give signals back what they did before `raise_on_signals`, where nothing is left to restore."""
     _raised.clear()
+    sys.unraisablehook = sys.__unraisablehook__
     for number, before in _before.items():
         signal.signal(number, before)
 

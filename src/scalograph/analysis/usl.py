@@ -140,10 +140,10 @@ def fit_usl(
     >>> round(fit.sigma.value, 3)
     0.102
     """
-    sizes, rates = _check_points(n, throughput)
+    sizes, rates = check_points(n, throughput)
     law: Law = Relative(sizes, rates) if weights == "relative" else Plain(sizes, rates)
     if not law.sound:
-        raise ValueError("found points through which no such curve goes, expected throughputs of one program")
+        raise ValueError("found throughputs that grow faster than n, or scatter too widely for any curve of the law")
     top = limit(law.rss, sizes.size, N_PARAMETERS, confidence)
     method = _METHOD.format("relative" if weights == "relative" else "equal")
     parts = {name: _parameter(law, name, top, confidence, method) for name in ("gamma", "sigma", "kappa")}
@@ -154,7 +154,14 @@ def fit_usl(
     return fit.drop_values(fit.misfit) if fit.misfit else fit
 
 
-def _check_points(
+def group_by_size(sizes: FloatArray, rates: FloatArray) -> list[tuple[float, FloatArray]]:
+    """Return the rates of each size in their order, the smallest size first."""
+    order = np.argsort(sizes, kind="stable")
+    different, begins = np.unique(sizes[order], return_index=True)
+    return list(zip(different.tolist(), np.split(rates[order], begins[1:]), strict=True))
+
+
+def check_points(
     n: Sequence[float] | FloatArray, throughput: Sequence[float] | FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     sizes, rates = np.asarray(n, dtype=float), np.asarray(throughput, dtype=float)
@@ -234,7 +241,7 @@ def flags(
     sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate, optimum: Estimate, residual: float
 ) -> tuple[Flag, ...]:
     """Return the flags of a fit, the gravest first."""
-    groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
+    groups = group_by_size(sizes, rates)
     unfit = [*_flag_lack_of_fit(groups, law)] or [*_flag_sign_runs(groups, law)]
     beside = (*_flag_few_sizes(groups, law), *_flag_gamma(groups, gamma), *_flag_peak(groups, optimum, residual))
     return (*_flag_superlinear(groups), *unfit, *beside, *_flag_bounds(law))
@@ -286,7 +293,8 @@ def missed_point(off: Iterable[tuple[float, float]]) -> str:
     ('the curve is 4 times off at 256', '')
     """
     n, most = max(((n, max(ratio, 1 / ratio)) for n, ratio in off), key=lambda pair: pair[1])
-    return f"the curve is {most:.2g} times off at {n:,g}" if most > MISSED else ""
+    times = f"{most:.2g}" if most < 100 else f"{most:,.0f}"
+    return f"the curve is {times} times off at {n:,g}" if most > MISSED else ""
 
 
 def _flag_sign_runs(groups: Groups, law: Law) -> Iterator[Flag]:

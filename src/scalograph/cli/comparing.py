@@ -27,12 +27,13 @@ LONGEST = 32
 def compare_sources(
     sources: Sequence[str], margin: str | None = None, response: str | None = None, per: str | None = None,
     mhz: str | None = None, where: Sequence[str] = (), allow_missing: Sequence[str] = (),
-    foreign: ForeignOptions = _NO_OPTIONS,
+    foreign: ForeignOptions = _NO_OPTIONS, needs_files: bool = False,
 ) -> "ResultComparisons":  # fmt: skip
     """Compare sources with the first of them, given the texts of the options of `compare`.
 
     `margin` is such as "5%", None 2%; `response` None is the primary one; `per` is clock (with `mhz`, such as
-    "2000,2330") or cpu. `where` are texts FACTOR=LEVEL that select; `foreign` says how files of other tools are read.
+    "2000,2330") or cpu. `where` are texts FACTOR=LEVEL that select; `foreign` says how files of other tools are read;
+    with `needs_files` a result lacks what a file of it that cannot be read may hold.
     """
     from scalograph.exchange.compare.measured_source import PER, divide_scores, select_levels
     from scalograph.exchange.compare.result_answer import compare_sources
@@ -45,8 +46,9 @@ def compare_sources(
     if per:
         opened = [divide_scores(item, per, clock) for item, clock in zip(opened, clocks, strict=True)]
     comparisons = compare_sources(
-        opened[0], opened[1:], share_of("--margin", margin), floor=_floor(opened), allow_missing=allow_missing
-    )
+        opened[0], opened[1:], share_of("--margin", margin), floor=_floor(opened), allow_missing=allow_missing,
+        needs_files=needs_files,
+    )  # fmt: skip
     for item in comparisons.results:
         item.per = per or ""
     return comparisons

@@ -111,10 +111,12 @@ def execute(arguments: list[str]) -> int:
     """Run a command and return its exit code."""
     try:
         _refuse(arguments)
-        return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
+        code = int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
+        # Outside a command typer takes SIGTERM for Ctrl-C.
+        return int(raised_signal() or code) if code == Exit.INTERRUPTED else code
     except Exception as error:
-        code = raised_signal()
-        return _report_failure(error, arguments) if code is None else int(code)
+        number = raised_signal()
+        return _report_failure(error, arguments) if number is None else int(number)
 
 
 def _report_failure(error: Exception, arguments: list[str]) -> int:

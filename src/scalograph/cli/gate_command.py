@@ -62,8 +62,9 @@ def _gate(options: GateOptions, foreign: ForeignOptions) -> int:
         raise unknown_name_error("--format", f'"{form}"', form, FORMATS)
     sources = [o.against, o.results]
     comparisons = compare_sources(
-        sources, o.margin, o.response, where=o.where or (), allow_missing=o.allow_missing or (), foreign=foreign
-    )
+        sources, o.margin, o.response, where=o.where or (), allow_missing=o.allow_missing or (), foreign=foreign,
+        needs_files=True,
+    )  # fmt: skip
     is_lost = any(not lost.allowed for result in comparisons.results for lost in result.lost)
     code = Exit.CONFIGURATION_FAILED if is_lost else exit_code(comparisons)
     sign = "failed or missing" if code == Exit.CONFIGURATION_FAILED else comparisons.answer

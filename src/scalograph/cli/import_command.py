@@ -83,7 +83,9 @@ def _import(options: ImportOptions, foreign: ForeignOptions) -> int:
     named = {"file": ", ".join(file.name for file in files), "tool": reading.tool}
     left_out = {"left_out": [part._asdict() for part in reading.left_out]}
     answer(shown, tables_place(), o.tables, o.table, {**named, **left_out, **document} if o.json else None)
-    return Exit.DONE if has_value else Exit.STUDY
+    if not has_value:
+        raise _no_value(reading)
+    return Exit.DONE
 
 
 def _caveats(reading: "ImportedFiles", names_failed: bool) -> list[str]:

@@ -1,7 +1,7 @@
 """Fit scaling laws to throughputs at sizes: one document for people and machines, and the answer of `fit` from it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import groupby
 from typing import Any
 
@@ -12,7 +12,8 @@ from scalograph.analysis.estimate import NO_LAW, Estimate, unknown_estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.speedup_points import karp_flatt
-from scalograph.analysis.usl import MISSED, Usl, Weights, fit_usl
+from scalograph.analysis.usl import MISSED, N_PARAMETERS, Usl, Weights, fit_usl, group_by_size
+from scalograph.analysis.usl_outlier import find_outlier
 from scalograph.analysis.usl_predict import REACH, predict
 from scalograph.errors import StudyError
 from scalograph.exchange.csv_points import Points
@@ -37,8 +38,9 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
     try:
         fit = fit_usl(points.sizes, points.rates, weights, confidence)
     except ValueError as error:
-        fix = "measure more sizes, or name other columns; of the size of an input: --law complexity"
-        raise StudyError.one("points", str(error), "", fix) from error
+        raise _outlier_error(points, weights) or _no_curve(str(error)) from error
+    if fit.misfit and (wrong := _outlier_error(points, weights, in_doubt=False)):
+        raise wrong
     shows = _shown_directly(points, confidence)
     reason = fit.misfit or (FALLS if shows and shows["falls"] else "")
     fit = fit.drop_values(reason) if reason else fit
@@ -58,10 +60,36 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
     }  # fmt: skip
 
 
+def _no_curve(reason: str) -> StudyError:
+    fix = "measure more sizes, or name other columns; of the size of an input: --law complexity"
+    return StudyError.one("points", reason.removeprefix("found "), "", fix)
+
+
+def _outlier_error(points: Points, weights: Weights, in_doubt: bool = True) -> StudyError | None:
+    """Return the error of the one point that contradicts all others, with what those give; None if there is none.
+
+    Unless `in_doubt`, only of one that no program explains: higher than its neighbors, or than others of its size.
+    """
+    outlier = find_outlier(points.sizes, points.rates, weights) if len({*points.sizes}) > N_PARAMETERS else None
+    if outlier is None:
+        return None
+    size, rate = points.sizes[outlier.index], points.rates[outlier.index]
+    is_between = min(points.sizes) < size < max(points.sizes) and outlier.ratio > 1
+    if not (in_doubt or is_between or points.sizes.count(size) > 1):
+        return None
+    times = cell_number(Estimate(max(outlier.ratio, 1 / outlier.ratio)))
+    far = f"{times} times" if outlier.ratio > 1 else f"1/{times} of"
+    parameters = {"sigma": outlier.sigma, "kappa": outlier.kappa, "gamma": outlier.gamma}
+    others = ", ".join(f"{name} {cell_number(Estimate(value))}" for name, value in parameters.items())
+    where = f"throughput {number(rate)} at size {number(size)}"
+    fix = f"correct or remove this point; the others give {others}"
+    return StudyError.one(where, f"{far} what all other points predict", "", fix)
+
+
 def _shown_directly(points: Points, confidence: float) -> dict[str, Any] | None:
     """Return the sizes that may be the best, and how much lower throughput is at the largest; None if it is not."""
     sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
-    groups = {float(n): rates[sizes == n] for n in np.unique(sizes)}
+    groups = dict(group_by_size(sizes, rates))
     best = max(groups, key=lambda n: float(groups[n].mean()))
     first, *_, last = groups
     near = [n for n in groups if n == best or not _is_lower(groups[n], groups[best], confidence)]
@@ -73,22 +101,27 @@ def _shown_directly(points: Points, confidence: float) -> dict[str, Any] | None:
 
 
 def _is_lower(sample: FloatArray, base: FloatArray, confidence: float) -> bool:
-    high = ratio(sample, base, confidence).high
+    high = ratio(sample, base, confidence).high if max(sample.size, base.size) > 1 else None
     return high < 1 if high is not None else bool(sample.mean() < (1 - _APART) * base.mean())
 
 
 def _points(points: Points, fit: Usl | None, confidence: float) -> list[dict[str, Any]]:
     sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
-    first, *_ = every = [float(n) for n in np.unique(sizes)]
+    (first, base), *_ = groups = group_by_size(sizes, rates)
     return [
         {
             "size": n,
-            "throughput": asdict(summarize(rates[sizes == n].tolist(), confidence)),
+            "throughput": _fields(summarize(sample.tolist(), confidence)),
             "fitted": fit.throughput(n) if fit else None,
-            **_speedup_fields(ratio(rates[sizes == n], rates[sizes == first], confidence), n / first),
+            **_speedup_fields(ratio(sample, base, confidence), n / first),
         }
-        for n in every
+        for n, sample in groups
     ]
+
+
+def _fields(estimate: Estimate) -> dict[str, Any]:
+    """Return the fields of an estimate, none of which can change: a copy of each takes seconds of a large table."""
+    return {field.name: getattr(estimate, field.name) for field in fields(estimate)}
 
 
 def _speedup_fields(speedup: Estimate, growth: float) -> dict[str, Any]:
@@ -96,9 +129,9 @@ def _speedup_fields(speedup: Estimate, growth: float) -> dict[str, Any]:
         return {"speedup": None, "efficiency": None, "serial_fraction": None}
     efficiency = speedup.rescale(1 / growth)
     return {
-        "speedup": asdict(speedup),
-        "efficiency": asdict(efficiency),
-        "serial_fraction": asdict(karp_flatt(speedup, growth)) if (speedup.value or 0.0) >= 1 else None,
+        "speedup": _fields(speedup),
+        "efficiency": _fields(efficiency),
+        "serial_fraction": _fields(karp_flatt(speedup, growth)) if (speedup.value or 0.0) >= 1 else None,
     }
 
 
@@ -193,7 +226,8 @@ def _ranges(chosen: Sequence[str], sizes: Sequence[str]) -> list[str]:
     >>> _ranges(["1", "2", "4", "16"], ["1", "2", "4", "8", "16"])
     ['1 to 4', '16']
     """
-    parts = (list(part) for is_chosen, part in groupby(sizes, key=lambda n: n in chosen) if is_chosen)
+    every = {*chosen}
+    parts = (list(part) for is_chosen, part in groupby(sizes, key=lambda n: n in every) if is_chosen)
     return [part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts]
 
 
@@ -234,8 +268,8 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
     points, asked = document["points"], document["predictions"][: COLUMNS // 2] if document["holds"] else []
     room, last = COLUMNS - 1 - len(asked), len(points) - 1
     spread = {round(i * last / (room - 1)) for i in range(room)}
-    best = (document["shows"] or {"best": []})["best"][:_MOST_BEST]
-    shown = [p for i, p in enumerate(points) if i in spread or p is _best(document) or p["size"] in best]
+    best = {_best(document)["size"], *(document["shows"] or {"best": []})["best"][:_MOST_BEST]}
+    shown = [p for i, p in enumerate(points) if i in spread or p["size"] in best]
     measured = [MatrixCell(estimate=Estimate(**point["throughput"])) for point in shown]
     fitted = [MatrixCell(estimate=Estimate(point["fitted"])) for point in shown]
     predicted = [_estimate(prediction) for prediction in asked]

@@ -58,7 +58,8 @@ def _configuration_case(row: ConfigurationRatio) -> ET.Element:
 
 def _lost_case(row: LostConfiguration) -> ET.Element:
     case = ET.Element("testcase", name=one_line(row.name), classname="configuration")
-    text = f"failed in {row.n_failed} of {row.n_runs} runs" if row.why == "failed" else "missing"
+    texts = {"failed": f"failed in {row.n_failed} of {row.n_runs} runs", "unread": "cannot be read"}
+    text = texts.get(row.why, row.why)
     ET.SubElement(case, "skipped" if row.allowed else "error", message=text)
     return case
 

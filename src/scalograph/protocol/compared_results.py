@@ -38,7 +38,7 @@ class LostConfiguration(Model):
 
     name: Text = Field(description="as `--allow-missing` takes it")
     levels: dict[str, Level]
-    why: Literal["failed", "missing"]
+    why: Literal["failed", "missing", "unread"] = Field(description="unread: a file of the other; only of a gate")
     n_failed: int = 0
     n_runs: int = Field(default=0, description="number that failed; 0 where it is missing")
     allowed: bool = Field(default=False, description="it was named by `--allow-missing`, and decides nothing")
@@ -175,5 +175,6 @@ class ResultSeries(Model):
     margin: float = Field(default=0.02, ge=0, description="the largest difference to ignore, as a share")
     results: list[SeriesResult]
     steps: list[SeriesStep] = Field(default_factory=list)
+    is_one_value: bool = Field(default=False, exclude=True, description="whether all runs of all have one value")
     newest: Text = Field(default="", description="what of the newest result the levels do not hold; empty for nothing")
     left_out: list[Text] = Field(default_factory=list, description="results that say nothing, and why")

@@ -16,6 +16,7 @@ Document = TypeVar("Document", bound=BaseModel)
 LATEST: int = Findings.model_fields["protocol"].default
 # A list of 30,000 runs takes about 10 MB.
 MAX_BYTES = 256 << 20
+_LARGE = 1 << 20
 
 
 def write_findings(findings: Findings, file: Path) -> None:
@@ -34,13 +35,23 @@ def read_findings(file: Path) -> Findings:
 
 def _read(kind: type[Document], file: Path, most: int, called: str, page: str, again: str) -> Document:
     try:
-        return kind.model_validate_json(read_whole(file, most))
+        data = read_whole(file, most)
+        lacks = _missing_key(kind, data) if len(data) > _LARGE else None
+        if lacks:
+            raise ProtocolError(str(file), f"broken {called}: {lacks}: Field required", page, again)
+        return kind.model_validate_json(data)
     except OSError as error:
         raise ProtocolError(str(file), f"cannot be read: {error.strerror}", called, again) from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the document"
         raise ProtocolError(str(file), f"broken {called}: {where}: {first['msg']}", page, again) from error
+
+
+def _missing_key(kind: type[Document], data: bytes) -> str | None:
+    """Return a required key that occurs nowhere: a large file of another tool would be parsed into gigabytes."""
+    required = (name for name, field in kind.model_fields.items() if field.is_required())
+    return next((name for name in required if f'"{name}"'.encode() not in data), None)
 
 
 NAME, PAGE = "reproduction.json", "reproduce.html"

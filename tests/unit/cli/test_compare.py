@@ -231,6 +231,11 @@ GATED: dict[str, tuple[str, str, list[str]]] = {
     "a benchmark that cannot be read": (
         both(USUAL).replace('"b", "times": [1.0', '"b", "times": ["1.0"'), both(USUAL), [],
     ),
+    "one of several files that cannot be read": (both(USUAL), both(USUAL), ["bad.json"]),
+    "all benchmarks, where a file of the baseline cannot be read": (both(USUAL), both(USUAL), ["bad.json"]),
+    "an unreadable file that `--allow-missing` names": (
+        both(USUAL), both(USUAL), ["bad.json", "--allow-missing", "bad.json"],
+    ),
     "an interval that holds the margin": (both([0.7, 1.6, 0.8, 1.4, 0.9, 1.3]), both(USUAL), []),
     "one run of each benchmark": (of_one("1.5"), of_one("1.0"), []),
     "one and the same value in all runs": (
@@ -260,7 +265,12 @@ def test_gate_decides_as_its_page_says(tmp_path: Path, row: str) -> None:
     suffix = "csv" if new.startswith("value") else "json"
     for name, text in (("new", new), ("old", old)):
         (tmp_path / f"{name}.{suffix}").write_text(text)
-    asked = ["gate", f"new.{suffix}", "--against", f"old.{suffix}", "--junit", "j.xml", "--summary", "s.md", *options]
+    (tmp_path / "bad.json").write_text("{")
+    sources, more = [f"new.{suffix}", f"old.{suffix}"], options
+    if bad := options[:1] == ["bad.json"]:
+        at, more = int("baseline" in row), options[1:]
+        sources[at] = f"hyperfine:{sources[at]},bad.json"
+    asked = ["gate", sources[0], "--against", sources[1], "--junit", "j.xml", "--summary", "s.md", *more]
     decision, code = page_rows()[row]
     said = scalograph(asked, tmp_path)
     assert said.code == code, said
@@ -271,8 +281,11 @@ def test_gate_decides_as_its_page_says(tmp_path: Path, row: str) -> None:
     whole = ET.parse(tmp_path / "j.xml").getroot().find("testsuite/testcase[@name='gate']")
     assert whole is not None and (whole.find("failure") is None) == (code == 0)
     if code == Exit.CONFIGURATION_FAILED:
-        (lost,) = ET.parse(tmp_path / "j.xml").getroot().iterfind("testsuite/testcase[@name='b']/error")
-        assert lost.get("message") in ("missing", "failed in 6 of 6 runs")
+        name = "bad.json" if bad else "b"
+        (lost,) = ET.parse(tmp_path / "j.xml").getroot().iterfind(f"testsuite/testcase[@name='{name}']/error")
+        assert lost.get("message") in ("missing", "failed in 6 of 6 runs", "cannot be read")
+    if bad:
+        assert "bad.json" in said.printed
 
 
 def test_mostly_disturbed_runs_decide_nothing(tmp_path: Path) -> None:

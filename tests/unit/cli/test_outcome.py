@@ -264,6 +264,49 @@ def test_what_a_library_makes_of_a_signal_is_a_signal(wrong: Exception, monkeypa
             signal.signal(number, handler)
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
+def test_a_signal_while_an_object_is_cleared_is_not_lost(tmp_path: Path, number: int, code: int) -> None:
+    sender = f"""
+import signal, time
+from scalograph.cli import ending
+from scalograph.cli.main import main
+
+class Cleared:
+    def __del__(self):
+        signal.raise_signal({int(number)})
+
+def run(_arguments):
+    Cleared()
+    time.sleep(60)
+
+ending.run_guarded = run
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+    argv = [sys.executable, "-c", sender]
+    done = subprocess.run(
+        argv, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=50, check=False
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_sigterm_outside_of_a_command_is_no_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    def main(*_: object, **__: object) -> int:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            return 130  # as typer does
+        return 0
+
+    monkeypatch.setattr(ending.app, "main", main)
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        assert _code(["import", "x"]) == Exit.TERMINATED
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 @pytest.mark.parametrize(("wrong", "message"), [
     (MemoryError(), "memory: too little"), (OSError(errno.ENOMEM, "x"), "memory: too little"),
     (ImportError(f"x.so: {os.strerror(errno.ENOMEM)}"), "memory: too little"),

@@ -34,6 +34,18 @@ def data(folder: Path, text: str) -> Path:
     return given(folder, text, "data.csv")
 
 
+def test_one_point_that_contradicts_all_others_is_named() -> None:
+    for at, size in ((1, 2), (2, 4), (3, 8)):
+        rates = [10.0, 19.0, 36.0, 60.0, 90.0]
+        rates[at] *= 1000
+        with pytest.raises(StudyError, match=rf"at size {size}: .* times what all other points predict") as refused:
+            laws_of([1, 2, 4, 8, 16], rates)
+        assert "the others give sigma 0.0" in str(refused.value.problems[0])
+    # A collapse at the end is no mistake, nor a program that is best alone.
+    for rates in ([10.0, 19.0, 36.0, 60.0, 0.09], [60.0, 8.0, 9.0, 9.2, 9.3]):
+        assert laws_of([1, 2, 4, 8, 16], rates)["reason"]
+
+
 def laws_of(sizes: Any, rates: Any, weights: str = "relative", predicted: Sequence[float] = ()) -> dict[str, Any]:
     return laws(Points(list(sizes), list(rates)), weights, 0.95, predicted)
 

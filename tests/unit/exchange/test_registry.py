@@ -295,6 +295,55 @@ def test_criterion_follows_no_link_and_waits_for_no_pipe(tmp_path: Path) -> None
         assert "sample.json is no plain file" in str(refusal("criterion", tmp_path / name))
 
 
+def test_links_in_a_circle_are_no_file(tmp_path: Path) -> None:
+    (tmp_path / "circle.json").symlink_to("circle.json")
+    with pytest.raises(StudyError, match="No such file"):
+        registry_read(None, tmp_path / "circle.json", FILES["hyperfine"])
+
+
+def test_a_status_that_is_none_leaves_out_a_file_of_one_part(tmp_path: Path) -> None:
+    header = (RECORDED / "instruments/hey-0.1.csv").read_text().splitlines()[0]
+    (tmp_path / "hey.csv").write_text(f"{header}\n0.1,0,0,0,0,0,000,0.1\n")
+    assert "000" in refusal("hey", tmp_path / "hey.csv").found
+
+
+def read_changed(tmp_path: Path, tool: str, file: str, old: str, new: str) -> ImportedFiles:
+    """Read a recorded output in which one text was replaced, which it must hold."""
+    text = (RECORDED / "instruments" / file).read_text()
+    assert old in text
+    (tmp_path / file).write_text(text.replace(old, new))
+    return registry_read(tool, tmp_path / file)
+
+
+@pytest.mark.parametrize(("tool", "file", "old", "new", "told"), [
+    ("pgbench", "pgbench-15.txt", "\ninitial connection time", "\nrate limit schedule lag: avg 0.2 (max 3.1) ms"
+     "\ninitial connection time", "--rate"),
+    ("wrk", "wrk2.txt", "Running", "Running", "-R"),
+    ("fio", "fio-3.33.json", '"rw": "randrw",', '"rw": "randrw", "rate_iops": "100",', "rate_iops"),
+    ("ycsb", "ycsb-0.17.txt", "-t -db", "-load -db", "load"),
+    ("redis-benchmark", "redis-benchmark-7.csv", '"27027.03"', '"-nan"', "a rate of -nan"),
+    ("gobench", "gobench-1.26.txt", "PASS", "FAIL\tsums\t0.1s", "the package failed"),
+    ("pytest-benchmark", "pytest-benchmark-5.3.json", "perf_counter", "process_time", "CPU time, by"),
+])  # fmt: skip
+def test_what_makes_a_value_another_one_is_reported(
+    tmp_path: Path, tool: str, file: str, old: str, new: str, told: str
+) -> None:
+    reading = read_changed(tmp_path, tool, file, old, new)
+    texts = [text for each in reading.benchmarks for text in (*each.warnings, *each.params, *each.params.values())]
+    assert any(told in text for text in (*texts, *(part.reason for part in reading.left_out)))
+
+
+def test_a_time_below_a_clock_cycle_and_a_name_that_comes_twice_are_no_measurement_of_one(tmp_path: Path) -> None:
+    (tmp_path / "go.txt").write_text("BenchmarkA-8 \t 1000000000\t 0.0000001 ns/op\nBenchmarkB-8 \t 100\t 12 ns/op\n")
+    reading = registry_read("gobench", tmp_path / "go.txt")
+    assert [each.name for each in reading.benchmarks] == ["B"] and "clock cycle" in reading.left_out[0].reason
+    entry = {"name": "a", "run_type": "iteration", "time_unit": "ns"}
+    entries = [{**entry, "repetition_index": i % 2, "real_time": 10.0 if i < 2 else 900.0} for i in range(4)]
+    (tmp_path / "g.json").write_text(json.dumps({"context": {}, "benchmarks": entries}))
+    first, second = registry_read("google-benchmark", tmp_path / "g.json").benchmarks
+    assert (first.params, second.params) == ({}, {"registration": "2"})
+
+
 PGBENCH = text_of("pgbench")[text_of("pgbench").rindex("pgbench (") :]
 ABORTED = PGBENCH.replace("actually processed: 6791", "actually processed: 57/1000")
 SYSBENCH = text_of("sysbench")[: text_of("sysbench").index("sysbench 1.0", 9)]

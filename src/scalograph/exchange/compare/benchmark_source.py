@@ -61,7 +61,8 @@ def benchmark_source(reading: ImportedFiles, label: str, name: str | None = None
         label=label, name=reading.tool, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
         along=max(levels[0], key=lambda name: _rank([row[name] for row in levels])), response=response,
         configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured),
-        facts=facts | {"mode": chosen[0].mode}, has_settings=any(benchmark.facts for benchmark in chosen),
+        unread=reading.unread, facts=facts | {"mode": chosen[0].mode},
+        has_settings=any(benchmark.facts for benchmark in chosen),
         failed=tuple(failed), refused=_refusal([benchmark for benchmark, _ in measured]),
         trust=Trust(level="caution", sentence=" ".join(filter(None, sentences)), causes=list(dict.fromkeys(notes))),
     )  # fmt: skip

@@ -72,6 +72,7 @@ class MeasuredSource:
         laws_left_out: whether other curves have laws.
         is_shared: whether its times are corrected for other processes.
         varied: what was drawn anew for each block.
+        unread: files of it that cannot be read.
     """
 
     label: str
@@ -91,6 +92,7 @@ class MeasuredSource:
     laws_left_out: bool = False
     is_shared: bool = False
     varied: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def is_printed(self) -> bool:

@@ -98,30 +98,36 @@ _WITHIN_FLOOR = "Results of different times differ by up to {} on this machine: 
 
 def compare_sources(
     reference: MeasuredSource, others: Sequence[MeasuredSource], margin: float | None = None, confidence: float = 0.95,
-    floor: float = 0.0, allow_missing: Collection[str] = (),
+    floor: float = 0.0, allow_missing: Collection[str] = (), needs_files: bool = False,
 ) -> ResultComparisons:  # fmt: skip
     """Compare results with the first one, the `reference`, at simultaneous intervals.
 
     `margin` is the largest difference to ignore, as a share, None for 2%: noise never widens it. `floor` is the noise
     floor of the common machine, as a share, 0 where unknown; `allow_missing` names configurations that another result
-    may lack. Raises StudyError: two have nothing in common, or the first has no configuration of such a name.
+    may lack. With `needs_files` a file of another result that cannot be read is one of these.
+
+    Raises StudyError: two have nothing in common, or the first has no configuration of such a name.
     """
-    names = configuration_names(reference, reference.every_levels())
+    unread = [file for other in others for file in other.unread] if needs_files else []
+    names = [*configuration_names(reference, reference.every_levels()), *unread]
     if unknown := next((name for name in allow_missing if name not in names), None):
         raise unknown_name_error("--allow-missing", f'{reference.label} has no "{unknown}"', unknown, names)
     each = 1 - (1 - confidence) / len(others)
-    comparisons = [_compare_result(reference, other, margin, each, floor, allow_missing) for other in others]
+    comparisons = [
+        _compare_result(reference, other, margin, each, floor, allow_missing, needs_files) for other in others
+    ]
     worst = min((comparison.answer for comparison in comparisons), key=_WORST.index)
     return ResultComparisons(answer=worst, results=comparisons)
 
 
 def _compare_result(
     reference: MeasuredSource, other: MeasuredSource, margin: float | None, confidence: float, floor: float,
-    allow_missing: Collection[str],
+    allow_missing: Collection[str], needs_files: bool,
 ) -> ResultComparison:  # fmt: skip
     pairs = match_sources(reference, other)
     pairs, is_one_value = _bound_by_resolution(pairs, reference.response.unit)
-    lost = [row.model_copy(update={"allowed": row.name in allow_missing}) for row in pairs.lost]
+    files = [LostConfiguration(name=file, levels={}, why="unread") for file in other.unread * needs_files]
+    lost = [row.model_copy(update={"allowed": row.name in allow_missing}) for row in (*pairs.lost, *files)]
     ranks = _ranks(reference, pairs)
     ratios = _ratios(reference, pairs, confidence, ranks)
     is_rate = reference.response.better == "higher"
@@ -161,15 +167,21 @@ def _compare_result(
 
 def _bound_by_resolution(pairs: MatchedConfigurations, unit: str) -> tuple[MatchedConfigurations, bool]:
     """Keep times and rates that do not vary open by the resolution of all; tell whether all have one value."""
-    deciding = [side.scores for _, *sides in pairs.pairs if _decides(*sides) for side in sides]
-    if not deciding or (unit not in SECONDS and not unit.endswith("/s")):
+    deciding = [side for _, *sides in pairs.pairs if _decides(*sides) for side in sides]
+    if not deciding or not has_resolution(unit):
         return pairs, False
-    step = common_step(*deciding)
-    bounded = [(levels, _keep_open(before, step), _keep_open(after, step)) for levels, before, after in pairs.pairs]
-    return pairs._replace(pairs=bounded), step is None and any(len(scores) > 1 for scores in deciding)
+    step = common_step(*(side.scores for side in deciding))
+    bounded = [(levels, keep_open(before, step), keep_open(after, step)) for levels, before, after in pairs.pairs]
+    return pairs._replace(pairs=bounded), step is None and any(len(side.scores) > 1 for side in deciding)
 
 
-def _keep_open(side: SourceConfiguration, step: float | None) -> SourceConfiguration:
+def has_resolution(unit: str) -> bool:
+    """Return whether values of this unit vary from run to run unless a clock or their digits hide it."""
+    return unit in SECONDS or unit.endswith("/s")
+
+
+def keep_open(side: SourceConfiguration, step: float | None) -> SourceConfiguration:
+    """Return a configuration whose ratio stays open by as much as rounding to a step hides."""
     hidden = min(rounding(side.scores, step), MOST_LOG) if len(side.scores) > 1 and have_logs(side.scores) else 0.0
     estimate = widen_by_step(side.estimate, step, side.scores) if side.estimate else None
     return side._replace(open_log=side.open_log + hidden, estimate=estimate) if hidden else side
@@ -189,7 +201,8 @@ def lost_text(lost: Sequence[LostConfiguration], label: str) -> str:
     """List what failed or is missing in a result and was not allowed to; empty where nothing is."""
     unexpected = [row for row in lost if not row.allowed]
     parts = [f"{row.name} failed in {row.n_failed:,} of {count_noun(row.n_runs, 'run')}" if row.n_runs
-             else f"{row.name} is missing" for row in unexpected[:MOST_NAMED]]  # fmt: skip
+             else f"{row.name} {'cannot be read' if row.why == 'unread' else 'is missing'}"
+             for row in unexpected[:MOST_NAMED]]  # fmt: skip
     parts += [f"and {len(unexpected) - MOST_NAMED} more"] if len(unexpected) > MOST_NAMED else []
     return f"in {label}, {', '.join(parts)}" if unexpected else ""
 

@@ -9,12 +9,21 @@ import numpy as np
 
 from scalograph.analysis.change_points import FEWEST, ChangePoint, change_points
 from scalograph.analysis.curve_ratios import curve_ratios
+from scalograph.analysis.modes import common_step
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.versus import SAME
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.matched_configurations import configuration_names, match_sources
-from scalograph.exchange.compare.measured_source import MeasuredSource
-from scalograph.exchange.compare.result_answer import MOST_NAMED, classify_ratio, farthest, have_logs, logs_of
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
+from scalograph.exchange.compare.result_answer import (
+    MOST_NAMED,
+    classify_ratio,
+    farthest,
+    has_resolution,
+    have_logs,
+    keep_open,
+    logs_of,
+)
 from scalograph.protocol.compared_results import ResultSeries, SeriesResult, SeriesStep
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
 from scalograph.protocol.plain import AnswerCase, Level
@@ -44,13 +53,15 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = (), margin: f
         fix = "; ".join([*left_out, *reasons])
         raise StudyError.one("history", "no result that can be compared", "one or more", fix)
     configurations = [[two for _, _, two in match_sources(kept[-1].source, dated.source).pairs] for dated in kept]
+    newest = kept[-1].source
+    open_logs, is_one_value = _bound_by_resolution(configurations, newest.response.unit)
     logs = [[logs_of(row) for row in rows] for rows in configurations]
     levels = [float(np.mean([row.logs.mean() for row in rows])) for rows in logs]
-    changes, newest = change_points(levels), kept[-1].source
+    changes = [change for change in change_points(levels) if _is_visible(levels, open_logs, change.place)]
     results = [
         SeriesResult(
             name=dated.source.label, started=dated.started,
-            level=curve_ratios(logs[0], logs[i]).shift.estimate(0.95),
+            level=curve_ratios(logs[0], logs[i]).shift.estimate(0.95).widen(open_logs[0] + open_logs[i] if i else 0.0),
             stretch=1 + sum(change.place <= i for change in changes),
             doubt=dated.source.trust.sentence if dated.source.trust and dated.source.trust.level == "caution" else "",
         )
@@ -59,9 +70,26 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = (), margin: f
     return ResultSeries(
         title=newest.title, response=newest.response.name, response_title=newest.response.title,
         unit=newest.response.unit, better=newest.response.better, results=results,
-        steps=list(_steps(kept, levels, changes)), newest=_newest(ordered, kept, reasons),
-        left_out=[*left_out, *reasons], margin=SAME if margin is None else margin,
+        steps=list(_steps(kept, levels, changes, open_logs)), is_one_value=is_one_value,
+        newest=_newest(ordered, kept, reasons), left_out=[*left_out, *reasons],
+        margin=SAME if margin is None else margin,
     )  # fmt: skip
+
+
+def _bound_by_resolution(
+    configurations: Sequence[Sequence[SourceConfiguration]], unit: str
+) -> tuple[list[float], bool]:
+    """Return how far each result stays open, as a log, and whether all runs of all have one value."""
+    scores = [row.scores for rows in configurations for row in rows]
+    step = common_step(*scores) if has_resolution(unit) else None
+    open_logs = [max(keep_open(row, step).open_log for row in rows) for rows in configurations]
+    return open_logs, has_resolution(unit) and step is None and any(len(row) > 1 for row in scores)
+
+
+def _is_visible(levels: Sequence[float], open_logs: Sequence[float], at: int) -> bool:
+    """Return whether a level differs from the one before by more than the resolution of both hides."""
+    hidden = open_logs[at - 1] + open_logs[at]
+    return abs(levels[at] - levels[at - 1]) > hidden
 
 
 def _select_results(ordered: Sequence[DatedSource]) -> tuple[list[DatedSource], list[str]]:
@@ -103,15 +131,16 @@ def _refusal(source: MeasuredSource) -> str:
 
 
 def _steps(
-    kept: Sequence[DatedSource], levels: Sequence[float], changes: Sequence[ChangePoint]
+    kept: Sequence[DatedSource], levels: Sequence[float], changes: Sequence[ChangePoint], open_logs: Sequence[float]
 ) -> Iterator[SeriesStep]:
     """Yield each change, with the ratio of its level to the one before."""
     ends = [0, *(shift.place for shift in changes), len(levels)]
     stretches = [np.exp(levels[begin:end]) for begin, end in pairwise(ends)]
     for shift, (before, after) in zip(changes, pairwise(stretches), strict=True):
         here, earlier = kept[shift.place], kept[shift.place - 1]
+        hidden = open_logs[shift.place - 1] + open_logs[shift.place]
         yield SeriesStep(
-            name=here.source.label, started=here.started, ratio=ratio(after, before), p=shift.p,
+            name=here.source.label, started=here.started, ratio=ratio(after, before).widen(hidden), p=shift.p,
             differences=match_sources(earlier.source, here.source).differences,
         )  # fmt: skip
 
@@ -127,6 +156,7 @@ FORMS = {
     "no intervals": "Inconclusive: no change found in {n} results, of which some have too few runs for an interval.",
     "open": "Inconclusive: no change was found in {n} results, but up to {most:at_most} is possible;"
     " the margin is {margin:exact}.",
+    "one value": "Inconclusive: all runs of {n} results have one and the same value; the clock may be too coarse.",
     "few": "Inconclusive: {n} results are too few to find a change; {fewest} are needed. Compare two with"
     " scalograph compare.",
     "newest": "{text}.",
@@ -161,6 +191,7 @@ def _no_change(history: ResultSeries) -> AnswerCase:
     most = farthest([result.level for result in history.results[1:]])
     is_within = most is not None and most <= history.margin
     case = "equivalent" if is_within else "open" if most is not None else "no intervals"
+    case = "one value" if history.is_one_value else case
     return _case(history, case, most=most)
 
 

@@ -25,7 +25,7 @@ from scalograph.exchange.readers.foreign_file import (
 )
 from scalograph.exchange.readers.load_summary import Count, right_rate
 
-_PARAMS = ("rw", "bs", "iodepth", "numjobs")
+_PARAMS = ("rw", "bs", "iodepth", "numjobs", "rate", "rate_iops")
 _MOST_OPTIONS = 200
 _MOST_FACTS = 20
 _KINDS = ("read", "write", "trim")

@@ -19,6 +19,7 @@ _METRIC = re.compile(r"(?<!\S)([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?) (\S+)")
 _FACT = re.compile(r"(goos|goarch|cpu): (.{1,200})")
 # After the last -: GOMAXPROCS, unless it is 1, which go never prints.
 _PROCS = re.compile(r"(.+)-([2-9]|[1-9][0-9]{1,4})")
+_FAILED_PACKAGE = "the package failed"
 _BYTES = re.compile(r"[KMGT]?i?B/s")
 
 
@@ -40,7 +41,8 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     if len(runs) > MAX_BENCHMARKS:
         raise file.refusal("", f"more than {MAX_BENCHMARKS} lines", fix="import its packages one by one")
     names = {
-        package: {run.full for _, run in runs if run.package == package} for package in {r.package for _, r in runs}
+        package: {r.full for _, r in runs if r.package == package and r.reason != _FAILED_PACKAGE}
+        for package in {r.package for _, r in runs}
     }
     procs = {package: _procs(every) for package, every in names.items()}
     yield from join_process(file.each(runs, lambda _, run: _benchmark(run, procs[run.package])))
@@ -55,6 +57,8 @@ def _runs(file: ForeignFile) -> Iterator[tuple[str, _Run]]:
             package = line[5:].strip()
         elif fact := _FACT.fullmatch(line):
             facts = {**facts, fact[1]: fact[2].strip()}
+        elif line.startswith("FAIL\t"):
+            yield f"line {number}", _Run(package, line[5:].split("\t")[0], facts, reason=_FAILED_PACKAGE)
         elif failed := _FAILED.match(line):
             torn = None
             yield f"line {number}", _Run(package, failed[1], facts)
@@ -84,12 +88,16 @@ def _lines(file: ForeignFile) -> Iterator[tuple[int, str]]:
         yield from enumerate("".join(outputs).splitlines(), 1)
 
 
-def _benchmark(run: _Run, procs: Collection[str]) -> Benchmark:
+def _benchmark(run: _Run, procs: Collection[str] | None) -> Benchmark:
     if run.reason:
         raise PartError(f"{run.full[:200]}: {run.reason}")
-    name, params = _parts(run.full, procs)
+    name, params = _parts(run.full, procs or ())
+    warnings: tuple[str, ...] = ()
+    if procs is None:
+        del params["gomaxprocs"]
+        warnings = (f"-{run.full.rpartition('-')[2]} may be GOMAXPROCS or a part of the name, which keeps it",)
     called = f"{run.package}.{name}" if run.package else name
-    benchmark = Benchmark(called, "op", params, "s", (), facts=run.facts)
+    benchmark = Benchmark(called, "op", params, "s", (), facts=run.facts, warnings=warnings)
     if not run.printed:
         return fail(benchmark)
     metrics = {unit: float(value) for value, unit in _METRIC.findall(run.printed)}
@@ -102,17 +110,24 @@ def _benchmark(run: _Run, procs: Collection[str]) -> Benchmark:
     return replace(benchmark, mode=unit, unit="1/s", forks=(fork([value]),))
 
 
-def _procs(names: Collection[str]) -> set[str]:
-    """Return the values of GOMAXPROCS that names of one package end with: all are run with the same ones.
+def _procs(names: Collection[str]) -> set[str] | None:
+    """Return the values of GOMAXPROCS that names of one package end with; None if the end may be of the name itself.
 
-    Where one was run with 1, its name ends with none, and those of the others tell which ones there are.
+    All are run with the same ones. Where one was run with 1, its name ends with none, and those of the others tell
+    which ones there are. A name without parts has no hyphen of its own, and two that end alike have none in common.
 
     >>> _procs({"Add-1", "Add-1-2", "Add-1-4"}) == {"2", "4"}, _procs({"Sort-64", "Max"}), _procs({"Sort-64"})
     (True, set(), {'64'})
+    >>> _procs({"A/size-16"}), _procs({"A/x-8", "A/y-8"}), _procs({"A/size-16", "B-8"}), _procs({"A/1-16", "A/1-32"})
+    (None, {'8'}, {'8'}, None)
     """
     ends = [match.groups() for name in names if (match := _PROCS.fullmatch(name))]
     plain = {base for base, _ in ends if base in names} | {name for name in names if not _PROCS.fullmatch(name)}
-    return {procs for base, procs in ends if not plain or base in plain}
+    if plain:
+        return {procs for base, procs in ends if base in plain}
+    bases = {procs: {base for base, end in ends if end == procs} for _, procs in ends}
+    whole = {procs for procs in bases if any("/" not in base for base in bases[procs])}
+    return whole or (set(bases) if all(len(of) > 1 for of in bases.values()) else None)
 
 
 def _parts(full: str, procs: Collection[str]) -> tuple[str, dict[str, str]]:

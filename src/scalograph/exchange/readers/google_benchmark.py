@@ -1,7 +1,8 @@
 """Results of Google Benchmark (`--benchmark_format=json`): one process, so one fork."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -37,6 +38,7 @@ class _Entry(ForeignPart):
     run_name: Text = ""
     aggregate_name: Text = ""
     threads: Amount = 1
+    repetition: Any = Field(default=None, alias="repetition_index")
     real_time: ReadValue | None = None
     time_unit: Literal["ns", "us", "ms", "s"] = "ns"
     error_occurred: bool = False
@@ -57,8 +59,26 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     parts = [(where, entry) for where, entry in entries if not _is_aggregate(entry, names)]
     if not parts:
         parts = _medians(entries)
-    every = file.each(parts, lambda _, entry: _benchmark(entry, facts))
+    registrations = _registrations(entry for _, entry in parts)
+    numbers = {where: number for number, (where, _) in zip(registrations, parts, strict=True)}
+    every = file.each(parts, lambda where, entry: _benchmark(entry, facts, numbers[where]))
     yield from join_process(every)
+
+
+def _registrations(entries: Iterable[_Entry]) -> list[int]:
+    """Return for each entry how often its name had this repetition: one that comes again is another benchmark.
+
+    >>> every = [{"name": "a", "repetition_index": i} for i in (0, 1, 0, 1)]
+    >>> _registrations(_Entry.model_validate(one) for one in every)
+    [1, 1, 2, 2]
+    """
+    counts = Counter[tuple[str, int | None]]()
+    numbers = []
+    for entry in entries:
+        repetition = entry.repetition if isinstance(entry.repetition, int) else None
+        counts[entry.name, repetition] += repetition is not None
+        numbers.append(max(1, counts[entry.name, repetition]))
+    return numbers
 
 
 def _is_aggregate(entry: _Entry, names: set[str]) -> bool:
@@ -75,10 +95,11 @@ def _medians(entries: Sequence[tuple[str, _Entry]]) -> list[tuple[str, _Entry]]:
     return [(where, entry.model_copy(update={"name": entry.run_name or entry.name})) for where, entry in medians]
 
 
-def _benchmark(entry: _Entry, facts: Mapping[str, str]) -> Benchmark | None:
+def _benchmark(entry: _Entry, facts: Mapping[str, str], registration: int) -> Benchmark | None:
     first, *rest = entry.name.split("/")
     what = [part for part in rest if not _HOW.fullmatch(part)]
     params = {match[1]: match[2] for part in what if (match := _NAMED.fullmatch(part))}
+    params |= {"registration": str(registration)} if registration > 1 else {}
     name = "/".join([first, *(part for part in what if not _NAMED.fullmatch(part))])
     benchmark = Benchmark(name, "iteration", params, "s", (), entry.threads, facts=facts)
     if entry.error_occurred:

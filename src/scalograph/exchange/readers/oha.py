@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from scalograph.exchange.benchmark import Benchmark, join_same
-from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, PartError
+from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart
 from scalograph.exchange.readers.load_summary import Answers, Counts, Errors, http_rate, printed_answers
 
 _START = re.compile(r"^Summary:\n(?=  Success rate:)", re.MULTILINE)
@@ -35,7 +35,4 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
         )
         return
     summary = file.document(_DOCUMENT)
-    try:
-        yield http_rate(_RUN, Answers(summary.summary.total, summary.statuses, summary.errors))
-    except PartError as error:
-        raise file.refusal("statusCodeDistribution", str(error)) from error
+    yield http_rate(_RUN, Answers(summary.summary.total, summary.statuses, summary.errors))

@@ -29,6 +29,8 @@ _FACTS = {
     "tries": re.compile(r"^maximum number of tries: ([0-9]{1,9})$", re.MULTILINE),
     "latency limit": re.compile(r"^number of transactions above the (.{1,40}) latency limit: ", re.MULTILINE),
 }
+# With --rate, whose value is not printed.
+_GIVEN_RATE, _GIVEN = "\nrate limit schedule lag: ", "at a rate that was given (--rate)"
 _SCRIPT = re.compile(r"^SQL script [0-9]{1,3}: (.{1,200})\n(?: - weight: ([0-9]{1,9}))?", re.MULTILINE)
 _LATE = re.compile(r"^number of transactions above the .{1,40} latency limit: ([0-9]{1,18})\b", re.MULTILINE)
 
@@ -68,5 +70,6 @@ def _run(output: str) -> Benchmark:
     late = f"{n_late:,} transactions late" if n_late else ""
     skipped = f"{n_skipped:,} transactions skipped" if n_skipped else ""
     problems = ", ".join(filter(None, (failed, skipped, late)))
-    warnings = (f"{problems} beside {n_done:,}",) if problems else ()
-    return replace(run, forks=(fork([float(rate)]),), warnings=warnings)
+    warnings = [f"{problems} beside {n_done:,}"] if problems else []
+    warnings += [_GIVEN] if _GIVEN_RATE in output else []
+    return replace(run, forks=(fork([float(rate)]),), warnings=tuple(warnings))

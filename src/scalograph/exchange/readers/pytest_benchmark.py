@@ -12,6 +12,7 @@ _MACHINE = {"node": "host", "system": "OS", "release": "kernel", "python_version
             "python_implementation": "Python implementation"}  # fmt: skip
 _CPU = {"brand_raw": "CPU", "brand": "CPU", "count": "CPUs"}
 _COMMIT = {"id": "commit", "dirty": "uncommitted changes", "branch": "branch"}
+_CPU_TIMERS = ("process_time", "thread_time")
 _OPTIONS = {"timer": "timer", "disable_gc": "GC disabled"}
 
 
@@ -46,8 +47,10 @@ def _benchmark(test: _Test, facts: Mapping[str, str]) -> Benchmark:
     name = test.fullname.partition("[")[0] if params else test.fullname
     # A fraction is most often a measured value, and no setting.
     extra = {name: str(value)[:200] for name, value in test.extra.items() if isinstance(value, str | int)}
+    timer = str(test.options.get("timer", ""))
+    is_doubted = {MEAN_ONLY: not test.stats.data, f"CPU time, by {timer[:40]}": timer.endswith(_CPU_TIMERS)}
     return Benchmark(
         name, "round", params, "s", (fork(test.stats.data or [test.stats.mean]),),
         facts={**facts, **pick_facts(test.options, _OPTIONS), **extra},
-        warnings=() if test.stats.data else (MEAN_ONLY,),
+        warnings=tuple(text for text, is_so in is_doubted.items() if is_so),
     )  # fmt: skip

@@ -5,6 +5,7 @@ It stops at the first error, and gives the test that met it no figure.
 
 import re
 from collections.abc import Iterator
+from math import isfinite
 
 from scalograph.exchange.benchmark import Benchmark, fail, join_same
 from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, first_group
@@ -14,7 +15,7 @@ from scalograph.exchange.readers.load_summary import right_rate
 _START = re.compile(
     r"^ ?(?:====== (?P<long>.{1,200}?) ======"
     r"|(?P<quiet>\S.{0,200}?): (?P<rate>[0-9.]{1,30}) requests per second\b.*"
-    r'|"(?P<row>[^"\n]{1,200})","(?P<column>[0-9.]{1,30})"(?:,"[^"\n]*")*'
+    r'|"(?P<row>[^"\n]{1,200})","(?P<column>-?(?:[0-9.]{1,30}|nan|inf))"(?:,"[^"\n]*")*'
     r"|(?P<ended>\S.{0,200}?): rps=.*\n\s*(?P<error>Error.{1,200}))\s*$",
     re.MULTILINE,
 )
@@ -53,4 +54,6 @@ def _test(output: str) -> Benchmark:
         rate = float(text)
     except ValueError as error:
         raise PartError(f"{test[:80]}: an output without its rate") from error
+    if not isfinite(rate):
+        raise PartError(f"{test[:80]}: a rate of {text}")
     return right_rate(run, rate, None, {})

@@ -1,5 +1,6 @@
 """Read files of other tools by the name of their format; the registry is `study/reader_names.py`."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -19,17 +20,20 @@ if TYPE_CHECKING:  # it takes a tenth of a second
 
 # Squares and products of values must stay finite.
 WIDEST = 1e100
+# Seconds: less than a cycle of any clock.
+_SHORTEST = 1e-11
 # Of all files together.
 MOST_BENCHMARKS = 100_000
 
 
 @dataclass(frozen=True)
 class ImportedFiles:
-    """What files hold: benchmarks of the tools that wrote them, and parts that could not be read."""
+    """What files hold: benchmarks of the tools that wrote them, and parts (`unread`: files) that could not be read."""
 
     tool: str
     benchmarks: list[Benchmark]
     left_out: tuple[LeftOut, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def read(name: str | None, *files: Path, options: Any = None, strict: bool = False) -> ImportedFiles:
@@ -47,6 +51,7 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
 
     every: list[ImportedFiles] = []
     refused: list[StudyError] = []
+    unread: list[str] = []
     repeats = _find_repeats(files)
     with shared_limits():
         for file in (file for i, file in enumerate(files) if i not in repeats):
@@ -56,6 +61,7 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
                 if isinstance(error, TooMuchError) or not file.exists():
                     raise
                 refused.append(error)
+                unread.append(file.name)
     lost = [part for reading in every for part in reading.left_out]
     lost += [LeftOut(files[i].name, f"the same content as {first}: counted once") for i, first in repeats.items()]
     lost += [LeftOut(problem.where, problem.found) for error in refused for problem in error.problems]
@@ -67,7 +73,7 @@ def read(name: str | None, *files: Path, options: Any = None, strict: bool = Fal
         more = f"with the files before it more than {MOST_BENCHMARKS} benchmarks"
         raise StudyError.one(str(files[-1]), more, "fewer", "read fewer files at once")
     tools = ", ".join(dict.fromkeys(reading.tool for reading in every))
-    return ImportedFiles(tools, join_files(reading.benchmarks for reading in every), tuple(lost))
+    return ImportedFiles(tools, join_files(reading.benchmarks for reading in every), tuple(lost), tuple(unread))
 
 
 def _find_repeats(files: Sequence[Path]) -> dict[int, Path]:
@@ -76,7 +82,7 @@ def _find_repeats(files: Sequence[Path]) -> dict[int, Path]:
     first: dict[object, Path] = {}
     repeats = {}
     for i, file in enumerate(files):
-        content: object = file.resolve()
+        content: object = os.path.realpath(file)  # as it is, where links lead in a circle
         if file.is_file() and sizes[file.stat().st_size] > 1:
             with suppress(OSError), file.open("rb") as opened:
                 content = file_digest(opened, "sha256").digest()
@@ -126,13 +132,20 @@ def _read_format(file: "ForeignFile", options: Any = None) -> ImportedFiles:
 
 def _leave_unfit_out(file: "ForeignFile", every: Iterable[Benchmark]) -> Iterator[Benchmark]:
     """Leave out values whose squares are infinite, as overlong digits give, and names that are all params."""
-    for benchmark in every:
-        if max(values_of(benchmark.forks), default=0.0) > WIDEST:
-            file.leave_out(benchmark.name[:80], "a value above 1e100")
-        elif (n := len(benchmark.params)) > MAX_PARAMS:
-            file.leave_out(benchmark.name[:80], f"{n} params are more than {MAX_PARAMS}")
-        else:
-            yield benchmark
+    from scalograph.exchange.readers.foreign_file import PartError
+
+    try:
+        for benchmark in every:
+            if max(values_of(benchmark.forks), default=0.0) > WIDEST:
+                file.leave_out(benchmark.name[:80], "a value above 1e100")
+            elif benchmark.unit == "s" and 0 < max(values_of(benchmark.forks), default=0.0) < _SHORTEST:
+                file.leave_out(benchmark.name[:80], "less than a clock cycle: it did not repeat its work")
+            elif (n := len(benchmark.params)) > MAX_PARAMS:
+                file.leave_out(benchmark.name[:80], f"{n} params are more than {MAX_PARAMS}")
+            else:
+                yield benchmark
+    except PartError as error:  # of a file that is one part
+        file.leave_out(error.at, str(error))
 
 
 def left_out_text(parts: Sequence[LeftOut], most: int = 2) -> str:

@@ -15,6 +15,8 @@ _RATE = re.compile(r"^Requests/sec: +([0-9]+\.?[0-9]*)\n", re.MULTILINE)
 _STATUS = re.compile(r"^ +Non-2xx or 3xx responses: ([0-9]{1,18})$", re.MULTILINE)
 _SOCKET = re.compile(r"^ +Socket errors: (.*)$", re.MULTILINE)
 _KIND = re.compile(r"(connect|read|write|timeout) ([0-9]{1,18})")
+# Of wrk2, which does not print the rate.
+_GIVEN_RATE, _GIVEN = "Thread calibration: ", "at a rate that was given (-R)"
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 # A year: what is longer is a clock that went backward.
 _MOST_SECONDS = 3e7
@@ -44,5 +46,6 @@ def _run(output: str) -> Benchmark:
         return fail(
             run, f"all {n:,} answers late or wrong" if n else f"no answer, {problems}" if problems else "no answer"
         )
-    warnings = (f"{problems} beside {n:,} answers",) if problems else ()
-    return replace(run, forks=(fork([float(rate) * (1 - wrong / n)]),), warnings=warnings)
+    warnings = [f"{problems} beside {n:,} answers"] if problems else []
+    warnings += [_GIVEN] if _GIVEN_RATE in output else []
+    return replace(run, forks=(fork([float(rate) * (1 - wrong / n)]),), warnings=tuple(warnings))

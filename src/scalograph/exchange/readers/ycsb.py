@@ -22,6 +22,8 @@ _COMMAND = {
     "database": re.compile(r"^Command line: .*-db (\S{1,200})", re.MULTILINE),
 }
 
+_LOAD = re.compile(r"^Command line: (?:.* )?-load(?: |$)", re.MULTILINE)
+
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the runs of a file that holds one output or several; a run in which no operation was right failed."""
@@ -55,5 +57,6 @@ def _run(output: str) -> Benchmark:
         raise PartError(f"an output without the results of {n_run - n_all:,} of {n_run:,} operations")
     settings = {name: text for name, pattern in _COMMAND.items() if (text := first_group(pattern, output))}
     params = {name: text for name, text in settings.items() if name in ("threads", "target")}
+    params |= {"phase": "load"} if _LOAD.search(output) else {}
     facts = {name: text for name, text in settings.items() if name not in params}
     return right_rate(Benchmark("ycsb", "operations", params, "1/s", (), facts=facts), right, seconds, wrong)

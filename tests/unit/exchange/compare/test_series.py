@@ -59,6 +59,22 @@ def test_results_with_no_change_beyond_the_margin(n: int, step_at: int | None, m
     assert [*cases_of(series_claim(series([*results(6), single])))] == ["no intervals"]
 
 
+def test_values_that_do_not_vary_are_bounded_by_their_resolution() -> None:
+    def history(*times: float, scores: tuple[float, ...] = (1.0,) * 6) -> ResultSeries:
+        return series([dated(i, source(f"r{i:02}", {1: time}, scores)) for i, time in enumerate(times)])
+
+    assert [*cases_of(series_claim(history(*[10.0] * 12)))] == ["one value"]
+    # One step of the clock is no change; twenty are.
+    one = history(*[10.0] * 7, *[11.0] * 5)
+    assert one.steps == [] and [*cases_of(series_claim(one))] == ["open"]
+    many = history(*[10.0] * 7, *[30.0, 31.0, 30.0, 31.0, 30.0])
+    assert [step.name for step in many.steps] == ["r07"] and many.steps[0].ratio.low < 2.9
+    assert series_claim(many).answered
+    # A counter has no clock.
+    counts = [dated(i, source(f"r{i:02}", {1: 10.0}, (1.0,) * 6, response={"unit": ""})) for i in range(12)]
+    assert [*cases_of(series_claim(series(counts)))] == ["equivalent"]
+
+
 def test_what_says_or_decides_nothing_is_left_out() -> None:
     every = results(8)
     every[2] = dated(2, source("busy", CURVE, refused="9 of 9 runs were disturbed"))
