@@ -58,6 +58,7 @@ class CpuBudget:
     Attributes:
         wall_s: from the first task's exec to the last one's exit.
         others_s: what other programs took, excluded.
+        busiest_s: CPU time of each task, the largest first, as many as there are CPUs.
         n_lost: records that are missing.
     """
 
@@ -66,6 +67,7 @@ class CpuBudget:
     parts: dict[LossCause, float]
     n_lost: int = 0
     others_s: float = 0.0
+    busiest_s: tuple[float, ...] = ()
 
 
 def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:
@@ -83,7 +85,13 @@ def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:
         parts[cause] += ns
     _spread_unsampled(parts)
     seconds = {cause: ns / 1e9 for cause, ns in parts.items() if ns}
-    return CpuBudget(sum(seconds.values()), (trace.end - trace.start) / 1e9, seconds, trace.n_lost)
+    used = sorted((_cpu_ns(task) / 1e9 for task in trace.tasks.values()), reverse=True)[:n_cpus]
+    wall_s = (trace.end - trace.start) / 1e9
+    return CpuBudget(sum(seconds.values()), wall_s, seconds, trace.n_lost, busiest_s=tuple(used))
+
+
+def _cpu_ns(task: ThreadTrace) -> int:
+    return sum(stay.end - stay.start for stay in task.stays)
 
 
 def _spread_unsampled(parts: dict[LossCause, float]) -> None:
@@ -114,7 +122,7 @@ class _Splitter:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._absences = {tid: [*_absences(tid, task, trace)] for tid, task in trace.tasks.items()}
-        used = {tid: sum(stay.end - stay.start for stay in task.stays) for tid, task in trace.tasks.items()}
+        used = {tid: _cpu_ns(task) for tid, task in trace.tasks.items()}
         self._services = {tid for tid, ns in used.items() if ns < _SERVICE * sum(used.values())}
         self._starts = {tid: [a.start for a in every] for tid, every in self._absences.items()}
         self._sample_times = {tid: [at for at, _ in task.samples] for tid, task in trace.tasks.items()}
@@ -122,7 +130,7 @@ class _Splitter:
     def spent(self) -> Iterator[tuple[LossCause, float]]:
         """Yield the CPU time of each task by the functions of its samples."""
         for task in self._trace.tasks.values():
-            cpu_ns = sum(stay.end - stay.start for stay in task.stays)
+            cpu_ns = _cpu_ns(task)
             for _, stack in task.samples:
                 yield wait_kinds.cpu_cause(stack), cpu_ns / len(task.samples)
             if cpu_ns and not task.samples:

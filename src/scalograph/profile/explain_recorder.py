@@ -16,7 +16,7 @@ from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.profile import recording
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
-from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
+from scalograph.profile.level_losses import LevelRuns, compare_levels, efficiencies, rule_out
 from scalograph.profile.perf_trace import Trace, parse_trace
 from scalograph.profile.recorder import INSTALL, MAX_LINE, first_stderr_line, refuse_unable, select_configurations
 from scalograph.profile.values import Configuration, Level
@@ -226,7 +226,7 @@ class Explainer:
             cpus=tuple(level.cpus for level in levels), n_runs=tuple(len(level.budgets) for level in levels),
             capacity_s=capacity, gain=speeds[1] / speeds[0], lost_cpus=losses.lost_cpus, parts=losses.parts,
             unexplained=losses.unexplained, ruled_out=rule_out(losses.parts), not_visible=_not_visible(),
-            overhead=overhead,
+            overhead=overhead, efficiency=efficiencies(first, second),
             warnings=tuple(warnings),
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from scalograph.profile import wait_kinds
 from scalograph.profile.cpu_budget import CpuBudget
 from scalograph.profile.perf_trace import Frame, Frames
 from scalograph.profile.wait_kinds import LossCause
-from scalograph.protocol.explanation import LEAST_SHARE, MAX_PARTS, LossPart, Share
+from scalograph.protocol.explanation import LEAST_SHARE, MAX_PARTS, Efficiency, LossPart, Share
 
 _MOST = 0.8  # of a function's time in one callee: the callee says more
 
@@ -200,3 +200,27 @@ def rule_out(parts: Sequence[LossPart]) -> tuple[str, ...]:
         if sum(map(abs, highs)) < LEAST_SHARE:
             ruled_out.append(kind)
     return tuple(ruled_out)
+
+
+def efficiencies(before: LevelRuns, after: LevelRuns) -> tuple[Efficiency, Efficiency]:
+    """Return the factors of efficiency of both levels, means over runs (method of the POP Centre of Excellence)."""
+    first, second = _efficiency(before, before), _efficiency(after, before)
+    return first, second
+
+
+def _efficiency(level: LevelRuns, base: LevelRuns) -> Efficiency:
+    runs = [budget for budget in level.budgets if budget.busiest_s and budget.busiest_s[0]]
+    tops = [budget.busiest_s[0] for budget in runs]
+    balance = [sum(run.busiest_s) / (level.n_cpus * top) for run, top in zip(runs, tops, strict=True)]
+    busy = [top / run.wall_s for run, top in zip(runs, tops, strict=True)]
+    own, first = _cpu_per_unit(level), _cpu_per_unit(base)
+    return Efficiency(
+        load_balance=fmean(balance) if balance else 0.0, communication=fmean(busy) if busy else 0.0,
+        computation=first / own if own else 1.0,
+    )  # fmt: skip
+
+
+def _cpu_per_unit(level: LevelRuns) -> float:
+    kinds = (wait_kinds.USER, wait_kinds.SYSTEM, wait_kinds.FAULT)
+    pairs = zip(level.budgets, level.work, strict=True)
+    return fmean(sum(s for cause, s in b.parts.items() if cause.kind in kinds) / units for b, units in pairs)

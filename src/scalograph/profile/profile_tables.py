@@ -192,6 +192,11 @@ def add_profile(findings: Findings, folder: Path | None, table: Table) -> Findin
 
 
 _SHOWN_PARTS = 8
+_FACTORS = ("global", "parallel", "load balance", "communication", "computation scaling")
+_POP = (
+    "global = parallel x computation scaling, parallel = load balance x communication, as the POP project of HPC "
+    "centers defines them; communication is serialization and transfer together"
+)
 
 
 def explanation_table(document: Explanation) -> TableDoc:
@@ -213,6 +218,18 @@ def explanation_table(document: Explanation) -> TableDoc:
         f"{min(document.n_runs)} recorded runs of each level; intervals over runs; below 1% is omitted"
     )
     return TableDoc(id="explanation", title="Where lost CPU time goes", note=note, columns=columns, rows=rows)
+
+
+def efficiency_table(document: Explanation) -> TableDoc | None:
+    """Make the table of the factors of efficiency; None where the runs have none."""
+    if document.efficiency is None:
+        return None
+    columns = [Column(name=document.factor, kind="label"), *(Column(name=name) for name in _FACTORS)]
+    rows: list[list[Cell]] = []
+    for level, factors in zip(document.levels, document.efficiency, strict=True):
+        parts = (factors.load_balance, factors.communication, factors.computation)
+        rows.append([level, *(_round(x) for x in (parts[0] * parts[1] * parts[2], parts[0] * parts[1], *parts))])
+    return TableDoc(id="efficiency", title="Factors of efficiency", note=_POP, columns=columns, rows=rows)
 
 
 def _level_name(document: Explanation, index: int) -> str:
@@ -238,5 +255,6 @@ def add_explanation(findings: Findings, folder: Path | None) -> Findings:
         return findings.model_copy(update={"warnings": [*findings.warnings, str(error)]})
     if document is None:
         return findings
-    tables = [*findings.tables, explanation_table(document)]
+    more = [doc for doc in (explanation_table(document), efficiency_table(document)) if doc]
+    tables = [*findings.tables, *more]
     return findings.model_copy(update={"tables": tables, "explanation": document})

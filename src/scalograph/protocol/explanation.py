@@ -47,6 +47,20 @@ class LossPart(Value):
     after_s: float
 
 
+class Efficiency(Value):
+    """The factors of efficiency of a level, as the POP project of HPC centers multiplies them; each is 1 at best.
+
+    Attributes:
+        load_balance: mean CPU time of the busiest tasks, one for each CPU, over that of the busiest one.
+        communication: CPU time of the busiest task over the time of the run: serialization and transfer.
+        computation: CPU time per unit of work at the first level over that at this one.
+    """
+
+    load_balance: float
+    communication: float
+    computation: float
+
+
 class Trial(Value):
     """One change of the second level's command, compared in pairs; `speed` is above 1 where it helps."""
 
@@ -85,6 +99,7 @@ class Explanation(Value):
     not_visible: tuple[Text, ...] = ()
     trials: tuple[Trial, ...] = Field(default=(), max_length=16)
     overhead: tuple[float, float] = (1.0, 1.0)
+    efficiency: tuple[Efficiency, Efficiency] | None = None
     warnings: tuple[Text, ...] = Field(default=(), max_length=64)
 
     @property

@@ -43,6 +43,9 @@ _LOST = "Of {cpus} CPUs {lost:measured} are lost."
 _SCALES = "Of {cpus} CPUs {lost:measured} are lost: there is nothing to explain."
 _INCONCLUSIVE = "Inconclusive: the runs differ too much. More runs: --recordings 10."
 _LARGEST = "{share} of the loss: {cause!s}."
+_EFFICIENCY = (
+    "Efficiency: load balance {load_balance}, communication {communication}, computation scaling {computation}."
+)
 _TRIED = "{lead}: with {name}, speed is {speed:times}."
 
 
@@ -70,6 +73,9 @@ def closing_sentences(document: Explanation) -> Iterator[str]:
     yield from map(trial_sentence, document.trials)
     if document.not_visible:
         yield f"Not visible without hardware counters: {join_names(document.not_visible)}."
+    if document.efficiency is not None:
+        _, after = document.efficiency
+        yield fill(_EFFICIENCY, {name: percent(value) for name, value in after.model_dump().items()})
     if max(document.overhead) > 1 + _MOST_OVERHEAD:
         texts = " and ".join(f"{significant(over)}×" for over in document.overhead)
         yield f"Recording slowed the runs: {texts} the time without it."

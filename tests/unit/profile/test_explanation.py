@@ -3,8 +3,11 @@
 import pytest
 
 from scalograph.errors import StudyError
+from scalograph.profile.cpu_budget import CpuBudget
 from scalograph.profile.explain_recorder import choose_pair, record_command
-from scalograph.profile.profile_tables import add_explanation, explanation_table
+from scalograph.profile.level_losses import LevelRuns, efficiencies
+from scalograph.profile.profile_tables import add_explanation, efficiency_table, explanation_table
+from scalograph.profile.wait_kinds import LossCause
 from scalograph.profile.what_if import Change, changes, judge_trial
 from scalograph.protocol.explanation import FILE, Explanation, LossPart, Share, Trial
 from scalograph.questions.assemble import findings
@@ -90,6 +93,18 @@ def test_the_table_shows_each_part_and_what_is_not_explained():
         [30, None, None, "more CPU time for the same work in spin"], [0, 0, 0, "not explained"],
     ]  # fmt: skip
     table_layout(doc)
+
+
+def test_factors_of_efficiency_multiply():
+    parts = {LossCause("user", ()): 1.0}
+    before = LevelRuns(1, [CpuBudget(1.0, 1.0, parts, busiest_s=(1.0,))], [1.0])
+    after = LevelRuns(2, [CpuBudget(1.6, 0.8, {LossCause("user", ()): 1.25}, busiest_s=(0.72, 0.36))], [1.0])
+    first, second = efficiencies(before, after)
+    assert (first.load_balance, first.communication, first.computation) == (1.0, 1.0, 1.0)
+    assert [round(x, 3) for x in (second.load_balance, second.communication, second.computation)] == [0.75, 0.9, 0.8]
+    table = efficiency_table(explanation(efficiency=(first, second)))
+    assert table is not None and table.rows[1] == [2, 0.54, 0.675, 0.75, 0.9, 0.8]
+    assert "load balance 75%" in " ".join(closing_sentences(explanation(efficiency=(first, second))))
 
 
 def test_the_bars_of_the_chart_sum_to_the_capacity():
