@@ -13,6 +13,7 @@ look() { # sets `wanted`
     has tsc || wanted+=(node-typescript)
     has setpriv || wanted+=(util-linux)
     has make || wanted+=(make)
+    has perf || wanted+=(linux-perf)
     # The servers of studies, and what fetches others.
     has pgbench || wanted+=(postgresql)
     has_server haproxy || wanted+=(haproxy)

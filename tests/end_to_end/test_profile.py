@@ -160,14 +160,19 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path) -
         pytest.skip(str(error))
     (tmp_path / "prog.c").write_text(SLEEPER)
     subprocess.run(["cc", "-g", "-O1", "-pthread", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
-    options = ("--threads", "1,2", "--runs", 2, "--recordings", 2, "-o", "results")
-    complete("explain", *options, "--json", "--", "./prog", "{threads}", cwd=tmp_path, codes=(0,))
-    document = json.loads((tmp_path / "results" / "explanation.json").read_text())
+    options = ("--threads", "1,2", "--runs", 2, "-o", "results", "--explain", "--json")
+    done = complete("measure", *options, "--", "./prog", "{threads}", cwd=tmp_path, codes=(0,))
+    document = json.loads(done.stdout)["explanation"]
     parts = {part["kind"]: part for part in document["parts"]}
     assert parts["lock"]["what"] == parts["sleep"]["what"] == "nap_locked"
     assert parts["lock"]["before_s"] == 0 < parts["lock"]["share"]["value"]
     whole = sum(part["share"]["value"] for part in document["parts"]) + document["unexplained"]["value"]
     assert whole == pytest.approx(1.0)
+    again = ("--levels", "2,1", "--recordings", 1, "--what-if", "env NOTHING=1")
+    done = complete("explain", "results", *again, cwd=tmp_path, codes=(0,))
+    assert "with env NOTHING=1, speed is" in done.stdout
+    written = json.loads((tmp_path / "results" / "explanation.json").read_text())
+    assert (written["levels"], written["n_runs"], written["lost_cpus"]["low"]) == ([2, 1], [1, 1], None)
     complete("report", "results", cwd=tmp_path, codes=(0,))
     assert "explanation" in [table["id"] for table in findings_in(tmp_path / "results")["tables"]]
 
