@@ -17,6 +17,7 @@ from scalograph.cli.start import end_early, print_resume_command
 from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
+from scalograph.protocol.explanation import PART
 from scalograph.protocol.results import Results, refuse_taken, write_text
 from scalograph.questions.claims import add_partners, add_sentence, add_varied
 from scalograph.questions.registry import role
@@ -136,8 +137,8 @@ def print_results(
     consent = options.consent().words() if isinstance(options, SearchOptions) else []
     again = shlex.join(["scalograph", "run", str(results.study), *consent]) if by_file else given
     places = study_places(results.folder, findings, again)
-    explanation = findings.explanation.model_dump(mode="json") if findings.explanation else None
-    document = {**document, "results": str(results.folder), **({"explanation": explanation} if explanation else {})}
+    explained = {PART: findings.parts[PART].data} if PART in findings.parts else {}
+    document = {**document, "results": str(results.folder), **explained}
     answer(shown, places, options.tables, options.table, document if options.json else None)
     export_document(options.export_json, shown, document)
     return exit_code(findings, options.strict, shown.claim.answered)

@@ -10,8 +10,8 @@ from scalograph.findings.published.measured_values import MeasuredValue
 from scalograph.findings.published.published_claims import decide_claim
 from scalograph.findings.table import Table
 from scalograph.profile.values import Profile, ProfiledRun, RecordedTasks, Waits, read_profile
-from scalograph.protocol.explanation import LEAST_SHARE, Explanation, Share, read_explanation
-from scalograph.protocol.findings import Cell, Column, Findings, TableDoc
+from scalograph.protocol.explanation import LEAST_SHARE, PART, Explanation, Share, read_explanation
+from scalograph.protocol.findings import Cell, Column, Findings, Part, TableDoc
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.explained import cause_text
@@ -257,4 +257,5 @@ def add_explanation(findings: Findings, folder: Path | None) -> Findings:
         return findings
     more = [doc for doc in (explanation_table(document), efficiency_table(document)) if doc]
     tables = [*findings.tables, *more]
-    return findings.model_copy(update={"tables": tables, "explanation": document})
+    parts = {**findings.parts, PART: Part(data=document.model_dump(mode="json"))}
+    return findings.model_copy(update={"tables": tables, "parts": parts})

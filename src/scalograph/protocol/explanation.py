@@ -11,6 +11,7 @@ from scalograph.protocol.facts import Value
 from scalograph.protocol.plain import Level, Text
 
 FILE = "explanation.json"
+PART = "explanation"  # of the findings
 MAX_BYTES = 1 << 20
 MAX_PARTS = 40
 # Below this share of a level's CPU time nothing is lost that anybody would look for.

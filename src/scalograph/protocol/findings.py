@@ -7,7 +7,6 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
-from scalograph.protocol.explanation import Explanation
 from scalograph.protocol.old_names import rename_in_document, rename_outcomes
 from scalograph.protocol.plain import AnswerCase, FlagField, Level, M, Model, Text
 from scalograph.protocol.published_claim import DecidedClaim, PublishedCurve
@@ -345,7 +344,6 @@ class Findings(Model):
     tables: list[TableDoc] = []
     timelines: list[TimelineDoc] = Field(default=[], max_length=64)
     traces: list[TaskTrace] = Field(default=[], max_length=8)
-    explanation: Explanation | None = Field(default=None, description="where the CPU time goes that scaling loses")
     residue: list[Text] = []
     warnings: list[Text] = []
     noise: StudyNoise | None = None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scalograph.protocol.explanation import Explanation, LossPart
+from scalograph.protocol.explanation import PART, Explanation, LossPart
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
 from scalograph.protocol.findings import Findings
 from scalograph.text.explained import OWN_WORK, cause_text
@@ -20,7 +20,8 @@ MARGIN = {"l": 110, "r": 12, "t": 8, "b": 44}
 
 def figures(findings: Findings) -> list[Figure]:
     """Draw the CPU time of both levels; nothing where the study has no explanation."""
-    document = findings.explanation
+    part = findings.parts.get(PART)
+    document = Explanation.model_validate(part.data) if part and part.data else None
     if document is None or not document.parts:
         return []
     rows = stacked_parts(document)

@@ -9,7 +9,7 @@ from scalograph.profile.level_losses import LevelRuns, efficiencies
 from scalograph.profile.profile_tables import add_explanation, efficiency_table, explanation_table
 from scalograph.profile.wait_kinds import LossCause
 from scalograph.profile.what_if import Change, changes, judge_trial
-from scalograph.protocol.explanation import FILE, Explanation, LossPart, Share, Trial
+from scalograph.protocol.explanation import FILE, PART, Explanation, LossPart, Share, Trial
 from scalograph.questions.assemble import findings
 from scalograph.report import explanation_chart
 from scalograph.report.cells import table_layout
@@ -120,7 +120,7 @@ def test_the_study_of_a_result_has_its_table_and_chart(tmp_path):
     document = explanation(study_hash=study.study.hash)
     (tmp_path / FILE).write_text(document.model_dump_json())
     explained = add_explanation(study, tmp_path)
-    assert explained.explanation == document
+    assert explained.parts[PART].data == document.model_dump(mode="json")
     assert [doc.id for doc in explained.tables[len(study.tables) :]] == ["explanation"]
     assert [figure.id for figure in explanation_chart.figures(explained)] == ["explanation"]
     assert explanation_chart.figures(study) == []
