@@ -161,7 +161,7 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path) -
     (tmp_path / "prog.c").write_text(SLEEPER)
     subprocess.run(["cc", "-g", "-O1", "-pthread", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
     options = ("--threads", "1,2", "--runs", 2, "-o", "results", "--explain", "--json")
-    done = complete("measure", *options, "--", "./prog", "{threads}", cwd=tmp_path, codes=(0,))
+    done = complete("measure", *options, "--", "./prog", "{threads}", cwd=tmp_path)
     document = json.loads(done.stdout)["explanation"]
     parts = {part["kind"]: part for part in document["parts"]}
     assert parts["lock"]["what"] == parts["sleep"]["what"] == "nap_locked"
@@ -173,7 +173,7 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path) -
     assert "with env NOTHING=1, speed is" in done.stdout
     written = json.loads((tmp_path / "results" / "explanation.json").read_text())
     assert (written["levels"], written["n_runs"], written["lost_cpus"]["low"]) == ([2, 1], [1, 1], None)
-    complete("report", "results", cwd=tmp_path, codes=(0,))
+    complete("report", "results", cwd=tmp_path)
     assert "explanation" in [table["id"] for table in findings_in(tmp_path / "results")["tables"]]
 
 

@@ -321,13 +321,14 @@ def choose_pair(
     others = {name: members[0][name] for name in members[0] if name != factor}
     curve = {c[factor]: c for c in members if others.items() <= c.items()}
     costs = _costs(table, factor, curve)
-    order = [*(levels or costs)]
+    # Where no run counts, as on a busy machine, the ends are compared.
+    order = [*(levels or (costs if len(costs) > 1 else curve))]
     missing = [level for level in order if level not in curve]
     if missing or len(order) < 2:
         text = f"no level {missing[0]} of {factor}" if missing else "fewer than two levels"
         raise StudyError.one(factor, text, f"two of {', '.join(map(str, curve))}")
     pair = (order[0], order[-1])
-    if not levels:
+    if not levels and len(costs) > 1:
         lost, *step = max((costs[b] - costs[a], a, b) for a, b in pairwise(order))
         pair = (step[0], step[1]) if lost > _MOST_LOST * (costs[order[-1]] - costs[order[0]]) else pair
     return curve[pair[0]], curve[pair[1]]

@@ -21,6 +21,8 @@ _JAVA = re.compile(r"(?:py::|[\w.\[\]$]+ )([\w.$/<>]+)(?:\(.*\)|:/?.*)")
 _INTERRUPT = re.compile(r"irq|sysvec|softirq|hrtimer|timer_fn|blk_|napi|tasklet")
 KERNEL = "[kernel]"
 UNKNOWN = "[unknown]"
+COMPILED = "[compiled]"  # at run time, of any process
+_MAP = re.compile(r"perf-\d+\.map")
 
 
 class Frame(NamedTuple):
@@ -230,7 +232,8 @@ def parse_stack(lines: Iterable[str]) -> Frames:
 def _module(path: str) -> str:
     if path.startswith(("[kernel", "[guest.kernel")) or path.endswith((".ko", ".ko.xz", ".ko.zst")):
         return KERNEL
-    return path.rpartition("/")[2][:_NAME_CHARS]
+    name = path.rpartition("/")[2][:_NAME_CHARS]
+    return COMPILED if _MAP.fullmatch(name) else name
 
 
 def _function(name: str) -> str:

@@ -41,6 +41,7 @@ _RULED_OUT = {
 _GAIN = "From {first!s} to {second!s}, speedup is {gain}×."
 _LOST = "Of {cpus} CPUs {lost:measured} are lost."
 _SCALES = "Of {cpus} CPUs {lost:measured} are lost: there is nothing to explain."
+_NONE = "No CPU time is lost: there is nothing to explain."
 _INCONCLUSIVE = "Inconclusive: the runs differ too much. More runs: --recordings 10."
 _LARGEST = "{share} of the loss: {cause!s}."
 _EFFICIENCY = (
@@ -56,7 +57,8 @@ def answer_sentences(document: Explanation) -> list[str]:
         "first": first, "second": second, "gain": significant(document.gain), "cpus": f"{document.cpus[1]:g}",
         "lost": Quantity(_estimate(document.lost_cpus), PLAIN),
     }  # fmt: skip
-    sentences = [fill(_GAIN, values), fill(_SCALES if document.scales else _LOST, values)]
+    lost = _LOST if not document.scales else _SCALES if document.lost_cpus.value > 0 else _NONE
+    sentences = [fill(_GAIN, values), fill(lost, values)]
     if document.is_inconclusive:
         return [*sentences, _INCONCLUSIVE]
     if not document.scales and document.parts and (top := document.parts[0]).share.value > LEAST_SHARE:
@@ -66,11 +68,11 @@ def answer_sentences(document: Explanation) -> list[str]:
 
 def closing_sentences(document: Explanation) -> Iterator[str]:
     """Yield what is ruled out, what cannot be seen here, and how far recording slowed the runs."""
+    yield from map(trial_sentence, document.trials)
     if document.scales:
         return
     if names := [_RULED_OUT[kind] for kind in document.ruled_out]:
         yield f"Ruled out, below 1%: {join_names(names)}."
-    yield from map(trial_sentence, document.trials)
     if document.not_visible:
         yield f"Not visible without hardware counters: {join_names(document.not_visible)}."
     if document.efficiency is not None:

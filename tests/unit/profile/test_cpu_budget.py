@@ -183,7 +183,7 @@ def test_methods_of_runtimes_are_named_as_their_source_names_them():
         "\t9f void app.Table.insert(long, int) (/tmp/perf-7.map)",
         "\ta0 py::work:/home/me/prog.py (/tmp/perf-7.map)",
     ]
-    assert [frame.name for frame in parse_stack(lines)] == ["app.Table.insert", "work"]
+    assert parse_stack(lines) == (Frame("app.Table.insert", "[compiled]"), Frame("work", "[compiled]"))
 
 
 def test_frames_of_another_width_and_names_of_versions():

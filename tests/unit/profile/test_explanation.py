@@ -46,6 +46,8 @@ def test_nothing_is_named_where_nothing_is_lost_or_the_runs_show_none():
     scales = explanation(lost_cpus=Share(value=0.05, low=0.01, high=0.09))
     assert scales.scales
     assert answer_sentences(scales)[-1].endswith("there is nothing to explain.")
+    gains = explanation(lost_cpus=Share(value=-1.0, low=-1.1, high=-0.9))
+    assert answer_sentences(gains)[-1] == "No CPU time is lost: there is nothing to explain."
     noisy = explanation(lost_cpus=Share(value=0.6, low=-0.2, high=1.4))
     assert noisy.is_inconclusive
     assert answer_sentences(noisy)[-1].startswith("Inconclusive")
@@ -59,8 +61,8 @@ def test_the_closing_says_what_is_ruled_out_tried_and_slowed():
         ruled_out=("quota", "disk"), not_visible=("memory bandwidth",), trials=(trial,), overhead=(1.0, 1.5)
     )
     assert [*closing_sentences(document)] == [
-        "Ruled out, below 1%: CPU quota and disk.",
         "Not the cause: with malloc, speed is 1.000× (95% CI 0.990–1.010).",
+        "Ruled out, below 1%: CPU quota and disk.",
         "Not visible without hardware counters: memory bandwidth.",
         "Recording slowed the runs: 1.00× and 1.50× the time without it.",
     ]
