@@ -102,17 +102,16 @@ class Explainer:
             wakes = _grants_wakes(folder)
             for number in range(n_runs):
                 for level in levels:
-                    self._plain_run(ready, level, factor, rule)
+                    self._plain_run(ready, level, factor)
                     self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}")
                     self._recorded_run(named, level, folder, wakes, rule)
             judged = [self._try(ready, levels[1].configuration, change, rule) for change in trials]
         return self._document(factor, levels, wakes).model_copy(update={"trials": tuple(judged)})
 
-    def _plain_run(self, ready: Plan, level: _Level, factor: str, rule: SpeedupRule | None) -> None:
+    def _plain_run(self, ready: Plan, level: _Level, factor: str) -> None:
         record = self._run(ready, level.configuration)
         run, n = record.run, n_cpus(record)
-        is_worker = rule is not None and self._table.study.factors[factor].control is None
-        level.cpus = min(n, int(level.configuration[factor])) if is_worker else n
+        level.cpus = min(n, int(level.configuration[factor])) if _counts_workers(self._table, factor) else n
         first, last = iteration_window(record, self._table.study.protocol.warmup) or (0, run.wall_ns or 10**9)
         wall_s = (last - first) / 1e9
         wanted = (run.n_switches or 0) / _MAX_STACKS
@@ -337,7 +336,7 @@ def choose_pair(
 def _costs(table: Table, factor: str, curve: Mapping[Level, Configuration]) -> dict[Level, float]:
     """Return the CPU time that each level could use per unit of work, in units of the study's response."""
     rule, primary = find_speedup_rule(table, factor), table.view.primary
-    is_worker = rule is not None and table.study.factors[factor].control is None
+    is_worker = _counts_workers(table, factor)
     costs = {}
     for level, configuration in curve.items():
         rows = [
@@ -350,3 +349,9 @@ def _costs(table: Table, factor: str, curve: Mapping[Level, Configuration]) -> d
         per_unit = score if rule is None or rule.kind == "time" else 1 / score if score else 0.0
         costs[level] = cpus * per_unit / (int(level) if rule is not None and rule.per_worker else 1)
     return costs
+
+
+def _counts_workers(table: Table, factor: str) -> bool:
+    """Return whether a level is how many tasks can work at once; clients wait, and a control sets what it says."""
+    study = table.study
+    return find_speedup_rule(table, factor) is not None and not (study.factors[factor].control or study.is_driven)

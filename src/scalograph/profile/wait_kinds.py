@@ -55,7 +55,8 @@ _LIBRARY = re.compile(
 )
 _PLUMBING = re.compile(
     r"^_*(pthread_|lll_|futex|GOMP_|gomp_|kmp|omp_|std::|__gthread|gthread|new_sem|sem_|clone|start_thread|libc_start|"
-    r"start$|main$|call_tls|tsan|Interpreter$|.* stub$|_?complete_monitor|StubRoutines|.*LockSupport\.park|.*\.AbstractQueued)"
+    r"start$|main$|call_tls|tsan|Interpreter$|.* stub$|_?complete_monitor|StubRoutines|"
+    r".*LockSupport\.park|.*\.AbstractQueued)"
 )
 
 
