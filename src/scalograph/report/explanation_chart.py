@@ -3,7 +3,7 @@
 from typing import Any
 
 from scalograph.protocol.explanation import PART, Explanation, LossPart
-from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
+from scalograph.protocol.figure import Details, Figure, KeyItem, Plot, TextTable, View
 from scalograph.protocol.findings import Findings
 from scalograph.text.explained import OWN_WORK, cause_text
 from scalograph.text.format import significant
@@ -14,7 +14,7 @@ from scalograph.text.short_names import short_setting
 KEY = (
     "CPU time per unit of work that the run could have used: its own work, then what was lost, the largest part first."
 )
-MOST_PARTS = 6
+MOST_PARTS, REST = 6, "everything else"
 MARGIN = {"l": 110, "r": 12, "t": 8, "b": 44}
 
 
@@ -40,7 +40,8 @@ def figures(findings: Findings) -> list[Figure]:
     plot = Plot(
         "CPU time of both levels by cause; numbers in the table below", data, layout, details=details, size="large"
     )
-    return [Figure("explanation", "Where each CPU second went", KEY, [View([plot])])]
+    key = [KeyItem(text, [_swatch(text, index)], width=16) for index, (text, *_) in enumerate(rows)]
+    return [Figure("explanation", "Where each CPU second went", KEY, [View([plot])], key=key)]
 
 
 def stacked_parts(document: Explanation) -> list[tuple[str, float, float]]:
@@ -51,7 +52,7 @@ def stacked_parts(document: Explanation) -> list[tuple[str, float, float]]:
     rows = [(OWN_WORK, *_sums(own)), *((cause_text(part), part.before_s, part.after_s) for part in lost[:MOST_PARTS])]
     before, after = document.capacity_s
     rest = before - sum(row[1] for row in rows), after - sum(row[2] for row in rows)
-    return [*rows, ("everything else", max(0.0, rest[0]), max(0.0, rest[1]))]
+    return [*rows, (REST, max(0.0, rest[0]), max(0.0, rest[1]))]
 
 
 def _sums(parts: list[LossPart]) -> tuple[float, float]:
@@ -62,8 +63,14 @@ def _bar(text: str, values: list[float], names: list[str], index: int, factor: f
     texts = [
         hover([name, text, f"{significant(value * factor)} {unit}"]) for name, value in zip(names, values, strict=True)
     ]
-    color = "line-0/0.35" if index == 0 else "muted" if text == "everything else" else f"line-{index % 8}"
+    color = "line-0/0.35" if index == 0 else "muted" if text == REST else f"line-{index % 8}"
     return {
         "type": "bar", "orientation": "h", "x": [value * factor for value in values], "y": [0, 1], "name": text,
         "width": 0.55, "marker": {"color": color}, "text": texts, "hoverinfo": "text", "textposition": "none",
     }  # fmt: skip
+
+
+def _swatch(text: str, index: int) -> list[Any]:
+    style = "even-gray" if text == REST else f"fill-{index % 8}"
+    box = {"class": style, "x": 1, "y": 1, "width": 14, "height": 12, "opacity": 0.35 if index == 0 else 1}
+    return ["rect", box, []]
