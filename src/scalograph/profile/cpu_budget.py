@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -121,7 +121,8 @@ def exclude_others(budget: CpuBudget, run: RunFigures) -> CpuBudget:
 class _Splitter:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._absences = {tid: [*_absences(tid, task, trace)] for tid, task in trace.tasks.items()}
+        ends = sorted((task.died, tid) for tid, task in trace.tasks.items() if task.died is not None)
+        self._absences = {tid: [*_absences(tid, task, trace, ends)] for tid, task in trace.tasks.items()}
         used = {tid: _cpu_ns(task) for tid, task in trace.tasks.items()}
         self._services = {tid for tid, ns in used.items() if ns < _SERVICE * sum(used.values())}
         self._starts = {tid: [a.start for a in every] for tid, every in self._absences.items()}
@@ -193,9 +194,8 @@ class _Splitter:
         first = absence.cause
         for _ in range(_MAX_HOPS):
             if absence.cause.kind not in _OF_OTHERS:
-                return (
-                    first if first.kind == wait_kinds.LOCK and absence.cause.kind == wait_kinds.QUEUE else absence.cause
-                )
+                is_queued = absence.cause.kind == wait_kinds.QUEUE
+                return _OTHERS if is_queued and absence.cpu not in busy.values() else absence.cause
             waker = absence.waker
             if waker is None or waker == absence.tid:
                 # Nobody saw who ended it: one of those that run.
@@ -232,7 +232,7 @@ class _Splitter:
         return LossCause(wait_kinds.SERIAL, wait_kinds.own_frames(tuple(f for f in stack if f.module != KERNEL)))
 
 
-def _absences(tid: int, task: ThreadTrace, trace: Trace) -> Iterator[Absence]:
+def _absences(tid: int, task: ThreadTrace, trace: Trace, ends: Sequence[tuple[int, int]]) -> Iterator[Absence]:
     stays, wakes = task.stays, [at for at, _ in task.wakes]
     if stays and stays[0].start > task.born:
         yield Absence(stays[0].start, tid, task.born, task.born, None, LossCause(wait_kinds.QUEUE), stays[0].cpu)
@@ -245,7 +245,16 @@ def _absences(tid: int, task: ThreadTrace, trace: Trace) -> Iterator[Absence]:
         woken, waker = (task.wakes[index]) if is_seen else (following.start, None)
         if cause.kind == wait_kinds.QUEUE:
             woken = stay.end
+        if cause.kind == wait_kinds.JOIN and not is_seen:
+            waker = _last_to_end(ends, tid, stay.end, following.start + _LATENCY_NS)
         yield Absence(following.start, tid, stay.end, woken, waker, cause, following.cpu)
+
+
+def _last_to_end(ends: Sequence[tuple[int, int]], tid: int, after: int, before: int) -> int | None:
+    """Return the task that ended last between two instants: perf does not see whom an exit wakes."""
+    first, last = bisect_left(ends, (after, 0)), bisect_right(ends, (before, 2**63))
+    # The one that waits may end itself, right after.
+    return next((ended for _, ended in reversed(ends[max(first, last - 2) : last]) if ended != tid), None)
 
 
 def _is_internal(absence: Absence) -> bool:
