@@ -205,6 +205,10 @@ class _Splitter:
             if following is None:
                 return self._serial(waker, at) or absence.cause
             absence = following
+            if absence.woken <= at and absence.cause.kind != wait_kinds.QUEUE:
+                if absence.end - absence.woken > _LATENCY_NS and absence.cpu not in busy.values():
+                    return _OTHERS
+                at = max(absence.start, absence.woken - 1)
         return first
 
     def _absence_at(self, tid: int, at: int) -> Absence | None:

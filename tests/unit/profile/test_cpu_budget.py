@@ -305,3 +305,17 @@ def test_work_that_moves_to_another_function_is_no_loss():
     losses = compare_levels(level(1, alone=1.0), level(2, alone=0.2, shared=0.9), 0.95)
     shares_of = {part.what: part.share.value for part in losses.parts}
     assert shares_of == {"insert": pytest.approx(1 / 1.1), "shared": pytest.approx(0.1 / 1.1)}
+
+
+def test_a_service_that_others_keep_from_its_cpu_is_excluded():
+    recording = Recording()
+    read = ["unix_stream_read_generic ([kernel.kallsyms])"]
+    recording.stay(1, 0, 10, read)
+    recording.stay(2, 0, 5, read, cpu=1)
+    recording.wake(1, 9.9, 2)
+    recording.stay(2, 40, 50, cpu=1)
+    recording.wake(2, 49, 1)
+    recording.stay(1, 50, 52)
+    # The service was woken at 9.9 ms, has its CPU at 40 ms, and each waits for the other by what they wait in.
+    budget = exclude_others(split_capacity(recording.parse(), 2), RunFigures(status="ok"))
+    assert budget.others_s == pytest.approx(0.060, abs=0.001)
