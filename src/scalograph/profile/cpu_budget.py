@@ -166,28 +166,39 @@ class _Splitter:
     def _charge_stretch(
         self, start: int, end: int, n_idle: int, absent: list[Absence], busy: Mapping[int, int]
     ) -> Iterator[tuple[LossCause, float]]:
-        charged = 0
+        waiting = list[Absence]()
         for absence in absent:
-            if absence is _NEVER or charged == n_idle:
+            if absence is _NEVER or len(waiting) == n_idle:
                 break
             if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:
                 continue
-            charged += 1
-            cut = min(max(absence.woken, start), end)
-            is_taken = absence.cpu not in busy.values()
-            if absence.cause.kind == wait_kinds.QUEUE:
-                yield _OTHERS if is_taken else absence.cause, end - start
-                continue
-            if cut > start:
-                yield self._resolve(absence, (start + cut) // 2, busy), cut - start
-            if end > cut:
-                # Without the wait nobody had to be woken.
-                is_late = is_taken and absence.end - absence.woken > _LATENCY_NS
-                cause = _OTHERS if is_late else self._resolve(absence, max(absence.start, absence.woken - 1), busy)
-                yield cause, end - cut
-        if rest := n_idle - charged:
+            waiting.append(absence)
+        charges = [charge for absence in waiting for charge in self._charge_absence(start, end, absence, busy)]
+        yield from charges
+        rest = n_idle - len(waiting)
+        if rest and waiting and not busy:
+            # Nobody runs: what the few wait for keeps the other CPUs idle, too.
+            yield from ((cause, ns * rest / len(waiting)) for cause, ns in charges)
+        elif rest:
             for cause, share in self._alone((start + end) // 2, busy):
                 yield cause, rest * share * (end - start)
+
+    def _charge_absence(
+        self, start: int, end: int, absence: Absence, busy: Mapping[int, int]
+    ) -> Iterator[tuple[LossCause, float]]:
+        """Yield what keeps an idle CPU from the task that has one next, between two instants."""
+        cut = min(max(absence.woken, start), end)
+        is_taken = absence.cpu not in busy.values()
+        if absence.cause.kind == wait_kinds.QUEUE:
+            yield _OTHERS if is_taken else absence.cause, end - start
+            return
+        if cut > start:
+            yield self._resolve(absence, (start + cut) // 2, busy), cut - start
+        if end > cut:
+            # Without the wait nobody had to be woken.
+            is_late = is_taken and absence.end - absence.woken > _LATENCY_NS
+            cause = _OTHERS if is_late else self._resolve(absence, max(absence.start, absence.woken - 1), busy)
+            yield cause, end - cut
 
     def _resolve(self, absence: Absence, at: int, busy: Mapping[int, int]) -> LossCause:
         """Follow who waits for whom to the one that runs, or waits for something else."""

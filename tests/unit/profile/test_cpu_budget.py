@@ -319,3 +319,12 @@ def test_a_service_that_others_keep_from_its_cpu_is_excluded():
     # The service was woken at 9.9 ms, has its CPU at 40 ms, and each waits for the other by what they wait in.
     budget = exclude_others(split_capacity(recording.parse(), 2), RunFigures(status="ok"))
     assert budget.others_s == pytest.approx(0.060, abs=0.002)
+
+
+def test_while_nobody_runs_all_cpus_are_idle_for_what_the_only_task_waits_for():
+    recording = Recording()
+    recording.stay(1, 10, 20, DISK)
+    recording.stay(1, 50, 60)
+    assert shares(split_capacity(recording.parse(), 2)) == {
+        ("user", "spin"): 20.0, ("serial", "spin"): 20.0, ("disk", "insert"): 60.0,
+    }  # fmt: skip
