@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -121,7 +121,8 @@ def exclude_others(budget: CpuBudget, run: RunFigures) -> CpuBudget:
 class _Splitter:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._absences = {tid: [*_absences(tid, task, trace)] for tid, task in trace.tasks.items()}
+        ends = sorted((task.died, tid) for tid, task in trace.tasks.items() if task.died is not None)
+        self._absences = {tid: [*_absences(tid, task, trace, ends)] for tid, task in trace.tasks.items()}
         used = {tid: _cpu_ns(task) for tid, task in trace.tasks.items()}
         self._services = {tid for tid, ns in used.items() if ns < _SERVICE * sum(used.values())}
         self._starts = {tid: [a.start for a in every] for tid, every in self._absences.items()}
@@ -165,37 +166,47 @@ class _Splitter:
     def _charge_stretch(
         self, start: int, end: int, n_idle: int, absent: list[Absence], busy: Mapping[int, int]
     ) -> Iterator[tuple[LossCause, float]]:
-        charged = 0
+        waiting = list[Absence]()
         for absence in absent:
-            if absence is _NEVER or charged == n_idle:
+            if absence is _NEVER or len(waiting) == n_idle:
                 break
             if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:
                 continue
-            charged += 1
-            cut = min(max(absence.woken, start), end)
-            is_taken = absence.cpu not in busy.values()
-            if absence.cause.kind == wait_kinds.QUEUE:
-                yield _OTHERS if is_taken else absence.cause, end - start
-                continue
-            if cut > start:
-                yield self._resolve(absence, (start + cut) // 2, busy), cut - start
-            if end > cut:
-                # Without the wait nobody had to be woken.
-                is_late = is_taken and absence.end - absence.woken > _LATENCY_NS
-                cause = _OTHERS if is_late else self._resolve(absence, max(absence.start, absence.woken - 1), busy)
-                yield cause, end - cut
-        if rest := n_idle - charged:
+            waiting.append(absence)
+        charges = [charge for absence in waiting for charge in self._charge_absence(start, end, absence, busy)]
+        yield from charges
+        rest = n_idle - len(waiting)
+        if rest and waiting and not busy:
+            # Nobody runs: what the few wait for keeps the other CPUs idle, too.
+            yield from ((cause, ns * rest / len(waiting)) for cause, ns in charges)
+        elif rest:
             for cause, share in self._alone((start + end) // 2, busy):
                 yield cause, rest * share * (end - start)
+
+    def _charge_absence(
+        self, start: int, end: int, absence: Absence, busy: Mapping[int, int]
+    ) -> Iterator[tuple[LossCause, float]]:
+        """Yield what keeps an idle CPU from the task that has one next, between two instants."""
+        cut = min(max(absence.woken, start), end)
+        is_taken = absence.cpu not in busy.values()
+        if absence.cause.kind == wait_kinds.QUEUE:
+            yield _OTHERS if is_taken else absence.cause, end - start
+            return
+        if cut > start:
+            yield self._resolve(absence, (start + cut) // 2, busy), cut - start
+        if end > cut:
+            # Without the wait nobody had to be woken.
+            is_late = is_taken and absence.end - absence.woken > _LATENCY_NS
+            cause = _OTHERS if is_late else self._resolve(absence, max(absence.start, absence.woken - 1), busy)
+            yield cause, end - cut
 
     def _resolve(self, absence: Absence, at: int, busy: Mapping[int, int]) -> LossCause:
         """Follow who waits for whom to the one that runs, or waits for something else."""
         first = absence.cause
         for _ in range(_MAX_HOPS):
             if absence.cause.kind not in _OF_OTHERS:
-                return (
-                    first if first.kind == wait_kinds.LOCK and absence.cause.kind == wait_kinds.QUEUE else absence.cause
-                )
+                is_queued = absence.cause.kind == wait_kinds.QUEUE
+                return _OTHERS if is_queued and absence.cpu not in busy.values() else absence.cause
             waker = absence.waker
             if waker is None or waker == absence.tid:
                 # Nobody saw who ended it: one of those that run.
@@ -205,6 +216,10 @@ class _Splitter:
             if following is None:
                 return self._serial(waker, at) or absence.cause
             absence = following
+            if absence.woken <= at and absence.cause.kind != wait_kinds.QUEUE:
+                if absence.end - absence.woken > _LATENCY_NS and absence.cpu not in busy.values():
+                    return _OTHERS
+                at = max(absence.start, absence.woken - 1)
         return first
 
     def _absence_at(self, tid: int, at: int) -> Absence | None:
@@ -232,7 +247,7 @@ class _Splitter:
         return LossCause(wait_kinds.SERIAL, wait_kinds.own_frames(tuple(f for f in stack if f.module != KERNEL)))
 
 
-def _absences(tid: int, task: ThreadTrace, trace: Trace) -> Iterator[Absence]:
+def _absences(tid: int, task: ThreadTrace, trace: Trace, ends: Sequence[tuple[int, int]]) -> Iterator[Absence]:
     stays, wakes = task.stays, [at for at, _ in task.wakes]
     if stays and stays[0].start > task.born:
         yield Absence(stays[0].start, tid, task.born, task.born, None, LossCause(wait_kinds.QUEUE), stays[0].cpu)
@@ -245,7 +260,16 @@ def _absences(tid: int, task: ThreadTrace, trace: Trace) -> Iterator[Absence]:
         woken, waker = (task.wakes[index]) if is_seen else (following.start, None)
         if cause.kind == wait_kinds.QUEUE:
             woken = stay.end
+        if cause.kind == wait_kinds.JOIN and not is_seen:
+            waker = _last_to_end(ends, tid, stay.end, following.start + _LATENCY_NS)
         yield Absence(following.start, tid, stay.end, woken, waker, cause, following.cpu)
+
+
+def _last_to_end(ends: Sequence[tuple[int, int]], tid: int, after: int, before: int) -> int | None:
+    """Return the task that ended last between two instants: perf does not see whom an exit wakes."""
+    first, last = bisect_left(ends, (after, 0)), bisect_right(ends, (before, 2**63))
+    # The one that waits may end itself, right after.
+    return next((ended for _, ended in reversed(ends[max(first, last - 2) : last]) if ended != tid), None)
 
 
 def _is_internal(absence: Absence) -> bool:

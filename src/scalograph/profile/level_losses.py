@@ -75,9 +75,29 @@ def compare_levels(before: LevelRuns, after: LevelRuns, confidence: float) -> Lo
         for cause, (share, low, high) in shares.items()
         if cause.kind != wait_kinds.UNEXPLAINED
     ]  # fmt: skip
+    parts = _net_of_moves(parts)
     parts.sort(key=lambda part: -part.share.value)
     unexplained = shares[nobody][0] if (nobody := LossCause(wait_kinds.UNEXPLAINED)) in shares else Share(value=0.0)
     return Losses(_lost_cpus(before, after, confidence), tuple(parts[:MAX_PARTS]), unexplained)
+
+
+def _net_of_moves(parts: list[LossPart]) -> list[LossPart]:
+    """Reduce what functions of the program gained by what others of them lost: work that moved is no more work."""
+    gained = [part for part in parts if part.kind == "inflation" and part.share.value > 0]
+    fell = [part for part in parts if part.kind == "inflation" and part.share.value < 0]
+    rise, fall = (sum(part.share.value for part in each) for each in (gained, fell))
+    smaller, larger = (fell, gained) if rise > -fall else (gained, fell)
+    if not smaller:
+        return parts
+    kept = (rise + fall) / (rise if larger is gained else fall)
+    reduced = [part.model_copy(update={"share": _scale(part.share, kept)}) for part in larger]
+    moved = {id(part) for part in (*gained, *fell)}
+    return [*(part for part in parts if id(part) not in moved), *reduced]
+
+
+def _scale(share: Share, factor: float) -> Share:
+    low, high = (None if end is None else end * factor for end in (share.low, share.high))
+    return Share(value=share.value * factor, low=low, high=high)
 
 
 def _share(each: list[list[float]], capacities: list[list[float]], whole: float, confidence: float) -> Share:

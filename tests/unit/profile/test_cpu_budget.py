@@ -265,3 +265,66 @@ def test_shares_of_the_loss_sum_to_one_and_hold_their_truth():
 def test_one_run_of_a_level_has_no_interval():
     losses = compare_levels(level(1, {("user", "a"): 1.0}), level(2, {("user", "a"): 1.0, ("lock", "b"): 1.0}), 0.95)
     assert (losses.parts[0].share.value, losses.parts[0].share.low) == (1.0, None)
+
+
+JOIN = [*LOCK[:2], "__pthread_clockjoin_ex (/lib/libc.so.6)"]
+
+
+def test_waiting_for_a_task_that_others_keep_from_its_cpu_is_excluded():
+    recording = Recording()
+    recording.stay(1, 0, 10, BARRIER)
+    recording.stay(2, 0, 20, preempt=True, cpu=1)
+    recording.stay(2, 50, 60, cpu=1)
+    recording.wake(2, 59, 1)
+    recording.stay(1, 60, 62)
+    # From 20 to 50 ms neither runs: the second is ready, and no task of the run has its CPU.
+    budget = exclude_others(split_capacity(recording.parse(), 2), RunFigures(status="ok"))
+    assert budget.others_s == pytest.approx(0.060, abs=0.0011)
+    assert ("ready", "") not in shares(budget)
+
+
+def test_a_join_ends_with_the_task_that_ended_last():
+    recording = Recording()
+    recording.stay(1, 0, 1, JOIN)
+    recording.stay(2, 0, 20, DISK, cpu=1)
+    recording.stay(2, 50, 60, cpu=1)
+    recording.add(2, 60, "PERF_RECORD_EXIT(7:2):(7:1)")
+    recording.stay(1, 60.1, 60.2)
+    recording.add(1, 60.2, "PERF_RECORD_EXIT(7:1):(7:1)")
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts["disk", "insert"] == pytest.approx(60, abs=0.2)
+    assert not any(kind == "join" for kind, _ in parts)
+
+
+def test_work_that_moves_to_another_function_is_no_loss():
+    def level(n_cpus, **seconds):
+        parts = {LossCause("user", (Frame(name, "prog"),)): s for name, s in seconds.items()}
+        parts[LossCause("lock", (Frame("insert", "prog"),))] = n_cpus - 1.0
+        return LevelRuns(n_cpus, [CpuBudget(sum(parts.values()), 1.0, parts)] * 2, [1.0, 1.0])
+
+    losses = compare_levels(level(1, alone=1.0), level(2, alone=0.2, shared=0.9), 0.95)
+    shares_of = {part.what: part.share.value for part in losses.parts}
+    assert shares_of == {"insert": pytest.approx(1 / 1.1), "shared": pytest.approx(0.1 / 1.1)}
+
+
+def test_a_service_that_others_keep_from_its_cpu_is_excluded():
+    recording = Recording()
+    read = ["unix_stream_read_generic ([kernel.kallsyms])"]
+    recording.stay(1, 0, 10, read)
+    recording.stay(2, 0, 5, read, cpu=1)
+    recording.wake(1, 9.9, 2)
+    recording.stay(2, 40, 50, cpu=1)
+    recording.wake(2, 49, 1)
+    recording.stay(1, 50, 52)
+    # The service was woken at 9.9 ms, has its CPU at 40 ms, and each waits for the other by what they wait in.
+    budget = exclude_others(split_capacity(recording.parse(), 2), RunFigures(status="ok"))
+    assert budget.others_s == pytest.approx(0.060, abs=0.002)
+
+
+def test_while_nobody_runs_all_cpus_are_idle_for_what_the_only_task_waits_for():
+    recording = Recording()
+    recording.stay(1, 10, 20, DISK)
+    recording.stay(1, 50, 60)
+    assert shares(split_capacity(recording.parse(), 2)) == {
+        ("user", "spin"): 20.0, ("serial", "spin"): 20.0, ("disk", "insert"): 60.0,
+    }  # fmt: skip
