@@ -60,15 +60,23 @@ def _compiled(folder: Path) -> Path:
 
 
 def _truth(program: Path, cause: str, strength: float) -> float:
-    """Share of the lost CPU time that the fastest runs count as lost to the cause; 0 where none is lost."""
-    fastest: dict[int, tuple[float, float]] = {}
+    """Share of the lost CPU time that the program counts as lost to the cause; 0 where none is lost.
+
+    The median of those runs whose threads were least kept from a CPU by others.
+    """
+    runs: dict[int, list[tuple[float, float, float]]] = {1: [], 2: []}
     for _ in range(RUNS):
-        for n in (1, 2):
+        for n, measured in runs.items():
             argv = [program, cause, str(n), str(strength)]
-            wall, lost, _ = map(float, subprocess.run(argv, capture_output=True, check=True, text=True).stdout.split())
-            fastest[n] = min(fastest.get(n, (wall, lost)), (wall, lost))
-    loss = 2 * fastest[2][0] - fastest[1][0]
-    return (fastest[2][1] - fastest[1][1]) / loss if loss > 0 else 0.0
+            wall, lost, ready = map(
+                float, subprocess.run(argv, capture_output=True, check=True, text=True).stdout.split()
+            )
+            measured.append((ready, wall, lost))
+    (_, wall, lost), (_, wall_of_two, lost_of_two) = (
+        map(median, zip(*sorted(runs[n])[: RUNS // 2 + 1], strict=True)) for n in (1, 2)
+    )
+    loss = 2 * wall_of_two - wall
+    return (lost_of_two - lost) / loss if loss > 0 else 0.0
 
 
 def _explained(program: Path, cause: str, strength: float, folder: Path) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -21,7 +22,6 @@ enum { USAGE = 64, UNAVAILABLE = 69, MOST = 256, STRIPES = 4, ROUNDS = 100, BLOC
 struct worker {
     pthread_t thread;
     unsigned seed;
-    long units;
     double lost, ready, ended;
     int socket;
     char *memory;
@@ -47,6 +47,7 @@ static pthread_spinlock_t spinlock;
 static pthread_barrier_t barrier;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, answered = PTHREAD_COND_INITIALIZER;
 static atomic_int arrived, turn;
+static atomic_long drawn;
 
 static double now(void)
 {
@@ -383,14 +384,19 @@ static void start_service(void)
         return;
     for (int k = 0; k < n_threads; k++)
         close(workers[k].socket);
-    for (long done = 0;; done++) {
-        int k = (int)(done % n_threads);
-        if (read(ours[k], &byte, 1) != 1)
-            _exit(0);
-        serve_request(UNIT_LOOPS * strength);
-        if (write(ours[k], &byte, 1) != 1)
-            _exit(0);
-    }
+    struct pollfd ready[MOST];
+    for (int k = 0; k < n_threads; k++)
+        ready[k] = (struct pollfd){.fd = ours[k], .events = POLLIN};
+    while (poll(ready, (nfds_t)n_threads, -1) > 0)
+        for (int k = 0; k < n_threads; k++) {
+            if (!ready[k].revents)
+                continue;
+            if (read(ours[k], &byte, 1) != 1)
+                _exit(0);
+            serve_request(UNIT_LOOPS * strength);
+            if (write(ours[k], &byte, 1) != 1)
+                _exit(0);
+        }
 }
 
 static const struct cause CAUSES[] = {
@@ -450,7 +456,8 @@ static void *run_worker(void *argument)
     pin(me - workers);
     if (cause->body)
         cause->body(me);
-    for (long i = 0; !cause->body && i < me->units; i++) {
+    /* Units are drawn, not dealt: a lock that is unfair would leave a thread alone at the end. */
+    while (!cause->body && atomic_fetch_add(&drawn, 1) < n_units) {
         compute(cause->unit ? UNIT_LOOPS * (1 - strength) : UNIT_LOOPS);
         if (cause->unit)
             cause->unit(me);
@@ -489,7 +496,6 @@ static void run_all(void)
     }
     for (int k = 0; k < n_threads; k++) {
         workers[k].seed = (unsigned)k + 1;
-        workers[k].units = n_units / n_threads;
         check(!pthread_create(&workers[k].thread, NULL, run_worker, workers + k), "thread");
     }
     for (int k = 0; k < n_threads; k++)
