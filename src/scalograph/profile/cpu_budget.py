@@ -108,13 +108,21 @@ def _spread_unsampled(parts: dict[LossCause, float]) -> None:
 def exclude_others(budget: CpuBudget, run: RunFigures) -> CpuBudget:
     """Exclude the CPU time that tasks were ready for while others had their CPU: it is no loss of the program.
 
-    What a quota took looks the same; the kernel counts it.
+    What a quota took looks the same; the kernel counts it. Tasks that are ready while others of the program have their
+    CPU are excluded for as long as other programs had the other CPUs.
     """
     parts = dict(budget.parts)
     others_s = parts.pop(_OTHERS, 0.0)
     quota_s = min((run.throttled_ns or 0) / 1e9, others_s)
     parts |= {LossCause(wait_kinds.QUOTA): quota_s} if quota_s else {}
     others_s -= quota_s
+    ready = {cause: seconds for cause, seconds in parts.items() if cause.kind == wait_kinds.QUEUE}
+    # A task behind others of the program may have been there because other programs had the other CPUs.
+    elsewhere_s = ((run.machine_busy_ns or 0) - (run.cpu_ns or 0)) / 1e9 - others_s
+    if ready and run.machine_busy_ns and run.cpu_ns and elsewhere_s > 0:
+        kept = max(0.0, 1 - elsewhere_s / sum(ready.values()))
+        parts |= {cause: seconds * kept for cause, seconds in ready.items()}
+        others_s += (1 - kept) * sum(ready.values())
     return replace(budget, capacity_s=budget.capacity_s - others_s, parts=parts, others_s=others_s)
 
 

@@ -328,3 +328,15 @@ def test_while_nobody_runs_all_cpus_are_idle_for_what_the_only_task_waits_for():
     assert shares(split_capacity(recording.parse(), 2)) == {
         ("user", "spin"): 20.0, ("serial", "spin"): 20.0, ("disk", "insert"): 60.0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("busy_ms", "ready_ms"), [(40, 20), (55, 5), (90, None)])
+def test_tasks_behind_each_other_are_no_loss_while_other_programs_have_the_other_cpu(busy_ms, ready_ms):
+    recording = Recording()
+    recording.stay(1, 10, 30)
+    recording.stay(2, 10, 10.5, preempt=True)
+    recording.stay(2, 30, 50)
+    run = RunFigures(status="ok", machine_busy_ns=busy_ms * MS, cpu_ns=40 * MS)
+    budget = exclude_others(split_capacity(recording.parse(), 2), run)
+    assert shares(budget).get(("ready", "")) == (ready_ms and pytest.approx(ready_ms, abs=1))
+    assert sum(budget.parts.values()) == pytest.approx(budget.capacity_s)
