@@ -79,9 +79,9 @@ def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:
     """
     splitter = _Splitter(trace)
     parts: dict[LossCause, float] = defaultdict(float)
-    for cause, ns in splitter.charge(n_cpus):
+    for cause, ns in splitter.charge_idle(n_cpus):
         parts[cause] += ns
-    for cause, ns in splitter.spent():
+    for cause, ns in splitter.charge_work():
         parts[cause] += ns
     _spread_unsampled(parts)
     seconds = {cause: ns / 1e9 for cause, ns in parts.items() if ns}
@@ -136,7 +136,7 @@ class _Splitter:
         self._starts = {tid: [a.start for a in every] for tid, every in self._absences.items()}
         self._sample_times = {tid: [at for at, _ in task.samples] for tid, task in trace.tasks.items()}
 
-    def spent(self) -> Iterator[tuple[LossCause, float]]:
+    def charge_work(self) -> Iterator[tuple[LossCause, float]]:
         """Yield the CPU time of each task by the functions of its samples."""
         for task in self._trace.tasks.values():
             cpu_ns = _cpu_ns(task)
@@ -145,7 +145,7 @@ class _Splitter:
             if cpu_ns and not task.samples:
                 yield LossCause(wait_kinds.UNEXPLAINED), cpu_ns
 
-    def charge(self, n_cpus: int) -> Iterator[tuple[LossCause, float]]:
+    def charge_idle(self, n_cpus: int) -> Iterator[tuple[LossCause, float]]:
         """Yield the time of CPUs without a task of the run, by cause."""
         absent, busy, last = list[Absence](), dict[int, int](), self._trace.start
         for at, is_back, tid, cpu, absence in sorted(self._events()):

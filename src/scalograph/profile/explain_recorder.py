@@ -167,7 +167,7 @@ class Explainer:
         if window is None and not self._is_several:
             return trace
         first, last = window or (0, record.run.wall_ns or 0)
-        return trace.within(pids, gate + round(first), gate + round(last))
+        return trace.cut(pids, gate + round(first), gate + round(last))
 
     def _try(self, ready: Plan, configuration: Configuration, change: Change, rule: SpeedupRule | None) -> Trial:
         """Run pairs without and with a change, in turn; every second pair the other way round."""

@@ -24,7 +24,7 @@ class LevelRuns:
     budgets: Sequence[CpuBudget]
     work: Sequence[float]
 
-    def per_unit(self, names: Mapping[LossCause, LossCause]) -> list[dict[LossCause, float]]:
+    def seconds_per_unit(self, names: Mapping[LossCause, LossCause]) -> list[dict[LossCause, float]]:
         """Return CPU seconds per unit of work of each run, by name."""
         runs = []
         for budget, units in zip(self.budgets, self.work, strict=True):
@@ -57,7 +57,7 @@ def compare_levels(before: LevelRuns, after: LevelRuns, confidence: float) -> Lo
     """
     names = name_causes(cause for level in (before, after) for budget in level.budgets for cause in budget.parts)
     names = _name_by_weight([before, after], names)
-    first, second = before.per_unit(names), after.per_unit(names)
+    first, second = before.seconds_per_unit(names), after.seconds_per_unit(names)
     whole = fmean(after.capacity_s) - fmean(before.capacity_s)
     shares: dict[LossCause, tuple[Share, float, float]] = {}
     for cause in dict.fromkeys(cause for run in (*first, *second) for cause in run):

@@ -77,7 +77,7 @@ class Trace:
     n_lost: int = 0
     has_wakes: bool = False
 
-    def within(self, pids: Collection[int], start: int, end: int) -> "Trace":
+    def cut(self, pids: Collection[int], start: int, end: int) -> "Trace":
         """Return the tasks of these processes and of those that they started, from `start` to `end`."""
         start, end = max(start, self.start), min(end, self.end)
         chosen = {tid for tid, task in self.tasks.items() if task.pid in pids}

@@ -171,7 +171,7 @@ def test_a_recording_of_the_machine_holds_the_run_and_what_it_started_within_its
     recording.lines.append((3 * MS, [" 9/9 [001] 0.003000000: PERF_RECORD_SWITCH IN", ""]))
     trace = recording.parse()
     assert sorted(trace.tasks) == [5, 9, 20]
-    ours = trace.within({7}, 1 * MS, 6 * MS)
+    ours = trace.cut({7}, 1 * MS, 6 * MS)
     assert {tid: [(stay.start, stay.end) for stay in task.stays] for tid, task in ours.tasks.items()} == {
         5: [(1 * MS, 6 * MS)], 20: [(2 * MS, 6 * MS)],
     }  # fmt: skip
