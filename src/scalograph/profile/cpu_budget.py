@@ -137,12 +137,15 @@ class _Splitter:
         self._sample_times = {tid: [at for at, _ in task.samples] for tid, task in trace.tasks.items()}
 
     def charge_work(self) -> Iterator[tuple[LossCause, float]]:
-        """Yield the CPU time of each task by the functions of its samples."""
+        """Yield the CPU time of each process by the functions of its samples: a short task has none of its own."""
+        processes: dict[int, list[ThreadTrace]] = defaultdict(list)
         for task in self._trace.tasks.values():
-            cpu_ns = _cpu_ns(task)
-            for _, stack in task.samples:
-                yield wait_kinds.cpu_cause(stack), cpu_ns / len(task.samples)
-            if cpu_ns and not task.samples:
+            processes[task.pid].append(task)
+        for tasks in processes.values():
+            cpu_ns, stacks = sum(map(_cpu_ns, tasks)), [stack for task in tasks for _, stack in task.samples]
+            for stack in stacks:
+                yield wait_kinds.cpu_cause(stack), cpu_ns / len(stacks)
+            if cpu_ns and not stacks:
                 yield LossCause(wait_kinds.UNEXPLAINED), cpu_ns
 
     def charge_idle(self, n_cpus: int) -> Iterator[tuple[LossCause, float]]:

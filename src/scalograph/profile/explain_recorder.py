@@ -1,5 +1,6 @@
 """Record runs of two levels under perf, in turn, and compare where their CPU time went."""
 
+import os
 import signal
 import subprocess
 import time
@@ -17,8 +18,8 @@ from scalograph.findings.table import Table
 from scalograph.profile import recording
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
 from scalograph.profile.level_losses import LevelRuns, compare_levels, efficiencies, rule_out
-from scalograph.profile.perf_trace import Trace, parse_trace
-from scalograph.profile.recorder import INSTALL, MAX_LINE, first_stderr_line, refuse_unable, select_configurations
+from scalograph.profile.perf_trace import Trace, read_trace
+from scalograph.profile.recorder import first_stderr_line, refuse_unable, select_configurations
 from scalograph.profile.values import Configuration, Level
 from scalograph.profile.what_if import PAIRS, Change, judge_trial
 from scalograph.protocol import journal
@@ -42,8 +43,6 @@ _MAX_STACKS, _MAX_SAMPLES, _LEAST_HZ, _MOST_HZ = 10_000, 6_000, 50, 1_999
 _PERIODS = (1, 3, 7, 17, 37, 79, 163, 331, 673, 1361, 2729, 5471, 10_949, 21_911, 43_853, 87_719)
 _STACK_BYTES = 8192
 _START_S = 0.5  # until a recording of the machine has begun
-_FIELDS = "pid,tid,cpu,time,event,ip,sym,dso,trace"
-_SCRIPT = ("script", "--ns", "--show-switch-events", "--show-task-events", "--show-lost-events", "--fields", _FIELDS)
 
 
 def record_command(file: Path, period: int, hertz: int, wakes: bool, is_wide: bool = False) -> list[str]:
@@ -58,7 +57,8 @@ def record_command(file: Path, period: int, hertz: int, wakes: bool, is_wide: bo
     return [
         "perf", "record", "--quiet", "--sample-cpu", "--clockid", "CLOCK_MONOTONIC", "--switch-events", *options,
         "--call-graph", f"dwarf,{_STACK_BYTES}", "--output", str(file),
-        *(["--all-cpus"] if is_wide else ["--"]),
+        # As much as one may lock who is not root is little, and full rings lose records.
+        *(["--mmap-pages", "2048"] if os.geteuid() == 0 else []), *(["--all-cpus"] if is_wide else ["--"]),
     ]  # fmt: skip
 
 
@@ -286,20 +286,6 @@ def _grants_wakes(folder: Path) -> bool:
     )  # fmt: skip
     file.unlink(missing_ok=True)
     return done.returncode == 0
-
-
-def read_trace(file: Path) -> Trace:
-    """Read a recording of `record_command`.
-
-    Raises HostError: perf left none, or cannot read it; ProtocolError: it holds no task.
-    """
-    if not file.is_file():
-        raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
-    argv = ["perf", *_SCRIPT, "--input", str(file)]
-    with recording.run_reader(argv, {}, "perf on PATH", INSTALL) as process:
-        stream = process.stdout
-        assert stream is not None
-        return parse_trace(iter(lambda: stream.readline(MAX_LINE), ""))
 
 
 def choose_pair(

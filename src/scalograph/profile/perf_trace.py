@@ -1,15 +1,20 @@
 """Read a perf recording of one run as a trace: when each task ran, what it waited for, who woke it."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
-from scalograph.errors import ProtocolError
+from scalograph.errors import HostError, ProtocolError
+from scalograph.profile.recording import TIMEOUT_S, run_reader
 
 MAX_EVENTS, MAX_TASKS, MAX_STACKS, MAX_DEPTH = 3_000_000, 50_000, 200_000, 64
-_NAME_CHARS = 256
+_NAME_CHARS, _MAX_LINE, _INLINE_S = 256, 1 << 16, 20
+_FIELDS = "pid,tid,cpu,time,event,ip,sym,dso,trace"
+_SCRIPT = ("script", "--ns", "--show-switch-events", "--show-task-events", "--show-lost-events", "--fields", _FIELDS)
 _HEAD = re.compile(r"\s*(\d+)/(\d+)\s+\[(\d+)\]\s+(\d{1,12})\.(\d{9}):\s+(\S+)(.*)")
 _FRAME = re.compile(r"\s+([0-9a-f]+) (.*) \((.*)\)\s*")
 _WAKEE = re.compile(r"pid=(\d{1,10}) prio=")
@@ -103,8 +108,42 @@ class _Event(NamedTuple):
     frames: list[str]
 
 
+def read_trace(file: Path) -> Trace:
+    """Read a perf recording, with inlined functions where these are found in time: of a JVM they take minutes.
+
+    Raises HostError: perf left none, or cannot read it; ProtocolError: it holds no task.
+    """
+    if not file.is_file():
+        raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
+    trace = _print_trace([*_SCRIPT, "--no-inline", "--input", str(file)], TIMEOUT_S)
+    if trace is None:
+        raise HostError("perf script", "failed", "a recording that it reads", "try it by hand")
+    modules = {frame.module for task in trace.tasks.values() for _, stack in task.samples for frame in stack}
+    if "libjvm.so" in modules:
+        return trace
+    return _print_trace([*_SCRIPT, "--input", str(file)], _INLINE_S) or trace
+
+
+def _print_trace(argv: Sequence[str], limit_s: float) -> Trace | None:
+    """Parse what perf prints; None if it fails or takes longer."""
+    with run_reader(["perf", *argv], {}, "perf on PATH", "apt install linux-perf") as process:
+        late = threading.Timer(limit_s, process.kill)
+        late.start()
+        try:
+            stream = process.stdout
+            assert stream is not None
+            trace = parse_trace(iter(lambda: stream.readline(_MAX_LINE), ""))
+            return trace if process.wait(TIMEOUT_S) == 0 else None
+        except ProtocolError:
+            if process.wait(TIMEOUT_S) == 0:
+                raise
+            return None
+        finally:
+            late.cancel()
+
+
 def parse_trace(lines: Iterable[str]) -> Trace:
-    """Parse the output of `perf script` with the fields of `SCRIPT`.
+    """Parse the output of `perf script` with the fields of `_FIELDS`.
 
     Raises ProtocolError: it holds no task.
     """

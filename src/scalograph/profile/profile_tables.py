@@ -211,11 +211,14 @@ def explanation_table(document: Explanation) -> TableDoc:
     rows: list[list[Cell]] = [
         [*_cells(part.share), cause_text(part), _digits(part.before_s), _digits(part.after_s)] for part in shown
     ]
-    rest = document.unexplained or Share(value=0.0)
-    rows.append([*_cells(rest), "not explained", None, None])
+    unexplained = document.unexplained or Share(value=0.0)
+    rest = 1.0 - unexplained.value - sum(part.share.value for part in shown)
+    if abs(rest) >= LEAST_SHARE:
+        rows.append([*_cells(Share(value=rest)), "other causes, each smaller", None, None])
+    rows.append([*_cells(unexplained), "not explained", None, None])
     note = (
         f"CPU seconds per unit of work with {document.cpus[0]:g} and {document.cpus[1]:g} CPUs, in "
-        f"{min(document.n_runs)} recorded runs of each level; intervals over runs; below 1% is omitted"
+        f"{min(document.n_runs)} recorded runs of each level; intervals over runs"
     )
     return TableDoc(id="explanation", title="Where lost CPU time goes", note=note, columns=columns, rows=rows)
 

@@ -97,6 +97,16 @@ def test_the_table_shows_each_part_and_what_is_not_explained():
     table_layout(doc)
 
 
+def test_what_the_table_does_not_show_is_one_row_and_the_column_adds_up():
+    small = tuple(
+        LossPart(kind="kernel", what=f"call{i}", share=Share(value=0.02), before_s=0, after_s=0.02) for i in range(25)
+    )
+    parts = (LossPart(kind="lock", what="insert", share=Share(value=0.4), before_s=0, after_s=0.4), *small)
+    doc = explanation_table(explanation(parts=parts, unexplained=Share(value=0.1)))
+    assert [row[0] for row in doc.rows if row[3] == "other causes, each smaller"] == [36]
+    assert sum(row[0] for row in doc.rows) == 100
+
+
 def test_factors_of_efficiency_multiply():
     parts = {LossCause("user", ()): 1.0}
     before = LevelRuns(1, [CpuBudget(1.0, 1.0, parts, busiest_s=(1.0,))], [1.0])
