@@ -214,9 +214,9 @@ class Explainer:
         took = sum(b.others_s for b in budgets) / sum(b.capacity_s + b.others_s for b in budgets)
         overhead = tuple(_overhead(level, self._table.view.kind == "rate") for level in levels)
         warnings = [
-            *(["who woke whom is not known: sched tracepoints need root"] if not wakes else []),
-            *([f"other programs took {took:.0%} of the CPU time; it is excluded"] if took >= _MUCH else []),
-            *([f"{n} records of perf were lost"] if (n := sum(level.n_lost for level in levels)) else []),
+            *(["Who woke whom is not known: sched tracepoints need root."] if not wakes else []),
+            *([f"Other programs took {took:.0%} of the CPU time, which is excluded."] if took >= _MUCH else []),
+            *([f"{n} records of perf were lost."] if (n := sum(level.n_lost for level in levels)) else []),
         ]
         return Explanation(
             study=study.name, study_hash=self._table.study_hash, at=journal.now(), factor=factor,
