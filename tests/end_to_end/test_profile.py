@@ -12,6 +12,8 @@ from scalograph.profile.recorder import refuse_unable
 from scalograph.profile.recording import why_unrecordable
 from scalograph.system.platform_facts import find_jvms
 from tests.kit.command import in_process
+from tests.kit.findings import ONE_FACTOR, write_journal
+from tests.kit.records import recorded
 from tests.kit.results import complete, findings_in
 from tests.kit.studies import a_study, write_study
 from tests.kit.workloads import QUICK as QUICK_JVM
@@ -177,6 +179,27 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path) -
     assert "explanation" in [table["id"] for table in findings_in(tmp_path / "results")["tables"]]
 
 
-def test_an_explanation_needs_two_levels(tmp_path: Path) -> None:
-    done = complete("explain", "--", "true", cwd=tmp_path, codes=(2,))
-    assert "two levels" in done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--", "true"), "true: no results, and no levels"),
+        (("{results}", "--levels", "1,3"), "--levels: 1,3"),
+        (("{results}", "--levels", "1,1"), "--levels: 1,1"),
+        (("{results}", "--levels", "2"), "--levels 2"),
+        (("{results}", "--along", "jobs"), "--along"),
+        (("{results}", "--where", "threads=9"), "--where threads=9"),
+        (("{results}", "--try", "turbo"), "--try turbo"),
+        (("{results}", "--what-if", "no-such-program"), "--what-if no-such-program"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_before_anything_runs(
+    arguments: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    runs = [({"threads": n}, recorded()) for n in (1, 2)]
+    (tmp_path / "results").mkdir()
+    design = {"configurations": [{"threads": n} for n in (1, 2)], "runs": [1, 1]}
+    write_journal(tmp_path / "results" / "journal.jsonl", runs, ONE_FACTOR, design=design)
+    given = [text.format(results="results") for text in arguments]
+    done = complete("explain", *given, cwd=tmp_path, codes=(2,))
+    assert words in done.stderr
+    assert [file.name for file in (tmp_path / "results").iterdir()] == ["journal.jsonl"]

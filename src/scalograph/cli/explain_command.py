@@ -49,7 +49,8 @@ def _measure_first(explain: ExplainOptions, sweep: SweepOptions, options: Comman
     from scalograph.cli.measure_output import run_command_study
 
     if not _is_swept(sweep):
-        raise StudyError.one("levels", "none", "results of a study, or two levels", "such as --threads 1,2")
+        words = " ".join(options.command or [])
+        raise StudyError.one(words or "explain", "no results, and no levels", "a results folder, or --threads 1,2")
     study = sweep_study(replace(sweep, runs=sweep.runs or _FEW_RUNS), options)
     return run_command_study(study_text(study), options, partial(_answer, explain, options))
 

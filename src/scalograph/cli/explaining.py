@@ -91,10 +91,16 @@ def _named_levels(measured: "Table", texts: Sequence[str]) -> dict[str, "Level"]
 
 
 def _two_levels(measured: "Table", factor: str, explain: ExplainOptions) -> list["Level"]:
-    texts = [text.strip() for text in explain.levels.split(",")] if explain.levels else []
-    if len(texts) not in (0, 2):
-        raise StudyError.one("--levels", explain.levels or "", "two levels, such as 1,2")
-    return [_named_levels(measured, [f"{factor}={text}"])[factor] for text in texts]
+    from scalograph.exchange.match import is_level
+
+    if explain.levels is None:
+        return []
+    planned = list(dict.fromkeys(configuration[factor] for configuration in measured.configurations))
+    texts = [text.strip() for text in explain.levels.split(",")]
+    levels = [level for text in texts for level in planned if is_level(level, text)]
+    if len(texts) != 2 or len({*levels}) != 2:
+        raise StudyError.one("--levels", explain.levels, f"two of {', '.join(map(str, planned))}")
+    return levels
 
 
 def show_explanation(document: "Explanation", folder: "Results", json: bool) -> int:
