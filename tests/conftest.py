@@ -12,6 +12,7 @@ from warnings import catch_warnings
 import pytest
 from hypothesis import HealthCheck, settings
 
+from scalograph import errors
 from tests.rerun_alone import pytest_addoption, pytest_configure  # noqa: F401 - hooks of --rerun-alone
 
 # Before numpy is imported: on matrices as small as ours its threads wait for each other longer than they compute.
@@ -48,9 +49,13 @@ def pytest_sessionstart() -> None:
 
 @pytest.fixture(autouse=True)
 def ctrl_c_as_before() -> Iterator[None]:
-    """What a command that ran in this process left of Ctrl-C would end a worker that another test sends it."""
+    """What a command that ran in this process left of Ctrl-C would end a worker that another test sends it.
+
+    So would a signal that it remembers: the next command would end by its code.
+    """
     before = signal.getsignal(signal.SIGINT)
     yield
+    errors._raised.clear()
     if signal.getsignal(signal.SIGINT) is not before:
         signal.signal(signal.SIGINT, before)
 
