@@ -91,8 +91,7 @@ class Explainer:
     ) -> Explanation:
         """Explain the loss from the first configuration to the second, which differ in `factor`.
 
-        Raises HostError: perf may not record here, a run failed, or a recording cannot be read; StudyError: a run has
-        several processes.
+        Raises HostError: perf may not record here, a run failed, or a recording cannot be read.
         """
         rule = find_speedup_rule(self._table, factor)
         levels = [_Level(configuration) for configuration in pair]

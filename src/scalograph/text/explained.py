@@ -6,7 +6,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.explanation import LEAST_SHARE, Explanation, LossPart, Share, Trial
 from scalograph.text.answer_form import Quantity, fill
 from scalograph.text.format import significant
-from scalograph.text.quantities import percent
+from scalograph.text.quantities import cpus, percent
 from scalograph.text.scale import PLAIN
 from scalograph.text.short_names import join_names, short_setting
 
@@ -32,15 +32,11 @@ _WORDS = {
     "serial": "idle while others work",
     "inflation": "more CPU time for the same work",
 }
-_RULED_OUT = {
-    "quota": "CPU quota", "disk": "disk",
-    "page-fault": "page faults",
-}  # fmt: skip
+_RULED_OUT = {"quota": "CPU quota", "disk": "disk", "page-fault": "page faults"}
 
-
-_GAIN = "From {first!s} to {second!s}, speedup is {gain}×."
-_LOST = "Of {cpus} CPUs {lost:measured} are lost."
-_SCALES = "Of {cpus} CPUs {lost:measured} are lost: there is nothing to explain."
+_GAIN = "From {first!s} to {second!s}, speedup is {gain}× in the recorded runs."
+_LOST = "Of {cpus} {lost:measured} are lost."
+_SCALES = "Of {cpus} {lost:measured} are lost: there is nothing to explain."
 _NONE = "No CPU time is lost: there is nothing to explain."
 _INCONCLUSIVE = "Inconclusive: the runs differ too much. More runs: --recordings 10."
 _LARGEST = "{share} of the loss: {cause!s}."
@@ -54,7 +50,7 @@ def answer_sentences(document: Explanation) -> list[str]:
     """Return the answer: how far work per time grows, and how much of the CPUs is lost."""
     first, second = (short_setting(document.factor, level) for level in document.levels)
     values = {
-        "first": first, "second": second, "gain": significant(document.gain), "cpus": f"{document.cpus[1]:g}",
+        "first": first, "second": second, "gain": significant(document.gain), "cpus": cpus(round(document.cpus[1])),
         "lost": Quantity(_estimate(document.lost_cpus), PLAIN),
     }  # fmt: skip
     lost = _LOST if not document.scales else _SCALES if document.lost_cpus.value > 0 else _NONE
@@ -85,7 +81,7 @@ def closing_sentences(document: Explanation) -> Iterator[str]:
 
 
 def trial_sentence(trial: Trial) -> str:
-    """Return what an experiment says: "Confirmed: with malloc it is 2.9× as fast (95% CI 2.7–3.1)."."""
+    """Return what an experiment says: "Confirmed: with malloc, speed is 2.9× (95% CI 2.7–3.1)."."""
     lead = {"confirmed": "Confirmed", "slower": "Not the cause", "not the cause": "Not the cause"}
     values = {"lead": lead.get(trial.outcome, "Inconclusive"), "name": trial.name, "speed": _estimate(trial.speed)}
     return fill(_TRIED, values)

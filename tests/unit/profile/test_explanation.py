@@ -37,7 +37,7 @@ def explanation(**changes):
 
 def test_the_answer_names_the_largest_part():
     assert answer_sentences(explanation()) == [
-        "From 1 thread to 2 threads, speedup is 1.00×.", "Of 2 CPUs 1.00 (95% CI 0.90–1.10) are lost.",
+        "From 1 thread to 2 threads, speedup is 1.00× in the recorded runs.", "Of 2 CPUs 1.00 (95% CI 0.90–1.10) are lost.",
         "70% of the loss: waiting for a lock in insert, called by worker.",
     ]  # fmt: skip
 
@@ -48,6 +48,8 @@ def test_nothing_is_named_where_nothing_is_lost_or_the_runs_show_none():
     assert answer_sentences(scales)[-1].endswith("there is nothing to explain.")
     gains = explanation(lost_cpus=Share(value=-1.0, low=-1.1, high=-0.9))
     assert answer_sentences(gains)[-1] == "No CPU time is lost: there is nothing to explain."
+    one = explanation(cpus=(1, 1), lost_cpus=Share(value=0.4, low=0.2, high=0.6))
+    assert answer_sentences(one)[1].startswith("Of 1 CPU 0.4")
     noisy = explanation(lost_cpus=Share(value=0.6, low=-0.2, high=1.4))
     assert noisy.is_inconclusive
     assert answer_sentences(noisy)[-1].startswith("Inconclusive")
