@@ -81,9 +81,9 @@ def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:
     parts: dict[LossCause, float] = defaultdict(float)
     for cause, ns in splitter.charge_idle(n_cpus):
         parts[cause] += ns
+    _spread_unsampled(parts)
     for cause, ns in splitter.charge_work():
         parts[cause] += ns
-    _spread_unsampled(parts)
     seconds = {cause: ns / 1e9 for cause, ns in parts.items() if ns}
     used = sorted((_cpu_ns(task) / 1e9 for task in trace.tasks.values()), reverse=True)[:n_cpus]
     wall_s = (trace.end - trace.start) / 1e9
@@ -95,9 +95,9 @@ def _cpu_ns(task: ThreadTrace) -> int:
 
 
 def _spread_unsampled(parts: dict[LossCause, float]) -> None:
-    """Every n-th departure is sampled: the others wait for the same in the same shares."""
+    """Every n-th departure is sampled: the others wait for the same in the same shares. Who gives way is always seen."""
     unsampled = parts.pop(_UNSAMPLED, 0.0)
-    idle = {cause: ns for cause, ns in parts.items() if cause.kind not in (wait_kinds.USER, wait_kinds.SYSTEM)}
+    idle = {cause: ns for cause, ns in parts.items() if cause.kind not in (wait_kinds.QUEUE, wait_kinds.OTHERS)}
     total = sum(idle.values())
     if not total:
         parts[_NOBODY] += unsampled

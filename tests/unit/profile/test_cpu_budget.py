@@ -163,6 +163,17 @@ def test_departures_without_a_stack_wait_for_what_the_others_wait_for():
     assert parts["lock", "insert"] == 20.0
 
 
+def test_page_faults_on_a_cpu_are_no_wait_that_departures_without_a_stack_share():
+    recording = Recording()
+    fault = ["clear_page ([kernel.kallsyms])", "exc_page_fault ([kernel.kallsyms])", "walk (/bin/prog)"]
+    for start, stack in ((0, ()), (20, LOCK), (40, ())):
+        recording.stay(1, start, start + 10, stack)
+        recording.add(1, start + 4, "cpu-clock/freq=99/: ", fault)
+    recording.stay(2, 0, 50)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert (parts["lock", "insert"], parts["page-fault", "walk"]) == (20.0, 34.29)  # three of seven samples of 80 ms
+
+
 def test_a_recording_of_the_machine_holds_the_run_and_what_it_started_within_its_window():
     recording = Recording()
     recording.add(5, 0, "PERF_RECORD_FORK(8:20):(7:5)")

@@ -37,7 +37,8 @@ def explanation(**changes):
 
 def test_the_answer_names_the_largest_part():
     assert answer_sentences(explanation()) == [
-        "From 1 thread to 2 threads, speedup is 1.00× in the recorded runs.", "Of 2 CPUs 1.00 (95% CI 0.90–1.10) are lost.",
+        "From 1 thread to 2 threads, speedup is 1.00× in the recorded runs.",
+        "Of 2 CPUs 1.00 (95% CI 0.90–1.10) are lost.",
         "70% of the loss: waiting for a lock in insert, called by worker.",
     ]  # fmt: skip
 
