@@ -95,7 +95,7 @@ def _cpu_ns(task: ThreadTrace) -> int:
 
 
 def _spread_unsampled(parts: dict[LossCause, float]) -> None:
-    """Every n-th departure is sampled: the others wait for the same in the same shares. Who gives way is always seen."""
+    """Every n-th departure is sampled: the others wait for the same in the same shares. Who gives way is seen."""
     unsampled = parts.pop(_UNSAMPLED, 0.0)
     idle = {cause: ns for cause, ns in parts.items() if cause.kind not in (wait_kinds.QUEUE, wait_kinds.OTHERS)}
     total = sum(idle.values())
