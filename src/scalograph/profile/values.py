@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from scalograph.errors import ProtocolError
-from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import Value
 from scalograph.protocol.old_names import rename_in_document
+from scalograph.protocol.saved_documents import read_beside
 
 FILE = "profile.json"
 MAX_BYTES = 1 << 20
@@ -116,20 +115,7 @@ def read_profile(folder: Path, study_hash: str) -> Profile | None:
 
     Raises ProtocolError: it cannot be read, is too large, no profile, or that of another study.
     """
-    file, fix = folder / FILE, "remove it, or make it anew with: scalograph profile"
-    if not file.is_file():
-        return None
-    try:
-        profile = Profile.model_validate_json(read_whole(file, MAX_BYTES))
-    except OSError as error:
-        raise ProtocolError(FILE, f"cannot be read: {error.strerror}", "a profile", fix) from error
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))[:200]
-        raise ProtocolError(f"{FILE}: {where}", str(first["msg"])[:200], "a profile", fix) from None
-    if profile.study_hash != study_hash:
-        raise ProtocolError(FILE, "the profile of another study", "one of the study in the journal", fix)
-    return profile
+    return read_beside(Profile, folder / FILE, MAX_BYTES, "profile", study_hash)
 
 
 Configuration = Mapping[str, Level]

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
-from scalograph.errors import ProtocolError
-from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import Value
 from scalograph.protocol.plain import Level, Text
+from scalograph.protocol.saved_documents import read_beside
 
 FILE = "explanation.json"
 PART = "explanation"  # of the findings
@@ -119,17 +118,4 @@ def read_explanation(folder: Path, study_hash: str) -> Explanation | None:
 
     Raises ProtocolError: it cannot be read, is too large, none, or that of another study.
     """
-    file, fix = folder / FILE, "remove it, or make it anew with: scalograph explain"
-    if not file.is_file():
-        return None
-    try:
-        document = Explanation.model_validate_json(read_whole(file, MAX_BYTES))
-    except OSError as error:
-        raise ProtocolError(FILE, f"cannot be read: {error.strerror}", "an explanation", fix) from error
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))[:200]
-        raise ProtocolError(f"{FILE}: {where}", str(first["msg"])[:200], "an explanation", fix) from None
-    if document.study_hash != study_hash:
-        raise ProtocolError(FILE, "the explanation of another study", "one of the study in the journal", fix)
-    return document
+    return read_beside(Explanation, folder / FILE, MAX_BYTES, "explain", study_hash)

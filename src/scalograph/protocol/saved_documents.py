@@ -48,6 +48,27 @@ def _read(kind: type[Document], file: Path, most: int, called: str, page: str, a
         raise ProtocolError(str(file), f"broken {called}: {where}: {first['msg']}", page, again) from error
 
 
+def read_beside(kind: type[Document], file: Path, most: int, command: str, study_hash: str) -> Document | None:
+    """Read the document that `scalograph COMMAND` wrote beside a journal of a study; None if there is none.
+
+    Raises ProtocolError: it cannot be read, is larger than `most` bytes, no such document, or that of another study.
+    """
+    fix, noun = f"remove it, or make it anew with: scalograph {command}", f"what scalograph {command} writes"
+    if not file.is_file():
+        return None
+    try:
+        document = kind.model_validate_json(read_whole(file, most))
+    except OSError as error:
+        raise ProtocolError(file.name, f"cannot be read: {error.strerror}", noun, fix) from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))[:200]
+        raise ProtocolError(f"{file.name}: {where}", str(first["msg"])[:200], noun, fix) from None
+    if getattr(document, "study_hash", None) != study_hash:
+        raise ProtocolError(file.name, f"the {file.stem} of another study", "one of the study in the journal", fix)
+    return document
+
+
 def _missing_key(kind: type[Document], data: bytes) -> str | None:
     """Return a required key that occurs nowhere: a large file of another tool would be parsed into gigabytes."""
     required = (name for name, field in kind.model_fields.items() if field.is_required())
