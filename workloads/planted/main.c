@@ -36,7 +36,7 @@ struct cause {
 
 static const double UNIT_LOOPS = 140000; /* about 0.22 ms */
 static int n_threads, pipe_ends[2], file = -1, is_done;
-static long n_units = 2000, queued, served;
+static long n_units = 2000, queued, n_answers, n_taken;
 static double strength;
 static struct worker workers[MOST];
 static volatile double sink;
@@ -313,14 +313,13 @@ static void servers(struct worker *me)
         while (take_item(me)) {
             serve_request(UNIT_LOOPS * strength);
             pthread_mutex_lock(mutexes);
-            served++;
-            pthread_cond_broadcast(&answered);
+            n_answers++;
+            pthread_cond_signal(&answered);
             pthread_mutex_unlock(mutexes);
         }
         return;
     }
-    int n_clients = n_threads - n_servers;
-    for (long i = 0; i < n_units / n_clients; i++) {
+    while (atomic_fetch_add(&drawn, 1) < n_units) {
         compute(UNIT_LOOPS * (1 - strength));
         if (!n_servers) {
             serve_request(UNIT_LOOPS * strength);
@@ -328,12 +327,12 @@ static void servers(struct worker *me)
         }
         double start = now();
         pthread_mutex_lock(mutexes);
-        long until = served + 1;
         queued++;
         pthread_cond_signal(&filled);
-        while (served < until)
+        while (!n_answers) /* any answer: each is taken once, so that the last one taken ends the servers */
             pthread_cond_wait(&answered, mutexes);
-        is_done = served >= n_units / n_clients * n_clients;
+        n_answers--;
+        is_done = ++n_taken == n_units;
         if (is_done)
             pthread_cond_broadcast(&filled);
         pthread_mutex_unlock(mutexes);
