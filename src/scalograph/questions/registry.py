@@ -4,7 +4,8 @@ A further question is a folder and a row. Rows are strings, so that a study name
 a lower floor than the folders are; nothing of a folder is imported before it is asked for. The modules of a folder are
 its roles:
 
-`check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written
+`check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written; `FAILURES_EXPECTED`
+            where an answer may stand beside configurations that failed
 `model*`    the statistics
 `search_state` what is known after some runs, and which comes next; `begin(study, configurations)` begins the search
 `plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of its search, or of a sweep; it
@@ -44,6 +45,7 @@ QUESTIONS: dict[str, str] = {
     "throughput": "scalograph.questions.throughput",
     "within-limit": "scalograph.questions.within_limit",
     "tunables": "scalograph.questions.tunables",
+    "commit": "scalograph.questions.commit",
 }
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {
@@ -82,6 +84,11 @@ def basis(question: str) -> Basis:
     """Tell what the answer to a question rests on, as its role `check` says."""
     rests_on: Basis = role(question, "check").BASIS
     return rests_on
+
+
+def expects_failures(question: str) -> bool:
+    """Tell whether configurations may fail without failing a study that is answered."""
+    return getattr(role(question, "check"), "FAILURES_EXPECTED", False)
 
 
 def has_curves(question: str) -> bool:

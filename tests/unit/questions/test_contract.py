@@ -117,6 +117,10 @@ ASKED: dict[str, Asked] = {
         a_study({"a": [20, 40, 80], "b": ["off", "on"], "c": [1, 2, 3]}, question="tunables", responses=WALL),
         lambda levels: 0.9 if levels["a"] == 80 else 1.0,
     ),
+    "commit": Asked(
+        a_study({"version": [f"v{i}" for i in range(30)]}, question="commit", responses=WALL),
+        lambda levels: 1.2 if int(str(levels["version"])[1:]) >= 17 else 1.0,
+    ),
     "versions": Asked(
         a_study({"version": ["1.0", "1.1"]}, reference={"version": "1.0"}, responses=WALL, protocol={"runs": 8}),
         lambda levels: 0.8 if levels["version"] == "1.1" else 1.0,
@@ -254,7 +258,14 @@ def test_terminal_and_page_show_its_words(name: str, asking: Asking) -> None:
 # So many runs are made within a budget of so many: a pair that would not end within it is not begun.
 @pytest.mark.parametrize(
     ("name", "budget", "n_made"),
-    [("effective-cpus", 4, 4), ("cliff", 13, 13), ("break-even", 11, 10), ("within-limit", 4, 4), ("tunables", 20, 20)],
+    [
+        ("effective-cpus", 4, 4),
+        ("cliff", 13, 13),
+        ("break-even", 11, 10),
+        ("within-limit", 4, 4),
+        ("tunables", 20, 20),
+        ("commit", 17, 16),
+    ],
 )
 def test_a_search_that_a_budget_ends_has_no_answer_and_goes_on_as_if_there_had_been_none(
     name: str, budget: int, n_made: int, asking: Asking, tmp_path: Path
@@ -292,6 +303,7 @@ ONE_OF_SEVERAL = "factors of several levels, expected one: one program is search
     ("effective-cpus", "effective-cpus", "effective", "question: found 'effective', expected"),
     ("cliff", '"1:512"', "[4]", f"factors: 0 {ONE_OF_SEVERAL}"),
     ("cliff", '"1:512"', '"0:9"', "factors.threads.levels: level 0, expected counts from 1 on"),
+    ("commit", END, f"[factors.n]\nlevels = [1, 2]\n{END}", "factors: 2 factors of several levels: version, n"),
     ("break-even", 'version = "sequential"\n', "",
      "baseline: none, expected the version that the other one is compared with"),
     ("break-even", '["sequential", "parallel"]', '["sequential", "parallel", "both"]',
@@ -318,7 +330,8 @@ def test_what_it_cannot_answer_is_refused_when_it_is_declared(name: str, old: st
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("cliff", 5), ("break-even", 4), ("effective-cpus", 3), ("within-limit", 3)]
+    ("name", "number"),
+    [("cliff", 5), ("break-even", 4), ("effective-cpus", 3), ("within-limit", 3), ("commit", 4), ("commit", 12)],
 )
 def test_a_disturbed_run_of_a_search_is_made_again_and_does_not_count(name: str, number: int, tmp_path: Path) -> None:
     """It stands beside its pair, where it is one of a pair."""

@@ -173,6 +173,7 @@ def search_study(question: str, factors: AskedFactors, options: SearchOptions) -
     """Make the study of `find QUESTION`; raises StudyError for an option of another form."""
     runs: dict[str, int | list[str]] = {"budget_runs": options.max_runs} if options.max_runs else {}
     runs |= {"runs": factors.runs} if factors.runs else {}
+    runs |= {"vary": [*factors.vary]} if factors.vary else {}
     return _study(options, factors, runs, question=question, subcommand=f"find {question}")
 
 
