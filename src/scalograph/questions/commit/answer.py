@@ -18,7 +18,7 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     search = begin(table.study, table.configurations)
     state = replay_runs(search, table)
     document = commits_document(search.what, state)
-    flags = [Caveat("nothing estimates", {"what": "a slowdown"})]
+    flags = [Caveat("nothing known", {"what": "a slowdown"})]
     if document:
         flags = [] if document.decided else [Caveat("search open", {"n": document.n})]
     return Answer(

@@ -57,8 +57,8 @@ def _cases(result: Commits) -> Iterator[AnswerCase]:
     if not result.slower:
         yield _no_slowdown(result, ends)
     elif not result.steps:
-        place = max(result.open, key=lambda gap: gap.share[1])
-        yield case("not placed", after=_short(place.after), last=_short(place.last), n=result.n)
+        gap = max(result.open, key=lambda gap: gap.share[1])
+        yield case("not placed", after=_short(gap.after), last=_short(gap.last), n=result.n)
     else:
         yield _step_case(result.steps[0])
         yield _share_case(result, ends)

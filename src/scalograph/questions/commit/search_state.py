@@ -67,16 +67,17 @@ class CommitState:
     @property
     def is_slower(self) -> bool:
         """Tell whether the bad end is surely slower than the good one."""
-        estimates = self.effects
-        return estimates is not None and estimates.whole.n >= START and estimates.whole.exceeds(0.0, estimates.quantile(ERROR))
+        if self.effects is None or self.effects.whole.n < START:
+            return False
+        return self.effects.whole.exceeds(0.0, self.effects.quantile(ERROR))
 
     @property
     def is_even(self) -> bool:
         """Tell whether the ends surely differ by less than what counts as a change, or the bad one is faster."""
-        estimates = self.effects
-        if estimates is None or estimates.whole.n < START:
+        if self.effects is None or self.effects.whole.n < START:
             return False
-        return estimates.whole.value + estimates.quantile(0.025) * estimates.whole.error < self.even
+        whole = self.effects.whole
+        return whole.value + self.effects.quantile(0.025) * whole.error < self.even
 
     @property
     def next_level(self) -> int | None:
@@ -88,7 +89,7 @@ class CommitState:
 
     @property
     def is_decided(self) -> bool:
-        """Tell whether the search has ended with an answer: no change, or a step whose place is estimates."""
+        """Tell whether the search has ended with an answer: no change, or a step whose place is known."""
         if self.has_failed or self.next_level is not None:
             return False
         return self.is_even or any(not gap.open for gap in self.steps())
@@ -154,7 +155,7 @@ class CommitState:
         return steps
 
     def _next_in(self, gap: Gap) -> int | None:
-        """Return the version that tells most about a gap; None where its step is estimates, or cannot be placed."""
+        """Return the version that tells most about a gap; None where its step is known, or cannot be placed."""
         sides = [side for side in (gap.first, gap.last) if side not in self.ends]
         if unsure := [side for side in sides if not self._is_placed(side)]:
             return min(unsure, key=self._n_blocks)
@@ -174,7 +175,7 @@ class CommitState:
         return self.effects.between[level].n
 
     def _is_placed(self, level: int) -> bool:
-        """Tell whether it is estimates on which side of a version the larger change is, or that both have one.
+        """Tell whether it is known on which side of a version the larger change is, or that both have one.
 
         The sides are its neighbors among the measured versions.
         """
