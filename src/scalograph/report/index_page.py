@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +12,7 @@ from markupsafe import Markup
 
 from scalograph import __version__
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.result_summary import start_seconds
 from scalograph.report.first_screen import WORDS, day, nonce
 from scalograph.report.html import environment, join_files
 from scalograph.text.escape import shorten
@@ -58,10 +58,7 @@ def indexed_result(findings: Findings, folder: str, report: Path | None, page: P
 
 def start_time(result: IndexedResult) -> float:
     """Return when the runs began, in seconds; long ago where that is unknown."""
-    try:
-        return datetime.fromisoformat(result.started).timestamp()
-    except (ValueError, OverflowError):
-        return float("-inf")
+    return start_seconds(result.started)
 
 
 def headline(results: Sequence[IndexedResult]) -> str:
