@@ -21,6 +21,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "gate": "Fail CI on a regression against a baseline",
         "history": "Find when a series of results became slower or faster",
         "watch": "Find what became slower lately, over all results of a folder",
+        "site": "Write static pages over all results of a folder, with their history",
         "import": "Read results of hyperfine, pyperf, JMH, and other tools",
         "fit": "Fit a scaling law to a CSV file",
         "export": "Write results as CSV, Parquet, Markdown, SVG, or for Extra-P",

@@ -1,7 +1,7 @@
-"""`scalograph watch`."""
+"""`scalograph watch` and `scalograph site`: over all results of a folder."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +14,7 @@ from scalograph.cli.options import ExportJson, Json, TableName, Tables, group_op
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
+    from scalograph.protocol.result_summary import ResultSummary
     from scalograph.protocol.watched_series import Watch
     from scalograph.report.screen import Screen
 
@@ -55,7 +56,7 @@ def _watch(options: WatchOptions) -> int:
     from scalograph.protocol.results import write_text
 
     o = options
-    watched = read_watch(o.results, o.since, o.margin)
+    watched, _ = _read_series(o.results, o.since, o.margin)
     shown, sign = watch_screen(watched, o.results), "worse" if watched.alarms else ""
     if o.summary is not None:
         append_summary(o.summary, summary(shown, sign))
@@ -72,15 +73,55 @@ def _watch(options: WatchOptions) -> int:
 watch = group_options(_watch, WatchOptions)
 
 
-def read_watch(folder: Path, since: str, margin: str | None) -> "Watch":
-    """Return the series of all results below a folder. Raises StudyError: there is none, or no such time."""
+@dataclass(frozen=True, kw_only=True)
+class SiteOptions:
+    """Options of `site`."""
+
+    results: AllResults
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Folder to write the pages to")] = Path("public")
+    since: Since = "30d"
+    margin: Margin = None
+    reports: Annotated[
+        int, typer.Option("--reports", min=0, max=10_000, metavar="N", help="Reports to include, newest of each study")
+    ] = 20
+    json: Json = False
+
+
+def _site(options: SiteOptions) -> int:
+    """Write static pages over all results of a folder: every study, its history, and what changed where.
+
+    \b
+    scalograph site scalograph-results --to public
+    scalograph site kept --to public --since 90d --reports 50
+    """
+    from scalograph.cli.answer_output import answer, short_path
+    from scalograph.cli.many_results.site import site_document, write_site
+    from scalograph.exchange.compare.watch_claim import watch_claim
+
+    o = options
+    watched, summaries = _read_series(o.results, o.since, o.margin)
+    sentences = watch_claim(watched).sentences
+    n_pages, lost = write_site(o.results, o.to, watched, summaries, sentences, o.reports)
+    shown = watch_screen(watched, o.results)
+    if lost:
+        shown = replace(shown, remarks={"Reports that could not be written": lost})
+    document = dict(site_document(o.to, watched, n_pages, lost)) if o.json else None
+    answer(shown, [("site", f"{short_path(o.to / 'index.html')} ({n_pages} pages)")], document=document)
+    return Exit.DONE
+
+
+site = group_options(_site, SiteOptions)
+
+
+def _read_series(folder: Path, since: str, margin: str | None) -> "tuple[Watch, list[ResultSummary]]":
+    """Read all results below a folder. Raises StudyError: there is none, or no such time or margin."""
     from scalograph.cli.comparing import share_of
     from scalograph.cli.many_results.result_summaries import read_summaries
     from scalograph.exchange.compare.series_watch import watch as watch_series
 
     begin, least = parse_since(since, time.time()), share_of("--margin", margin)
     summaries, left_out = read_summaries(folder)
-    return watch_series(summaries, begin, least, left_out)
+    return watch_series(summaries, begin, least, left_out), summaries
 
 
 def parse_since(text: str, now: float) -> float:

@@ -2,7 +2,6 @@
 
 import xml.etree.ElementTree as ET
 
-from scalograph.exchange.compare.watch_claim import point_name, size_text
 from scalograph.protocol.compared_results import (
     ConfigurationRatio,
     LostConfiguration,
@@ -14,6 +13,7 @@ from scalograph.study.scalars import format_value
 from scalograph.text.escape import one_line
 from scalograph.text.format import estimate
 from scalograph.text.scale import Scale
+from scalograph.text.summaries import point_name, size_text
 
 _PLAIN = Scale(1.0, "")
 

@@ -61,6 +61,15 @@ class WatchedSeries(Model):
         return next((change for change in self.changes if change.is_alarm), None)
 
 
+class SeriesNote(Model):
+    """A remark of the user on a date or a commit, shown beside the series; of one study or of all."""
+
+    text: Text
+    date: str = Field(default="", pattern=r"^(\d{4}-\d\d-\d\d)?$")
+    commit: str = ""
+    study: str = ""
+
+
 class Watch(Model):
     """All series below a folder."""
 

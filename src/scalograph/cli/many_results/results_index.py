@@ -72,7 +72,7 @@ def write_index(source: Path, to: Path | None, keep: bool) -> tuple[list["Indexe
     folders, left_out = find_results(source)
     file, rows, codes = to or source / NAME, list["IndexedResult"](), [0]
     if to is None and keep:
-        _refuse_foreign(file)
+        refuse_foreign(file)
     for folder in folders:
         name = str(folder.relative_to(source))
         try:
@@ -89,7 +89,7 @@ def write_index(source: Path, to: Path | None, keep: bool) -> tuple[list["Indexe
     return rows, left_out, max(codes)
 
 
-def _refuse_foreign(file: Path) -> None:
+def refuse_foreign(file: Path) -> None:
     """Refuse to replace a page of somebody else's: many folders have one of this name."""
     if results.is_owned(file):
         with open_file(file) as stream:

@@ -6,40 +6,21 @@ from typing import Any
 from scalograph.analysis.change_points import FEWEST
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
 from scalograph.protocol.plain import AnswerCase
-from scalograph.protocol.watched_series import LevelChange, SeriesPoint, Watch, WatchedSeries
+from scalograph.protocol.watched_series import LevelChange, Watch, WatchedSeries
 from scalograph.questions.claims import state
-from scalograph.text.answer_form import change_cell, change_interval, change_text
-from scalograph.text.format import number
+from scalograph.text.answer_form import change_interval
 from scalograph.text.quantities import count_noun
-from scalograph.text.scale import SECONDS
+from scalograph.text.summaries import change_size, point_name, series_name, size_text
 
 MOST_ROWS = 10
 FORMS = {
     "worse": "{n_worse} of {n} series became worse since {since}.",
     "clearest": "{series}: {change}[[{ci}]] from {name} on.",
     "steady": "No change for the worse since {since} was found in {n} series.",
-    "few": "Inconclusive: no series has {fewest} results, some of them since {since}.",
+    "few": "Inconclusive: no series has {fewest} results with some since {since}.",
     "rate": "False alarms are held to 5% over all series; the margin is {margin:exact}.",
     "changes": "Changed with {name}: {changes:list}.",
 }
-
-
-def point_name(point: SeriesPoint | LevelChange) -> str:
-    """Name a result by its commit, else by its date, else by its folder."""
-    return point.commit[:10] or point.started[:10] or point.folder
-
-
-def series_name(series: WatchedSeries, with_lane: bool = True) -> str:
-    """Name a series: "first, wall time, 2 CPUs, AMD EPYC"."""
-    return ", ".join([series.study, *filter(None, [series.figure]), *([series.lane] if with_lane else [])])
-
-
-def size_text(series: WatchedSeries, change: LevelChange) -> str:
-    """State how much a level changed: "5.1% more time", or both values of a coefficient."""
-    if change.ratio is None:
-        return f"{number(change.before)} \N{RIGHTWARDS ARROW} {number(change.after)}"
-    is_time = series.unit in SECONDS and series.better == "lower"
-    return f"{change_text(change.ratio)} {'time' if is_time else series.figure}"
 
 
 def watch_claim(watched: Watch) -> Claim:
@@ -68,7 +49,7 @@ def _matrix(watched: Watch, alarms: Sequence[tuple[WatchedSeries, LevelChange]])
     rows = [
         MatrixRow(
             label=series_name(series, has_lanes),
-            cells=[MatrixCell(text=_cell(series, change)), MatrixCell(text=point_name(change)),
+            cells=[MatrixCell(text=change_size(series, change)), MatrixCell(text=point_name(change)),
                    MatrixCell(text=change.started[:10] or "unknown")],
         )
         for series, change in alarms[:MOST_ROWS]
@@ -78,10 +59,6 @@ def _matrix(watched: Watch, alarms: Sequence[tuple[WatchedSeries, LevelChange]])
     return Matrix(title="series that became worse", rows_are="series", columns=columns, rows=rows, note=more)
 
 
-def _cell(series: WatchedSeries, change: LevelChange) -> str:
-    return change_cell(change.ratio) if change.ratio else size_text(series, change)
-
-
 def watch_trust(watched: Watch) -> Trust | None:
     """Say which results decide nothing, and that a machine changed its CPU; None where neither is so."""
     lanes: dict[str, list[str]] = {}
@@ -89,13 +66,13 @@ def watch_trust(watched: Watch) -> Trust | None:
         lanes.setdefault(series.study, []).append(series.lane)
     split = {study: list(dict.fromkeys(names)) for study, names in lanes.items() if len(set(names)) > 1}
     points = [f"{study} ran on {'; '.join(names)}: separate series." for study, names in split.items()][:1]
-    points += [f"{len(split) - 1} more studies ran on several machines."] if len(split) > 1 else []
+    points += [f"Of {len(split)} studies the machine changed."] if len(split) > 1 else []
     points += [f"Not included: {watched.left_out[0]}."] if watched.left_out else []
     if not points:
         return None
     n = len({p.folder for s in watched.series if s.is_level for p in s.points if p.excluded})
-    lost = f"{n:,} of {count_noun(watched.n_results, 'result')} are excluded: --table left-out."
-    other = "Some files are not read: --table left-out." if watched.left_out else "Machines differ."
+    lost = f"{n:,} of {count_noun(watched.n_results, 'result')} excluded."
+    other = "Some files are not read." if watched.left_out else "A study ran on several machines."
     return Trust(level="caution", sentence=lost if n else other, points=points)
 
 
@@ -109,7 +86,7 @@ def _change_table(watched: Watch) -> TableDoc:
     columns = [Column(name=name, kind="label") for name in names]
     columns += [Column(name="p"), Column(name="shows", kind="label"), Column(name="differs from before", kind="text")]
     rows: list[list[Cell]] = [
-        [series_name(s), point_name(c), c.started[:10], c.folder, _cell(s, c), c.p,
+        [series_name(s), point_name(c), c.started[:10], c.folder, change_size(s, c), c.p,
          "within the margin" if c.is_small else c.shown,
          "; ".join(f"{d.what}: {d.reference}, {d.other}" for d in c.differences)]
         for s in watched.series for c in s.changes if c.is_recent
