@@ -26,6 +26,8 @@ _ORDERS = 199
 _FIRST_ORDERS, _MOST_ORDERS = 19, 2000
 # Older levels alarm nobody. A false one, in a few of all series, leaves a rise fewer values to compare with.
 _OLDER = 0.001
+# Share of the error for rises; the rest is for levels that are cut at a wrong place.
+_RISES = 0.8
 _NO_SPREAD = 1e-12
 
 
@@ -65,6 +67,7 @@ def recent_rises(
     >>> [[change.place for change in changes] for changes in recent_rises([steady, step, [1.0]], [8, 8, 0])]
     [[], [12], []]
     """
+    error = _RISES * (1 - confidence)
     series = [np.asarray(values, dtype=np.float64) for values in every]
     members = [i for i, values in enumerate(series) if _is_testable(values)]
     changes: list[list[ChangePoint]] = [[] for _ in series]
@@ -74,10 +77,10 @@ def recent_rises(
         older = _changes(series[i][: begins[i]], 0, _OLDER, rng, _largest_halves)
         changes[i] = sorted(older, key=lambda change: change.place)
         last = changes[i][-1].place if changes[i] else 0
-        if rise := _recent_rise(series[i][last:], begins[i] - last, (1 - confidence) / len(members), rng):
+        if rise := _recent_rise(series[i][last:], begins[i] - last, error / len(members), rng):
             rises.append((rise.p, i, last + rise.place))
     for n_before, (p, i, where) in enumerate(sorted(rises)):
-        if p > (1 - confidence) / (len(members) - n_before):
+        if p > error / (len(members) - n_before):
             break
         changes[i].append(ChangePoint(where, p))
     return changes

@@ -43,13 +43,19 @@ class IndexedResult:
         return WORDS[self.level]
 
 
+def result_texts(findings: Findings) -> tuple[str, str, str, str]:
+    """Return the title of a result, its first sentence, that of its verdict, and its machine."""
+    sentences = findings.claim.sentences if findings.claim else findings.answer
+    title, first = findings.study.title or findings.study.name, next(iter(sentences), "")
+    texts = title, first, findings.trust.sentence, machine_words(findings.machine)
+    title, first, reason, machine = (shorten(text, MOST_CHARACTERS) for text in texts)
+    return title, first, reason, machine
+
+
 def indexed_result(findings: Findings, folder: str, report: Path | None, page: Path) -> IndexedResult:
     """Return the row of a result: `folder` is its name here, `page` the index that links to its report."""
-    sentences = findings.claim.sentences if findings.claim else findings.answer
-    texts = findings.study.title or findings.study.name, next(iter(sentences), ""), findings.trust.sentence
-    title, sentence, reason = (shorten(text, MOST_CHARACTERS) for text in texts)
+    title, sentence, reason, machine = result_texts(findings)
     link = quote(os.fsencode(os.path.relpath(report, page.parent))) if report else ""
-    machine = shorten(machine_words(findings.machine), MOST_CHARACTERS)
     started = findings.runs.started or ""
     return IndexedResult(
         folder, title, sentence, findings.trust.level, reason, started, day(findings.runs), machine, link

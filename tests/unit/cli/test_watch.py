@@ -12,7 +12,8 @@ from scalograph.cli.watch_command import parse_since
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol.result_summary import NAME, read_index
 from tests.golden.command import scalograph
-from tests.kit.findings import ONE_FACTOR, findings_of, runs_of
+from tests.kit.findings import ONE_FACTOR, findings_of, runs_of, write_journal
+from tests.kit.records import recorded
 
 COMMIT = "3f2c1a9b00"
 
@@ -74,10 +75,12 @@ def test_what_is_no_result_is_named_and_a_foreign_file_is_kept(folder: Path, tmp
 @pytest.mark.parametrize(
     ("words", "text"),
     [(["empty"], "empty: no results in it"), (["absent"], "absent: no such folder"),
+     (["file"], "file: is not a folder"),
      (["empty", "--since", "soon"], "--since soon is not valid"), (["empty", "--margin", "x"], "--margin x")],
 )  # fmt: skip
 def test_bad_input_is_one_message(tmp_path: Path, words: list[str], text: str) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
     done = scalograph(["watch", *words], tmp_path)
     assert done.code == Exit.STUDY and text in done.printed
 
@@ -87,3 +90,18 @@ def test_a_time_is_days_weeks_or_a_date() -> None:
     for text in ("", "d", "-3d", "30", "1e9d", "\N{SUPERSCRIPT TWO}d"):
         with pytest.raises(StudyError):
             parse_since(text, 0)
+
+
+def test_a_journal_alone_is_read_and_a_result_itself_keeps_no_index(tmp_path: Path) -> None:
+    made = tmp_path / "a" / "b"
+    made.mkdir(parents=True)
+    uses = {"program": {"path": "/bin/true", "bytes": 1, "sha256": "ab" * 32}}
+    machine = {"n_cpus": 2, "cpu_model": "AMD EPYC", "kernel": "6.18"}
+    runs = [({"threads": n, "lock": lock}, recorded(1.0)) for n in (1, 2, 4) for lock in ("none", "cas")] * 3
+    write_journal(made / "journal.jsonl", runs, uses=uses, machine=machine)
+    ((summary,), left_out) = read_summaries(tmp_path / "a")
+    assert not left_out and len(summary.names) == 6 and summary.lane == "2 CPUs, AMD EPYC"
+    assert summary.facts["program"] == "ab" * 6 and summary.facts["kernel"] == "6.18"
+    assert (tmp_path / "a" / NAME).is_file()
+    ((again,), _) = read_summaries(made)
+    assert again.folder == "." and again.logs == summary.logs and not (made / NAME).exists()

@@ -24,7 +24,8 @@ def read_summaries(root: Path) -> tuple[list[ResultSummary], list[str]]:
     Raises StudyError: there is no such folder, or no result in it.
     """
     if not root.is_dir():
-        raise StudyError.one(str(root), "no such folder", "", "give a folder of results, such as scalograph-results")
+        state = "is not a folder" if root.exists() else "no such folder"
+        raise StudyError.one(str(root), state, "", "give a folder of results, such as scalograph-results")
     foreign = list[str]()
     folders, left_out = find_results(root, _FILES, foreign)
     if not folders:
@@ -41,7 +42,8 @@ def read_summaries(root: Path) -> tuple[list[ResultSummary], list[str]]:
     _show_progress(0, 0)
     left_out += [f"{name}: a file of another format; see scalograph compare" for name in foreign[:_MOST_NAMED]]
     left_out += [f"{count_noun(len(foreign) - _MOST_NAMED, 'more file')}"] * (len(foreign) > _MOST_NAMED)
-    if every != before and is_writable(root):
+    # Beside a journal a newer file means that findings are to be made again.
+    if every != before and folders != [root] and is_writable(root):
         left_out += _keep(file, every)
     return [summary for _, summary in every.values()], left_out
 

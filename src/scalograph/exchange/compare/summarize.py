@@ -18,28 +18,25 @@ from scalograph.protocol.findings import Curve, Findings
 from scalograph.protocol.plain import is_number
 from scalograph.protocol.result_summary import ResultSummary
 from scalograph.questions.throughput.document import Throughputs
+from scalograph.report.index_page import result_texts
 from scalograph.study.scalars import format_value
 from scalograph.text.escape import shorten
-from scalograph.text.summaries import machine_words, short_machine
+from scalograph.text.summaries import short_machine
 
 # A folder that is called like one; a short one has a digit and a letter.
 _COMMIT = re.compile(r"[0-9a-f]{40}|(?=.*\d)(?=.*[a-f])[0-9a-f]{7,39}")
-MOST_CHARACTERS = 600  # of a text that findings hold
 # Which direction of a coefficient is better; the best level has none.
 COEFFICIENTS = {"sigma": "lower", "kappa": "lower", "peak": "higher", "knee": "higher", "best level": "none"}
 
 
 def summarize(findings: Findings, folder: str, program: str = "") -> ResultSummary:
     """Return the summary of a result in a folder; `program` is the checksum of what ran, where that is known."""
-    sentences = findings.claim.sentences if findings.claim else findings.answer
-    machine = findings.machine
-    texts = findings.study.title or findings.study.name, next(iter(sentences), ""), findings.trust.sentence
-    title, sentence, reason = (shorten(text, MOST_CHARACTERS) for text in texts)
-    facts = {**machine_facts_text(machine), "study": findings.study.hash[:12], "program": program[:12]}
+    title, sentence, reason, machine = result_texts(findings)
+    facts = {**machine_facts_text(findings.machine), "study": findings.study.hash[:12], "program": program[:12]}
     bare = ResultSummary(
         folder=folder, study=findings.study.name, title=title, sentence=sentence, verdict=findings.trust.level,
-        reason=reason, started=findings.runs.started or "", lane=short_machine(machine),
-        machine=shorten(machine_words(machine), MOST_CHARACTERS),
+        reason=reason, started=findings.runs.started or "", lane=short_machine(findings.machine),
+        machine=machine,
         commit=next((part for part in reversed(PurePath(folder).parts) if _COMMIT.fullmatch(part)), ""),
         facts={name: shorten(text, 100) for name, text in facts.items() if text},
     )  # fmt: skip
