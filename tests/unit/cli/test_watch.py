@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from scalograph.cli.many_results import result_summaries
 from scalograph.cli.many_results.result_summaries import read_summaries
 from scalograph.cli.watch_command import parse_since
 from scalograph.errors import Exit, StudyError
+from scalograph.exchange.compare.summarize import summarize
 from scalograph.protocol.result_summary import NAME, read_index
 from tests.golden.command import scalograph
 from tests.kit.findings import ONE_FACTOR, findings_of, runs_of, write_journal
@@ -64,10 +66,13 @@ def test_what_is_no_result_is_named_and_a_foreign_file_is_kept(folder: Path, tmp
     (folder / "broken").mkdir()
     (folder / "broken" / "findings.json").write_text("{")
     (folder / NAME).write_text("mine\n")
+    shutil.copytree(folder / "day01", folder / os.fsdecode(b"\xff"))
     summaries, left_out = read_summaries(folder)
     assert (folder / NAME).read_text() == "mine\n"
-    assert left_out == ["hyperfine.json: a file of another format; see scalograph compare",
-                        "index.jsonl: is not an index of ours, so none is kept"]  # fmt: skip
+    assert left_out == [
+        r"\udcff/first: its name is not UTF-8", "hyperfine.json: a file of another format; see scalograph compare",
+        "index.jsonl: is not an index of ours, so none is kept",
+    ]  # fmt: skip
     assert [s.folder for s in summaries if s.unread] == ["broken"]
     assert "broken: broken findings" in scalograph(["watch", "results", "--table", "left-out"], tmp_path).printed
 
@@ -105,3 +110,13 @@ def test_a_journal_alone_is_read_and_a_result_itself_keeps_no_index(tmp_path: Pa
     assert (tmp_path / "a" / NAME).is_file()
     ((again,), _) = read_summaries(made)
     assert again.folder == "." and again.logs == summary.logs and not (made / NAME).exists()
+
+
+def test_a_summary_has_the_coefficients_of_all_curves(tmp_path: Path) -> None:
+    times = {n: 8.0 * (0.1 + 0.9 / n + 0.004 * (n - 1)) for n in (1, 2, 4, 8, 16)}
+    text = ONE_FACTOR.replace('levels = "1,2,4"', 'levels = "1,2,4,8,16"')
+    summary = summarize(findings_of(tmp_path, runs_of(times, 6, spread=0.002), text), f"{COMMIT}/x")
+    assert summary.commit == COMMIT and summary.coefficients["best level"] == 16
+    assert summary.coefficients["sigma"] == pytest.approx(0.1, abs=0.03)
+    assert summary.coefficients["kappa"] == pytest.approx(0.004, abs=0.002)
+    assert summary.coefficients["peak"] == pytest.approx(15, abs=4)

@@ -11,6 +11,7 @@ from scalograph.exchange.compare.summarize import summarize
 from scalograph.protocol import journal
 from scalograph.protocol.result_summary import NAME, ResultSummary, Stamp, is_foreign, read_index, write_index
 from scalograph.protocol.results import Results, is_writable
+from scalograph.text.escape import escape_controls, is_text
 from scalograph.text.quantities import count_noun
 
 # A folder with one of these is a result, and is read again where one of them changed.
@@ -37,6 +38,9 @@ def read_summaries(root: Path) -> tuple[list[ResultSummary], list[str]]:
     for n_done, folder in enumerate(folders):
         name, stamp = str(folder.relative_to(root)), _stamp(folder)
         _show_progress(n_done, len(folders))
+        if not is_text(name):
+            left_out.append(f"{name}: its name is not UTF-8")
+            continue
         last = before.get(name)
         every[name] = last if last and last[0] == stamp else (stamp, _summarize(folder, name))
     _show_progress(0, 0)
@@ -45,7 +49,7 @@ def read_summaries(root: Path) -> tuple[list[ResultSummary], list[str]]:
     # Beside a journal a newer file means that findings are to be made again.
     if every != before and folders != [root] and is_writable(root):
         left_out += _keep(file, every)
-    return [summary for _, summary in every.values()], left_out
+    return [summary for _, summary in every.values()], [*map(escape_controls, left_out)]
 
 
 def _keep(file: Path, every: dict[str, tuple[Stamp, ResultSummary]]) -> list[str]:

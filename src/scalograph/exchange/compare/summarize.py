@@ -14,7 +14,7 @@ from scalograph.exchange.compare.matched_configurations import machine_facts_tex
 from scalograph.exchange.compare.measured_source import SourceConfiguration, findings_source
 from scalograph.exchange.compare.result_answer import has_resolution, have_logs, keep_open, logs_of
 from scalograph.exchange.compare.series import refusal_of
-from scalograph.protocol.findings import Curve, Findings
+from scalograph.protocol.findings import Findings
 from scalograph.protocol.plain import is_number
 from scalograph.protocol.result_summary import ResultSummary
 from scalograph.questions.throughput.document import Throughputs
@@ -71,8 +71,7 @@ def _coefficients(findings: Findings) -> Iterator[tuple[str, float]]:
     loads = findings.document("throughput", Throughputs)
     if loads:
         yield from _mean("knee", [group.knee.value if group.knee else None for group in loads.groups])
-    if len(findings.curves) == 1:
-        yield from _best_level(findings, findings.curves[0])
+    yield from _best_level(findings)
 
 
 def _mean(name: str, values: Sequence[float | None]) -> Iterator[tuple[str, float]]:
@@ -81,11 +80,17 @@ def _mean(name: str, values: Sequence[float | None]) -> Iterator[tuple[str, floa
         yield name, sum(numbers) / len(numbers)
 
 
-def _best_level(findings: Findings, curve: Curve) -> Iterator[tuple[str, float]]:
-    """Yield the level with the best value of the primary response, if levels are numbers."""
+def _best_level(findings: Findings) -> Iterator[tuple[str, float]]:
+    """Yield the level that is best on average over all curves, of those that each has, if levels are numbers."""
     name = findings.study.primary
     better = next((r.better for r in findings.study.responses if r.name == name), "none")
-    points = [(p.level, p.responses[name].estimate.value) for p in curve.points if name in p.responses]
-    ranked = [(value, float(level)) for level, value in points if value is not None and is_number(level)]
-    if better != "none" and len(ranked) == len(curve.points) > 1:
+    logs: dict[float, list[float]] = {}
+    for point in (point for curve in findings.curves for point in curve.points):
+        value = point.responses[name].estimate.value if name in point.responses else None
+        if not is_number(point.level):
+            return
+        logs.setdefault(float(point.level), []).append(math.log(value) if value and value > 0 else math.nan)
+    means = {level: sum(each) / len(each) for level, each in logs.items() if len(each) == len(findings.curves)}
+    ranked = [(mean, level) for level, mean in means.items() if math.isfinite(mean)]
+    if better != "none" and len(ranked) > 1:
         yield "best level", (min if better == "lower" else max)(ranked)[1]
