@@ -12,7 +12,7 @@ from scalograph.text.answer_form import change_interval
 from scalograph.text.quantities import count_noun
 from scalograph.text.summaries import change_size, point_name, series_name, size_text
 
-MOST_ROWS = 10
+MOST_ROWS = 24  # of a matrix; the terminal shows those that fit
 FORMS = {
     "worse": "{n_worse} of {n} series became worse since {since}.",
     "clearest": "{series}: {change}[[{ci}]] from {name} on.",
