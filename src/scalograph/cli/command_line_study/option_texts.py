@@ -202,6 +202,7 @@ def _study(
         env_all=options.env_all,
         input="" if options.input is None else str(options.input),
         stdout=options.stdout,
+        events=options.events,
         ok_exits=tuple(read_exits(options.ok_exit)),
         protocol={**runs, **precision, **limits},
         question=question,
