@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from scalograph.profile import wait_kinds
@@ -68,6 +68,25 @@ class CpuBudget:
     n_lost: int = 0
     others_s: float = 0.0
     busiest_s: tuple[float, ...] = ()
+
+    def divide(self, n: int) -> "CpuBudget":
+        """Return the n-th part of each number but the records that are missing."""
+        return CpuBudget(
+            self.capacity_s / n, self.wall_s / n, {cause: seconds / n for cause, seconds in self.parts.items()},
+            self.n_lost, self.others_s / n, tuple(seconds / n for seconds in self.busiest_s),
+        )  # fmt: skip
+
+
+def sum_budgets(budgets: Sequence[CpuBudget]) -> CpuBudget:
+    """Return the sum of budgets of runs that followed each other; the k-th busiest tasks of each are one."""
+    parts: dict[LossCause, float] = defaultdict(float)
+    for cause, seconds in (item for budget in budgets for item in budget.parts.items()):
+        parts[cause] += seconds
+    return CpuBudget(
+        sum(budget.capacity_s for budget in budgets), sum(budget.wall_s for budget in budgets), parts,
+        sum(budget.n_lost for budget in budgets),
+        busiest_s=tuple(map(sum, zip_longest(*(budget.busiest_s for budget in budgets), fillvalue=0.0))),
+    )  # fmt: skip
 
 
 def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scalograph.errors import HostError, ProtocolError
+from scalograph.profile.perf_file import forget_earlier_programs
 from scalograph.profile.recording import TIMEOUT_S, run_reader
 
 MAX_EVENTS, MAX_TASKS, MAX_STACKS, MAX_DEPTH = 3_000_000, 50_000, 200_000, 64
@@ -115,6 +116,7 @@ def read_trace(file: Path) -> Trace:
     """
     if not file.is_file():
         raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
+    forget_earlier_programs(file)
     trace = _print_trace([*_SCRIPT, "--no-inline", "--input", str(file)], TIMEOUT_S)
     if trace is None:
         raise HostError("perf script", "failed", "a recording that it reads", "try it by hand")

@@ -104,20 +104,23 @@ class EventCounter:
                 self._count_event(str(event.get("type")), values)
         return n
 
-    def add(self, at_s: float, frames: tuple[str, ...]) -> None:
-        """Count a sample of another recorder, at a time in seconds since 1970."""
-        if self._within(at_s):
-            self._stacks[frames] += 1
+    def add_sample(self, frames: tuple[str, ...]) -> None:
+        """Count a sample by its top frames, innermost first."""
+        self._stacks[frames] += 1
+
+    def add_wait(self, field: str, on: str, seconds: float, times: int = 1) -> None:
+        """Count a wait that a field of `RecordedTasks` counts, for what it waited; `times` over."""
+        kinds = self._waits[field]
+        on = on if on in kinds or len(kinds) < MAX_CLASSES else "other"
+        n, total = kinds.get(on, (0, 0.0))
+        kinds[on] = n + times, total + times * seconds
 
     def _count_event(self, kind: str, values: Event) -> None:
         if kind in WAITS:
             field, key = WAITS[kind]
-            on, kinds = _class_name(values.get(key)), self._waits[field]
-            on = on if on in kinds or len(kinds) < MAX_CLASSES else "other"
-            n, total = kinds.get(on, (0, 0.0))
-            kinds[on] = n + 1, total + parse_duration(values.get("duration"))
+            self.add_wait(field, _class_name(values.get(key)), parse_duration(values.get("duration")))
         elif kind in SAMPLES and (frames := parse_stack(values.get("stackTrace"))):
-            self._stacks[frames] += 1
+            self.add_sample(frames)
             self._n_native += kind == SAMPLES[1]
 
     def summarize(self, n_lost: int = 0) -> RecordedTasks:

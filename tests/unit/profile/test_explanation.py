@@ -4,8 +4,9 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.profile.cpu_budget import CpuBudget
-from scalograph.profile.explain_recorder import choose_pair, record_command
+from scalograph.profile.explain_recorder import choose_pair
 from scalograph.profile.level_losses import LevelRuns, efficiencies
+from scalograph.profile.perf_runs import Rates, record_command
 from scalograph.profile.profile_tables import add_explanation, efficiency_table, explanation_table
 from scalograph.profile.wait_kinds import LossCause
 from scalograph.profile.what_if import Change, changes, judge_trial
@@ -163,7 +164,7 @@ def test_the_step_that_loses_most_is_explained(curve):
 
 
 def test_wake_ups_are_asked_for_only_where_they_are_granted(tmp_path):
-    with_, without = (record_command(tmp_path / "f", 7, 99, wakes) for wakes in (True, False))
+    with_, without = (record_command(tmp_path / "f", Rates(7, 99), wakes) for wakes in (True, False))
     assert sum("sched_waking" in word for word in with_) == 1
     assert not any("sched_waking" in word for word in without)
     assert "context-switches/period=7/" in without

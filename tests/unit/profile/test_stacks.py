@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import time
 import xml.etree.ElementTree as ET
 from itertools import islice, pairwise
@@ -10,14 +11,10 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.profile.recorder import (
-    INSTALL,
-    PerfSample,
-    make_time_filter,
-    parse_perf_samples,
-    read_perf_tasks,
-    refuse_unable,
-)
+from scalograph.profile import perf_runs
+from scalograph.profile.perf_runs import INSTALL, PerfRun, Rates, refuse_unable, split_repeats
+from scalograph.profile.perf_trace import KERNEL, UNKNOWN, Frame, Stay, ThreadTrace, Trace
+from scalograph.profile.recorder import count_tasks, make_time_filter
 from scalograph.profile.recording import (
     EventCounter,
     parse_events,
@@ -102,40 +99,50 @@ def test_names_are_bounded_broken_frames_survive_and_a_sample_without_a_stack_is
     assert [parse_stack(trace) for trace in (None, {}, {"frames": None}, {"frames": []})] == [()] * 4
 
 
-# Of perf 6.1.
-PRINTED = """\
-  30938 75264.659587123: \t
-\t            9820 [unknown] (/usr/bin/dash)
-\t    55a3bd241530 main (/usr/bin/dash)
-
-  30938 75264.669706001:
-\tffffffff81234567 update_load_avg.isra.0 ([kernel.kallsyms])
-\t           48d7a std::vector<int, std::allocator<int> >::at(unsigned long) (/tmp/a (b)/prog (deleted))
-\t    55a3f44a9ac8 [unknown] ([unknown])
-\t    55a3f44a9ac9 main (/usr/bin/dash)
-"""
-
-
-def test_frames_end_where_functions_are_not_known_and_a_deep_stack_is_cut() -> None:
-    assert [*parse_perf_samples(PRINTED.splitlines(keepends=True))] == [
-        PerfSample(75264.659587123, ("[dash]",)),
-        PerfSample(75264.669706001, ("update_load_avg", "std::vector<int, std::allocator<int> >::at(unsigned long)")),
+def test_tasks_of_a_recording_are_counted_by_stack_and_by_what_they_wait_for() -> None:
+    lock = (Frame("futex_wait", KERNEL), Frame("pthread_mutex_lock", "libc.so.6"), Frame("insert", "prog"))
+    nap = (Frame("hrtimer_nanosleep", KERNEL), Frame("usleep", "libc.so.6"))
+    stays = [
+        Stay(0, 10**9, 0, False, lock),
+        Stay(3 * 10**9, 4 * 10**9, 0, True, lock),
+        Stay(5 * 10**9, 6 * 10**9, 0, False, nap),
+        Stay(7 * 10**9, 8 * 10**9, 0, False, lock),
     ]
-    lines = ["1 2.5: ", *(f"  {i:x} f{i} (/p)" for i in range(100))]
-    assert [*parse_perf_samples(lines)] == [PerfSample(2.5, tuple(f"f{i}" for i in range(MAX_FRAMES)))]
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "x y z\n", "\t 1 f (a)\n", "1 2:\n", "1 1.5:\n\n", "(" * 50_000])
-def test_lines_of_no_sample_are_no_part_of_one(text: str) -> None:
-    assert [*parse_perf_samples([text])] == []
+    deep = tuple(Frame(f"f{i}", "prog") for i in range(100))
+    task = ThreadTrace(1, 0, stays=stays, samples=[(5, deep), (6, deep), (7, (Frame(UNKNOWN, "libz.so.1"), deep[0]))])
+    seen = count_tasks(PerfRun(record(), (Trace(0, 8 * 10**9, {1: task}, n_lost=3),), Rates(period=7)))
+    assert [(stack.n, stack.frames) for stack in seen.stacks] == [
+        (2, tuple(f"f{i}" for i in range(MAX_FRAMES))), (1, ("[libz]", "f0"))
+    ]  # fmt: skip
+    assert (seen.n_samples, seen.n_lost) == (3, 3)
+    # Who gave way did not wait, and nobody knows how long the last wait took.
+    assert [(part.on, part.n, part.mean_s) for part in seen.blocked.on] == [("insert", 7, 2.0)]
+    assert [(part.on, part.n, part.mean_s) for part in seen.sleeps.on] == [("", 7, 1.0)]
 
 
 def test_perf_that_is_missing_or_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     refuses(HostError, f"perf: not on PATH, .*; {INSTALL}", refuse_unable, tmp_path)
     write_program(tmp_path / "perf", "echo 'No permission to enable cpu-clock event' >&2\nexit 255")
-    refuses(HostError, r"perf record: No permission .*perf_event_paranoid=1", refuse_unable, tmp_path)
-    refuses(HostError, "perf script: exit code 255", read_perf_tasks, tmp_path / "none", lambda _: True)
+    refuses(HostError, r"perf record: No permission to enable cpu-clock event", refuse_unable, tmp_path)
+    (tmp_path / "level").write_text("2\n")
+    monkeypatch.setattr(perf_runs, "_PARANOID", tmp_path / "level")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    for is_wide, wanted in ((False, "1"), (True, "-1")):
+        text = rf"perf record: no permission, since kernel\.perf_event_paranoid is 2; .*={wanted}$"
+        refuses(HostError, text, refuse_unable, tmp_path, is_wide)
+
+
+def test_a_run_that_is_repeated_is_one_trace_for_each_process_that_its_launcher_started() -> None:
+    tasks = {
+        1: ThreadTrace(1, 0),
+        2: ThreadTrace(2, 10, parent=1, died=20),
+        3: ThreadTrace(2, 12, parent=2, died=18),
+        4: ThreadTrace(4, 30, parent=1, died=40),
+    }
+    traces = split_repeats(Trace(0, 50, tasks))
+    assert [(trace.start, trace.end, [*trace.tasks]) for trace in traces] == [(10, 20, [2, 3]), (30, 40, [4])]
+    assert split_repeats(Trace(0, 50, {1: ThreadTrace(1, 0)})) == (Trace(0, 50, {1: ThreadTrace(1, 0)}),)
 
 
 def chosen(n: int, baseline: dict[str, int] | None = None) -> list[int]:
