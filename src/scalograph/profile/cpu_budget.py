@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from scalograph.profile import wait_kinds
-from scalograph.profile.perf_trace import KERNEL, ThreadTrace, Trace
+from scalograph.profile.perf_trace import COMPILED, KERNEL, Frame, ThreadTrace, Trace
 from scalograph.profile.wait_kinds import LossCause
 from scalograph.protocol.record import RunFigures
 
@@ -122,6 +122,19 @@ def _spread_unsampled(parts: dict[LossCause, float]) -> None:
         parts[_NOBODY] += unsampled
     for cause, ns in idle.items():
         parts[cause] += unsampled * ns / total
+
+
+def name_java_locks(budget: CpuBudget, sites: Mapping[tuple[str, str], float]) -> CpuBudget:
+    """Name waits of a JVM for locks by the class and the method of each site, in the shares of its seconds."""
+    parts: dict[LossCause, float] = defaultdict(float)
+    for cause, seconds in budget.parts.items():
+        if cause.on != wait_kinds.JVM or not sites:
+            parts[cause] += seconds
+            continue
+        for (on, method), weight in sites.items():
+            site = LossCause(cause.kind, (Frame(method, COMPILED),) if method else (), on)
+            parts[site] += seconds * weight / sum(sites.values())
+    return replace(budget, parts=parts)
 
 
 def exclude_others(budget: CpuBudget, run: RunFigures) -> CpuBudget:

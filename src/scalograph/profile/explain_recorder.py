@@ -9,7 +9,8 @@ from statistics import fmean, median
 from scalograph.errors import StudyError
 from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
-from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity, sum_budgets
+from scalograph.profile import wait_kinds
+from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
 from scalograph.profile.level_losses import LevelRuns, compare_levels, efficiencies, rule_out
 from scalograph.profile.perf_runs import PerfRuns, Rates, refuse_failed, select_configurations
 from scalograph.profile.recording import TIMEOUT_S
@@ -67,6 +68,7 @@ class Explainer:
                     self._plain_run(runs, level, factor)
                     self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}")
                     self._recorded_run(runs, level, rule)
+            self._name_java_locks(runs, levels)
             judged = [self._try(runs, levels[1].configuration, change, rule) for change in trials]
         return self._document(factor, levels, runs.has_wakes).model_copy(update={"trials": tuple(judged)})
 
@@ -87,6 +89,14 @@ class Explainer:
         level.budgets.append(budget)
         level.scores += scores
         level.work.append(self._units(level, rule, budget, scores))
+
+    def _name_java_locks(self, runs: PerfRuns, levels: Sequence[_Level]) -> None:
+        causes = {cause.on for level in levels for budget in level.budgets for cause in budget.parts}
+        if wait_kinds.JVM in causes:
+            self._tell("where Java waits for locks: one run with a flight recorder")
+            sites = runs.lock_sites(levels[1].configuration)
+            for level in levels:
+                level.budgets = [name_java_locks(budget, sites) for budget in level.budgets]
 
     def _try(self, runs: PerfRuns, configuration: Configuration, change: Change, rule: SpeedupRule | None) -> Trial:
         """Run pairs without and with a change, in turn; every second pair the other way round."""

@@ -1,21 +1,29 @@
 """Make runs of a plan under perf: of one program, or of the machine where a run has several processes."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
-from scalograph.errors import HostError
+from scalograph.errors import HostError, ProtocolError
 from scalograph.findings.run_notes import iteration_window
 from scalograph.profile.perf_trace import Trace, read_trace
-from scalograph.profile.recording import TIMEOUT_S
+from scalograph.profile.recording import (
+    LOCK_SETTINGS,
+    TIMEOUT_S,
+    TimeFilter,
+    read_lock_sites,
+    recorder_options,
+    why_unrecordable,
+)
 from scalograph.profile.values import Configuration
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import SWEEP
@@ -94,11 +102,11 @@ class PerfRuns:
 
     def __init__(self, ready: Plan, host: Host, score: Score | None, folder: Path) -> None:
         self._host, self._score = host, score
-        self._file, self._warmup = folder / "perf", ready.design.study.protocol.warmup
+        self._folder, self._file, self._warmup = folder, folder / "perf", ready.design.study.protocol.warmup
         program = ready.program
         self.is_wide = len(program.processes) != 1 or program.processes[0].copies != 1 or bool(program.running)
         self.has_wakes = _grants_wakes(folder, self.is_wide)
-        self.plain, self._named = ready, _name_compiled_code(end_by_term(ready))
+        self.plain, self._named = ready, _add_variables(end_by_term(ready), _MAPS)
 
     def run(self, configuration: Configuration, prefix: Sequence[str] = ()) -> Record:
         """Make a run without perf, its command after `prefix`."""
@@ -130,6 +138,23 @@ class PerfRuns:
         traces = split_repeats(trace) if rates.n_repeats > 1 else (self._measured_part(record, trace, pids),)
         _remove_maps(traces)
         return PerfRun(record, traces, rates)
+
+    def lock_sites(self, configuration: Configuration) -> dict[tuple[str, str], float]:
+        """Return where Java waits for monitors, from a run with a flight recorder: seconds by class and method.
+
+        Empty where no JVM leaves a recording.
+        """
+        jvms = [jvm for jvm in self.plain.facts.jvms if not why_unrecordable(jvm)]
+        if not jvms or re.search(r"\s", str(self._folder)):
+            return {}
+        options = " ".join(recorder_options(self._folder, LOCK_SETTINGS))
+        recorded = _add_variables(end_by_term(self.plain), {"JAVA_TOOL_OPTIONS": f"{_ANY_JVM} {options}"})
+        within = make_time_filter(self._run(recorded, configuration), self._warmup)
+        files, newest = [*(self._folder / "recordings").iterdir()], max(jvms, key=lambda jvm: jvm.release)
+        try:
+            return read_lock_sites(files, newest, within)
+        except (HostError, ProtocolError):
+            return {}
 
     def _record_command(self, configuration: Configuration, rates: Rates) -> Record:
         command = record_command(self._file, rates, self.has_wakes)
@@ -183,6 +208,17 @@ def first_stderr_line(record: Record) -> str:
     return lines[0][:400] if lines else ""
 
 
+def make_time_filter(record: Record, warmup: int) -> TimeFilter:
+    """Return a filter of times within the counted iterations, else from the gate of the run on.
+
+    Times of the probe count from its gate, a time of the monotonic clock: now tells the offset of the clocks.
+    """
+    gate_s = ((record.run.gate_ns or 0) + time.time_ns() - time.monotonic_ns()) / 1e9
+    start, end = iteration_window(record, warmup) or (0, record.run.wall_ns or 0)
+    first, last = gate_s + start / 1e9, gate_s + end / 1e9
+    return lambda at: first <= at <= last
+
+
 # A profile rests on one run of each configuration, disturbed as it is by the recorder.
 _ONCE = {
     "runs": 1, "warmup_runs": 0, "max_reruns": 0, "precision": None, "budget_s": None, "budget_runs": None,
@@ -229,17 +265,18 @@ def _prefix(planned: Plan, words: Sequence[str]) -> Plan:
 
 
 # What makes a runtime write a map of its compiled code for perf: JDK 17, CPython 3.12, Node.
+_ANY_JVM = "-XX:+IgnoreUnrecognizedVMOptions"
 _MAPS = {
-    "JAVA_TOOL_OPTIONS": "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+    "JAVA_TOOL_OPTIONS": f"{_ANY_JVM} -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
     "PYTHONPERFSUPPORT": "1", "NODE_OPTIONS": "--perf-basic-prof",
 }  # fmt: skip
 
 
-def _name_compiled_code(planned: Plan) -> Plan:
-    """Return the plan with variables by which runtimes name their compiled code, beside those it has."""
+def _add_variables(planned: Plan, variables: Mapping[str, str]) -> Plan:
+    """Return the plan with further words in variables of its environment."""
     study = planned.design.study
     before = environment(study.workload)
-    added = {name: f"{before[name]} {text}" if name in before else text for name, text in _MAPS.items()}
+    added = {name: f"{before[name]} {text}" if name in before else text for name, text in variables.items()}
     workload = study.workload.model_copy(update={"env": {**study.workload.env, **added}})
     design = replace(planned.design, study=study.model_copy(update={"workload": workload}))
     return replace(planned, design=design)

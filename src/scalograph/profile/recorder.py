@@ -1,7 +1,6 @@
 """Profile configurations of a study: run each once more with a flight recorder or perf."""
 
 import shutil
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,10 +11,16 @@ from typing import Any
 
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import HostError, Problem, ProtocolError, StudyError
-from scalograph.findings.run_notes import iteration_window
 from scalograph.findings.table import Table
 from scalograph.profile import recording, wait_kinds
-from scalograph.profile.perf_runs import PerfRun, PerfRuns, end_by_term, first_stderr_line, select_configurations
+from scalograph.profile.perf_runs import (
+    PerfRun,
+    PerfRuns,
+    end_by_term,
+    first_stderr_line,
+    make_time_filter,
+    select_configurations,
+)
 from scalograph.profile.perf_trace import UNKNOWN, Frame
 from scalograph.profile.values import MAX_FRAMES, Configuration, ProfiledRun, RecordedTasks
 from scalograph.protocol import journal
@@ -78,7 +83,10 @@ def take_profiles(
         take: Callable[[Configuration], ProfiledRun]
         if starts_java(ready):
             # Before the options of a level, which go on to say what the configuration is.
-            values = {**ready.program.values, "jvm_options": recording.recorder_options(folder, period_s)}
+            values = {
+                **ready.program.values,
+                "jvm_options": recording.recorder_options(folder, recording.profile_settings(period_s)),
+            }
             ready = end_by_term(replace(ready, program=replace(ready.program, values=values)))
             take = partial(_profile_java, ready, Runner(ready, host, score), folder / _RECORDINGS)
         else:
@@ -170,17 +178,6 @@ def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
     rows = (row for row in table.successful_rows() if dict(row.configuration) == dict(profile.configuration))
     scores = [row.scores[name] for row in rows if (name := table.view.primary) in row.scores]
     return profile.model_copy(update={"measured": median(scores)}) if scores else profile
-
-
-def make_time_filter(record: Record, warmup: int) -> recording.TimeFilter:
-    """Return a filter of times within the counted iterations, else from the gate of the run on.
-
-    Times of the probe count from its gate, a time of the monotonic clock: now tells the offset of the clocks.
-    """
-    gate_s = ((record.run.gate_ns or 0) + time.time_ns() - time.monotonic_ns()) / 1e9
-    start, end = iteration_window(record, warmup) or (0, record.run.wall_ns or 0)
-    first, last = gate_s + start / 1e9, gate_s + end / 1e9
-    return lambda at: first <= at <= last
 
 
 # The program must be the same; another machine, kernel or JVM is reported, for the reader to judge.

@@ -10,13 +10,18 @@ LOCK, CONDITION, BARRIER, JOIN = "lock", "condition", "barrier", "join"
 GIL, GC, SLEEP, DISK, NETWORK, PIPE, CHILD, EVENTS = "gil", "gc", "sleep", "disk", "network", "pipe", "child", "events"
 FAULT, QUEUE, SERIAL, USER, SYSTEM, UNEXPLAINED = "page-fault", "ready", "serial", "user", "kernel", "unexplained"
 QUOTA, OTHERS = "quota", "others"
+JVM = "libjvm.so"
 
 
 class LossCause(NamedTuple):
-    """A kind of lost time, and the stack of where: from the function that names it outward."""
+    """A kind of lost time, and the stack of where: from the function that names it outward.
+
+    `on` is the class of a lock, or `JVM` where a JVM waits for one that perf does not see.
+    """
 
     kind: str
     stack: Frames = ()
+    on: str = ""
 
 
 # The first pattern that a frame has decides; what a task waits for inside the kernel comes before who called it.
@@ -65,7 +70,7 @@ def wait_cause(stack: Frames) -> LossCause:
 
     >>> stack = (Frame("futex_wait", KERNEL), Frame("pthread_mutex_lock", "libc.so.6"), Frame("insert", "prog"))
     >>> wait_cause(stack)
-    LossCause(kind='lock', stack=(Frame(name='insert', module='prog'),))
+    LossCause(kind='lock', stack=(Frame(name='insert', module='prog'),), on='')
     """
     inside = [frame.name for frame in stack if frame.module == KERNEL]
     outside = tuple(frame for frame in stack if frame.module != KERNEL)
@@ -75,7 +80,9 @@ def wait_cause(stack: Frames) -> LossCause:
     kind = None if is_futex else _match(inside, KERNEL)
     if is_futex or kind is None:
         kind = _match([frame.name for frame in outside], "") or kind
-    return LossCause(kind or (CONDITION if is_futex else UNEXPLAINED), own_frames(outside))
+    own = own_frames(outside)
+    is_java = kind == LOCK and not own and any(frame.module == JVM for frame in outside)
+    return LossCause(kind or (CONDITION if is_futex else UNEXPLAINED), own, JVM if is_java else "")
 
 
 def _match(names: list[str], where: str) -> str | None:
@@ -113,7 +120,7 @@ def cpu_cause(stack: Frames) -> LossCause:
     """Return which function CPU time belongs to: one of the program, or what it asked of the kernel.
 
     >>> cpu_cause((Frame("futex_wake", KERNEL), Frame("__x64_sys_futex", KERNEL), Frame("insert", "prog")))
-    LossCause(kind='kernel', stack=(Frame(name='futex', module='[kernel]'), Frame(name='insert', module='prog')))
+    LossCause(kind='kernel', stack=(Frame(name='futex', module='[kernel]'), Frame(name='insert', module='prog')), on='')
     """
     outside = tuple(frame for frame in stack if frame.module != KERNEL)
     if not stack or stack[0].module != KERNEL:

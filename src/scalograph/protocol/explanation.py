@@ -35,13 +35,14 @@ class LossPart(Value):
 
     Attributes:
         kind: what was waited for, as `profile.wait_kinds` names it; `inflation`: CPU time of the program itself.
-        what: the function, empty if none is known; `caller` calls it.
+        what: the function, empty if none is known; `caller` calls it. `on` is the class of a Java monitor.
         before_s: CPU seconds per unit of work at the first level; `after_s` at the second.
     """
 
     kind: Name
     what: Annotated[str, StringConstraints(max_length=256)] = ""
     caller: Annotated[str, StringConstraints(max_length=256)] = ""
+    on: Annotated[str, StringConstraints(max_length=256)] = ""
     share: Share
     before_s: float
     after_s: float

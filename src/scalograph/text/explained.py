@@ -89,7 +89,7 @@ def trial_sentence(trial: Trial) -> str:
 
 def cause_text(part: LossPart) -> str:
     """Return a cause in words: "waiting for a lock in insert"."""
-    words, what = _WORDS.get(part.kind, part.kind), part.what
+    words, what = _WORDS.get(part.kind, part.kind) + (f" of {part.on}" if part.on else ""), part.what
     if not what:
         return words
     return f"{words} in {what}" + (f", called by {part.caller}" if part.caller else "")

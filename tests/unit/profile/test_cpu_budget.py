@@ -1,12 +1,15 @@
 """Made-up recordings whose lost CPU time is known by construction."""
 
+from dataclasses import replace
+
 import pytest
 
-from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
+from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
 from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
 from scalograph.profile.perf_trace import Frame, parse_stack, parse_trace
 from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
 from scalograph.protocol.record import RunFigures
+from scalograph.text.explained import cause_text
 
 MS = 1_000_000
 LOCK = ["schedule ([kernel.kallsyms])", "futex_wait ([kernel.kallsyms])", "__pthread_mutex_lock (/lib/libc.so.6)"]
@@ -351,3 +354,34 @@ def test_tasks_behind_each_other_are_no_loss_while_other_programs_have_the_other
     budget = exclude_others(split_capacity(recording.parse(), 2), run)
     assert shares(budget).get(("ready", "")) == (ready_ms and pytest.approx(ready_ms, abs=1))
     assert sum(budget.parts.values()) == pytest.approx(budget.capacity_s)
+
+
+def test_waits_of_a_jvm_for_locks_have_the_sites_that_its_recorder_saw():
+    frames = [
+        "1 futex_wait ([kernel.kallsyms])",
+        "2 ObjectMonitor::enter (/jdk/libjvm.so)",
+        "3 [unknown] (/tmp/perf-7.map)",
+    ]
+    cause = wait_cause(parse_stack(f"  {line}" for line in frames))
+    assert cause == LossCause("lock", (), "libjvm.so")
+    native = LossCause("lock", (Frame("insert", "prog"),))
+    budget = CpuBudget(5.0, 5.0, {cause: 4.0, native: 1.0})
+    named = name_java_locks(budget, {("Table", "Table.insert"): 3.0, ("Object", ""): 1.0})
+    assert {(c.on, c.stack[0].name if c.stack else ""): s for c, s in named.parts.items()} == {
+        ("Table", "Table.insert"): 3.0, ("Object", ""): 1.0, ("", "insert"): 1.0
+    }  # fmt: skip
+    assert name_java_locks(budget, {}).parts == budget.parts
+    level = [LevelRuns(n, [each], [1.0]) for n, each in ((1, replace(named, parts={}, capacity_s=1.0)), (2, named))]
+    part = compare_levels(*level, 0.95).parts[0]
+    assert (part.what, part.on) == ("Table.insert", "Table")
+    assert cause_text(part) == "waiting for a lock of Table in Table.insert"
+
+
+def test_runs_under_one_recording_are_averaged():
+    work, wait = LossCause("user", ()), LossCause("disk", ())
+    runs = [
+        CpuBudget(2.0, 1.0, {work: 2.0}, 1, busiest_s=(1.5, 0.5)),
+        CpuBudget(4.0, 3.0, {work: 1.0, wait: 3.0}, busiest_s=(1.0,)),
+    ]
+    mean = sum_budgets(runs).divide(2)
+    assert mean == CpuBudget(3.0, 2.0, {work: 1.5, wait: 1.5}, 1, busiest_s=(1.25, 0.25))

@@ -12,16 +12,18 @@ import pytest
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.profile import perf_runs
-from scalograph.profile.perf_runs import INSTALL, PerfRun, Rates, refuse_unable, split_repeats
+from scalograph.profile.perf_runs import INSTALL, PerfRun, Rates, make_time_filter, refuse_unable, split_repeats
 from scalograph.profile.perf_trace import KERNEL, UNKNOWN, Frame, Stay, ThreadTrace, Trace
-from scalograph.profile.recorder import count_tasks, make_time_filter
+from scalograph.profile.recorder import count_tasks
 from scalograph.profile.recording import (
+    LOCK_SETTINGS,
     EventCounter,
     parse_events,
     parse_instant,
     parse_stack,
+    profile_settings,
+    read_lock_sites,
     recorder_options,
-    recorder_settings,
     why_unrecordable,
 )
 from scalograph.profile.values import MAX_FRAMES, RecordedTasks, Stack, choose_configurations
@@ -164,22 +166,40 @@ def test_a_baseline_is_among_them(baseline: int) -> None:
     assert (taken[0], taken[-1]) == (0, 29)
 
 
-def test_short_waits_are_recorded_without_stacks_and_samples_with() -> None:
-    events = ET.fromstring(recorder_settings(0.01))
+def test_short_waits_are_recorded_without_stacks_and_samples_with(tmp_path: Path) -> None:
+    recorder_options(tmp_path, profile_settings(0.01))
+    events = ET.parse(tmp_path / "settings.jfc").getroot()
     found = {event.get("name"): {setting.get("name"): setting.text for setting in event} for event in events}
     assert found["jdk.ExecutionSample"] == {"enabled": "true", "period": "10 ms"}
     assert found["jdk.ThreadPark"] == {"enabled": "true", "threshold": "0 ms", "stackTrace": "false"}
 
 
+MONITOR = {
+    "startTime": "2026-11-21T20:00:00Z", "duration": "PT0.5S", "monitorClass": {"name": "a/Table"},
+    "stackTrace": {"frames": [{"method": {"type": {"name": "a/Table"}, "name": "insert"}}]},
+}  # fmt: skip
+
+
+def test_waits_for_monitors_are_summed_by_class_and_method(tmp_path: Path) -> None:
+    other = {**MONITOR, "duration": "PT2S", "monitorClass": {"name": "java/lang/Object"}, "stackTrace": None}
+    late = {**MONITOR, "startTime": "2026-11-22T20:00:00Z"}
+    events = [{"type": "jdk.JavaMonitorEnter", "values": values} for values in (MONITOR, other, MONITOR, late)]
+    (tmp_path / "events").write_text(json.dumps({"recording": {"events": events}}))
+    write_program(tmp_path / "jfr", f"cat {tmp_path}/events")
+    jvm = Jvm(name="17", java=str(tmp_path / "java"), release=17, build="17")
+    sites = read_lock_sites([tmp_path / "a.jfr"], jvm, lambda at: at < parse_instant("2026-11-22T00:00:00Z"))
+    assert sites == {("java.lang.Object", ""): 2.0, ("a.Table", "a.Table.insert"): 1.0}
+
+
 def test_all_files_of_the_recorder_lie_in_one_folder_whose_name_ends_no_value(tmp_path: Path) -> None:
-    words = recorder_options(tmp_path, 0.001)
+    words = recorder_options(tmp_path, LOCK_SETTINGS)
     assert any(word.startswith("-XX:StartFlightRecording=") and "dumponexit=true" in word for word in words)
     parts = [part for word in words for part in word.replace(",", "=").split("=")]
     assert all(part.startswith(str(tmp_path)) for part in parts if "/" in part)
     assert "<" in (tmp_path / "settings.jfc").read_text()
     (tmp_path / "a,b").mkdir()
     with pytest.raises(HostError, match="without a comma"):
-        recorder_options(tmp_path / "a,b", 0.01)
+        recorder_options(tmp_path / "a,b", LOCK_SETTINGS)
 
 
 def test_a_jvm_without_a_recorder_is_named(tmp_path: Path) -> None:
