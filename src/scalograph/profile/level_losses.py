@@ -71,7 +71,7 @@ def compare_levels(before: LevelRuns, after: LevelRuns, confidence: float) -> Lo
         LossPart(
             kind="inflation" if cause.kind == wait_kinds.USER else cause.kind, share=share, before_s=low, after_s=high,
             what=cause.stack[0].name if cause.stack else "", caller=cause.stack[1].name if cause.stack[1:] else "",
-            on="" if cause.on == wait_kinds.JVM else cause.on,
+            on="" if cause.on == wait_kinds.JVM else cause.on, service=cause.service, waiter=cause.waiter,
         )
         for cause, (share, low, high) in shares.items()
         if cause.kind != wait_kinds.UNEXPLAINED
@@ -152,7 +152,7 @@ def name_causes(causes: Iterable[LossCause]) -> dict[LossCause, LossCause]:
         stack = () if cause.kind in (wait_kinds.QUEUE, wait_kinds.UNEXPLAINED) else _bare(cause.stack)[:depth]
         if cause.kind == wait_kinds.USER and stack[1:] and not wait_kinds.is_own(stack[1]):
             stack = stack[:1]
-        names[cause] = LossCause(cause.kind, stack, cause.on)
+        names[cause] = cause._replace(stack=stack) if cause.kind != wait_kinds.UNEXPLAINED else LossCause(cause.kind)
     return names
 
 
@@ -171,7 +171,7 @@ def _name_by_weight(levels: Sequence[LevelRuns], names: Mapping[LossCause, LossC
                     weights[tuple(reversed(_bare(cause.stack)))] += seconds / budget.capacity_s
     top = _main_functions(weights, 0)
     return {
-        cause: LossCause(cause.kind, _first_of(cause.stack, top)) if cause.kind == wait_kinds.SERIAL else name
+        cause: name._replace(stack=_first_of(cause.stack, top)) if cause.kind == wait_kinds.SERIAL else name
         for cause, name in names.items()
     }
 

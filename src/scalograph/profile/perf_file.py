@@ -1,7 +1,8 @@
-"""Mend a perf recording: a process that runs another program has none of the libraries of the one before.
+"""Mend a perf recording where perf 6.1 misreads it.
 
-perf 6.1 keeps their addresses after `exec`, and those that a child has of its parent. It then looks for the tables by
-which stacks are unwound at the lowest address of a library, and half of all stacks end at their first function.
+After `exec` it keeps the addresses of libraries of the program before, and those that a child has of its parent. It
+then looks for the tables by which stacks are unwound at the lowest address of a library, and half of all stacks end at
+their first function. And it stops at a record of an event that another perf opened meanwhile.
 """
 
 import mmap
@@ -15,14 +16,18 @@ from scalograph.errors import HostError
 
 # linux/perf_event.h; the file is described in tools/perf/Documentation/perf.data-file-format.txt.
 _MAGIC = b"PERFILE2"
-_COMM, _FORK, _MMAP2, _EXEC_BIT = 3, 7, 10, 1 << 13
-_TIME, _AFTER_TIME = 1 << 2, (1 << 6, 1 << 9, 1 << 7, 1 << 16)  # id, stream, CPU, identifier: eight bytes each
-_ATTRS_AT, _DATA_AT, _SAMPLE_TYPE_AT = 24, 40, 24
+_COMM, _FORK, _SAMPLE, _MMAP2, _EXEC_BIT = 3, 7, 9, 10, 1 << 13
+_NOTHING, _FIRST_OF_TOOL = 65, 64  # a record that perf passes over, and the first type that no kernel writes
+_TIME, _IDENTIFIER = 1 << 2, 1 << 16
+_AFTER_TIME = (1 << 6, 1 << 9, 1 << 7, _IDENTIFIER)  # id, stream, CPU, identifier: eight bytes each
+_ATTR_SIZE_AT, _ATTRS_AT, _DATA_AT, _SAMPLE_TYPE_AT = 16, 24, 40, 24
 _NOBODY = 1 << 30  # above all process ids
 
 
-def forget_earlier_programs(file: Path) -> None:
-    """Give maps from before the last `exec` of a process to nobody, and children that call it none of their parent.
+def mend_recording(file: Path) -> None:
+    """Give maps from before the last `exec` of a process to nobody, and processes that call it none of their parent.
+
+    Records of other perfs become nothing.
 
     Raises HostError: it is no recording of perf.
     """
@@ -57,14 +62,25 @@ def _mend(data: mmap.mmap) -> None:
 
 def _records(data: mmap.mmap) -> Iterator[tuple[int, int, int, int]]:
     """Yield place, type, flags, and time of the records that say what a process runs."""
-    (attrs,), (at, size) = unpack_from("<Q", data, _ATTRS_AT), unpack_from("<QQ", data, _DATA_AT)
+    attr_size, attrs, attrs_size, at, size = unpack_from("<5Q", data, _ATTR_SIZE_AT)
     (sample_type,) = unpack_from("<Q", data, attrs + _SAMPLE_TYPE_AT)
     behind = 8 + 8 * sum(bool(sample_type & bit) for bit in _AFTER_TIME)
+    has_time, own = sample_type & _TIME, _identifiers(data, range(attrs, attrs + attrs_size, attr_size))
     end = min(at + size, len(data))
     while at < end:
         kind, misc, length = unpack_from("<IHH", data, at)
         if length < 8:
             raise ValueError(length)
-        if kind in (_COMM, _FORK, _MMAP2) and sample_type & _TIME:
+        if sample_type & _IDENTIFIER and kind < _FIRST_OF_TOOL:
+            (identifier,) = unpack_from("<Q", data, at + (8 if kind == _SAMPLE else length - 8))
+            if identifier and identifier not in own:
+                data[at : at + 4] = _NOTHING.to_bytes(4, "little")
+        if kind in (_COMM, _FORK, _MMAP2) and has_time:
             yield at, kind, misc, unpack_from("<Q", data, at + length - behind)[0]
         at += length
+
+
+def _identifiers(data: mmap.mmap, attrs: range) -> set[int]:
+    """Return the numbers of the recorded events, which lie where the last two words of each attribute say."""
+    places = (unpack_from("<QQ", data, at + attrs.step - 16) for at in attrs)
+    return {identifier for at, size in places for identifier in unpack_from(f"<{size // 8}Q", data, at)}

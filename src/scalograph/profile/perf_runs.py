@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
@@ -29,6 +29,7 @@ from scalograph.protocol.record import Record
 from scalograph.questions.registry import SWEEP
 from scalograph.run.caller_environment import environment
 from scalograph.run.hosts.base import Host
+from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner, Score
 from scalograph.run.session import run_in_memory
@@ -134,8 +135,7 @@ class PerfRuns:
             trace = read_trace(self._file)
         finally:
             self._file.unlink(missing_ok=True)
-        pids = self._pids(record) if self.is_wide else {task.pid for task in trace.tasks.values()}
-        traces = split_repeats(trace) if rates.n_repeats > 1 else (self._measured_part(record, trace, pids),)
+        traces = split_repeats(trace) if rates.n_repeats > 1 else (self._measured_part(record, trace, configuration),)
         _remove_maps(traces)
         return PerfRun(record, traces, rates)
 
@@ -176,17 +176,18 @@ class PerfRuns:
                     perf.wait(TIMEOUT_S)
                 perf.kill()
 
-    def _pids(self, record: Record) -> set[int]:
-        running = {pid for _, pid in self.plain.program.running}
-        return running | {copy.pid for copy in record.copies if copy.pid is not None}
-
-    def _measured_part(self, record: Record, trace: Trace, pids: Collection[int]) -> Trace:
-        """Return the tasks of these processes and what they started, in the measured window of a run."""
+    def _measured_part(self, record: Record, trace: Trace, configuration: Configuration) -> Trace:
+        """Return the tasks of the run, by name of its processes, in its measured window."""
         gate, window = record.run.gate_ns or 0, iteration_window(record, self._warmup)
         if window is None and not self.is_wide:
             return trace
         first, last = window or (0, record.run.wall_ns or 0)
-        return trace.cut(pids, gate + round(first), gate + round(last))
+        processes = {task.pid: "" for task in trace.tasks.values()}
+        if self.is_wide:
+            started = launches(self.plain, configuration)
+            processes = {pid: name for name, pid in self.plain.program.running}
+            processes |= {copy.pid: started[copy.command].name for copy in record.copies if copy.pid is not None}
+        return trace.cut(processes, gate + round(first), gate + round(last))
 
     def _run(self, planned: Plan, configuration: Configuration) -> Record:
         chosen = select_configurations(planned, [configuration])
@@ -238,7 +239,7 @@ def split_repeats(trace: Trace) -> tuple[Trace, ...]:
     """Return one trace for each process that the first one started, from its start to its end; all, if it has none."""
     launcher = min(trace.tasks.items(), key=lambda item: item[1].born)[0]
     runs = [(tid, task) for tid, task in trace.tasks.items() if task.parent == launcher and task.pid == tid]
-    return tuple(trace.cut({tid}, task.born, task.died or trace.end) for tid, task in runs) or (trace,)
+    return tuple(trace.cut({tid: ""}, task.born, task.died or trace.end) for tid, task in runs) or (trace,)
 
 
 def end_by_term(planned: Plan) -> Plan:

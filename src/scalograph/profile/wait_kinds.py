@@ -16,12 +16,16 @@ JVM = "libjvm.so"
 class LossCause(NamedTuple):
     """A kind of lost time, and the stack of where: from the function that names it outward.
 
-    `on` is the class of a lock, or `JVM` where a JVM waits for one that perf does not see.
+    Attributes:
+        on: the class of a lock, or `JVM` where a JVM waits for one that perf does not see.
+        service: the process of the study that it is in; `waiter` is the one that waits for this one.
     """
 
     kind: str
     stack: Frames = ()
     on: str = ""
+    service: str = ""
+    waiter: str = ""
 
 
 # The first pattern that a frame has decides; what a task waits for inside the kernel comes before who called it.
@@ -69,8 +73,8 @@ def wait_cause(stack: Frames) -> LossCause:
     """Return what a task waits for that left its CPU at this stack; `QUEUE` where it only gave way.
 
     >>> stack = (Frame("futex_wait", KERNEL), Frame("pthread_mutex_lock", "libc.so.6"), Frame("insert", "prog"))
-    >>> wait_cause(stack)
-    LossCause(kind='lock', stack=(Frame(name='insert', module='prog'),), on='')
+    >>> wait_cause(stack)[:2]
+    ('lock', (Frame(name='insert', module='prog'),))
     """
     inside = [frame.name for frame in stack if frame.module == KERNEL]
     outside = tuple(frame for frame in stack if frame.module != KERNEL)
@@ -119,8 +123,8 @@ _INTERRUPTS = re.compile(r"sysvec_|common_interrupt|do_softirq|irq_exit|el1?_irq
 def cpu_cause(stack: Frames) -> LossCause:
     """Return which function CPU time belongs to: one of the program, or what it asked of the kernel.
 
-    >>> cpu_cause((Frame("futex_wake", KERNEL), Frame("__x64_sys_futex", KERNEL), Frame("insert", "prog")))
-    LossCause(kind='kernel', stack=(Frame(name='futex', module='[kernel]'), Frame(name='insert', module='prog')), on='')
+    >>> cpu_cause((Frame("futex_wake", KERNEL), Frame("__x64_sys_futex", KERNEL), Frame("insert", "prog"))).stack
+    (Frame(name='futex', module='[kernel]'), Frame(name='insert', module='prog'))
     """
     outside = tuple(frame for frame in stack if frame.module != KERNEL)
     if not stack or stack[0].module != KERNEL:

@@ -36,6 +36,7 @@ class LossPart(Value):
     Attributes:
         kind: what was waited for, as `profile.wait_kinds` names it; `inflation`: CPU time of the program itself.
         what: the function, empty if none is known; `caller` calls it. `on` is the class of a Java monitor.
+        service: the process of the study that it is in; `waiter` is the one that waits for it.
         before_s: CPU seconds per unit of work at the first level; `after_s` at the second.
     """
 
@@ -43,6 +44,8 @@ class LossPart(Value):
     what: Annotated[str, StringConstraints(max_length=256)] = ""
     caller: Annotated[str, StringConstraints(max_length=256)] = ""
     on: Annotated[str, StringConstraints(max_length=256)] = ""
+    service: Annotated[str, StringConstraints(max_length=64)] = ""
+    waiter: Annotated[str, StringConstraints(max_length=64)] = ""
     share: Share
     before_s: float
     after_s: float

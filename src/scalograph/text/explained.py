@@ -88,11 +88,14 @@ def trial_sentence(trial: Trial) -> str:
 
 
 def cause_text(part: LossPart) -> str:
-    """Return a cause in words: "waiting for a lock in insert"."""
-    words, what = _WORDS.get(part.kind, part.kind) + (f" of {part.on}" if part.on else ""), part.what
-    if not what:
-        return words
-    return f"{words} in {what}" + (f", called by {part.caller}" if part.caller else "")
+    """Return a cause in words: "waiting for a lock in insert", "app waits for database: sleeping in flush"."""
+    words = _WORDS.get(part.kind, part.kind) + (f" of {part.on}" if part.on else "")
+    lead = f"{part.waiter} waits for {part.service}: " if part.waiter else f"{part.service}: " if part.service else ""
+    if part.kind == "serial" and part.service:
+        lead, words = (lead, "work") if part.waiter else ("", f"idle while {part.service} works")
+    if part.what:
+        words += f" in {part.what}" + (f", called by {part.caller}" if part.caller else "")
+    return lead + words
 
 
 def _estimate(share: Share) -> Estimate:

@@ -1,4 +1,4 @@
-"""Made-up recordings: which maps and children belong to a program that ran before another one in its process."""
+"""Made-up recordings: maps of a program that ran before another one in its process, and records of other perfs."""
 
 import struct
 from pathlib import Path
@@ -6,24 +6,26 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.profile.perf_file import forget_earlier_programs
+from scalograph.profile.perf_file import mend_recording
 from tests.kit.refusals import refuses
 
 COMM, FORK, SAMPLE, MMAP2, EXEC = 3, 7, 9, 10, 1 << 13
-# Task, time, id, CPU: the last three are behind the time.
-TYPES = 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7
+# Task, time, CPU, identifier: the last two are behind the time.
+TYPES = 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16
+OWN, FOREIGN, NOTHING = 6, 8, 65
 
 
-def entry(kind: int, time: int, *ids: int, misc: int = 0) -> bytes:
-    body = struct.pack(f"<{len(ids)}I", *ids) + struct.pack("<IIQQQ", 0, 0, time, 5, 6)
+def entry(kind: int, time: int, *ids: int, misc: int = 0, event: int = OWN) -> bytes:
+    first = struct.pack("<Q", event) if kind in (SAMPLE, NOTHING) else b""
+    body = first + struct.pack(f"<{len(ids)}I", *ids) + struct.pack("<IIQQQ", 0, 0, time, 5, event)
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
 
 def recording(*entries: bytes) -> bytes:
-    attr = struct.pack("<IIQQQ", 1, 128, 0, 0, TYPES)
+    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 0, TYPES, 56 + 48, 8)
     data = b"".join(entries)
-    head = struct.pack("<8sQQQQQQ", b"PERFILE2", 104, 144, 56, len(attr), 56 + len(attr), len(data))
-    return head + attr + data
+    head = struct.pack("<8sQQQQQQ", b"PERFILE2", 104, len(attr), 56, len(attr), 64 + len(attr), len(data))
+    return head + attr + struct.pack("<Q", OWN) + data
 
 
 def test_a_program_has_no_maps_of_the_one_before_and_its_process_none_of_its_parent(tmp_path: Path) -> None:
@@ -37,8 +39,18 @@ def test_a_program_has_no_maps_of_the_one_before_and_its_process_none_of_its_par
     after[5], after[6] = (entry(MMAP2, time, 1 << 30 | 7, 1 << 30 | 7) for time in (15, 25))
     file = tmp_path / "perf"
     file.write_bytes(recording(*before))
-    forget_earlier_programs(file)
+    mend_recording(file)
     assert file.read_bytes() == recording(*after)
+
+
+def test_a_record_of_another_perf_is_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "perf"
+    file.write_bytes(
+        recording(entry(SAMPLE, 1, 7, 7, event=FOREIGN), entry(SAMPLE, 2, 7, 7), entry(SAMPLE, 0, 7, 7, event=0))
+    )
+    mend_recording(file)
+    kept = [entry(NOTHING, 1, 7, 7, event=FOREIGN), entry(SAMPLE, 2, 7, 7), entry(SAMPLE, 0, 7, 7, event=0)]
+    assert file.read_bytes() == recording(*kept)
 
 
 TORN = recording(entry(MMAP2, 1, 7, 7))
@@ -49,4 +61,4 @@ TORN = recording(entry(MMAP2, 1, 7, 7))
 )
 def test_what_is_no_recording_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "perf").write_bytes(content)
-    refuses(HostError, "perf record: no recording", forget_earlier_programs, tmp_path / "perf")
+    refuses(HostError, "perf record: no recording", mend_recording, tmp_path / "perf")
