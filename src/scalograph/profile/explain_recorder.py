@@ -1,7 +1,9 @@
 """Record runs of two levels under perf, in turn, and compare where their CPU time went."""
 
+import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean, median
@@ -13,6 +15,7 @@ from scalograph.profile import wait_kinds
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
 from scalograph.profile.level_losses import LevelRuns, compare_levels, efficiencies, rule_out
 from scalograph.profile.perf_runs import PerfRuns, Rates, refuse_failed, select_configurations
+from scalograph.profile.perf_trace import KERNEL
 from scalograph.profile.recording import TIMEOUT_S
 from scalograph.profile.values import Configuration, Level
 from scalograph.profile.what_if import PAIRS, Change, judge_trial
@@ -24,10 +27,11 @@ from scalograph.run.plan import Plan
 from scalograph.run.runner import Score
 from scalograph.study.responses import observe, windows
 from scalograph.system.private_dir import scratch
+from scalograph.text.explained import defect_sentence
 from scalograph.verdict.preemption import n_cpus
 
 RUNS = 3
-_MUCH = 0.01
+_MUCH, _MUCH_DEFECT = 0.01, 0.1
 _MOST_LOST = 0.5  # of a curve's loss in one step: then that step is explained
 
 
@@ -50,6 +54,7 @@ class Explainer:
 
     def __init__(self, planned: Plan, table: Table, host: Host, tell: Tell, score: Score | None) -> None:
         self._planned, self._table, self._host, self._tell, self._score = planned, table, host, tell, score
+        self._defects, self._knows_kernel = Counter[tuple[str, str]](), False
 
     def explain(
         self, factor: str, pair: Sequence[Configuration], n_runs: int = RUNS, trials: Sequence[Change] = ()
@@ -85,6 +90,9 @@ class Explainer:
         refuse_failed(run.record)
         budgets = [split_capacity(trace, level.cpus) for trace in run.traces]
         budget = exclude_others(sum_budgets(budgets), run.record.run).divide(len(budgets))
+        for trace in run.traces:
+            self._defects += wait_kinds.count_defects(trace.stacks())
+            self._knows_kernel |= any(frame.module == KERNEL for stack in trace.stacks() for frame in stack)
         scores = self._read_scores(run.record)
         level.budgets.append(budget)
         level.scores += scores
@@ -124,6 +132,12 @@ class Explainer:
         )
         return [*(observed or [])]
 
+    def _defect_sentences(self) -> Iterator[str]:
+        total = self._defects[wait_kinds.ALL, ""]
+        for (lack, module), n in self._defects.most_common():
+            if lack != wait_kinds.ALL and n >= _MUCH_DEFECT * total:
+                yield defect_sentence(lack, module, n / total, package_of(module))
+
     def _document(self, factor: str, levels: Sequence[_Level], wakes: bool) -> Explanation:
         first, second = (LevelRuns(level.cpus, level.budgets, level.work) for level in levels)
         losses = compare_levels(first, second, self._table.view.confidence)
@@ -137,6 +151,8 @@ class Explainer:
             *(["Who woke whom is not known: sched tracepoints need root."] if not wakes else []),
             *([f"Other programs took {took:.0%} of the CPU time, which is excluded."] if took >= _MUCH else []),
             *([f"{n} records of perf were lost."] if (n := sum(budget.n_lost for budget in budgets)) else []),
+            *([] if self._knows_kernel else ["Functions of the kernel have no names: sysctl kernel.kptr_restrict=0."]),
+            *self._defect_sentences(),
         ]
         return Explanation(
             study=study.name, study_hash=self._table.study_hash, at=journal.now(), factor=factor,
@@ -157,6 +173,17 @@ def _not_visible() -> tuple[str, ...]:
         stderr=subprocess.PIPE, timeout=TIMEOUT_S, check=False,
     )  # fmt: skip
     return ("shared cache lines", "memory bandwidth") if b"<not" in done.stderr else ()
+
+
+def package_of(module: str) -> str:
+    """Return the package of a library, as dpkg knows it; empty if there is none."""
+    if ".so" not in module or shutil.which("dpkg-query") is None:
+        return ""
+    done = subprocess.run(
+        ["dpkg-query", "--search", f"*/{module}"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        errors="replace", timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+    return done.stdout.partition(":")[0] if not done.returncode else ""
 
 
 def _overhead(level: _Level, is_rate: bool) -> float:

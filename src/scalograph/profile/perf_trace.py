@@ -87,6 +87,12 @@ class Trace:
     n_lost: int = 0
     has_wakes: bool = False
 
+    def stacks(self) -> Iterator[Frames]:
+        """Yield the stacks of all samples and departures."""
+        for task in self.tasks.values():
+            yield from (stack for _, stack in task.samples)
+            yield from (stay.stack for stay in task.stays if stay.stack)
+
     def cut(self, processes: Mapping[int, str], start: int, end: int) -> "Trace":
         """Return the tasks of these processes, named by id, and of those that they started, from `start` to `end`."""
         start, end = max(start, self.start), min(end, self.end)

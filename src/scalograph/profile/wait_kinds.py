@@ -1,9 +1,12 @@
 """Say what a stack means: what a task waits for, or which function its CPU time belongs to."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import dropwhile
 from typing import NamedTuple
 
-from scalograph.profile.perf_trace import KERNEL, UNKNOWN, Frame, Frames
+from scalograph.profile.perf_trace import COMPILED, KERNEL, UNKNOWN, Frame, Frames
 
 # Kinds of lost CPU time, as `explanation.json` names them.
 LOCK, CONDITION, BARRIER, JOIN = "lock", "condition", "barrier", "join"
@@ -65,8 +68,10 @@ _LIBRARY = re.compile(
 _PLUMBING = re.compile(
     r"^_*(pthread_|lll_|futex|GOMP_|gomp_|kmp|omp_|std::|__gthread|gthread|new_sem|sem_|clone|start_thread|libc_start|"
     r"start$|main$|call_tls|tsan|Interpreter$|.* stub$|_?complete_monitor|StubRoutines|"
-    r".*LockSupport\.park|.*\.AbstractQueued)"
+    r".*LockSupport\.park|.*\.AbstractQueued|runtime\.)"
 )
+# Of the standard library of Rust, which is compiled into the functions that call it.
+_RUST = re.compile(r"<?(std|core|alloc|parking_lot\w*)::|<[^>]* as (std|core|alloc)::|<[uif](\d+|size)>::")
 
 
 def wait_cause(stack: Frames) -> LossCause:
@@ -110,9 +115,30 @@ def own_frames(outside: Frames) -> Frames:
 
 def is_own(frame: Frame) -> bool:
     """Return whether a function is the program's own, as far as its name and file say."""
-    is_plumbing = _PLUMBING.match(frame.name) and frame.name != "main"
+    is_plumbing = (_PLUMBING.match(frame.name) and frame.name != "main") or _RUST.match(frame.name)
     # perf names no file for some functions of libraries.
     return not (not frame.module or _LIBRARY.fullmatch(frame.module) or is_plumbing or frame.name == UNKNOWN)
+
+
+NAMELESS, ALONE, ALL = "nameless", "alone", "all"
+
+
+def count_defects(stacks: Iterable[Frames]) -> Counter[tuple[str, str]]:
+    """Count stacks by what they lack, and by module; all of them as `ALL`.
+
+    `NAMELESS`: the first function outside libraries of waiting has no name. `ALONE`: nobody calls it, as in a static
+    program without tables for unwinding.
+    """
+    counts = Counter[tuple[str, str]]()
+    for stack in stacks:
+        counts[ALL, ""] += 1
+        outside = [frame for frame in stack if frame.module != KERNEL]
+        first = next((frame for frame in outside if not _LIBRARY.fullmatch(frame.module)), None)
+        if first is not None and first.name == UNKNOWN:
+            counts[NAMELESS, first.module] += 1
+        elif first is not None and len(outside) == 1 and first.module != COMPILED:
+            counts[ALONE, first.module] += first.name not in ("main", "_start")
+    return counts
 
 
 _ENTRY = re.compile(r"__(?:x64|arm64|se|ia32)_sys_(\w+)")
@@ -128,7 +154,8 @@ def cpu_cause(stack: Frames) -> LossCause:
     """
     outside = tuple(frame for frame in stack if frame.module != KERNEL)
     if not stack or stack[0].module != KERNEL:
-        return LossCause(USER, outside)
+        own = tuple(dropwhile(lambda frame: _RUST.match(frame.name), outside))
+        return LossCause(USER, own or outside)
     inside = [frame.name for frame in stack if frame.module == KERNEL]
     if any(_FAULTS.search(name) for name in inside):
         return LossCause(FAULT, own_frames(outside))

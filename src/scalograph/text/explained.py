@@ -87,6 +87,18 @@ def trial_sentence(trial: Trial) -> str:
     return fill(_TRIED, values)
 
 
+def defect_sentence(lack: str, module: str, share: float, package: str) -> str:
+    """Return what stacks of a file lack, and what gives it: symbols of its package, or another build."""
+    stacks = f"in {percent(share)} of the stacks"
+    if lack == "alone":
+        return f"Who calls functions of {module} is not known {stacks}: link it with -Wl,--eh-frame-hdr."
+    if module == "[compiled]":
+        return f"Code compiled at run time has no names {stacks}: no map for perf."
+    remedy = "install its debug symbols" if ".so" in module else "build it with -g, and do not strip it"
+    remedy = f"install {package}-dbgsym" if package else remedy
+    return f"Functions of {module or 'unknown files'} have no names {stacks}: {remedy}."
+
+
 def cause_text(part: LossPart) -> str:
     """Return a cause in words: "waiting for a lock in insert", "app waits for database: sleeping in flush"."""
     words = _WORDS.get(part.kind, part.kind) + (f" of {part.on}" if part.on else "")
