@@ -13,7 +13,7 @@ from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.profile import wait_kinds
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
-from scalograph.profile.level_losses import LevelRuns, compare_levels, efficiencies, rule_out
+from scalograph.profile.level_losses import LevelRuns, compare_levels, compare_stacks, efficiencies, rule_out
 from scalograph.profile.perf_runs import PerfRuns, Rates, refuse_failed, select_configurations
 from scalograph.profile.perf_trace import KERNEL
 from scalograph.profile.recording import TIMEOUT_S
@@ -160,7 +160,8 @@ class Explainer:
             configuration={n: x for n, x in levels[0].configuration.items() if n != factor},
             cpus=tuple(level.cpus for level in levels), n_runs=tuple(len(level.budgets) for level in levels),
             capacity_s=capacity, gain=speeds[1] / speeds[0], lost_cpus=losses.lost_cpus, parts=losses.parts,
-            unexplained=losses.unexplained, ruled_out=rule_out(losses.parts), not_visible=_not_visible(),
+            unexplained=losses.unexplained, stacks=compare_stacks(first, second),
+            ruled_out=rule_out(losses.parts), not_visible=_not_visible(),
             overhead=overhead, efficiency=efficiencies(first, second),
             warnings=tuple(warnings),
         )  # fmt: skip

@@ -11,7 +11,16 @@ from scalograph.profile import wait_kinds
 from scalograph.profile.cpu_budget import CpuBudget
 from scalograph.profile.perf_trace import Frame, Frames
 from scalograph.profile.wait_kinds import LossCause
-from scalograph.protocol.explanation import LEAST_SHARE, MAX_PARTS, Efficiency, LossPart, Share
+from scalograph.protocol.explanation import (
+    LEAST_SHARE,
+    MAX_FRAMES,
+    MAX_PARTS,
+    MAX_STACKS,
+    Efficiency,
+    LossPart,
+    Share,
+    StackLoss,
+)
 
 _MOST = 0.8  # of a function's time in one callee: the callee says more
 
@@ -80,6 +89,22 @@ def compare_levels(before: LevelRuns, after: LevelRuns, confidence: float) -> Lo
     parts.sort(key=lambda part: -part.share.value)
     unexplained = shares[nobody][0] if (nobody := LossCause(wait_kinds.UNEXPLAINED)) in shares else Share(value=0.0)
     return Losses(_lost_cpus(before, after, confidence), tuple(parts[:MAX_PARTS]), unexplained)
+
+
+def compare_stacks(before: LevelRuns, after: LevelRuns) -> tuple[StackLoss, ...]:
+    """Return the CPU time per unit of work of each stack at both levels, those with most first."""
+    every = {cause: cause for level in (before, after) for budget in level.budgets for cause in budget.parts}
+    sums: dict[tuple[str, str, tuple[str, ...]], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for side, level in enumerate((before, after)):
+        for run in level.seconds_per_unit(every):
+            for cause, seconds in run.items():
+                frames = tuple(frame.name for frame in reversed(cause.stack[:MAX_FRAMES]))
+                sums[cause.kind, cause.service, frames][side] += seconds / len(level.budgets)
+    largest = sorted(sums.items(), key=lambda item: -max(item[1]))[:MAX_STACKS]
+    return tuple(
+        StackLoss(kind=kind, service=service, frames=frames, before_s=first, after_s=second)
+        for (kind, service, frames), (first, second) in largest
+    )
 
 
 def _net_of_moves(parts: list[LossPart]) -> list[LossPart]:

@@ -198,8 +198,8 @@ class PerfRuns:
 def refuse_failed(record: Record) -> Record:
     """Return the record. Raises HostError: its run failed."""
     if record.run.status != "ok":
-        reason = record.run.reason or first_stderr_line(record) or "no reason given"
-        raise HostError("recorded run", f"{record.run.status}: {reason}"[:1000], "a run that succeeds")
+        reason = "; ".join(filter(None, [record.run.reason, first_stderr_line(record)])) or "no reason given"
+        raise HostError("", f"the run has {record.run.status}: {reason}"[:1000], "", "try its command by hand")
     return record
 
 

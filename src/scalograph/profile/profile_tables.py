@@ -259,5 +259,5 @@ def add_explanation(findings: Findings, folder: Path | None) -> Findings:
         return findings
     more = [doc for doc in (explanation_table(document), efficiency_table(document)) if doc]
     tables = [*findings.tables, *more]
-    parts = {**findings.parts, PART: Part(data=document.model_dump(mode="json"))}
+    parts = {**findings.parts, PART: Part(data=document.model_dump(mode="json", exclude={"stacks"}))}
     return findings.model_copy(update={"tables": tables, "parts": parts})

@@ -50,7 +50,7 @@ def test_each_lack_has_its_remedy():
         "Functions of libz.so.1 have no names in 50% of the stacks: install its debug symbols.",
         "Functions of libz.so.1 have no names in 50% of the stacks: install zlib1g-dbgsym.",
         "Code compiled at run time has no names in 50% of the stacks: no map for perf.",
-        "Who calls functions of static is not known in 50% of the stacks: link it with -Wl,--eh-frame-hdr.",
+        "Callers of functions of static are not known in 50% of the stacks: link it with -Wl,--eh-frame-hdr.",
     ]  # fmt: skip
 
 
