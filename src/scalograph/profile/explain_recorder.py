@@ -32,6 +32,9 @@ from scalograph.verdict.preemption import n_cpus
 
 RUNS = 3
 _MUCH, _MUCH_DEFECT = 0.01, 0.1
+_NO_KERNEL = (
+    "What tasks wait for is not known: run as root, or sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0."
+)
 _MOST_LOST = 0.5  # of a curve's loss in one step: then that step is explained
 
 
@@ -133,6 +136,8 @@ class Explainer:
         return [*(observed or [])]
 
     def _defect_sentences(self) -> Iterator[str]:
+        if not self._knows_kernel:
+            yield _NO_KERNEL
         total = self._defects[wait_kinds.ALL, ""]
         for (lack, module), n in self._defects.most_common():
             if lack != wait_kinds.ALL and n >= _MUCH_DEFECT * total:
@@ -151,7 +156,6 @@ class Explainer:
             *(["Who woke whom is not known: sched tracepoints need root."] if not wakes else []),
             *([f"Other programs took {took:.0%} of the CPU time, which is excluded."] if took >= _MUCH else []),
             *([f"{n} records of perf were lost."] if (n := sum(budget.n_lost for budget in budgets)) else []),
-            *([] if self._knows_kernel else ["Functions of the kernel have no names: sysctl kernel.kptr_restrict=0."]),
             *self._defect_sentences(),
         ]
         return Explanation(

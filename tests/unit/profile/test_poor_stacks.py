@@ -5,14 +5,16 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from scalograph.profile import explain_recorder
-from scalograph.profile.explain_recorder import package_of
-from scalograph.profile.perf_runs import PerfRuns
+from scalograph.errors import HostError
+from scalograph.profile.explain_recorder import Explainer, package_of
+from scalograph.profile.perf_runs import PerfRuns, _stop_by_term, refuse_failed
 from scalograph.profile.perf_trace import parse_stack
 from scalograph.profile.wait_kinds import ALL, ALONE, NAMELESS, count_defects, cpu_cause, wait_cause
+from scalograph.study.program import Process, Service
 from scalograph.text.explained import defect_sentence
 from tests.kit.processes import write_program
 from tests.kit.records import record
+from tests.kit.refusals import refuses
 
 KERNEL_WAIT = ["schedule ([kernel.kallsyms])", "futex_wait ([kernel.kallsyms])", "do_futex ([kernel.kallsyms])"]
 
@@ -74,10 +76,27 @@ def test_rust_and_go_are_named_by_their_own_functions():
     assert (spin.kind, spin.stack[0].name) == ("sleep", "main.insert")
 
 
-def test_the_explainer_reports_what_much_of_the_stacks_lack(monkeypatch):
-    explainer = explain_recorder.Explainer.__new__(explain_recorder.Explainer)
+def test_the_explainer_reports_what_much_of_the_stacks_lack():
+    explainer = Explainer.__new__(Explainer)
+    explainer._knows_kernel = True
     explainer._defects = Counter({(ALL, ""): 100, (NAMELESS, "prog"): 40, (ALONE, "static"): 9})
     assert [sentence.split(" have")[0] for sentence in explainer._defect_sentences()] == ["Functions of prog"]
+    explainer._knows_kernel = False
+    assert next(explainer._defect_sentences()).startswith("What tasks wait for is not known: run as root")
+
+
+@pytest.mark.parametrize(("before", "after"), [("KILL", "TERM"), ("INT", "INT"), ("TERM", "TERM")])
+def test_a_service_that_is_killed_is_told_to_end_under_a_recording(before, after):
+    service = _stop_by_term(Process(("server",), service=Service(stop_signal=before, stop_grace_s=1.0))).service
+    assert (service.stop_signal, service.stop_grace_s) == (after, 20.0)
+    driver = Process(("driver",))
+    assert _stop_by_term(driver) == driver
+
+
+def test_the_reason_of_a_failed_run_is_reported():
+    failed = record(status="failed", reason="copy 0 exited with 3")
+    refuses(HostError, "the run has failed: copy 0 exited with 3; try its command by hand", refuse_failed, failed)
+    assert refuse_failed(record()).run.status == "ok"
 
 
 @pytest.mark.parametrize(
