@@ -55,6 +55,9 @@ class SweepOptions:
     vary: Vary = None
     precision: Annotated[str | None, typer.Option(help="Add runs until the interval is this narrow, e.g. 1%")] = None
     target: Annotated[str, typer.Option(help="Target efficiency")] = "80%"
+    at_least: Annotated[
+        float | None, typer.Option("--at-least", min=0, help="Speedup to pass; exit with 7 if lower, 8 if inconclusive")
+    ] = None
     cost: Annotated[float | None, typer.Option(min=0, help="Price per CPU-hour, any currency")] = None
     ceiling: Ceiling = False
 

@@ -19,8 +19,8 @@ ERROR = 0.0005
 LEAST, MOST_BLOCKS, CONFIRMED = 2, 24, 4
 # Half width of the share of a step that is narrow enough, and blocks of its sides that are made for it at most.
 NARROW, MOST_CONFIRMED = 0.10, 12
-# Failures that exclude a version: what does not build has one cause, what does not run may have another.
-FAILURES = 2
+# Failures in a row that exclude a version, and that end a search where an end fails: a killed run is no broken commit.
+FAILURES, FAILURES_OF_ENDS = 2, 5
 # Runs at most; a change that is smaller counts as none, unless the study sets a precision.
 MOST, EVEN = 600, 0.02
 # A further step is looked for where it is surely above this share of the whole change.
@@ -116,18 +116,20 @@ class CommitState:
 
     def observe(self, level: int, score: Any) -> str | None:
         good, version, bad = score
+        self._failures.pop(level, None)
         self.blocks.append(Block(level, good, version, bad))
         if len(self.blocks) > 1:
             self.effects = effects(self.blocks)
         return None
 
     def observe_failure(self, level: int) -> str | None:
-        """Observe a block without a score; the second one excludes its version."""
+        """Observe a block without a score; the second one in a row excludes its version."""
+        most = FAILURES_OF_ENDS if level in self.ends else FAILURES
         self._failures[level] = self._failures.get(level, 0) + 1
-        if self._failures[level] != FAILURES:
+        if self._failures[level] < most:
             return None
         self.excluded.add(level)
-        return f"{self.names[level]} failed {FAILURES} times: excluded"
+        return f"{self.names[level]} failed {most} times: excluded"
 
     def gaps(self) -> list[Gap]:
         """Return the gaps between measured versions, in order."""
