@@ -2,13 +2,14 @@
 
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -41,7 +42,6 @@ _MAX_STACKS, _MAX_SAMPLES, _LEAST_HZ, _MOST_HZ = 10_000, 6_000, 50, 1_999
 # No multiple of what a loop of a program repeats.
 _PERIODS = (1, 3, 7, 17, 37, 79, 163, 331, 673, 1361, 2729, 5471, 10_949, 21_911, 43_853, 87_719)
 _STACK_BYTES = 8192
-_START_S = 0.5  # until a recording of the machine has begun
 _SHORT_S, _MOST_REPEATS = 0.2, 50  # a run that is shorter is repeated under one recording
 # Runs a command so many times; what the last one writes is read. Neither shell nor modules of the user.
 _REPEAT = """
@@ -164,17 +164,8 @@ class PerfRuns:
 
     def _record_machine(self, configuration: Configuration, rates: Rates) -> Record:
         command = record_command(self._file, rates, self.has_wakes, is_wide=True)
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as perf:
-            try:
-                time.sleep(_START_S)
-                return self._run(self._named, configuration)
-            finally:
-                perf.send_signal(signal.SIGINT)
-                with suppress(subprocess.TimeoutExpired):
-                    perf.wait(TIMEOUT_S)
-                perf.kill()
+        with _perf_of_the_machine(command):
+            return self._run(self._named, configuration)
 
     def _measured_part(self, record: Record, trace: Trace, configuration: Configuration) -> Trace:
         """Return the tasks of the run, by name of its processes, in its measured window."""
@@ -193,6 +184,32 @@ class PerfRuns:
         chosen = select_configurations(planned, [configuration])
         ((_, record, _),) = run_in_memory(chosen, Runner(chosen, self._host, self._score))
         return record
+
+
+@contextmanager
+def _perf_of_the_machine(command: Sequence[str]) -> Iterator[None]:
+    """Run perf, which records from the beginning of the block until its end."""
+    (commands, to_perf), (from_perf, answers) = os.pipe(), os.pipe()
+    control = ("--delay", "-1", "--control", f"fd:{commands},{answers}")
+    with subprocess.Popen(
+        [*command, *control], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        pass_fds=(commands, answers),
+    ) as perf:  # fmt: skip
+        os.close(commands)
+        os.close(answers)
+        try:
+            with suppress(BrokenPipeError):  # it has ended, and leaves no recording
+                os.write(to_perf, b"enable\n")
+                if select.select([from_perf], [], [], TIMEOUT_S)[0]:
+                    os.read(from_perf, 16)
+            yield
+        finally:
+            perf.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                perf.wait(TIMEOUT_S)
+            perf.kill()
+            os.close(to_perf)
+            os.close(from_perf)
 
 
 def refuse_failed(record: Record) -> Record:
