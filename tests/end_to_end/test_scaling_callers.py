@@ -1,4 +1,4 @@
-"""`--at-least`, and the callers in Java and Rust that a project copies: a run calls the function and writes a window."""
+"""`--at-least`, and the callers in Java and Rust that a project copies: a run writes its window around one call."""
 
 import os
 import shutil
