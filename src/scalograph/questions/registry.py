@@ -44,6 +44,7 @@ QUESTIONS: dict[str, str] = {
     "throughput": "scalograph.questions.throughput",
     "within-limit": "scalograph.questions.within_limit",
     "tunables": "scalograph.questions.tunables",
+    "best": "scalograph.questions.best",
 }
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {

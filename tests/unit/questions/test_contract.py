@@ -117,6 +117,12 @@ ASKED: dict[str, Asked] = {
         a_study({"a": [20, 40, 80], "b": ["off", "on"], "c": [1, 2, 3]}, question="tunables", responses=WALL),
         lambda levels: 0.9 if levels["a"] == 80 else 1.0,
     ),
+    "best": Asked(
+        a_study({"threads": "1:16", "option": ["-O2", "-O3"]}, question="best", responses=WALL),
+        lambda levels: (1 / int(levels["threads"]) + 0.02 * int(levels["threads"])) * (
+            0.9 if levels["option"] == "-O3" else 1.0
+        ),
+    ),
     "versions": Asked(
         a_study({"version": ["1.0", "1.1"]}, reference={"version": "1.0"}, responses=WALL, protocol={"runs": 8}),
         lambda levels: 0.8 if levels["version"] == "1.1" else 1.0,
@@ -254,7 +260,14 @@ def test_terminal_and_page_show_its_words(name: str, asking: Asking) -> None:
 # So many runs are made within a budget of so many: a pair that would not end within it is not begun.
 @pytest.mark.parametrize(
     ("name", "budget", "n_made"),
-    [("effective-cpus", 4, 4), ("cliff", 13, 13), ("break-even", 11, 10), ("within-limit", 4, 4), ("tunables", 20, 20)],
+    [
+        ("effective-cpus", 4, 4),
+        ("cliff", 13, 13),
+        ("break-even", 11, 10),
+        ("within-limit", 4, 4),
+        ("tunables", 20, 20),
+        ("best", 12, 12),
+    ],
 )
 def test_a_search_that_a_budget_ends_has_no_answer_and_goes_on_as_if_there_had_been_none(
     name: str, budget: int, n_made: int, asking: Asking, tmp_path: Path

@@ -1,0 +1,123 @@
+"""State which configuration is fastest, which cannot be told from it, and which is the cheapest: cases and values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions.best.document import Best, BestConfiguration
+from scalograph.questions.claims import case, state
+from scalograph.text.answer_form import factor_with_ends
+from scalograph.text.cell_numbers import is_resolved, level_range
+from scalograph.text.short_names import join_first
+
+FORMS = {
+    "faster": "Fastest: {who}, {gain:times} the default's speed.",
+    "default": "Fastest: the default, {who}.",
+    "equivalent": "Fastest: {who}; the default is equivalent within {margin:percent}.",
+    "unconfirmed": "Inconclusive: fresh runs do not confirm that {who} is faster than the default.",
+    "open": "Inconclusive: the search ended after {n} runs; the fastest so far is {who}, not confirmed.",
+    "several": "As fast within {margin:percent}, or not told apart: {set} ({n_members} of {all})"
+    "[[; one may be faster by more (probability {risk:chance})]].",
+    "alone": "All other configurations are slower by more than {margin:percent}.",
+    "risk": "Another one may be faster by more than {margin:percent} (probability {risk:chance}).",
+    "cheapest": "Cheapest of these: {cheap}[[, {over:times} the speed of the fastest]].",
+    "no answer": "No answer: {reason}.",
+}
+FIGURE = "best-line"
+# Levels of a factor that a sentence names.
+MOST_NAMED = 3
+# A probability that another one is faster below which nothing is said of it, as the search ends there.
+RISK = 0.05
+
+
+def best_claim(table: Table, part: Best | None, reason: str) -> Claim:
+    if part is None:
+        return state(FORMS, [case("no answer", reason=reason or "the search has no run of each first configuration")])
+    values = {
+        "who": table.view.typed_levels(part.winner.levels), "gain": part.winner.speed, "margin": part.margin,
+        "n": part.n_runs, "n_members": len(part.members), "all": part.n_configurations,
+        "risk": part.risk if part.risk > RISK else None, "set": _set_text(table, part.members),
+    }  # fmt: skip
+    names = [_first_case(part), *_set_cases(part)]
+    cases = [case(name, **values) for name in names] + [*_cheapest(table, part)]
+    return state(FORMS, cases, _matrix(table, part), FIGURE if part.line else "")
+
+
+def _first_case(part: Best) -> str:
+    if not part.decided:
+        return "open"
+    if part.winner.levels == part.default.levels:
+        return "default"
+    gain = part.winner.speed
+    if gain is None or gain.low is None or gain.high is None or not is_resolved(gain):
+        return "unconfirmed"
+    if gain.low > 1:
+        return "faster"
+    return "equivalent" if gain.high <= 1 + part.margin and gain.low >= 1 - part.margin else "unconfirmed"
+
+
+def _set_cases(part: Best) -> Iterator[str]:
+    if len(part.members) > 1:
+        yield "several"
+    else:
+        yield "risk" if part.risk > RISK else "alone"
+
+
+def recommended(part: Best) -> BestConfiguration | None:
+    """Return the cheapest configuration unless fresh runs show it slower than the winner by more than the margin."""
+    over = part.over_winner
+    if part.cheapest is None or over is None or over.high is None or over.high < 1 - part.margin:
+        return None
+    return part.cheapest
+
+
+def _cheapest(table: Table, part: Best) -> Iterator[AnswerCase]:
+    if (cheap := recommended(part)) is not None:
+        over = part.over_winner if part.over_winner and is_resolved(part.over_winner) else None
+        yield case("cheapest", cheap=table.view.typed_levels(cheap.levels), over=over)
+
+
+def _set_text(table: Table, members: Sequence[BestConfiguration]) -> str:
+    """Name the levels that members have, factor by factor: "5 to 8 threads, -O3"."""
+    own: Mapping[str, list[Level]] = {
+        name: [*dict.fromkeys(member.levels[name] for member in members)] for name in members[0].levels
+    }
+    return ", ".join(_levels_text(table, name, levels) for name, levels in own.items())
+
+
+def _levels_text(table: Table, name: str, levels: Sequence[Level]) -> str:
+    numbers = sorted(level for level in levels if isinstance(level, int | float))
+    if len(levels) > 1 and len(numbers) == len(levels):
+        return level_range(table.view.title(name), table.view.unit(name), numbers[0], numbers[-1])
+    return join_first([table.view.typed_levels({name: level}) for level in levels], MOST_NAMED).replace(" and ", " or ")
+
+
+def _matrix(table: Table, part: Best) -> Matrix:
+    """Tabulate the default, the winner and the cheapest: response in fresh runs, and speeds."""
+    shown = {"default": part.default, "fastest": part.winner, "cheapest": part.cheapest}
+    is_default = part.winner.levels == part.default.levels
+    rows = [
+        _row(table, label, one, part.over_winner if label == "cheapest" else None)
+        for label, one in shown.items()
+        if one and not (label == "default" and is_default)
+    ]
+    columns = [table.view.primary_title, "speed over default", "speed over fastest"]
+    n = 3 if part.cheapest else 2
+    note = f"{part.n_runs} runs of {part.n_configurations} configurations searched"
+    note += f"; {part.n_fresh} fresh runs confirm, in pairs" if part.n_fresh else ""
+    return Matrix(
+        title=f"{table.view.primary_title}, {'fresh' if part.n_fresh else 'all'} runs", unit=table.view.response.unit,
+        better=table.view.response.better, columns=columns[:n], note=note,
+        rows=[row.model_copy(update={"cells": row.cells[:n]}) for row in rows],
+    )  # fmt: skip
+
+
+def _row(table: Table, label: str, one: BestConfiguration, over: Estimate | None) -> MatrixRow:
+    cells = [MatrixCell(estimate=one.fresh or one.fitted), _ratio(one.speed), _ratio(over)]
+    return MatrixRow(label=f"{label}: {table.view.typed_levels(one.levels)}", cells=cells)
+
+
+def _ratio(over: Estimate | None) -> MatrixCell:
+    return MatrixCell(text=factor_with_ends(over) if over and is_resolved(over) else "")
