@@ -1,28 +1,31 @@
 """State which configuration is fastest, which cannot be told from it, and which is the cheapest: cases and values."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.protocol.plain import AnswerCase, Level, is_number
 from scalograph.questions.best.document import Best, BestConfiguration
 from scalograph.questions.claims import case, state
 from scalograph.text.answer_form import factor_with_ends
 from scalograph.text.cell_numbers import is_resolved, level_range
+from scalograph.text.format import significant
+from scalograph.text.scale import scale_for
 from scalograph.text.short_names import join_first
 
 FORMS = {
-    "faster": "Fastest: {who}, {gain:times} the default's speed.",
+    "faster": "Fastest: {who}, at {gain:times} the default's speed.",
     "default": "Fastest: the default, {who}.",
     "equivalent": "Fastest: {who}; the default is equivalent within {margin:percent}.",
     "unconfirmed": "Inconclusive: fresh runs do not confirm that {who} is faster than the default.",
     "open": "Inconclusive: the search ended after {n} runs; the fastest so far is {who}, not confirmed.",
-    "several": "As fast within {margin:percent}, or not told apart: {set} ({n_members} of {all})"
+    "several": "Equivalent within {margin:percent}, or inconclusive: {set} ({n_members} of {all})"
     "[[; one may be faster by more (probability {risk:chance})]].",
     "alone": "All other configurations are slower by more than {margin:percent}.",
     "risk": "Another one may be faster by more than {margin:percent} (probability {risk:chance}).",
-    "cheapest": "Cheapest of these: {cheap}[[, {over:times} the speed of the fastest]].",
+    "cheapest": "Cheapest of these: {cheap}[[, at {over:times} the speed of the fastest]].",
     "no answer": "No answer: {reason}.",
 }
 FIGURE = "best-line"
@@ -80,15 +83,26 @@ def _cheapest(table: Table, part: Best) -> Iterator[AnswerCase]:
 
 
 def _set_text(table: Table, members: Sequence[BestConfiguration]) -> str:
-    """Name the levels that members have, factor by factor: "5 to 8 threads, -O3"."""
+    """Name the levels that members have, factor by factor: "5 to 8 threads, -O3"; `some of`, where not all have."""
     own: Mapping[str, list[Level]] = {
         name: [*dict.fromkeys(member.levels[name] for member in members)] for name in members[0].levels
     }
-    return ", ".join(_levels_text(table, name, levels) for name, levels in own.items())
+    spans = {name: _span(table, name, levels) for name, levels in own.items()}
+    text = ", ".join(_levels_text(table, name, levels) for name, levels in own.items())
+    return text if prod(spans.values()) == len(members) else f"some of {text}"
+
+
+def _span(table: Table, name: str, levels: Sequence[Level]) -> int:
+    """Return how many levels of a factor its text covers: of numbers, all between the ends."""
+    numbers = [level for level in levels if is_number(level)]
+    if len(numbers) < len(levels):
+        return len(levels)
+    every = {t[name] for t in table.configurations}
+    return sum(is_number(level) and min(numbers) <= level <= max(numbers) for level in every)
 
 
 def _levels_text(table: Table, name: str, levels: Sequence[Level]) -> str:
-    numbers = sorted(level for level in levels if isinstance(level, int | float))
+    numbers = sorted(level for level in levels if is_number(level))
     if len(levels) > 1 and len(numbers) == len(levels):
         return level_range(table.view.title(name), table.view.unit(name), numbers[0], numbers[-1])
     return join_first([table.view.typed_levels({name: level}) for level in levels], MOST_NAMED).replace(" and ", " or ")
@@ -103,6 +117,8 @@ def _matrix(table: Table, part: Best) -> Matrix:
         for label, one in shown.items()
         if one and not (label == "default" and is_default)
     ]
+    if len(part.members) > 1:
+        rows.append(_set_row(table, part))
     columns = [table.view.primary_title, "speed over default", "speed over fastest"]
     n = 3 if part.cheapest else 2
     note = f"{part.n_runs} runs of {part.n_configurations} configurations searched"
@@ -112,6 +128,15 @@ def _matrix(table: Table, part: Best) -> Matrix:
         better=table.view.response.better, columns=columns[:n], note=note,
         rows=[row.model_copy(update={"cells": row.cells[:n]}) for row in rows],
     )  # fmt: skip
+
+
+def _set_row(table: Table, part: Best) -> MatrixRow:
+    """Show what the fit of all runs has of the configurations that may be as fast."""
+    fits = [member.fitted.value for member in part.members if member.fitted and member.fitted.value]
+    scale = scale_for(table.view.response.unit, fits)
+    ends = dict.fromkeys(significant(x * scale.factor) for x in (min(fits), max(fits)))
+    cells = [MatrixCell(text=f"{' to '.join(ends)} {scale.unit}, fitted"), MatrixCell(), MatrixCell()]
+    return MatrixRow(label=_set_text(table, part.members), cells=cells)
 
 
 def _row(table: Table, label: str, one: BestConfiguration, over: Estimate | None) -> MatrixRow:

@@ -12,7 +12,7 @@ from scalograph.questions.best.model_surface import Surface
 MOST_WEIGHED, N_DRAWS = 128, 512
 # A configuration is a member where it may be within the margin of the best with that probability; and so many of the
 # most probable ones that one of them is the best with that.
-MAYBE, SURELY = 0.05, 0.975
+MAYBE, SURELY = 0.02, 0.99
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from scalograph.text.quantities import probability
 MARGIN = 0.02
 # Probability that another configuration is faster by more than the margin, at which a search ends, where it stays for
 # so many runs: a smooth surface is sure of more than was measured.
-RISK, IN_A_ROW = 0.05, 3
+RISK, IN_A_ROW = 0.05, 4
 # Runs of a search at most, and so many for each configuration; of a small grid at least.
 MOST, PER_CONFIGURATION, LEAST_MOST = 150, 2, 24
 # Fresh runs of each configuration that is confirmed, each in a block with the default.
