@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from itertools import product
-from math import log, log2
+from math import exp, log, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scalograph.questions.best.model import BestSpace, read_space
+from scalograph.questions.best.search_state import BestState
 from scalograph.study.scalars import Level
 
 KINDS = ("usl", "cliff", "interaction", "two optima")
@@ -79,3 +80,11 @@ def two_wells(rng: np.random.Generator, threads: NDArray[np.float64], most: floa
 def draw_run(rng: np.random.Generator, truth: float, noise: float, slow_share: float = 0.03) -> float:
     """Draw the log time of a run; few are slowed by half."""
     return truth + noise * rng.standard_normal() + log(1.5) * (rng.random() < slow_share)
+
+
+def search(made: BestProgram, rng: np.random.Generator, noise: float) -> BestState:
+    """Search as the planner does, up to the fresh runs."""
+    state = BestState(made.space, [1] * len(made.logs), int(rng.integers(1 << 30)))
+    while not state.confirmed and not state.over and (level := state.next_level) is not None:
+        state.observe(level, exp(draw_run(rng, made.logs[level], noise)))
+    return state

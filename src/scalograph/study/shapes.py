@@ -36,6 +36,8 @@ class Shape:
     def parse(cls, text: str) -> Self | None:
         """Parse a shape; None for a text outside the grammar.
 
+        Blanks may stand around names, comparison and count.
+
         >>> Shape.parse("ranks*threads=16"), Shape.parse("ranks*16")
         (Shape(names=('ranks', 'threads'), compare='=', count=16), None)
         """
@@ -46,7 +48,9 @@ class Shape:
         return cls(names, match[2], None if count == CORES else int(count))
 
     def holds(self, configuration: Mapping[str, Level], n_cpus: int) -> bool:
-        """Tell whether a configuration keeps it on a host of so many CPUs; never where a level is no count.
+        """Tell whether a configuration keeps it on a host of so many CPUs.
+
+        One in which a level is no count never does.
 
         >>> Shape(("ranks", "threads"), "<=", None).holds({"ranks": 2, "threads": 4}, 8)
         True

@@ -5,8 +5,7 @@ from typing import Any
 
 from scalograph.protocol.figure import Figure, Plot, View
 from scalograph.protocol.findings import Findings
-from scalograph.questions.best.claim import FIGURE
-from scalograph.questions.best.document import Best, BestLine
+from scalograph.questions.best.document import FIGURE, Best, BestLine
 from scalograph.text.plots import area, axis, decades, fade_color, hover, line, log_range
 from scalograph.text.scale import Scale, scale_for
 

@@ -7,11 +7,12 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level, is_number
-from scalograph.questions.best.document import Best, BestConfiguration
+from scalograph.questions.best.document import FIGURE, Best, BestConfiguration
 from scalograph.questions.claims import case, state
-from scalograph.text.answer_form import factor_with_ends
+from scalograph.text.answer_form import chance_text, factor_with_ends
 from scalograph.text.cell_numbers import is_resolved, level_range
 from scalograph.text.format import significant
+from scalograph.text.quantities import percent
 from scalograph.text.scale import scale_for
 from scalograph.text.short_names import join_first
 
@@ -28,10 +29,9 @@ FORMS = {
     "cheapest": "Cheapest of these: {cheap}[[, at {over:times} the speed of the fastest]].",
     "no answer": "No answer: {reason}.",
 }
-FIGURE = "best-line"
 # Levels of a factor that a sentence names.
 MOST_NAMED = 3
-# A probability that another one is faster below which nothing is said of it, as the search ends there.
+# A probability that another configuration is faster below which nothing is said of it, as the search ends there.
 RISK = 0.05
 
 
@@ -68,7 +68,7 @@ def _set_cases(part: Best) -> Iterator[str]:
         yield "risk" if part.risk > RISK else "alone"
 
 
-def recommended(part: Best) -> BestConfiguration | None:
+def recommend(part: Best) -> BestConfiguration | None:
     """Return the cheapest configuration unless fresh runs show it slower than the winner by more than the margin."""
     over = part.over_winner
     if part.cheapest is None or over is None or over.high is None or over.high < 1 - part.margin:
@@ -77,7 +77,7 @@ def recommended(part: Best) -> BestConfiguration | None:
 
 
 def _cheapest(table: Table, part: Best) -> Iterator[AnswerCase]:
-    if (cheap := recommended(part)) is not None:
+    if (cheap := recommend(part)) is not None:
         over = part.over_winner if part.over_winner and is_resolved(part.over_winner) else None
         yield case("cheapest", cheap=table.view.typed_levels(cheap.levels), over=over)
 
@@ -113,16 +113,19 @@ def _matrix(table: Table, part: Best) -> Matrix:
     shown = {"default": part.default, "fastest": part.winner, "cheapest": part.cheapest}
     is_default = part.winner.levels == part.default.levels
     rows = [
-        _row(table, label, one, part.over_winner if label == "cheapest" else None)
-        for label, one in shown.items()
-        if one and not (label == "default" and is_default)
+        _row(table, label, configuration, part.over_winner if label == "cheapest" else None)
+        for label, configuration in shown.items()
+        if configuration and not (label == "default" and is_default)
     ]
     if len(part.members) > 1:
         rows.append(_set_row(table, part))
+    if part.risk > RISK:
+        cells = [MatrixCell(text=f"probability {chance_text(part.risk)}"), MatrixCell(), MatrixCell()]
+        rows.append(MatrixRow(label=f"another is faster by more than {percent(part.margin)}", cells=cells))
     columns = [table.view.primary_title, "speed over default", "speed over fastest"]
     n = 3 if part.cheapest else 2
-    note = f"{part.n_runs} runs of {part.n_configurations} configurations searched"
-    note += f"; {part.n_fresh} fresh runs confirm, in pairs" if part.n_fresh else ""
+    note = f"searched with {part.n_runs} runs on {part.n_configurations} configurations"
+    note += f", confirmed by {part.n_fresh} fresh runs, in pairs" if part.n_fresh else ""
     return Matrix(
         title=f"{table.view.primary_title}, {'fresh' if part.n_fresh else 'all'} runs", unit=table.view.response.unit,
         better=table.view.response.better, columns=columns[:n], note=note,
@@ -139,9 +142,13 @@ def _set_row(table: Table, part: Best) -> MatrixRow:
     return MatrixRow(label=_set_text(table, part.members), cells=cells)
 
 
-def _row(table: Table, label: str, one: BestConfiguration, over: Estimate | None) -> MatrixRow:
-    cells = [MatrixCell(estimate=one.fresh or one.fitted), _ratio(one.speed), _ratio(over)]
-    return MatrixRow(label=f"{label}: {table.view.typed_levels(one.levels)}", cells=cells)
+def _row(table: Table, label: str, configuration: BestConfiguration, over: Estimate | None) -> MatrixRow:
+    cells = [
+        MatrixCell(estimate=configuration.fresh or configuration.fitted),
+        _ratio(configuration.speed),
+        _ratio(over),
+    ]
+    return MatrixRow(label=f"{label}: {table.view.typed_levels(configuration.levels)}", cells=cells)
 
 
 def _ratio(over: Estimate | None) -> MatrixCell:

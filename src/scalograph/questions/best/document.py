@@ -5,6 +5,8 @@ from pydantic import Field
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model
 
+FIGURE = "best-line"
+
 
 class BestConfiguration(Model):
     """One configuration: what the runs of the search, and the fresh ones, show of it."""

@@ -74,13 +74,13 @@ OPTIONS = BestOptions
 
 def figures(findings: "Findings") -> dict[str, Any]:
     """Return the winner, its equals, what fresh runs confirm, and the number of runs."""
-    from scalograph.questions.best.claim import recommended
+    from scalograph.questions.best.claim import recommend
     from scalograph.questions.best.document import Best
 
     part = findings.document("best", Best)
     if part is None:
         return {"decided": False, "winner": None, "members": []}
-    cheap = recommended(part)
+    cheap = recommend(part)
     return {**part.model_dump(mode="json", exclude={"line"}), "recommended": (cheap or part.winner).levels}
 
 

@@ -6,13 +6,15 @@ from math import log1p
 import numpy as np
 
 from scalograph.questions.best.model import IntArray
-from scalograph.questions.best.model_surface import Surface
+from scalograph.questions.best.model_surface import TimeSurface
 
 # Configurations that are weighed together, and joint draws of their times.
 MOST_WEIGHED, N_DRAWS = 128, 512
 # A configuration is a member where it may be within the margin of the best with that probability; and so many of the
 # most probable ones that one of them is the best with that.
 MAYBE, SURELY = 0.02, 0.99
+# By how much deviations are widened for members: surfaces are rougher than any fit (benchmarks/find_best_truth.py).
+WIDER = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +35,17 @@ class Choice:
     next: int
 
 
-def choose(surface: Surface, margin: float, allowed: IntArray) -> Choice:
+def choose(surface: TimeSurface, margin: float, allowed: IntArray) -> Choice:
     """Choose among the allowed configurations, by index."""
     hopeful = np.round(surface.mean[allowed] - 3 * surface.sd[allowed], 9)
     weighed = allowed[np.argsort(hopeful, kind="stable")[:MOST_WEIGHED]]
     logs = surface.draws(weighed, N_DRAWS, seed=len(weighed))
-    best, least = logs.argmin(axis=1), logs.min(axis=1)
+    least = logs.min(axis=1)
     first = int(np.argmin(np.round(surface.mean[weighed], 9)))
     limit = log1p(margin)
-    within = (logs <= least[:, None] + limit).mean(axis=0)
-    shares = np.bincount(best, minlength=len(weighed)) / len(logs)
+    wide = logs.mean(axis=0) + WIDER * (logs - logs.mean(axis=0))
+    within = (wide <= wide.min(axis=1)[:, None] + limit).mean(axis=0)
+    shares = np.bincount(wide.argmin(axis=1), minlength=len(weighed)) / len(logs)
     order = np.lexsort((np.arange(len(weighed)), -within, -shares))
     needed = order[: int(np.searchsorted(np.cumsum(shares[order]), SURELY)) + 1]
     members = {*np.flatnonzero(within >= MAYBE).tolist(), *needed.tolist(), first}

@@ -37,8 +37,8 @@ SLOWED, SLOWED_BY, SLOWED_SD = 0.05, 0.3, 0.3
 SUSPECT = 0.1
 # What a run counts that was surely slowed; rounds in which the fit tells which runs were slowed, and is made anew.
 LEAST_COUNT, ROUNDS = 0.02, 2
-# Moves of a fit, parts that are kept, and the least weight of one over the largest; places of a step between levels.
-MOST_MOVES, MOST_PARTS, LEAST_WEIGHT, MOST_PLACES = 12, 10, 0.02, 4
+# Moves of a fit; parts without a step that are kept, and the least weight of one over the largest; places of a step.
+MOST_MOVES, MOST_PARTS, LEAST_WEIGHT, MOST_PLACES = 12, 8, 0.05, 12
 SQRT5 = 5**0.5
 
 
@@ -66,7 +66,7 @@ class Hyper:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WeightedFit:
     """One set of hyperparameters: its weight, and what the times are by it: across @ alpha is the mean."""
 
     weight: float
@@ -113,10 +113,10 @@ class Kernels:
         total = np.full((len(a), len(b)), LEVEL**2)
         for (size, _), kernel in zip(hyper.effects, every, strict=True):
             total += EFFECT[size] ** 2 * kernel
-        for one, other in combinations(every, 2):
-            total += PAIRS[hyper.shared[2]] ** 2 * one * other
+        for first, second in combinations(every, 2):
+            total += PAIRS[hyper.shared[2]] ** 2 * first * second
         if hyper.step:
-            total += STEP**2 * np.outer(self._above(hyper.step, a), self._above(hyper.step, b))
+            total += STEP**2 * np.outer(self._indicate(hyper.step, a), self._indicate(hyper.step, b))
         return total
 
     def variance(self, hyper: Hyper, a: IntArray) -> FloatArray:
@@ -124,9 +124,9 @@ class Kernels:
         n = len(hyper.effects)
         plain = LEVEL**2 + sum(EFFECT[size] ** 2 for size, _ in hyper.effects) + hyper.own**2
         plain += n * (n - 1) / 2 * PAIRS[hyper.shared[2]] ** 2
-        return np.asarray(plain + (STEP**2 * self._above(hyper.step, a) if hyper.step else np.zeros(len(a))))
+        return np.asarray(plain + (STEP**2 * self._indicate(hyper.step, a) if hyper.step else np.zeros(len(a))))
 
-    def _above(self, step: tuple[int, int], a: IntArray) -> FloatArray:
+    def _indicate(self, step: tuple[int, int], a: IntArray) -> FloatArray:
         ranks = self.ranks[step[0]]
         assert ranks is not None
         return np.asarray(ranks[self.space.at[a, step[0]]] > step[1], dtype=np.float64)
@@ -147,7 +147,7 @@ class Kernels:
         return log(STEPS * n_places / able / (len(self.space.levels[step[0]]) - 1))
 
 
-class Surface:
+class TimeSurface:
     """Log times of a grid, fitted to runs.
 
     Attributes:
@@ -158,7 +158,7 @@ class Surface:
     """
 
     def __init__(
-        self, kernels: Kernels, at: Sequence[int], logs: Sequence[float], earlier: "Surface | None" = None
+        self, kernels: Kernels, at: Sequence[int], logs: Sequence[float], earlier: "TimeSurface | None" = None
     ) -> None:
         """Fit log times of runs to the configurations, by index, that they are of. `earlier`: a fit to start from."""
         self._kernels, self._n = kernels, len(kernels.space.names)
@@ -171,7 +171,7 @@ class Surface:
         self._count(np.ones(len(self._index)))
         for _ in range(ROUNDS):
             best = self._climb(best)
-            slowed = self._slowed(best)
+            slowed = self._slow_shares(best)
             self._count(1 - slowed)
         is_suspect = (np.bincount(self._index)[self._index] == 1) & (slowed >= SUSPECT)
         order = np.argsort(-np.round(slowed, 9), kind="stable")
@@ -198,14 +198,14 @@ class Surface:
 
     def _climb(self, best: Hyper) -> Hyper:
         for _ in range(MOST_MOVES):
-            around = [best, *self._beside(best)]
+            around = [best, *self._neighbors(best)]
             nearest = around[int(np.argmax(np.round(self._likelihoods(around), 6)))]
             if nearest == best:
                 break
             best = nearest
         return best
 
-    def _beside(self, hyper: Hyper) -> list[Hyper]:
+    def _neighbors(self, hyper: Hyper) -> list[Hyper]:
         """Return what is one move off: an index up or down, another step, or none."""
         shared, effects, step = hyper.shared, hyper.effects, hyper.step
         moved = [Hyper(s, effects, step) for s in _moves(shared, (len(NOISE), len(OWN), len(PAIRS), len(ROUGH)))]
@@ -239,7 +239,7 @@ class Surface:
         inverse: FloatArray = np.asarray(np.linalg.inv(gram), dtype=np.float64)
         return inverse, np.asarray(inverse @ self._means)
 
-    def _slowed(self, hyper: Hyper) -> FloatArray:
+    def _slow_shares(self, hyper: Hyper) -> FloatArray:
         """Return the probability of each run that it was slowed, given all others; 0 of the fastest of several."""
         inverse, alpha = self._solve(hyper)
         own, noise = np.diag(inverse), hyper.noise**2
@@ -249,7 +249,7 @@ class Surface:
         sums = self._counts[self._index] * self._means[self._index] - self._shares * self._values
         precision = 1 / spread[self._index] + others / noise
         off = self._values - (mean[self._index] / spread[self._index] + sums / noise) / precision
-        slowed = _slowed_share(off, noise + 1 / precision)
+        slowed = slow_probability(off, noise + 1 / precision)
         fastest = np.full(len(self._own), np.inf)
         np.minimum.at(fastest, self._index, self._values)
         is_fastest = (self._values == fastest[self._index]) & (np.bincount(self._index)[self._index] > 1)
@@ -258,28 +258,45 @@ class Surface:
     def is_suspect(self, at: int, log: float) -> bool:
         """Tell whether a further run may have been slowed, by what was known before it."""
         off, variance = log - self.mean[at], self.sd[at] ** 2 + self.noise**2
-        return float(_slowed_share(np.array([off]), np.array([variance]))[0]) >= SUSPECT
+        return float(slow_probability(np.array([off]), np.array([variance]))[0]) >= SUSPECT
 
-    def _weigh(self, best: Hyper) -> list[Part]:
-        """Weigh what is one move off; a step between two levels has several places there."""
-        around = [best, *self._beside(best)]
+    def _weigh(self, best: Hyper) -> list[WeightedFit]:
+        """Weigh what is one move off: the most probable ones without a step, and places of a step by probability."""
+        around = [best, *self._neighbors(best)]
         logs = self._likelihoods(around)
         weights = np.round(np.exp(logs - logs.max()), 9)
-        kept = [int(i) for i in np.argsort(-weights, kind="stable")[:MOST_PARTS] if weights[i] >= LEAST_WEIGHT]
-        parts = []
-        for i in kept:
-            hyper, weight = around[i], float(weights[i] / weights[kept].sum())
-            inverse, alpha = self._solve(hyper)
-            places = self._gaps[hyper.step] if hyper.step else []
-            steps = [(hyper.step[0], places[k]) for k in _spread(len(places))] if hyper.step else [None]
-            parts += [Part(weight / len(steps), Hyper(hyper.shared, hyper.effects, s), alpha, inverse) for s in steps]
+        plain = [i for i in np.argsort(-weights, kind="stable").tolist() if around[i].step is None][:MOST_PARTS]
+        chosen = {i: float(weights[i]) for i in plain if weights[i] >= LEAST_WEIGHT * weights[plain[0]]}
+        drawn = self._draw_steps([(around[i], float(weights[i])) for i in range(len(around)) if around[i].step])
+        every = [*((around[i], weight) for i, weight in chosen.items()), *drawn]
+        total, solved, parts = sum(weight for _, weight in every), dict[Hyper, tuple[FloatArray, FloatArray]](), []
+        for hyper, weight in every:
+            measured = self._move_step(hyper)
+            if measured not in solved:
+                solved[measured] = self._solve(measured)
+            inverse, alpha = solved[measured]
+            parts.append(WeightedFit(weight / total, hyper, alpha, inverse))
         return parts
+
+    def _draw_steps(self, weighed: Sequence[tuple[Hyper, float]]) -> list[tuple[Hyper, float]]:
+        """Return places of steps, evenly drawn by weight: each alone is improbable, and all together are not."""
+        every = [
+            (Hyper(hyper.shared, hyper.effects, (hyper.step[0], place)), weight / len(self._gaps[hyper.step]))
+            for hyper, weight in weighed
+            if hyper.step
+            for place in self._gaps[hyper.step]
+        ]
+        sums = np.cumsum([weight for _, weight in every])
+        if not len(sums) or sums[-1] <= 0:
+            return []
+        marks = (np.arange(MOST_PLACES) + 0.5) / MOST_PLACES * sums[-1]
+        return [(every[int(k)][0], float(sums[-1]) / MOST_PLACES) for k in np.searchsorted(sums, marks)]
 
     def _predict(self) -> tuple[FloatArray, FloatArray]:
         every = np.arange(len(self._kernels.space.at))
         mean, square = np.zeros(len(every)), np.zeros(len(every))
         for part in self.parts:
-            across = self._across(part, every)
+            across = self._covariance_with_runs(part, every)
             own = across @ part.alpha
             known = np.einsum("ij,ij->i", across @ part.inverse, across)
             variance = np.maximum(self._kernels.variance(part.hyper, every) - known, 1e-12)
@@ -287,7 +304,7 @@ class Surface:
             square += part.weight * (variance + own**2)
         return mean + self._center, np.sqrt(np.maximum(square - mean**2, 1e-12))
 
-    def _across(self, part: Part, at: IntArray) -> FloatArray:
+    def _covariance_with_runs(self, part: WeightedFit, at: IntArray) -> FloatArray:
         is_own = at[:, None] == self._own[None, :]
         return np.asarray(self._kernels.covariance(part.hyper, at, self._own) + part.hyper.own**2 * is_own)
 
@@ -295,7 +312,7 @@ class Surface:
         """Draw log times of some configurations together, shape (draws, configurations)."""
         rng, drawn = np.random.default_rng(seed), []
         for part in self.parts:
-            across = self._across(part, at)
+            across = self._covariance_with_runs(part, at)
             own = self._kernels.covariance(part.hyper, at, at) - across @ part.inverse @ across.T
             own[np.diag_indices(len(at))] += part.hyper.own**2 + JITTER
             normal = rng.standard_normal((max(1, round(n * part.weight)), len(at)))
@@ -313,13 +330,7 @@ def _moves(indexes: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, 
         yield from ((*indexes[:i], k + step, *indexes[i + 1 :]) for step in (-1, 1) if 0 <= k + step < size)
 
 
-def _spread(n: int) -> list[int]:
-    """Return at most `MOST_PLACES` indexes below n, evenly spread."""
-    most = min(n, MOST_PLACES)
-    return [(2 * i + 1) * n // (2 * most) for i in range(most)]
-
-
-def _slowed_share(off: FloatArray, variance: FloatArray) -> FloatArray:
+def slow_probability(off: FloatArray, variance: FloatArray) -> FloatArray:
     """Return the probability that runs were slowed, from how far they are off what is expected, in logs."""
     usual = (1 - SLOWED) * _density(off, variance)
     slowed = SLOWED * _density(off - SLOWED_BY, SLOWED_SD**2 + variance)

@@ -11,7 +11,7 @@ from scalograph.errors import StudyError
 from scalograph.questions.asked import COUNTED
 from scalograph.questions.best.model import BestSpace, read_space
 from scalograph.questions.best.model_choice import Choice, choose
-from scalograph.questions.best.model_surface import Kernels, Surface
+from scalograph.questions.best.model_surface import Kernels, TimeSurface
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level
 from scalograph.text.quantities import probability
@@ -21,6 +21,8 @@ MARGIN = 0.02
 # Probability that another configuration is faster by more than the margin, at which a search ends, where it stays for
 # so many runs: a smooth surface is sure of more than was measured.
 RISK, IN_A_ROW = 0.05, 4
+# Runs of the winner before it is confirmed.
+LEAST_REPEATS = 3
 # Runs of a search at most, and so many for each configuration; of a small grid at least.
 MOST, PER_CONFIGURATION, LEAST_MOST = 150, 2, 24
 # Fresh runs of each configuration that is confirmed, each in a block with the default.
@@ -51,7 +53,7 @@ class BestState:
     def __init__(self, space: BestSpace, costs: Sequence[int], seed: int, margin: float = MARGIN) -> None:
         self.space, self.margin, self._costs, self._seed = space, margin, costs, seed
         self._kernels = Kernels(space)
-        self.surface: Surface | None = None
+        self.surface: TimeSurface | None = None
         self._first = space.first(seed)
         n_fresh = N_FRESH * 3
         self.most = min(MOST, max(LEAST_MOST, PER_CONFIGURATION * len(space.at) - n_fresh))
@@ -153,16 +155,20 @@ class BestState:
         last, before = (self.at[-1], self.surface) if self.at else (-1, None)
         is_lone = before is not None and self.at.count(last) == 1
         surprising = [last] if before and is_lone and before.is_suspect(last, self.logs[-1]) else []
-        surface = self.surface = Surface(self._kernels, [*self.at, *failed], logs, self.surface)
+        surface = self.surface = TimeSurface(self._kernels, [*self.at, *failed], logs, self.surface)
         self.choice = choose(surface, self.margin, allowed)
         suspects = [i for i in (*surprising, *surface.suspects) if i not in failed]
-        self._in_a_row = 0 if suspects or self.choice.risk > RISK else self._in_a_row + 1
+        is_sure = not suspects and self.choice.risk <= RISK
+        # How much runs differ is known from repeats alone.
+        is_repeated = self.at.count(self.choice.winner) >= LEAST_REPEATS
+        self._in_a_row = self._in_a_row + 1 if is_sure and is_repeated else 0
         if self._in_a_row >= IN_A_ROW or len(self.at) >= self.most or len(allowed) == 1:
             return self._confirm()
-        self._next = suspects[0] if suspects else self._untried(surface) if self._in_a_row else self.choice.next
+        likely = self.choice.winner if is_sure else self.choice.next
+        self._next = suspects[0] if suspects else self._choose_untried(surface) if self._in_a_row else likely
         return None
 
-    def _untried(self, surface: Surface) -> int:
+    def _choose_untried(self, surface: TimeSurface) -> int:
         """Return the configuration without a run that may be the fastest, once all seems known."""
         fresh = np.setdiff1d(np.arange(len(self.space.at)), [*self.at, *self.failing])
         if not len(fresh):

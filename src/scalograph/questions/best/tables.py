@@ -21,11 +21,11 @@ def best_tables(table: Table, part: Best | None) -> list[TableDoc]:
     shown += [] if part.default in shown else [part.default]
     return [
         tabulate("best-set", "Configurations that may be the fastest, and the default", shown, [
-            *level_columns(view, names, lambda one: one.levels), ("workers and CPUs", "number", lambda one: one.cost),
-            ("as fast", "number", lambda one: round(100 * one.within), "%"),
-            (f"{view.primary_title}, fitted", "estimate", lambda one: one.fitted, view.response.unit),
-            ("runs", "number", lambda one: one.n),
-            ("fresh runs", "estimate", lambda one: one.fresh, view.response.unit),
-            ("speed over the default", "estimate", lambda one: one.speed),
+            *level_columns(view, names, lambda row: row.levels), ("workers and CPUs", "number", lambda row: row.cost),
+            ("as fast", "number", lambda row: round(100 * row.within), "%"),
+            (f"{view.primary_title}, fitted", "estimate", lambda row: row.fitted, view.response.unit),
+            ("runs", "number", lambda row: row.n),
+            ("fresh runs", "estimate", lambda row: row.fresh, view.response.unit),
+            ("speed over the default", "estimate", lambda row: row.speed),
         ], note)
     ]  # fmt: skip
