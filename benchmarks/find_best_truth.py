@@ -118,4 +118,4 @@ def cases() -> Iterator[Case]:
 
 
 if __name__ == "__main__":
-    main("find_best_truth", list(cases()), n_long=96, n_quick=12)
+    main("find_best_truth", list(cases()), n_long=48, n_quick=12)

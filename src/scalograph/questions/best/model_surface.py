@@ -185,8 +185,8 @@ class TimeSurface:
         """Return the hyperparameters with the step at the measured level before its place."""
         if hyper.step is None or hyper.step in self._gaps:
             return hyper
-        j, place = hyper.step
-        return Hyper(hyper.shared, hyper.effects, max(s for s in self._gaps if s[0] == j and s[1] <= place))
+        j, rank = hyper.step
+        return Hyper(hyper.shared, hyper.effects, max(s for s in self._gaps if s[0] == j and s[1] <= rank))
 
     def _count(self, shares: FloatArray) -> None:
         """Sum up runs, each of which counts for a share."""
@@ -281,10 +281,10 @@ class TimeSurface:
     def _draw_steps(self, weighed: Sequence[tuple[Hyper, float]]) -> list[tuple[Hyper, float]]:
         """Return places of steps, evenly drawn by weight: each alone is improbable, and all together are not."""
         every = [
-            (Hyper(hyper.shared, hyper.effects, (hyper.step[0], place)), weight / len(self._gaps[hyper.step]))
+            (Hyper(hyper.shared, hyper.effects, (hyper.step[0], rank)), weight / len(self._gaps[hyper.step]))
             for hyper, weight in weighed
             if hyper.step
-            for place in self._gaps[hyper.step]
+            for rank in self._gaps[hyper.step]
         ]
         sums = np.cumsum([weight for _, weight in every])
         if not len(sums) or sums[-1] <= 0:
@@ -298,8 +298,8 @@ class TimeSurface:
         for part in self.parts:
             across = self._covariance_with_runs(part, every)
             own = across @ part.alpha
-            known = np.einsum("ij,ij->i", across @ part.inverse, across)
-            variance = np.maximum(self._kernels.variance(part.hyper, every) - known, 1e-12)
+            explained = np.einsum("ij,ij->i", across @ part.inverse, across)
+            variance = np.maximum(self._kernels.variance(part.hyper, every) - explained, 1e-12)
             mean += part.weight * own
             square += part.weight * (variance + own**2)
         return mean + self._center, np.sqrt(np.maximum(square - mean**2, 1e-12))
