@@ -6,7 +6,7 @@ from math import log, prod
 
 import numpy as np
 
-from scalograph.design.search_steps import Configuration, Search
+from scalograph.design.search_steps import Configuration, ExcludingState, Search
 from scalograph.errors import StudyError
 from scalograph.questions.asked import COUNTED
 from scalograph.questions.best.model import BestSpace, read_space
@@ -29,15 +29,14 @@ MOST, PER_CONFIGURATION, LEAST_MOST = 150, 2, 24
 N_FRESH = 8
 # A cheaper configuration is confirmed beside the winner that is within the margin of the best with that probability.
 EQUIVALENT = 0.5
-# Failures that exclude a configuration, and those of different ones, none of which succeeded, that end a search; by
-# how much a failing one counts as slower than all others, in logs.
-FAILURES, ALL_FAIL, WORSE = 2, 4, 0.3
+# By how much a failing configuration counts as slower than all others, in logs.
+WORSE = 0.3
 # Configurations at most: each is weighed after every run.
 MOST_CONFIGURATIONS = 20_000
 DEFAULT_FAILS = "runs of the default fail, so nothing can be compared with it"
 
 
-class BestState:
+class BestState(ExcludingState):
     """State of a search for the best: pure in the grid, seed and observations. A level is a configuration's index.
 
     Attributes:
@@ -51,13 +50,13 @@ class BestState:
     """
 
     def __init__(self, space: BestSpace, costs: Sequence[int], seed: int, margin: float = MARGIN) -> None:
+        super().__init__()
         self.space, self.margin, self._costs, self._seed = space, margin, costs, seed
         self._kernels = Kernels(space)
         self.surface: TimeSurface | None = None
         self._first = space.first(seed)
         n_fresh = N_FRESH * 3
         self.most = min(MOST, max(LEAST_MOST, PER_CONFIGURATION * len(space.at) - n_fresh))
-        self._failures: dict[int, int] = {}
         self._in_a_row, self._next = 0, self._first[0]
         self.at: list[int] = []
         self.logs: list[float] = []
@@ -84,19 +83,14 @@ class BestState:
         if self.choice is None:
             return ""
         if self._queue:
-            return f"confirming {self.name(self.choice.winner)}"
-        best = f"{self.name(self.choice.winner)} or {len(self.choice.members) - 1} more"
+            return f"confirming {self.level_name(self.choice.winner)}"
+        best = f"{self.level_name(self.choice.winner)} or {len(self.choice.members) - 1} more"
         return f"{best}; another is faster: {probability(self.choice.risk)}"
 
     @property
     def noise(self) -> float | None:
         """Return the standard deviation of the log time of a run; None before the first ones are made."""
         return self.surface.noise if self.surface else None
-
-    @property
-    def failing(self) -> set[int]:
-        """Return the configurations that are excluded because their runs fail."""
-        return {level for level, n in self._failures.items() if n >= FAILURES}
 
     @property
     def cheapest(self) -> int | None:
@@ -108,7 +102,7 @@ class BestState:
         cheapest = min(alike, key=lambda i: (self._costs[i], -members[i], i), default=winner)
         return cheapest if self._costs[cheapest] < self._costs[winner] else None
 
-    def name(self, level: int) -> str:
+    def level_name(self, level: int) -> str:
         """Name a configuration for people."""
         names, levels, at = self.space.names, self.space.levels, self.space.at[level]
         return ", ".join(f"{name}={own[k]}" for name, own, k in zip(names, levels, at, strict=True))
@@ -126,17 +120,13 @@ class BestState:
         if self._queue:
             self._take_fresh(level, None)
             return None
-        self._failures[level] = self._failures.get(level, 0) + 1
-        if not self.logs and len(self._failures) >= ALL_FAIL:
-            self.over, self.stop = True, "every run failed"
-            return self.stop
-        if self._failures[level] < FAILURES:
-            return None
+        return super().observe_failure(level)
+
+    def _exclude(self, level: int) -> str | None:
         if level == self.space.default:
             self.over, self.stop = True, DEFAULT_FAILS
-            return self.stop
-        note = self._update()
-        return "; ".join(filter(None, (f"{self.name(level)} failed {FAILURES} times: excluded", note)))
+        note = self.stop or self._update()
+        return note and f"; {note}"
 
     def _take_fresh(self, level: int, value: float | None) -> None:
         index = next((i for i, (_, other) in enumerate(self._queue) if other == level), 0)
@@ -186,7 +176,7 @@ class BestState:
         for block in range(N_FRESH):
             self._queue += [(block, i) for i in draw.sample(self.confirmed, len(self.confirmed))]
             self.fresh.append({})
-        return f"confirming {self.name(self.choice.winner)}"
+        return f"confirming {self.level_name(self.choice.winner)}"
 
 
 def begin(study: Study, configurations: Sequence[Configuration]) -> Search[BestState]:
