@@ -23,7 +23,7 @@ MARGIN = 0.02
 RISK, IN_A_ROW = 0.05, 4
 # Runs of the winner before it is confirmed.
 LEAST_REPEATS = 3
-# Runs of a search at most, and so many for each configuration; of a small grid at least.
+# Runs of a search at most, and so many for each configuration, fresh ones included; of a small grid at least.
 MOST, PER_CONFIGURATION, LEAST_MOST = 150, 2, 24
 # Fresh runs of each configuration that is confirmed, each in a block with the default.
 N_FRESH = 8
@@ -55,8 +55,7 @@ class BestState(ExcludingState):
         self._kernels = Kernels(space)
         self.surface: TimeSurface | None = None
         self._first = space.first(seed)
-        n_fresh = N_FRESH * 3
-        self.most = min(MOST, max(LEAST_MOST, PER_CONFIGURATION * len(space.at) - n_fresh))
+        self.most = min(MOST, max(LEAST_MOST, PER_CONFIGURATION * len(space.at) - 3 * N_FRESH))
         self._in_a_row, self._next = 0, self._first[0]
         self.at: list[int] = []
         self.logs: list[float] = []
