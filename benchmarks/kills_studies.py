@@ -157,6 +157,9 @@ PLANNERS = {
     "cliff": Planner(
         f'question = "cliff"\nwork = "total"\n{COMMAND}[factors.n]\nlevels = "1:24"\n{_SEARCH}', runs="search"
     ),
+    "best": Planner(
+        f'question = "best"\nwork = "total"\n{COMMAND}[factors.n]\nlevels = "1:24"\n{_SEARCH}', runs="search"
+    ),
     "break-even": Planner(
         f'question = "break-even"\nwork = "total"\n[workload]\ncommand = ["./work", "{{n}}", "{{version}}"]\n'
         '[factors.version]\nlevels = ["one", "other"]\n[factors.n]\nlevels = "1:8"\nrole = "size"\n'

@@ -282,5 +282,6 @@ def _parameters(bundle: Any) -> Iterator[Parameter]:
         hint = hints[field.name]
         kind, option = get_args(hint)
         if isinstance(option, Option):
-            hint = Annotated[kind, typer.Option(f"--{field.name.replace('_', '-')}", **option._asdict())]
+            names = [*filter(None, [option.short]), f"--{field.name.replace('_', '-')}"]
+            hint = Annotated[kind, typer.Option(*names, help=option.help, metavar=option.metavar, min=option.min)]
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)

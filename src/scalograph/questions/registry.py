@@ -46,6 +46,7 @@ QUESTIONS: dict[str, str] = {
     "within-limit": "scalograph.questions.within_limit",
     "tunables": "scalograph.questions.tunables",
     "commit": "scalograph.questions.commit",
+    "best": "scalograph.questions.best",
 }
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {

@@ -168,8 +168,8 @@ def check_selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterat
 
 
 RawFactors = dict[str, dict[str, Any]]
-# The one question that has a default of every factor.
-TUNED = "tunables"
+# The questions that have a default of every factor.
+TUNED = ("tunables", "best")
 # Runs at which the rule can end a configuration at the earliest: it looks from eight on, and must pass twice in a row.
 FEWEST = 9
 
@@ -180,8 +180,8 @@ def check_question_rules(raw: dict[str, Any]) -> Iterator[Mistake]:
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
     question_name = question if isinstance(question, str) and question in QUESTIONS else SWEEP
     yield from role(question_name, "check").mistakes(raw, factors)
-    if question_name != TUNED and (n := len(table(raw, "baseline"))) > 1:
-        fix = f'take one, or ask question = "{TUNED}"'
+    if question_name not in TUNED and (n := len(table(raw, "baseline"))) > 1:
+        fix = f'take one, or ask question = "{TUNED[0]}"'
         yield ("baseline",), f"{n} factors", "one: speedups are taken along it", fix
 
 

@@ -121,6 +121,12 @@ ASKED: dict[str, Asked] = {
         a_study({"version": [f"v{i}" for i in range(30)]}, question="commit", responses=WALL),
         lambda levels: 1.2 if int(str(levels["version"])[1:]) >= 17 else 1.0,
     ),
+    "best": Asked(
+        a_study({"threads": "1:16", "option": ["-O2", "-O3"]}, question="best", responses=WALL),
+        lambda levels: (1 / int(levels["threads"]) + 0.02 * int(levels["threads"])) * (
+            0.9 if levels["option"] == "-O3" else 1.0
+        ),
+    ),
     "versions": Asked(
         a_study({"version": ["1.0", "1.1"]}, reference={"version": "1.0"}, responses=WALL, protocol={"runs": 8}),
         lambda levels: 0.8 if levels["version"] == "1.1" else 1.0,
@@ -265,6 +271,7 @@ def test_terminal_and_page_show_its_words(name: str, asking: Asking) -> None:
         ("within-limit", 4, 4),
         ("tunables", 20, 20),
         ("commit", 17, 16),
+        ("best", 12, 12),
     ],
 )
 def test_a_search_that_a_budget_ends_has_no_answer_and_goes_on_as_if_there_had_been_none(

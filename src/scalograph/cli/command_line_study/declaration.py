@@ -6,19 +6,10 @@ from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
-from scalograph.questions.asked import AskedFactors
+from scalograph.questions.asked import COUNTED, WORKERS, AskedFactors
 from scalograph.questions.registry import is_search
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.study.scalars import Level, format_value
-
-# Options of their own, in the order in which the curve is looked for: what counts workers before what they run on.
-WORKERS = ("threads", "jobs", "copies")
-# Names of factors that count what works at once.
-COUNTED = (
-    *WORKERS, "processes", "procs", "workers", "clients", "users", "tasks", "connections", "forks", "jvms", "nodes",
-    "parallelism", "concurrency", "p", "n_threads", "num_threads", "nproc", "np",
-)  # fmt: skip
-
 
 # What is read of every command: response, where it is read where it is the first and where it is not, unit, direction,
 # title.
@@ -111,7 +102,14 @@ HEAD = "# What `scalograph {}` ran. Repeat it from the folder where that was: sc
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 _KEY = re.compile(r"workload\.(\w+)")
-_OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--response {}", "workload": "--{}"}
+_OPTIONS = {
+    "shape": "--shape",
+    "baseline": "--default",
+    "protocol": "--{}",
+    "factors": "--factor {}",
+    "responses": "--response {}",
+    "workload": "--{}",
+}
 
 
 def toml_value(value: Any) -> str:
@@ -145,12 +143,11 @@ def study_text(study: CommandStudy) -> str:
     head = {
         "version": 1, "name": study_name(study.command, study.subcommand.rpartition(" ")[2]), "title": _title(study),
         "question": study.question, "work": "per-worker" if per_worker else "total", "seed": 1,
-        "plan": study.asked.plan or None,
+        "plan": study.asked.plan or None, "shape": [*study.asked.shapes] or None,
     }  # fmt: skip
     lines = [HEAD.format(study.subcommand), *key_lines(head), *_workload(study), *_factors(study), *_responses(study)]
     if study.asked.baseline:
-        factor, level = study.asked.baseline
-        lines += toml_table("[baseline]", {factor: _level(level)})
+        lines += toml_table("[baseline]", {factor: _level(level) for factor, level in study.asked.baseline.items()})
     elif along and not is_search(study.question):
         # A search measures levels as often as it needs: no speedup is paired with a baseline.
         lines += toml_table("[baseline]", {along[0]: along[1]})
