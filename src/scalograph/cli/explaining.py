@@ -36,7 +36,9 @@ class ExplainOptions:
     study: Study = None
     try_: Annotated[
         str | None,
-        typer.Option("--try", metavar="NAMES", help="Try changes: malloc, arenas, wait-policy, placement, gc, heap"),
+        typer.Option(
+            "--try", metavar="NAMES", help="Try changes: malloc, arenas, wait-policy, placement, gc, heap, or quota"
+        ),
     ] = None
     what_if: Annotated[
         list[str] | None,

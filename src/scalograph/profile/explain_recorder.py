@@ -21,7 +21,7 @@ from scalograph.profile.level_losses import LevelRuns, compare_levels, efficienc
 from scalograph.profile.perf_trace import Trace, read_trace
 from scalograph.profile.recorder import first_stderr_line, refuse_unable, select_configurations
 from scalograph.profile.values import Configuration, Level
-from scalograph.profile.what_if import PAIRS, Change, judge_trial
+from scalograph.profile.what_if import PAIRS, Change, add_prefix, judge_trial
 from scalograph.protocol import journal
 from scalograph.protocol.explanation import Explanation, Trial
 from scalograph.protocol.record import Record
@@ -32,6 +32,7 @@ from scalograph.run.runner import Runner, Score
 from scalograph.run.session import run_in_memory
 from scalograph.study.responses import observe, windows
 from scalograph.system.private_dir import scratch
+from scalograph.text.explained import change_text
 from scalograph.verdict.preemption import n_cpus
 
 RUNS = 3
@@ -60,6 +61,9 @@ def record_command(file: Path, period: int, hertz: int, wakes: bool, is_wide: bo
         # As much as one may lock who is not root is little, and full rings lose records.
         *(["--mmap-pages", "2048"] if os.geteuid() == 0 else []), *(["--all-cpus"] if is_wide else ["--"]),
     ]  # fmt: skip
+
+
+_Case = tuple[Plan, Configuration]
 
 
 @dataclass
@@ -97,6 +101,7 @@ class Explainer:
         levels = [_Level(configuration) for configuration in pair]
         with scratch("explain") as folder:
             ready = self._host.ready(select_configurations(self._planned, pair), self._tell)
+            changed = [(change, change.apply(ready, pair[1])) for change in trials]
             named = _name_compiled_code(ready)
             wakes = _grants_wakes(folder)
             for number in range(n_runs):
@@ -104,7 +109,7 @@ class Explainer:
                     self._plain_run(ready, level, factor)
                     self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}")
                     self._recorded_run(named, level, folder, wakes, rule)
-            judged = [self._try(ready, levels[1].configuration, change, rule) for change in trials]
+            judged = [self._try((ready, pair[1]), case, change, rule) for change, case in changed]
         return self._document(factor, levels, wakes).model_copy(update={"trials": tuple(judged)})
 
     def _plain_run(self, ready: Plan, level: _Level, factor: str) -> None:
@@ -136,7 +141,7 @@ class Explainer:
 
     def _record_command(self, ready: Plan, level: _Level, file: Path, wakes: bool) -> tuple[Record, Trace]:
         command = record_command(file, level.period, level.hertz, wakes)
-        record = self._run(_prefix(ready, command), level.configuration)
+        record = self._run(add_prefix(ready, command), level.configuration)
         trace = read_trace(file)
         _remove_maps(trace)
         return record, self._measured_part(record, trace, {task.pid for task in trace.tasks.values()})
@@ -168,14 +173,13 @@ class Explainer:
         first, last = window or (0, record.run.wall_ns or 0)
         return trace.cut(pids, gate + round(first), gate + round(last))
 
-    def _try(self, ready: Plan, configuration: Configuration, change: Change, rule: SpeedupRule | None) -> Trial:
+    def _try(self, unchanged: _Case, changed: _Case, change: Change, rule: SpeedupRule | None) -> Trial:
         """Run pairs without and with a change, in turn; every second pair the other way round."""
-        changed = _prefix(ready, change.prefix)
         times: tuple[list[float], list[float]] = ([], [])
         for number in range(PAIRS):
-            self._tell(f"with {change.name}: pair {number + 1} of {PAIRS}")
+            self._tell(f"{change_text(change.name)}: pair {number + 1} of {PAIRS}")
             for index in (0, 1) if number % 2 == 0 else (1, 0):
-                record = self._run((ready, changed)[index], configuration)
+                record = self._run(*(unchanged, changed)[index])
                 scores = self._read_scores(record) if rule is not None and rule.kind == "rate" else []
                 times[index].append(1 / median(scores) if scores else (record.run.wall_ns or 1) / 1e9)
         return judge_trial(change, *times, self._table.view.confidence)
@@ -227,13 +231,6 @@ class Explainer:
             overhead=overhead, efficiency=efficiencies(first, second),
             warnings=tuple(warnings),
         )  # fmt: skip
-
-
-def _prefix(planned: Plan, words: Sequence[str]) -> Plan:
-    """Return the plan with words before its command, the last one of several processes."""
-    *others, process = planned.program.processes
-    processes = (*others, replace(process, argv=(*words, *process.argv)))
-    return replace(planned, program=replace(planned.program, processes=processes))
 
 
 # What makes a runtime write a map of its compiled code for perf: JDK 17, CPython 3.12, Node.

@@ -43,7 +43,8 @@ _LARGEST = "{share} of the loss: {cause!s}."
 _EFFICIENCY = (
     "Efficiency: load balance {load_balance}, communication {communication}, computation scaling {computation}."
 )
-_TRIED = "{lead}: with {name}, speed is {speed:times}."
+_TRIED = "{lead}: {change!s}, speed is {speed:times}."
+_CHANGES = {"quota": "without the quota"}
 
 
 def answer_sentences(document: Explanation) -> list[str]:
@@ -83,8 +84,17 @@ def closing_sentences(document: Explanation) -> Iterator[str]:
 def trial_sentence(trial: Trial) -> str:
     """Return what an experiment says: "Confirmed: with malloc, speed is 2.9× (95% CI 2.7–3.1)."."""
     lead = {"confirmed": "Confirmed", "slower": "Not the cause", "not the cause": "Not the cause"}
-    values = {"lead": lead.get(trial.outcome, "Inconclusive"), "name": trial.name, "speed": _estimate(trial.speed)}
+    values = {
+        "lead": lead.get(trial.outcome, "Inconclusive"),
+        "change": change_text(trial.name),
+        "speed": _estimate(trial.speed),
+    }
     return fill(_TRIED, values)
+
+
+def change_text(name: str) -> str:
+    """Return a change in words: "with malloc"."""
+    return _CHANGES.get(name, f"with {name}")
 
 
 def cause_text(part: LossPart) -> str:
