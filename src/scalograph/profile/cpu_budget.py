@@ -254,7 +254,10 @@ class _Splitter:
             return None
         index = bisect_left(times, at)
         near = min((i for i in (index - 1, index) if 0 <= i < len(times)), key=lambda i: abs(times[i] - at))
-        stack = self._trace.tasks[tid].samples[near][1]
+        task = self._trace.tasks[tid]
+        if target := self._trace.targets.get(task.pid):
+            return LossCause(wait_kinds.BUILD, target)
+        stack = task.samples[near][1]
         return LossCause(wait_kinds.SERIAL, wait_kinds.own_frames(tuple(f for f in stack if f.module != KERNEL)))
 
 
@@ -271,7 +274,7 @@ def _absences(tid: int, task: ThreadTrace, trace: Trace, ends: Sequence[tuple[in
         woken, waker = (task.wakes[index]) if is_seen else (following.start, None)
         if cause.kind == wait_kinds.QUEUE:
             woken = stay.end
-        if cause.kind == wait_kinds.JOIN and not is_seen:
+        if cause.kind in (wait_kinds.JOIN, wait_kinds.CHILD) and not is_seen:
             waker = _last_to_end(ends, tid, stay.end, following.start + _LATENCY_NS)
         yield Absence(following.start, tid, stay.end, woken, waker, cause, following.cpu)
 

@@ -16,6 +16,7 @@ from scalograph.findings.run_notes import iteration_window
 from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.profile import recording
+from scalograph.profile.build_targets import name_targets, watch_commands
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
 from scalograph.profile.level_losses import LevelRuns, compare_levels, efficiencies, rule_out
 from scalograph.profile.perf_trace import Trace, read_trace
@@ -141,8 +142,10 @@ class Explainer:
 
     def _record_command(self, ready: Plan, level: _Level, file: Path, wakes: bool) -> tuple[Record, Trace]:
         command = record_command(file, level.period, level.hertz, wakes)
-        record = self._run(add_prefix(ready, command), level.configuration)
+        with watch_commands() as commands:
+            record = self._run(add_prefix(ready, command), level.configuration)
         trace = read_trace(file)
+        trace = replace(trace, targets=name_targets(trace, commands))
         _remove_maps(trace)
         return record, self._measured_part(record, trace, {task.pid for task in trace.tasks.values()})
 

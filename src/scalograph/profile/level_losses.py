@@ -166,11 +166,11 @@ def _name_by_weight(levels: Sequence[LevelRuns], names: Mapping[LossCause, LossC
     for level in levels:
         for budget in level.budgets:
             for cause, seconds in budget.parts.items():
-                if cause.kind == wait_kinds.SERIAL:
+                if cause.kind in wait_kinds.ALONE:
                     weights[tuple(reversed(_bare(cause.stack)))] += seconds / budget.capacity_s
     top = _main_functions(weights, 0)
     return {
-        cause: LossCause(cause.kind, _first_of(cause.stack, top)) if cause.kind == wait_kinds.SERIAL else name
+        cause: LossCause(cause.kind, _first_of(cause.stack, top)) if cause.kind in wait_kinds.ALONE else name
         for cause, name in names.items()
     }
 

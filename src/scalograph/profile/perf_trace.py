@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -73,6 +73,7 @@ class Trace:
 
     Attributes:
         n_lost: records that perf lost, or that were too many to read.
+        targets: what each process of a build works on, by process id.
         has_wakes: whether the recording holds who woke whom.
     """
 
@@ -81,6 +82,7 @@ class Trace:
     tasks: dict[int, ThreadTrace]
     n_lost: int = 0
     has_wakes: bool = False
+    targets: Mapping[int, Frames] = field(default_factory=dict)
 
     def cut(self, pids: Collection[int], start: int, end: int) -> "Trace":
         """Return the tasks of these processes and of those that they started, from `start` to `end`."""

@@ -9,7 +9,8 @@ from scalograph.profile.perf_trace import KERNEL, UNKNOWN, Frame, Frames
 LOCK, CONDITION, BARRIER, JOIN = "lock", "condition", "barrier", "join"
 GIL, GC, SLEEP, DISK, NETWORK, PIPE, CHILD, EVENTS = "gil", "gc", "sleep", "disk", "network", "pipe", "child", "events"
 FAULT, QUEUE, SERIAL, USER, SYSTEM, UNEXPLAINED = "page-fault", "ready", "serial", "user", "kernel", "unexplained"
-QUOTA, OTHERS = "quota", "others"
+QUOTA, OTHERS, BUILD = "quota", "others", "build"
+ALONE = (SERIAL, BUILD)  # what runs while others have no work
 
 
 class LossCause(NamedTuple):

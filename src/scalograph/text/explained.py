@@ -30,6 +30,7 @@ _WORDS = {
     "quota": "stopped by the CPU quota",
     "kernel": "kernel time",
     "serial": "idle while others work",
+    "build": "idle while the build works",
     "inflation": "more CPU time for the same work",
 }
 _RULED_OUT = {"quota": "CPU quota", "disk": "disk", "page-fault": "page faults"}
@@ -102,7 +103,8 @@ def cause_text(part: LossPart) -> str:
     words, what = _WORDS.get(part.kind, part.kind), part.what
     if not what:
         return words
-    return f"{words} in {what}" + (f", called by {part.caller}" if part.caller else "")
+    has_caller = part.caller and part.kind != "build"
+    return f"{words} in {what}" + (f", called by {part.caller}" if has_caller else "")
 
 
 def _estimate(share: Share) -> Estimate:
