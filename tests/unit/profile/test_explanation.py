@@ -10,8 +10,9 @@ from scalograph.profile.profile_tables import add_explanation, efficiency_table,
 from scalograph.profile.wait_kinds import LossCause
 from scalograph.profile.what_if import Change, changes, judge_trial
 from scalograph.protocol.explanation import FILE, PART, Explanation, LossPart, Share, Trial
+from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.assemble import findings
-from scalograph.report import explanation_chart
+from scalograph.report import explanation_chart, html
 from scalograph.report.cells import table_layout
 from scalograph.text.explained import answer_sentences, cause_text, closing_sentences
 from tests.kit.findings import ONE_FACTOR, table_of
@@ -139,6 +140,10 @@ def test_the_study_of_a_result_has_its_table_and_chart(tmp_path):
     assert [doc.id for doc in explained.tables[len(study.tables) :]] == ["explanation"]
     assert [figure.id for figure in explanation_chart.figures(explained)] == ["explanation"]
     assert explanation_chart.figures(study) == []
+    claim = DecidedClaim(id="S0-1", sentence="Two threads gain nothing.", quantity="speedup", decision="holds")
+    page = html.page(explained.model_copy(update={"published_claims": [claim]}))
+    assert "70% of the loss: waiting for a lock in insert, called by worker. All parts:" in page
+    assert 'id="table-explanation"' in page
     for text in ("{", document.model_copy(update={"study_hash": "other"}).model_dump_json()):
         (tmp_path / FILE).write_text(text)
         assert add_explanation(study, tmp_path).warnings[len(study.warnings) :]
