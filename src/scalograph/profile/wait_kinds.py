@@ -10,6 +10,7 @@ LOCK, CONDITION, BARRIER, JOIN = "lock", "condition", "barrier", "join"
 GIL, GC, SLEEP, DISK, NETWORK, PIPE, CHILD, EVENTS = "gil", "gc", "sleep", "disk", "network", "pipe", "child", "events"
 FAULT, QUEUE, SERIAL, USER, SYSTEM, UNEXPLAINED = "page-fault", "ready", "serial", "user", "kernel", "unexplained"
 QUOTA, OTHERS, BUILD = "quota", "others", "build"
+SMALLER = "smaller"  # causes that a document has no room for, together
 ALONE = (SERIAL, BUILD)  # what runs while others have no work
 
 
@@ -57,7 +58,7 @@ _LIBRARY = re.compile(
 _PLUMBING = re.compile(
     r"^_*(pthread_|lll_|futex|GOMP_|gomp_|kmp|omp_|std::|__gthread|gthread|new_sem|sem_|clone|start_thread|libc_start|"
     r"start$|main$|call_tls|tsan|Interpreter$|.* stub$|_?complete_monitor|StubRoutines|"
-    r".*LockSupport\.park|.*\.AbstractQueued)"
+    r".*LockSupport\.(un)?park|.*misc\.Unsafe\.(un)?park|.*\.AbstractQueued)"
 )
 
 

@@ -30,6 +30,7 @@ _WORDS = {
     "quota": "stopped by the CPU quota",
     "kernel": "kernel time",
     "serial": "idle while others work",
+    "smaller": "other causes, each smaller",
     "build": "idle while the build works",
     "inflation": "more CPU time for the same work",
 }

@@ -6,6 +6,7 @@ from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capac
 from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
 from scalograph.profile.perf_trace import Frame, parse_stack, parse_trace
 from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
+from scalograph.protocol.explanation import MAX_PARTS
 from scalograph.protocol.record import RunFigures
 
 MS = 1_000_000
@@ -271,6 +272,17 @@ def test_shares_of_the_loss_sum_to_one_and_hold_their_truth():
     assert all(part.share.low <= part.share.value <= part.share.high for part in losses.parts)
     assert losses.lost_cpus.value == pytest.approx(1.0)
     assert rule_out(losses.parts) == ("quota", "disk", "page-fault")
+
+
+def test_more_causes_than_a_document_holds_sum_to_the_loss_all_the_same():
+    budgets = [
+        CpuBudget(5.05, 1.0, {LossCause("user", (Frame(f"f{i}", "prog"),)): x for i in range(101)}) for x in (0.05, 0.1)
+    ]
+    budgets[1] = CpuBudget(10.1, 1.0, {**budgets[1].parts, LossCause("lock", (Frame("insert", "prog"),)): 0.0})
+    losses = compare_levels(*(LevelRuns(1, [budget], [1.0]) for budget in budgets), 0.95)
+    assert len(losses.parts) == MAX_PARTS
+    assert losses.parts[-1].kind == "smaller"
+    assert sum(part.share.value for part in losses.parts) == pytest.approx(1.0)
 
 
 def test_one_run_of_a_level_has_no_interval():
