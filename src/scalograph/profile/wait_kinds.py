@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from scalograph.profile.perf_trace import KERNEL, UNKNOWN, Frame, Frames
+from scalograph.profile.perf_trace import COMPILED, KERNEL, UNKNOWN, Frame, Frames
 
 # Kinds of lost CPU time, as `explanation.json` names them.
 LOCK, CONDITION, BARRIER, JOIN = "lock", "condition", "barrier", "join"
@@ -77,6 +77,8 @@ def wait_cause(stack: Frames) -> LossCause:
     kind = None if is_futex else _match(inside, KERNEL)
     if is_futex or kind is None:
         kind = _match([frame.name for frame in outside], "") or kind
+    if kind == GIL:  # the interpreter's own functions say nothing more
+        outside = tuple(frame for frame in outside if frame.module == COMPILED)
     return LossCause(kind or (CONDITION if is_futex else UNEXPLAINED), own_frames(outside))
 
 
