@@ -2,6 +2,7 @@
 
 import pytest
 
+from scalograph.cli.explaining import ExplainOptions, choose_published
 from scalograph.errors import StudyError
 from scalograph.profile.cpu_budget import CpuBudget
 from scalograph.profile.explain_recorder import choose_pair, record_command
@@ -165,6 +166,22 @@ def test_the_step_that_loses_most_is_explained(curve):
     assert (first["threads"], second["threads"]) == (1, 4)
     with pytest.raises(StudyError):
         choose_pair(curve, "threads", {}, [1, 3])
+
+
+@pytest.mark.parametrize(
+    ("texts", "chosen"),
+    [
+        (["threads=1,4"], ("threads", "1,4", [])),
+        (["threads=4", "lock=none,cas"], (None, None, None)),
+        (["threads=1,512"], (None, None, None)),
+        ([], (None, None, None)),
+    ],
+)
+def test_a_published_study_is_explained_by_its_levels_where_it_has_them(curve, monkeypatch, texts, chosen):
+    monkeypatch.setattr("scalograph.study.catalogue.explained_levels", lambda name: texts)
+    options = choose_published(curve, ExplainOptions())
+    assert (options.along, options.levels, options.where or chosen[2]) == chosen
+    assert choose_published(curve, ExplainOptions(levels="1,2")).along is None
 
 
 def test_wake_ups_are_asked_for_only_where_they_are_granted(tmp_path):
