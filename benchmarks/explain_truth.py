@@ -36,7 +36,8 @@ CAUSES = {
     "bandwidth": "stream_memory", "quota": "quota",
     "java:monitor": "lock Planted.insertLocked", "java:serial": "Planted.serialPhase",
     "java:gc": "gc Planted.allocateObjects", "python:gil": "gil", "python:serial": "serial_phase serial",
-    "python:queue": "produce_item serial",
+    # The thread that feeds a queue of multiprocessing waits for the interpreter lock of the producer.
+    "python:queue": "produce_item serial gil",
 }  # fmt: skip
 JAVA = ("java", "-XX:+UseSerialGC", "-Xmx160m")
 N_QUICK = 5

@@ -184,7 +184,14 @@ class _Splitter:
             if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:
                 continue
             waiting.append(absence)
-        charges = [charge for absence in waiting for charge in self._charge_absence(start, end, absence, busy)]
+        # Nobody runs, and who would is kept from a CPU: whoever waits for an unseen one of them is, too.
+        is_kept = not busy and any(absence.cause.kind == wait_kinds.QUEUE for absence in waiting)
+        charges = list[tuple[LossCause, float]]()
+        for absence in waiting:
+            if is_kept and absence.waker is None and _is_internal(absence):
+                charges.append((_OTHERS, end - start))
+            else:
+                charges += self._charge_absence(start, end, absence, busy)
         yield from charges
         rest = n_idle - len(waiting)
         if rest and waiting and not busy:
@@ -258,6 +265,8 @@ class _Splitter:
         if target := self._trace.targets.get(task.pid):
             return LossCause(wait_kinds.BUILD, target)
         stack = task.samples[near][1]
+        if wait_kinds.is_collecting(stack):
+            return LossCause(wait_kinds.GC)
         return LossCause(wait_kinds.SERIAL, wait_kinds.own_frames(tuple(f for f in stack if f.module != KERNEL)))
 
 

@@ -1,6 +1,8 @@
 """Read a perf recording of one run as a trace: when each task ran, what it waited for, who woke it."""
 
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +26,8 @@ _VARIANT = re.compile(r"(\.(isra|constprop|part|cold|lto_priv|llvm)\b.*|@@?[A-Z]
 # A method as a JVM writes it for perf: "void Locked.insert(long)"; one as CPython does: "py::work:/prog.py".
 _JAVA = re.compile(r"(?:py::|[\w.\[\]$]+ )([\w.$/<>]+)(?:\(.*\)|:/?.*)")
 _INTERRUPT = re.compile(r"irq|sysvec|softirq|hrtimer|timer_fn|blk_|napi|tasklet")
+_BROKEN, _MOST_BROKEN = re.compile(r"(0x[0-9a-f]+) \[0x[0-9a-f]+\]: failed to process type: 9 "), 50
+_END_OF_ROUND = (68).to_bytes(4, sys.byteorder)
 KERNEL = "[kernel]"
 UNKNOWN = "[unknown]"
 COMPILED = "[compiled]"  # at run time, of any process
@@ -117,13 +121,35 @@ def read_trace(file: Path) -> Trace:
     """
     if not file.is_file():
         raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
-    trace = _print_trace([*_SCRIPT, "--no-inline", "--input", str(file)], TIMEOUT_S)
+    plain = [*_SCRIPT, "--no-inline", "--input", str(file)]
+    trace = _print_trace(plain, TIMEOUT_S)
+    if trace is None and _drop_broken(file):
+        trace = _print_trace(plain, TIMEOUT_S)
     if trace is None:
         raise HostError("perf script", "failed", "a recording that it reads", "try it by hand")
     modules = {frame.module for task in trace.tasks.values() for _, stack in task.samples for frame in stack}
     if "libjvm.so" in modules:
         return trace
     return _print_trace([*_SCRIPT, "--input", str(file)], _INLINE_S) or trace
+
+
+def _drop_broken(file: Path) -> int:
+    """Make samples that perf cannot read end-of-round records, which say nothing; return how many.
+
+    perf stops at the first sample whose stack is cut, and names its place in the file.
+    """
+    for n_dropped in range(_MOST_BROKEN):
+        done = subprocess.run(
+            ["perf", "script", "--fields", "tid", "--input", file], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, errors="replace", timeout=TIMEOUT_S, check=False,
+        )  # fmt: skip
+        broken = _BROKEN.search(done.stderr)
+        if done.returncode == 0 or not broken:
+            return n_dropped
+        with file.open("r+b") as recording:
+            recording.seek(int(broken[1], 16))
+            recording.write(_END_OF_ROUND)
+    return _MOST_BROKEN
 
 
 def _print_trace(argv: Sequence[str], limit_s: float) -> Trace | None:
@@ -211,7 +237,7 @@ class _TraceReader:
 
     def _add_record(self, event: _Event) -> None:
         kind = event.name.removeprefix("PERF_RECORD_").split("(")[0].rstrip(":")
-        if kind == "SWITCH":
+        if kind in ("SWITCH", "SWITCH_CPU_WIDE"):  # of a program, of the machine
             if event.rest.split()[:1] == ["IN"]:
                 self._task(event.tid, event.pid, event.at)
                 self._since.setdefault(event.tid, event.at)

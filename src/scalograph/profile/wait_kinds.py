@@ -50,6 +50,11 @@ _PATTERNS = {
     KERNEL: [(kind, re.compile(f"(?:{pattern})")) for kind, pattern in _IN_KERNEL],
     "": [(kind, re.compile(f"^_*(?:GI_)?.*(?:{pattern})")) for kind, pattern in _IN_PROGRAM],
 }
+# What a thread of a runtime has on its stack during a collection, or who waits for one.
+_COLLECTS = re.compile(
+    r"VM_\w*(G1|GC|Collect|Alloc)|VMThread::(execute|wait_until)|SafepointSynchronize|evaluate|doit|offer_termination|"
+    r"Task\w*::|::work|gcBgMark|GC_(wait|lock)|[gs]topTheWorld"
+)
 _YIELDED = re.compile(_YIELD)
 # Functions of libraries that say how is waited or started, never where.
 _LIBRARY = re.compile(
@@ -77,9 +82,17 @@ def wait_cause(stack: Frames) -> LossCause:
     kind = None if is_futex else _match(inside, KERNEL)
     if is_futex or kind is None:
         kind = _match([frame.name for frame in outside], "") or kind
+    if kind == GC and not is_collecting(outside):
+        kind = CONDITION  # of a thread of the runtime: somebody else gives it work
     if kind == GIL:  # the interpreter's own functions say nothing more
         outside = tuple(frame for frame in outside if frame.module == COMPILED)
     return LossCause(kind or (CONDITION if is_futex else UNEXPLAINED), own_frames(outside))
+
+
+def is_collecting(stack: Frames) -> bool:
+    """Return whether a thread collects garbage for a runtime, or waits for who does."""
+    names = [frame.name for frame in stack if frame.module != KERNEL]
+    return _match(names, "") == GC and any(_COLLECTS.search(name) for name in names)
 
 
 def _match(names: list[str], where: str) -> str | None:

@@ -190,6 +190,14 @@ def test_a_recording_of_the_machine_holds_the_run_and_what_it_started_within_its
     assert (ours.start, ours.end) == (1 * MS, 6 * MS)
 
 
+def test_switches_of_a_machine_are_those_of_a_program():
+    def trace(kind, more):
+        lines = [f" 7/7 [000] 1.000000000: {kind} IN {more}", f" 7/7 [000] 1.010000000: {kind} OUT preempt {more}"]
+        return parse_trace(lines).tasks[7].stays
+
+    assert trace("PERF_RECORD_SWITCH_CPU_WIDE", "prev pid/tid: 8/8") == trace("PERF_RECORD_SWITCH", "")
+
+
 def test_methods_of_runtimes_are_named_as_their_source_names_them():
     lines = [
         "\t9f void app.Table.insert(long, int) (/tmp/perf-7.map)",
@@ -230,6 +238,9 @@ def test_frames_of_another_width_and_names_of_versions():
             "T.put",
         ),
         (["do_wait [k]", "wait4 libc.so.6", "main prog"], "child", "main"),
+        (["futex_wait [k]", "VMThread::execute libjvm.so", "T.add [compiled]"], "gc", "T.add"),
+        (["futex_wait [k]", "Monitor::wait libjvm.so", "VMThread::run libjvm.so"], "condition", ""),
+        (["futex_wait [k]", "Semaphore::wait libjvm.so", "GangWorker::run libjvm.so"], "condition", ""),
     ],
 )
 def test_a_stack_says_what_is_waited_for(frames, kind, function):
@@ -327,6 +338,16 @@ def test_work_that_moves_to_another_function_is_no_loss():
     losses = compare_levels(level(1, alone=1.0), level(2, alone=0.2, shared=0.9), 0.95)
     shares_of = {part.what: part.share.value for part in losses.parts}
     assert shares_of == {"insert": pytest.approx(1 / 1.1), "shared": pytest.approx(0.1 / 1.1)}
+
+
+def test_who_waits_for_a_task_that_others_keep_from_its_cpu_is_excluded_though_nobody_saw_the_wake_up():
+    recording = Recording()
+    recording.stay(1, 0, 10, preempt=True)
+    recording.stay(2, 0, 10, CONDITION, cpu=1)
+    recording.stay(1, 20, 30)
+    recording.stay(2, 21, 30, cpu=1)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts == {("user", "spin"): 39.0, ("others", ""): 20.0, ("serial", "spin"): 1.0}
 
 
 def test_a_service_that_others_keep_from_its_cpu_is_excluded():
