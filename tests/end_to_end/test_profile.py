@@ -212,6 +212,7 @@ def test_a_quota_of_the_study_is_lifted_in_pairs(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--", "true"), "true: no results, and no levels"),
+        (("--threads", "1,2", "--try", "turbo", "--", "true"), "--try turbo"),
         (("{results}", "--levels", "1,3"), "--levels: 1,3"),
         (("{results}", "--levels", "1,1"), "--levels: 1,1"),
         (("{results}", "--levels", "2"), "--levels 2"),
