@@ -25,7 +25,7 @@ from verdict_common import Work, neighbors, steady
 PASSES, STRENGTHS, DUTY, RUNS = 60, (0.5, 0.8, 0.2), 30, 5
 SCALES, QUOTA = "scales", "quota"
 # The functions of workloads/planted that share the cause, or its kind; the short form has the first of them. Names of
-# compiled monitors and of functions of CPython before 3.12 are not known.
+# compiled monitors, callers of compiled methods, and functions of CPython before 3.12 are not known.
 CAUSES = {
     "mutex": "insert_locked", "serial": "serial_phase", "barrier": "slow_worker", "pipe": "send_result start_reader",
     SCALES: "", "stripes": "insert_locked", "rwlock": "write_locked", "spinlock": "spin_locked",
@@ -34,7 +34,7 @@ CAUSES = {
     "disk": "write_through", "socket": "ask_service serve_request start_service",
     "child": "wait_for_child", "allocator": "allocate_block", "faults": "touch_fresh", "sharing": "bump_shared",
     "bandwidth": "stream_memory", "quota": "quota",
-    "java:monitor": "lock Planted.insertLocked", "java:serial": "Planted.serialPhase",
+    "java:monitor": "lock Planted.insertLocked", "java:serial": "Planted.serialPhase serial",
     "java:gc": "gc Planted.allocateObjects", "python:gil": "gil", "python:serial": "serial_phase serial",
     # The thread that feeds a queue of multiprocessing waits for the interpreter lock of the producer.
     "python:queue": "produce_item serial gil",

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -26,7 +27,7 @@ _VARIANT = re.compile(r"(\.(isra|constprop|part|cold|lto_priv|llvm)\b.*|@@?[A-Z]
 # A method as a JVM writes it for perf: "void Locked.insert(long)"; one as CPython does: "py::work:/prog.py".
 _JAVA = re.compile(r"(?:py::|[\w.\[\]$]+ )([\w.$/<>]+)(?:\(.*\)|:/?.*)")
 _INTERRUPT = re.compile(r"irq|sysvec|softirq|hrtimer|timer_fn|blk_|napi|tasklet")
-_BROKEN, _MOST_BROKEN = re.compile(r"(0x[0-9a-f]+) \[0x[0-9a-f]+\]: failed to process type: 9 "), 50
+_BROKEN, _MOST_BROKEN = re.compile(r"(0x[0-9a-f]+) \[0x[0-9a-f]+\]: failed to process type: 9 "), 500
 _END_OF_ROUND = (68).to_bytes(4, sys.byteorder)
 KERNEL = "[kernel]"
 UNKNOWN = "[unknown]"
@@ -136,9 +137,12 @@ def read_trace(file: Path) -> Trace:
 def _drop_broken(file: Path) -> int:
     """Make samples that perf cannot read end-of-round records, which say nothing; return how many.
 
-    perf stops at the first sample whose stack is cut, and names its place in the file.
+    perf stops at the first sample that is cut, and names its place in the file: one pass over the file for each.
     """
+    late = time.monotonic() + TIMEOUT_S
     for n_dropped in range(_MOST_BROKEN):
+        if time.monotonic() > late:
+            return n_dropped
         done = subprocess.run(
             ["perf", "script", "--fields", "tid", "--input", file], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, errors="replace", timeout=TIMEOUT_S, check=False,
