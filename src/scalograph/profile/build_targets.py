@@ -47,7 +47,8 @@ def _watch(proc: Path, reads: dict[str, int], commands: dict[int, Command], done
             reads[name] = reads.get(name, 0) + 1
             with suppress(OSError), (process / "cmdline").open("rb") as file:
                 words = file.read(_MAX_BYTES).decode(errors="replace").split("\0")
-                commands[int(name)] = (str((process / "cwd").readlink()), tuple(words))
+                folder = str((process / "cwd").readlink())  # fails for one that has ended: it has no words
+                commands[int(name)] = (folder, tuple(words))
 
 
 def name_targets(trace: Trace, commands: Mapping[int, Command]) -> dict[int, Frames]:

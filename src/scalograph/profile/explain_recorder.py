@@ -163,8 +163,8 @@ class Explainer:
                 with suppress(subprocess.TimeoutExpired):
                     perf.wait(recording.TIMEOUT_S)
                 perf.kill()
-        trace = read_trace(file)
-        ours = self._measured_part(record, trace, {copy.pid for copy in record.copies if copy.pid is not None})
+        pids = {copy.pid for copy in record.copies if copy.pid is not None}
+        ours = self._measured_part(record, read_trace(file, pids), pids)
         _remove_maps(ours)
         return record, ours
 

@@ -1,6 +1,8 @@
 """Read a perf recording of one run as a trace: when each task ran, what it waited for, who woke it."""
 
+import mmap
 import re
+import struct
 import subprocess
 import sys
 import threading
@@ -28,6 +30,8 @@ _VARIANT = re.compile(r"(\.(isra|constprop|part|cold|lto_priv|llvm)\b.*|@@?[A-Z]
 _JAVA = re.compile(r"(?:py::|[\w.\[\]$]+ )([\w.$/<>]+)(?:\(.*\)|:/?.*)")
 _INTERRUPT = re.compile(r"irq|sysvec|softirq|hrtimer|timer_fn|blk_|napi|tasklet")
 _BROKEN, _MOST_BROKEN = re.compile(r"(0x[0-9a-f]+) \[0x[0-9a-f]+\]: failed to process type: 9 "), 500
+# Of the file of perf record: where its header says where records are; records, of which samples with stacks are large.
+_DATA_SECTION, _HEADER, _FORK, _SAMPLE, _LARGE = 40, 8, 7, 9, 4096
 _END_OF_ROUND = (68).to_bytes(4, sys.byteorder)
 KERNEL = "[kernel]"
 UNKNOWN = "[unknown]"
@@ -115,13 +119,17 @@ class _Event(NamedTuple):
     frames: list[str]
 
 
-def read_trace(file: Path) -> Trace:
+def read_trace(file: Path, pids: Collection[int] = ()) -> Trace:
     """Read a perf recording, with inlined functions where these are found in time: of a JVM they take minutes.
+
+    Of a recording of the machine, only stacks of `pids` and what these started are read.
 
     Raises HostError: perf left none, or cannot read it; ProtocolError: it holds no task.
     """
     if not file.is_file():
         raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
+    if pids:
+        drop_others(file, pids)
     plain = [*_SCRIPT, "--no-inline", "--input", str(file)]
     trace = _print_trace(plain, TIMEOUT_S)
     if trace is None and _drop_broken(file):
@@ -132,6 +140,34 @@ def read_trace(file: Path) -> Trace:
     if "libjvm.so" in modules:
         return trace
     return _print_trace([*_SCRIPT, "--input", str(file)], _INLINE_S) or trace
+
+
+def drop_others(file: Path, pids: Collection[int]) -> None:
+    """Make samples with stacks of other processes end-of-round records: unwinding them takes minutes, or fails."""
+    with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as data:
+        parents, ours = dict[int, int](), set(pids)
+        for _, record in _records(data, _FORK):
+            pid, parent = struct.unpack_from("=II", data, record + _HEADER)
+            parents[pid] = parent
+        while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
+            ours |= more
+        for length, record in _records(data, _SAMPLE):
+            # After the header: the event, the address, and the process.
+            if length > _LARGE and struct.unpack_from("=I", data, record + 24)[0] not in ours:
+                data[record : record + 4] = _END_OF_ROUND
+
+
+def _records(data: mmap.mmap, kind: int) -> Iterator[tuple[int, int]]:
+    """Yield length and place of each record of a kind."""
+    at, size = struct.unpack_from("=QQ", data, _DATA_SECTION)
+    end = min(at + size, len(data))
+    while at + _HEADER <= end:
+        this, _, length = struct.unpack_from("=IHH", data, at)
+        if length < _HEADER:
+            return
+        if this == kind and at + length <= end:
+            yield length, at
+        at += length
 
 
 def _drop_broken(file: Path) -> int:

@@ -1,10 +1,12 @@
 """Made-up recordings whose lost CPU time is known by construction."""
 
+import struct
+
 import pytest
 
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
 from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
-from scalograph.profile.perf_trace import Frame, parse_stack, parse_trace
+from scalograph.profile.perf_trace import Frame, drop_others, parse_stack, parse_trace
 from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
 from scalograph.protocol.explanation import MAX_PARTS
 from scalograph.protocol.record import RunFigures
@@ -196,6 +198,26 @@ def test_switches_of_a_machine_are_those_of_a_program():
         return parse_trace(lines).tasks[7].stays
 
     assert trace("PERF_RECORD_SWITCH_CPU_WIDE", "prev pid/tid: 8/8") == trace("PERF_RECORD_SWITCH", "")
+
+
+def test_stacks_of_processes_that_the_run_did_not_start_are_not_read(tmp_path):
+    def record(kind, *words, more=b""):
+        body = struct.pack("=" + "I" * len(words), *words) + more
+        return struct.pack("=IHH", kind, 0, 8 + len(body)) + body
+
+    large = bytes(5000)
+    forks = record(7, 20, 10, 20, 10) + record(7, 30, 20, 30, 20)
+    samples = [record(9, 0, 0, 0, 0, pid, pid, more=large) for pid in (10, 30, 40)] + [record(9, 0, 0, 0, 0, 40, 40)]
+    data = forks + b"".join(samples)
+    file = tmp_path / "perf"
+    file.write_bytes(b"PERFILE2" + bytes(32) + struct.pack("=QQ", 56, len(data)) + data)
+    drop_others(file, [10])
+    kinds, at, written = [], 56, file.read_bytes()
+    while at < len(written):
+        kind, _, length = struct.unpack_from("=IHH", written, at)
+        kinds.append(kind)
+        at += length
+    assert kinds == [7, 7, 9, 9, 68, 9]
 
 
 def test_methods_of_runtimes_are_named_as_their_source_names_them():
