@@ -217,7 +217,14 @@ class _Splitter:
             if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:
                 continue
             waiting.append(absence)
-        charges = [charge for absence in waiting for charge in self._charge_absence(start, end, absence, busy)]
+        # Nobody runs, and who would is kept from a CPU: whoever waits for an unseen one of them is, too.
+        is_kept = not busy and any(absence.cause.kind == wait_kinds.QUEUE for absence in waiting)
+        charges = list[tuple[LossCause, float]]()
+        for absence in waiting:
+            if is_kept and absence.waker is None and _is_internal(absence):
+                charges.append((_OTHERS, end - start))
+            else:
+                charges += self._charge_absence(start, end, absence, busy)
         yield from charges
         rest = n_idle - len(waiting)
         if rest and waiting and not busy:
@@ -294,7 +301,12 @@ class _Splitter:
         index = bisect_left(times, at)
         near = min((i for i in (index - 1, index) if 0 <= i < len(times)), key=lambda i: abs(times[i] - at))
         task = self._trace.tasks[tid]
-        own = wait_kinds.own_frames(tuple(frame for frame in task.samples[near][1] if frame.module != KERNEL))
+        if target := self._trace.targets.get(task.pid):
+            return LossCause(wait_kinds.BUILD, target, service=task.service)
+        stack = task.samples[near][1]
+        if wait_kinds.is_collecting(stack):
+            return LossCause(wait_kinds.GC, service=task.service)
+        own = wait_kinds.own_frames(tuple(frame for frame in stack if frame.module != KERNEL))
         return LossCause(wait_kinds.SERIAL, own, service=task.service)
 
 
@@ -311,7 +323,7 @@ def _absences(tid: int, task: ThreadTrace, trace: Trace, ends: Sequence[tuple[in
         woken, waker = (task.wakes[index]) if is_seen else (following.start, None)
         if cause.kind == wait_kinds.QUEUE:
             woken = stay.end
-        if cause.kind == wait_kinds.JOIN and not is_seen:
+        if cause.kind in (wait_kinds.JOIN, wait_kinds.CHILD) and not is_seen:
             waker = _last_to_end(ends, tid, stay.end, following.start + _LATENCY_NS)
         yield Absence(following.start, tid, stay.end, woken, waker, cause, following.cpu)
 

@@ -27,7 +27,7 @@ from scalograph.run.plan import Plan
 from scalograph.run.runner import Score
 from scalograph.study.responses import observe, windows
 from scalograph.system.private_dir import scratch
-from scalograph.text.explained import defect_sentence
+from scalograph.text.explained import change_text, defect_sentence
 from scalograph.verdict.preemption import n_cpus
 
 RUNS = 3
@@ -71,13 +71,14 @@ class Explainer:
         with scratch("explain") as folder:
             ready = self._host.ready(select_configurations(self._planned, pair), self._tell)
             runs = PerfRuns(ready, self._host, self._score, folder)
+            changed = [(change, change.apply(ready, pair[1])) for change in trials]
             for number in range(n_runs):
                 for level in levels:
                     self._plain_run(runs, level, factor)
                     self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}")
                     self._recorded_run(runs, level, rule)
             self._name_java_locks(runs, levels)
-            judged = [self._try(runs, levels[1].configuration, change, rule) for change in trials]
+            judged = [self._try(runs, change, ((ready, pair[1]), case), rule) for change, case in changed]
         return self._document(factor, levels, runs.has_wakes).model_copy(update={"trials": tuple(judged)})
 
     def _plain_run(self, runs: PerfRuns, level: _Level, factor: str) -> None:
@@ -109,13 +110,16 @@ class Explainer:
             for level in levels:
                 level.budgets = [name_java_locks(budget, sites) for budget in level.budgets]
 
-    def _try(self, runs: PerfRuns, configuration: Configuration, change: Change, rule: SpeedupRule | None) -> Trial:
-        """Run pairs without and with a change, in turn; every second pair the other way round."""
+    def _try(
+        self, runs: PerfRuns, change: Change, cases: Sequence[tuple[Plan, Configuration]], rule: SpeedupRule | None
+    ) -> Trial:
+        """Run pairs of both cases, without the change and with it, in turn; every second pair the other way round."""
         times: tuple[list[float], list[float]] = ([], [])
         for number in range(PAIRS):
-            self._tell(f"with {change.name}: pair {number + 1} of {PAIRS}")
+            self._tell(f"{change_text(change.name)}: pair {number + 1} of {PAIRS}")
             for index in (0, 1) if number % 2 == 0 else (1, 0):
-                record = refuse_failed(runs.run(configuration, change.prefix if index else ()))
+                planned, configuration = cases[index]
+                record = refuse_failed(runs.run(configuration, planned))
                 scores = self._read_scores(record) if rule is not None and rule.kind == "rate" else []
                 times[index].append(1 / median(scores) if scores else (record.run.wall_ns or 1) / 1e9)
         return judge_trial(change, *times, self._table.view.confidence)

@@ -86,9 +86,19 @@ def compare_levels(before: LevelRuns, after: LevelRuns, confidence: float) -> Lo
         if cause.kind != wait_kinds.UNEXPLAINED
     ]  # fmt: skip
     parts = _net_of_moves(parts)
-    parts.sort(key=lambda part: -part.share.value)
     unexplained = shares[nobody][0] if (nobody := LossCause(wait_kinds.UNEXPLAINED)) in shares else Share(value=0.0)
-    return Losses(_lost_cpus(before, after, confidence), tuple(parts[:MAX_PARTS]), unexplained)
+    return Losses(_lost_cpus(before, after, confidence), tuple(_keep_largest(parts)), unexplained)
+
+
+def _keep_largest(parts: list[LossPart]) -> list[LossPart]:
+    """Return the parts, largest share first, as many as a document holds: all that are smaller are the last one."""
+    by_size = sorted(parts, key=lambda part: -abs(part.share.value))
+    n_kept = MAX_PARTS - (len(parts) > MAX_PARTS)
+    kept = sorted(by_size[:n_kept], key=lambda part: -part.share.value)
+    if rest := by_size[n_kept:]:
+        share, before_s, after_s = map(sum, zip(*((p.share.value, p.before_s, p.after_s) for p in rest), strict=True))
+        kept.append(LossPart(kind=wait_kinds.SMALLER, share=Share(value=share), before_s=before_s, after_s=after_s))
+    return kept
 
 
 def compare_stacks(before: LevelRuns, after: LevelRuns) -> tuple[StackLoss, ...]:
@@ -192,11 +202,11 @@ def _name_by_weight(levels: Sequence[LevelRuns], names: Mapping[LossCause, LossC
     for level in levels:
         for budget in level.budgets:
             for cause, seconds in budget.parts.items():
-                if cause.kind == wait_kinds.SERIAL:
+                if cause.kind in wait_kinds.ALONE:
                     weights[tuple(reversed(_bare(cause.stack)))] += seconds / budget.capacity_s
     top = _main_functions(weights, 0)
     return {
-        cause: name._replace(stack=_first_of(cause.stack, top)) if cause.kind == wait_kinds.SERIAL else name
+        cause: name._replace(stack=_first_of(cause.stack, top)) if cause.kind in wait_kinds.ALONE else name
         for cause, name in names.items()
     }
 

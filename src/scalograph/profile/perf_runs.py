@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.findings.run_notes import iteration_window
+from scalograph.profile.build_targets import name_targets, watch_commands
 from scalograph.profile.perf_trace import Trace, read_trace
 from scalograph.profile.recording import (
     LOCK_SETTINGS,
@@ -109,9 +110,9 @@ class PerfRuns:
         self.has_wakes = _grants_wakes(folder, self.is_wide)
         self.plain, self._named = ready, _add_variables(end_by_term(ready), _MAPS)
 
-    def run(self, configuration: Configuration, prefix: Sequence[str] = ()) -> Record:
-        """Make a run without perf, its command after `prefix`."""
-        return self._run(_prefix(self.plain, prefix), configuration)
+    def run(self, configuration: Configuration, changed: Plan | None = None) -> Record:
+        """Make a run without perf, of the plan or a `changed` one."""
+        return self._run(changed or self.plain, configuration)
 
     def rates(self, record: Record, n_cpus: int, hertz: int | None = None) -> Rates:
         """Choose how much is recorded of runs as long as this one, which used `n_cpus`."""
@@ -129,13 +130,17 @@ class PerfRuns:
     def record(self, configuration: Configuration, rates: Rates) -> PerfRun:
         """Make runs under perf. Raises HostError: its recording cannot be read."""
         try:
-            record = (self._record_machine if self.is_wide else self._record_command)(configuration, rates)
+            with ExitStack() as stack:
+                commands = {} if self.is_wide else stack.enter_context(watch_commands())
+                record = (self._record_machine if self.is_wide else self._record_command)(configuration, rates)
             if record.run.status != "ok":
                 return PerfRun(record)
-            trace = read_trace(self._file)
+            processes = self._name_processes(record, configuration) if self.is_wide else {}
+            trace = read_trace(self._file, processes)
         finally:
             self._file.unlink(missing_ok=True)
-        traces = split_repeats(trace) if rates.n_repeats > 1 else (self._measured_part(record, trace, configuration),)
+        trace = replace(trace, targets=name_targets(trace, commands))
+        traces = split_repeats(trace) if rates.n_repeats > 1 else (self._measured_part(record, trace, processes),)
         _remove_maps(traces)
         return PerfRun(record, traces, rates)
 
@@ -160,24 +165,25 @@ class PerfRuns:
         command = record_command(self._file, rates, self.has_wakes)
         if rates.n_repeats > 1:
             command += [sys.executable, "-ISc", _REPEAT, str(rates.n_repeats)]
-        return self._run(_prefix(self._named, command), configuration)
+        return self._run(add_prefix(self._named, command), configuration)
 
     def _record_machine(self, configuration: Configuration, rates: Rates) -> Record:
         command = record_command(self._file, rates, self.has_wakes, is_wide=True)
         with _perf_of_the_machine(command):
             return self._run(self._named, configuration)
 
-    def _measured_part(self, record: Record, trace: Trace, configuration: Configuration) -> Trace:
+    def _name_processes(self, record: Record, configuration: Configuration) -> dict[int, str]:
+        started = launches(self.plain, configuration)
+        copies = {copy.pid: started[copy.command].name for copy in record.copies if copy.pid is not None}
+        return {pid: name for name, pid in self.plain.program.running} | copies
+
+    def _measured_part(self, record: Record, trace: Trace, processes: Mapping[int, str]) -> Trace:
         """Return the tasks of the run, by name of its processes, in its measured window."""
         gate, window = record.run.gate_ns or 0, iteration_window(record, self._warmup)
         if window is None and not self.is_wide:
             return trace
         first, last = window or (0, record.run.wall_ns or 0)
-        processes = {task.pid: "" for task in trace.tasks.values()}
-        if self.is_wide:
-            started = launches(self.plain, configuration)
-            processes = {pid: name for name, pid in self.plain.program.running}
-            processes |= {copy.pid: started[copy.command].name for copy in record.copies if copy.pid is not None}
+        processes = processes if self.is_wide else {task.pid: "" for task in trace.tasks.values()}
         return trace.cut(processes, gate + round(first), gate + round(last))
 
     def _run(self, planned: Plan, configuration: Configuration) -> Record:
@@ -274,7 +280,7 @@ def _stop_by_term(process: Process) -> Process:
     return replace(process, service=replace(service, stop_signal=signal_name, stop_grace_s=grace_s))
 
 
-def _prefix(planned: Plan, words: Sequence[str]) -> Plan:
+def add_prefix(planned: Plan, words: Sequence[str]) -> Plan:
     """Return the plan with words before its command, the last one of several processes."""
     *others, process = planned.program.processes
     argv = (*(word.replace("{", "{{").replace("}", "}}") for word in words), *process.argv)

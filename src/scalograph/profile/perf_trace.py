@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -78,6 +78,7 @@ class Trace:
 
     Attributes:
         n_lost: records that perf lost, or that were too many to read.
+        targets: what each process of a build works on, by process id.
         has_wakes: whether the recording holds who woke whom.
     """
 
@@ -86,6 +87,7 @@ class Trace:
     tasks: dict[int, ThreadTrace]
     n_lost: int = 0
     has_wakes: bool = False
+    targets: Mapping[int, Frames] = field(default_factory=dict)
 
     def stacks(self) -> Iterator[Frames]:
         """Yield the stacks of all samples and departures."""
@@ -121,14 +123,16 @@ class _Event(NamedTuple):
     frames: list[str]
 
 
-def read_trace(file: Path) -> Trace:
+def read_trace(file: Path, pids: Collection[int] = ()) -> Trace:
     """Read a perf recording, with inlined functions where these are found in time: of a JVM they take minutes.
+
+    Of a recording of the machine, only stacks of `pids` and of what these started are read.
 
     Raises HostError: perf left none, or cannot read it; ProtocolError: it holds no task.
     """
     if not file.is_file():
         raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
-    mend_recording(file)
+    mend_recording(file, pids)
     trace = _print_trace([*_SCRIPT, "--no-inline", "--input", str(file)], TIMEOUT_S)
     if trace is None:
         raise HostError("perf script", "failed", "a recording that it reads", "try it by hand")

@@ -10,6 +10,7 @@ from scalograph.findings.published.measured_values import MeasuredValue
 from scalograph.findings.published.published_claims import decide_claim
 from scalograph.findings.table import Table
 from scalograph.profile.values import Profile, ProfiledRun, RecordedTasks, Waits, read_profile
+from scalograph.profile.wait_kinds import SMALLER
 from scalograph.protocol.explanation import LEAST_SHARE, PART, Explanation, Share, read_explanation
 from scalograph.protocol.findings import Cell, Column, Findings, Part, TableDoc
 from scalograph.protocol.published_claim import DecidedClaim
@@ -204,7 +205,7 @@ def explanation_table(document: Explanation) -> TableDoc:
         Column(name="share of the loss", unit="%"), Column(name="from", unit="%"), Column(name="to", unit="%"),
         Column(name="cause", kind="text"), *(Column(name=_level_name(document, i), unit="s") for i in (0, 1)),
     ]  # fmt: skip
-    shown = [part for part in document.parts if abs(part.share.value) >= LEAST_SHARE]
+    shown = [p for p in document.parts if abs(p.share.value) >= LEAST_SHARE and p.kind != SMALLER]
     gained = [part for part in shown if part.share.value < 0]
     shown = [part for part in shown if part.share.value > 0][:_SHOWN_PARTS] + gained[-2:]
     rows: list[list[Cell]] = [

@@ -182,6 +182,7 @@ def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
 
 # The program must be the same; another machine, kernel or JVM is reported, for the reader to judge.
 _SAME = ("study_hash", *identity.NEVER)
+_LATER = "prepared"  # known once the workload is ready, which is after
 _OWN = Problem(
     "profile", "what is run is taken from the study", "",
     "name the study's file with --study where it has a workload or files of its own",
@@ -207,7 +208,8 @@ def plan_again(
         names = ", ".join(dict.fromkeys(difference.key for difference in other[:6]))
         fix = "profile the study that was run"
         raise StudyError.one(str(file), f"another study: {names} differ", "the study of the journal", fix)
-    return planned, [f"{d.key} is now {d.now!r}, was {d.before!r} when the study ran"[:1000] for d in differences]
+    changed = [d for d in differences if d.key != _LATER]
+    return planned, [f"{d.key} is now {d.now!r}, was {d.before!r} when the study ran"[:1000] for d in changed]
 
 
 def _try_plan(

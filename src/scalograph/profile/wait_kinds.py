@@ -12,7 +12,9 @@ from scalograph.profile.perf_trace import COMPILED, KERNEL, UNKNOWN, Frame, Fram
 LOCK, CONDITION, BARRIER, JOIN = "lock", "condition", "barrier", "join"
 GIL, GC, SLEEP, DISK, NETWORK, PIPE, CHILD, EVENTS = "gil", "gc", "sleep", "disk", "network", "pipe", "child", "events"
 FAULT, QUEUE, SERIAL, USER, SYSTEM, UNEXPLAINED = "page-fault", "ready", "serial", "user", "kernel", "unexplained"
-QUOTA, OTHERS = "quota", "others"
+QUOTA, OTHERS, BUILD = "quota", "others", "build"
+SMALLER = "smaller"  # causes that a document has no room for, together
+ALONE = (SERIAL, BUILD)  # what runs while others have no work
 JVM = "libjvm.so"
 
 
@@ -60,6 +62,11 @@ _PATTERNS = {
     KERNEL: [(kind, re.compile(f"(?:{pattern})")) for kind, pattern in _IN_KERNEL],
     "": [(kind, re.compile(f"^_*(?:GI_)?.*(?:{pattern})")) for kind, pattern in _IN_PROGRAM],
 }
+# What a thread of a runtime has on its stack during a collection, or who waits for one.
+_COLLECTS = re.compile(
+    r"VM_\w*(G1|GC|Collect|Alloc)|VMThread::(execute|wait_until)|SafepointSynchronize|evaluate|doit|offer_termination|"
+    r"Task\w*::|::work|gcBgMark|GC_(wait|lock)|[gs]topTheWorld"
+)
 _YIELDED = re.compile(_YIELD)
 # Functions of libraries that say how is waited or started, never where.
 _LIBRARY = re.compile(
@@ -68,7 +75,7 @@ _LIBRARY = re.compile(
 _PLUMBING = re.compile(
     r"^_*(pthread_|lll_|futex|GOMP_|gomp_|kmp|omp_|std::|__gthread|gthread|new_sem|sem_|clone|start_thread|libc_start|"
     r"start$|main$|call_tls|tsan|Interpreter$|.* stub$|_?complete_monitor|StubRoutines|"
-    r".*LockSupport\.park|.*\.AbstractQueued|runtime\.)"
+    r".*LockSupport\.(un)?park|.*misc\.Unsafe\.(un)?park|.*\.AbstractQueued|runtime\.)"
 )
 # Of the standard library of Rust, which is compiled into the functions that call it.
 _RUST = re.compile(r"<?(std|core|alloc|parking_lot\w*)::|<[^>]* as (std|core|alloc)::|<[uif](\d+|size)>::")
@@ -89,9 +96,19 @@ def wait_cause(stack: Frames) -> LossCause:
     kind = None if is_futex else _match(inside, KERNEL)
     if is_futex or kind is None:
         kind = _match([frame.name for frame in outside], "") or kind
+    if kind == GC and not is_collecting(outside):
+        kind = CONDITION  # of a thread of the runtime: somebody else gives it work
+    if kind == GIL:  # the interpreter's own functions say nothing more
+        outside = tuple(frame for frame in outside if frame.module == COMPILED)
     own = own_frames(outside)
     is_java = kind == LOCK and not own and any(frame.module == JVM for frame in outside)
     return LossCause(kind or (CONDITION if is_futex else UNEXPLAINED), own, JVM if is_java else "")
+
+
+def is_collecting(stack: Frames) -> bool:
+    """Return whether a thread collects garbage for a runtime, or waits for who does."""
+    names = [frame.name for frame in stack if frame.module != KERNEL]
+    return _match(names, "") == GC and any(_COLLECTS.search(name) for name in names)
 
 
 def _match(names: list[str], where: str) -> str | None:
@@ -120,14 +137,14 @@ def is_own(frame: Frame) -> bool:
     return not (not frame.module or _LIBRARY.fullmatch(frame.module) or is_plumbing or frame.name == UNKNOWN)
 
 
-NAMELESS, ALONE, ALL = "nameless", "alone", "all"
+NAMELESS, CALLERLESS, ALL = "nameless", "callerless", "all"
 
 
 def count_defects(stacks: Iterable[Frames]) -> Counter[tuple[str, str]]:
     """Count stacks by what they lack, and by module; all of them as `ALL`.
 
-    `NAMELESS`: the first function outside libraries of waiting has no name. `ALONE`: nobody calls it, as in a static
-    program without tables for unwinding.
+    `NAMELESS`: the first function outside libraries of waiting has no name. `CALLERLESS`: nobody calls it, as in a
+    static program without tables for unwinding.
     """
     counts = Counter[tuple[str, str]]()
     for stack in stacks:
@@ -137,7 +154,7 @@ def count_defects(stacks: Iterable[Frames]) -> Counter[tuple[str, str]]:
         if first is not None and first.name == UNKNOWN:
             counts[NAMELESS, first.module] += 1
         elif first is not None and len(outside) == 1 and first.module != COMPILED:
-            counts[ALONE, first.module] += first.name not in ("main", "_start")
+            counts[CALLERLESS, first.module] += first.name not in ("main", "_start")
     return counts
 
 

@@ -8,6 +8,7 @@ from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_l
 from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
 from scalograph.profile.perf_trace import Frame, parse_stack
 from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
+from scalograph.protocol.explanation import MAX_PARTS
 from scalograph.protocol.record import RunFigures
 from scalograph.text.explained import cause_text
 from tests.kit.perf import BARRIER, CONDITION, DISK, LOCK, MS, Recording, shares
@@ -175,7 +176,8 @@ def test_frames_of_another_width_and_names_of_versions():
     ("frames", "kind", "function"),
     [
         (["do_nanosleep [k]", "clock_nanosleep libc.so.6", "napper prog"], "sleep", "napper"),
-        (["futex_wait [k]", "pthread_cond_timedwait libc.so.6", "take_gil python3", "eval python3"], "gil", "take_gil"),
+        (["futex_wait [k]", "pthread_cond_timedwait libc.so.6", "take_gil python3", "eval python3"], "gil", ""),
+        (["futex_wait [k]", "take_gil python3", "py::work:/p.py [compiled]"], "gil", "py::work:/p.py"),
         (["anon_pipe_read [k]", "read libc.so.6", "reader prog"], "pipe", "reader"),
         (["unix_stream_recvmsg [k]", "recv libc.so.6", "ask prog"], "network", "ask"),
         (["ep_poll [k]", "epoll_wait libc.so.6", "loop prog"], "events", "loop"),
@@ -195,12 +197,15 @@ def test_frames_of_another_width_and_names_of_versions():
             "T.put",
         ),
         (["do_wait [k]", "wait4 libc.so.6", "main prog"], "child", "main"),
+        (["futex_wait [k]", "VMThread::execute libjvm.so", "T.add [compiled]"], "gc", "T.add"),
+        (["futex_wait [k]", "Monitor::wait libjvm.so", "VMThread::run libjvm.so"], "condition", ""),
+        (["futex_wait [k]", "Semaphore::wait libjvm.so", "GangWorker::run libjvm.so"], "condition", ""),
     ],
 )
 def test_a_stack_says_what_is_waited_for(frames, kind, function):
     stack = tuple(Frame(name, "[kernel]" if module == "[k]" else module) for name, module in map(str.split, frames))
     cause = wait_cause(stack)
-    assert (cause.kind, cause.stack[0].name) == (kind, function)
+    assert (cause.kind, cause.stack[0].name if cause.stack else "") == (kind, function)
 
 
 def test_cpu_time_belongs_to_a_function_a_system_call_or_a_page_fault():
@@ -238,6 +243,15 @@ def test_shares_of_the_loss_sum_to_one_and_hold_their_truth():
     assert all(part.share.low <= part.share.value <= part.share.high for part in losses.parts)
     assert losses.lost_cpus.value == pytest.approx(1.0)
     assert rule_out(losses.parts) == ("quota", "disk", "page-fault")
+
+
+def test_more_causes_than_a_document_holds_sum_to_the_loss_all_the_same():
+    causes = [LossCause("user", (Frame(f"f{i}", "prog"),)) for i in range(101)]
+    budgets = [CpuBudget(101 * each_s, 1.0, dict.fromkeys(causes, each_s)) for each_s in (0.05, 0.1)]
+    losses = compare_levels(*(LevelRuns(1, [budget], [1.0]) for budget in budgets), 0.95)
+    assert len(losses.parts) == MAX_PARTS
+    assert losses.parts[-1].kind == "smaller"
+    assert sum(part.share.value for part in losses.parts) == pytest.approx(1.0)
 
 
 def test_one_run_of_a_level_has_no_interval():
@@ -283,6 +297,16 @@ def test_work_that_moves_to_another_function_is_no_loss():
     losses = compare_levels(level(1, alone=1.0), level(2, alone=0.2, shared=0.9), 0.95)
     shares_of = {part.what: part.share.value for part in losses.parts}
     assert shares_of == {"insert": pytest.approx(1 / 1.1), "shared": pytest.approx(0.1 / 1.1)}
+
+
+def test_who_waits_for_a_task_that_others_keep_from_its_cpu_is_excluded_though_nobody_saw_the_wake_up():
+    recording = Recording()
+    recording.stay(1, 0, 10, preempt=True)
+    recording.stay(2, 0, 10, CONDITION, cpu=1)
+    recording.stay(1, 20, 30)
+    recording.stay(2, 21, 30, cpu=1)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts == {("user", "spin"): 39.0, ("others", ""): 20.0, ("serial", "spin"): 1.0}
 
 
 def test_a_service_that_others_keep_from_its_cpu_is_excluded():

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from scalograph.cli.analyze_steps import load_findings
+from scalograph.cli.explaining import ExplainOptions, choose_published
 from scalograph.errors import StudyError
 from scalograph.profile.cpu_budget import CpuBudget
 from scalograph.profile.explain_recorder import choose_pair
@@ -15,8 +16,9 @@ from scalograph.profile.profile_tables import add_explanation, efficiency_table,
 from scalograph.profile.wait_kinds import LossCause
 from scalograph.profile.what_if import Change, changes, judge_trial
 from scalograph.protocol.explanation import FILE, PART, Explanation, LossPart, Share, Trial
+from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.assemble import findings
-from scalograph.report import explanation_chart
+from scalograph.report import explanation_chart, html
 from scalograph.report.cells import table_layout
 from scalograph.text.explained import answer_sentences, cause_text, closing_sentences
 from tests.kit.command import in_process
@@ -145,6 +147,10 @@ def test_the_study_of_a_result_has_its_table_and_chart(tmp_path):
     assert [doc.id for doc in explained.tables[len(study.tables) :]] == ["explanation"]
     assert [figure.id for figure in explanation_chart.figures(explained)] == ["explanation"]
     assert explanation_chart.figures(study) == []
+    claim = DecidedClaim(id="S0-1", sentence="Two threads gain nothing.", quantity="speedup", decision="holds")
+    page = html.page(explained.model_copy(update={"published_claims": [claim]}))
+    assert "70% of the loss: waiting for a lock in insert, called by worker. All parts:" in page
+    assert 'id="table-explanation"' in page
     for text in ("{", document.model_copy(update={"study_hash": "other"}).model_dump_json()):
         (tmp_path / FILE).write_text(text)
         assert add_explanation(study, tmp_path).warnings[len(study.warnings) :]
@@ -166,6 +172,22 @@ def test_the_step_that_loses_most_is_explained(curve):
     assert (first["threads"], second["threads"]) == (1, 4)
     with pytest.raises(StudyError):
         choose_pair(curve, "threads", {}, [1, 3])
+
+
+@pytest.mark.parametrize(
+    ("texts", "chosen"),
+    [
+        (["threads=1,4"], ("threads", "1,4", [])),
+        (["threads=4", "lock=none,cas"], (None, None, None)),
+        (["threads=1,512"], (None, None, None)),
+        ([], (None, None, None)),
+    ],
+)
+def test_a_published_study_is_explained_by_its_levels_where_it_has_them(curve, monkeypatch, texts, chosen):
+    monkeypatch.setattr("scalograph.study.catalogue.explained_levels", lambda name: texts)
+    options = choose_published(curve, ExplainOptions())
+    assert (options.along, options.levels, options.where or chosen[2]) == chosen
+    assert choose_published(curve, ExplainOptions(levels="1,2")).along is None
 
 
 def test_wake_ups_are_asked_for_only_where_they_are_granted(tmp_path):

@@ -1,4 +1,4 @@
-"""Made-up recordings: maps of a program that ran before another one in its process, and records of other perfs."""
+"""Made-up recordings: maps of a program before `exec`, records of other perfs, stacks of other processes."""
 
 import struct
 from pathlib import Path
@@ -10,8 +10,8 @@ from scalograph.profile.perf_file import mend_recording
 from tests.kit.refusals import refuses
 
 COMM, FORK, SAMPLE, MMAP2, EXEC = 3, 7, 9, 10, 1 << 13
-# Task, time, CPU, identifier: the last two are behind the time.
-TYPES = 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16
+# Address, task, time, CPU, identifier: the last two are behind the time.
+TYPES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16
 OWN, FOREIGN, NOTHING = 6, 8, 65
 
 
@@ -51,6 +51,21 @@ def test_a_record_of_another_perf_is_nothing(tmp_path: Path) -> None:
     mend_recording(file)
     kept = [entry(NOTHING, 1, 7, 7, event=FOREIGN), entry(SAMPLE, 2, 7, 7), entry(SAMPLE, 0, 7, 7, event=0)]
     assert file.read_bytes() == recording(*kept)
+
+
+def sample(pid: int, n_bytes: int) -> bytes:
+    body = struct.pack("<QQIIQQ", OWN, 0, pid, pid, 1, n_bytes) + bytes(n_bytes)
+    return struct.pack("<IHH", SAMPLE, 0, 8 + len(body)) + body
+
+
+def test_stacks_of_processes_that_the_run_did_not_start_are_nothing(tmp_path: Path) -> None:
+    file, forks = tmp_path / "perf", [entry(FORK, 1, 20, 10, 20, 10), entry(FORK, 2, 30, 20, 30, 20)]
+    file.write_bytes(recording(*forks, *(sample(pid, 5000) for pid in (10, 30, 40)), sample(40, 100)))
+    mend_recording(file, [10])
+    nothing = struct.pack("<I", NOTHING) + sample(40, 5000)[4:]
+    assert file.read_bytes() == recording(*forks, sample(10, 5000), sample(30, 5000), nothing, sample(40, 100))
+    mend_recording(file)
+    assert sample(30, 5000) in file.read_bytes()
 
 
 TORN = recording(entry(MMAP2, 1, 7, 7))

@@ -9,7 +9,7 @@ from scalograph.errors import HostError
 from scalograph.profile.explain_recorder import Explainer, package_of
 from scalograph.profile.perf_runs import PerfRuns, _stop_by_term, refuse_failed
 from scalograph.profile.perf_trace import parse_stack
-from scalograph.profile.wait_kinds import ALL, ALONE, NAMELESS, count_defects, cpu_cause, wait_cause
+from scalograph.profile.wait_kinds import ALL, CALLERLESS, NAMELESS, count_defects, cpu_cause, wait_cause
 from scalograph.study.program import Process, Service
 from scalograph.text.explained import defect_sentence
 from tests.kit.processes import write_program
@@ -30,8 +30,8 @@ def stack(*frames):
         ([*KERNEL_WAIT, "pthread_mutex_lock (/lib/libc.so.6)", "[unknown] (/bin/stripped)"], (NAMELESS, "stripped")),
         (["[unknown] (/tmp/perf-77.map)"], (NAMELESS, "[compiled]")),
         (["[unknown] (/usr/lib/libz.so.1)", "main (/bin/prog)"], (NAMELESS, "libz.so.1")),
-        (["insert (/bin/static)"], (ALONE, "static")),
-        ([*KERNEL_WAIT, "__lll_lock_wait (/bin/static)"], (ALONE, "static")),
+        (["insert (/bin/static)"], (CALLERLESS, "static")),
+        ([*KERNEL_WAIT, "__lll_lock_wait (/bin/static)"], (CALLERLESS, "static")),
         (["main (/bin/prog)"], None),
         (["memcpy (/lib/libc.so.6)"], None),  # of a thread of the library's own
         (["insert (/bin/prog)", "main (/bin/prog)"], None),
@@ -46,7 +46,7 @@ def test_each_lack_has_its_remedy():
     assert [
         defect_sentence("nameless", "prog", 0.5, ""), defect_sentence("nameless", "libz.so.1", 0.5, ""),
         defect_sentence("nameless", "libz.so.1", 0.5, "zlib1g"), defect_sentence("nameless", "[compiled]", 0.5, ""),
-        defect_sentence("alone", "static", 0.5, ""),
+        defect_sentence("callerless", "static", 0.5, ""),
     ] == [
         "Functions of prog have no names in 50% of the stacks: build it with -g, and do not strip it.",
         "Functions of libz.so.1 have no names in 50% of the stacks: install its debug symbols.",
@@ -79,7 +79,7 @@ def test_rust_and_go_are_named_by_their_own_functions():
 def test_the_explainer_reports_what_much_of_the_stacks_lack():
     explainer = Explainer.__new__(Explainer)
     explainer._knows_kernel = True
-    explainer._defects = Counter({(ALL, ""): 100, (NAMELESS, "prog"): 40, (ALONE, "static"): 9})
+    explainer._defects = Counter({(ALL, ""): 100, (NAMELESS, "prog"): 40, (CALLERLESS, "static"): 9})
     assert [sentence.split(" have")[0] for sentence in explainer._defect_sentences()] == ["Functions of prog"]
     explainer._knows_kernel = False
     assert next(explainer._defect_sentences()).startswith("What tasks wait for is not known: run as root")
