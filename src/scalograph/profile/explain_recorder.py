@@ -133,7 +133,8 @@ class Explainer:
             )
         finally:
             file.unlink(missing_ok=True)
-        budget = exclude_others(split_capacity(trace, level.cpus), record.run)
+        throttled_ns = sum(process.throttled_ns or 0 for process in record.processes)
+        budget = exclude_others(split_capacity(trace, level.cpus), record.run, throttled_ns)
         scores = self._read_scores(record)
         level.budgets.append(budget)
         level.n_lost += trace.n_lost
