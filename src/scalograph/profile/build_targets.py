@@ -47,8 +47,9 @@ def _watch(proc: Path, reads: dict[str, int], commands: dict[int, Command], done
             reads[name] = reads.get(name, 0) + 1
             with suppress(OSError), (process / "cmdline").open("rb") as file:
                 words = file.read(_MAX_BYTES).decode(errors="replace").split("\0")
-                folder = str((process / "cwd").readlink())  # fails for one that has ended: it has no words
-                commands[int(name)] = (folder, tuple(words))
+                folder = str((process / "cwd").readlink())
+                if len(words) > 1:  # one that ends has none
+                    commands[int(name)] = (folder, tuple(words))
 
 
 def name_targets(trace: Trace, commands: Mapping[int, Command]) -> dict[int, Frames]:

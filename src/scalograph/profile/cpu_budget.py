@@ -137,15 +137,16 @@ def name_java_locks(budget: CpuBudget, sites: Mapping[tuple[str, str], float]) -
     return replace(budget, parts=parts)
 
 
-def exclude_others(budget: CpuBudget, run: RunFigures) -> CpuBudget:
+def exclude_others(budget: CpuBudget, run: RunFigures, throttled_ns: int = 0) -> CpuBudget:
     """Exclude the CPU time that tasks were ready for while others had their CPU: it is no loss of the program.
 
-    What a quota took looks the same; the kernel counts it. Tasks that are ready while others of the program have their
-    CPU are excluded for as long as other programs had the other CPUs.
+    What a quota took looks the same; the kernel counts it, `throttled_ns` of processes with quotas of their own. Tasks
+    that are ready while others of the program have their CPU are excluded for as long as other programs had the other
+    CPUs.
     """
     parts = dict(budget.parts)
     others_s = parts.pop(_OTHERS, 0.0)
-    quota_s = min((run.throttled_ns or 0) / 1e9, others_s)
+    quota_s = min(((run.throttled_ns or 0) + throttled_ns) / 1e9, others_s)
     parts |= {LossCause(wait_kinds.QUOTA): quota_s} if quota_s else {}
     others_s -= quota_s
     ready = {cause: seconds for cause, seconds in parts.items() if cause.kind == wait_kinds.QUEUE}

@@ -93,7 +93,8 @@ class Explainer:
         run = runs.record(level.configuration, level.rates)
         refuse_failed(run.record)
         budgets = [split_capacity(trace, level.cpus) for trace in run.traces]
-        budget = exclude_others(sum_budgets(budgets), run.record.run).divide(len(budgets))
+        throttled_ns = sum(process.throttled_ns or 0 for process in run.record.processes)
+        budget = exclude_others(sum_budgets(budgets), run.record.run, throttled_ns).divide(len(budgets))
         for trace in run.traces:
             self._defects += wait_kinds.count_defects(trace.stacks())
             self._knows_kernel |= any(frame.module == KERNEL for stack in trace.stacks() for frame in stack)

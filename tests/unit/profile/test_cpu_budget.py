@@ -88,7 +88,7 @@ def test_who_gave_way_to_its_own_is_behind_them_and_to_others_is_excluded():
     recording.stay(1, 18, 20)  # until then the second task had the CPU that this one has next
     budget = split_capacity(recording.parse(), 2)
     assert shares(budget) == {("user", "spin"): 34.0, ("others", ""): 4.0, ("ready", ""): 2.0}
-    left = exclude_others(budget, RunFigures(status="ok", throttled_ns=1 * MS))
+    left = exclude_others(budget, RunFigures(status="ok", throttled_ns=MS // 4), 3 * MS // 4)
     kinds = {cause.kind: round(1000 * seconds, 2) for cause, seconds in left.parts.items()}
     assert (kinds["quota"], kinds["ready"], round(left.others_s, 6)) == (1.0, 2.0, 0.003)
     assert sum(left.parts.values()) == pytest.approx(left.capacity_s) == pytest.approx(budget.capacity_s - 0.003)
