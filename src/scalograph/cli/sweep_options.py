@@ -11,6 +11,7 @@ from scalograph.cli.options import (
     Env,
     ExportJson,
     Json,
+    LimitOptions,
     OutDir,
     StrictAnswer,
     TableName,
@@ -63,7 +64,7 @@ _READY = "When the server is ready: it answers this URL, listens on this port, o
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadOptions:
+class LoadOptions(LimitOptions):
     """Options of `load`: server, requests, levels, and duration of the load."""
 
     get: Annotated[str, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")]

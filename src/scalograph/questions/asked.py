@@ -27,6 +27,7 @@ class AskedFactors:
         lists: levels in place of the text, where they may hold what divides it.
         fills: the name that the command is to hold; put behind the program where it does not.
         plan: of the question, by name; None for its own.
+        units: of levels, by factor.
         runs: of each configuration, where the plan leaves that open.
         title: of the study, with {} for the command; empty for what varies.
     """
@@ -39,6 +40,7 @@ class AskedFactors:
     lists: Mapping[str, Sequence[Level]] = field(default_factory=dict)
     controls: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     fills: str | None = None
     plan: str | None = None
     runs: int | None = None

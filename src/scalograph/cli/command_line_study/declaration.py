@@ -13,6 +13,7 @@ from scalograph.study.scalars import Level, format_value
 
 # Options of their own, in the order in which the curve is looked for: what counts workers before what they run on.
 WORKERS = ("threads", "jobs", "copies")
+LIMITS = ("quota", "memory", "placement")
 # Names of factors that count what works at once.
 COUNTED = (
     *WORKERS, "processes", "procs", "workers", "clients", "users", "tasks", "connections", "forks", "jvms", "nodes",
@@ -206,6 +207,7 @@ def _factors(study: CommandStudy) -> Iterator[str]:
             "levels": levels if listed is None else [*listed],
             "control": "cpus" if is_cpus else study.asked.controls.get(factor),
             "title": "CPUs" if is_cpus else study.asked.titles.get(factor),
+            "unit": study.asked.units.get(factor),
             "role": study.asked.roles.get(factor),
         }
         yield from toml_table(f"[factors.{factor}]", keys)
@@ -265,7 +267,7 @@ def _map_problem(problem: Problem) -> Problem:
     room, _, rest = key.partition(".")
     part = re.split(r"[.\[]", rest)[0].replace("_", "-")
     where = _OPTIONS.get(room, key).format(part)
-    if room == "factors" and part in (*WORKERS, "cpus"):
+    if room == "factors" and part in (*WORKERS, "cpus", *LIMITS):
         where = f"--{part}"
     if room == "workload" and part in ("command", ""):
         where = "command"

@@ -13,7 +13,14 @@ from scalograph.cli.command_line_study.declaration import (
     study_name,
     toml_table,
 )  # fmt: skip
-from scalograph.cli.command_line_study.option_texts import split, variables
+from scalograph.cli.command_line_study.option_texts import (
+    CPU_QUOTA,
+    MEMORY_LIMIT,
+    limit_factors,
+    limit_keys,
+    split,
+    variables,
+)  # fmt: skip
 from scalograph.cli.overrides import parse_option
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import Problem, ScalographError, StudyError
@@ -69,6 +76,8 @@ QUESTION = "throughput"
 SERVER, DRIVER = "server", "driver"
 # What counts the load comes first: it is what the curve is drawn along.
 VARIED = ("clients", "rate", "copies", "cpus")
+# Of the server alone: keys of its process, which the factors of the same names fill.
+_PROCESS_LIMITS = (CPU_QUOTA, MEMORY_LIMIT)
 _URL = re.compile(r"http://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
 _LOOPBACK = re.compile(HOST)
 _EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} for PORT"
@@ -175,11 +184,16 @@ def _factors(options: LoadOptions) -> dict[str, str]:
     given = {factor: levels for factor in VARIED if (levels := getattr(options, factor)) is not None}
     if "clients" in given and "rate" in given:
         raise StudyError.one("", "--rate and --clients exclude each other", "", "leave one out")
-    for factor in ("copies", "cpus"):
-        if factor in given and not options.serve:
+    limits = limit_factors(options)
+    for factor in ("copies", "cpus", *limits.levels):
+        if factor in {**given, **limits.levels} and not options.serve:
             raise StudyError.one(
                 f"--{factor}", "there is no server to set it for", "", "add --serve COMMAND, or leave it out"
             )
+    if CPU_QUOTA in limits.levels and "all" in (options.cpus or "all"):
+        what, fix = "the load generator would share the CPUs of the server", "add --cpus 1, so that it has its own"
+        raise StudyError.one("--quota", what, "", fix)
+    given |= limits.levels
     return given if {"clients", "rate"} & given.keys() else {"clients": "1", **given}
 
 
@@ -199,14 +213,22 @@ def _server(options: LoadOptions, serve: Sequence[str], address: str, factors: M
         ports = 1 if port == "{port}" else [int(port)]
         ready = options.ready or (port if host == LOOPBACK else address)
         started = {"argv": serve, "ports": ports, "ready": _ready(ready)}
-        times = {"ready_timeout": options.ready_timeout, "copies": "{copies}" if "copies" in factors else None}
+        limits = {name: f"{{{name}}}" for name in _PROCESS_LIMITS if name in factors}
+        times = {
+            "ready_timeout": options.ready_timeout,
+            "copies": "{copies}" if "copies" in factors else None,
+            **limits,
+        }
         yield from toml_table("[[workload.process]]", {**server, **started, **times})
     if options.pid is not None:
         yield from toml_table("[[workload.process]]", {**server, "pid": options.pid})
 
 
 def _levels(factors: Mapping[str, str]) -> Iterator[str]:
-    more = {"cpus": {"control": "cpus", "title": "CPUs"}, "rate": {"title": "offered requests", "unit": "1/s"}}
+    more = {
+        "cpus": {"control": "cpus", "title": "CPUs"}, "rate": {"title": "offered requests", "unit": "1/s"},
+        "placement": {"control": "placement"}, **{name: limit_keys(name) for name in _PROCESS_LIMITS},
+    }  # fmt: skip
     for factor, levels in factors.items():
         yield from toml_table(f"[factors.{factor}]", {"levels": levels, **more.get(factor, {})})
     counted = {factor: min(counts) for factor, text in factors.items() if len(counts := count_levels(text)) > 1}

@@ -5,10 +5,11 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from scalograph.cli.command_line_study.declaration import HARNESS, OWN, CommandStudy, PrintedFigure
-from scalograph.cli.options import CommandOptions, SearchOptions
+from scalograph.cli.options import CommandOptions, LimitOptions, SearchOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedFactors
@@ -162,6 +163,73 @@ def sweep_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     )
 
 
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)([KMGT])(?:iB|B)?", re.ASCII | re.IGNORECASE)
+_SIZE_RANGE = re.compile(r"([^:]+):([^:]+):\*(\d{1,3})", re.ASCII)
+_MIB_OF = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+CPU_QUOTA, MEMORY_LIMIT = "quota", "memory"
+# Title and unit of each.
+_LIMITS = {CPU_QUOTA: ("CPU quota", "CPUs"), MEMORY_LIMIT: ("memory limit", "MiB")}
+
+
+def limit_factors(options: LimitOptions) -> AskedFactors:
+    """Return the factors of --quota (CPUs), --memory (MiB) and --placement; raises StudyError for other levels."""
+    levels = {
+        CPU_QUOTA: options.quota, MEMORY_LIMIT: options.memory and mib_levels(options.memory),
+        "placement": options.placement,
+    }  # fmt: skip
+    given = {name: text for name, text in levels.items() if text is not None}
+    limited = [name for name in _LIMITS if name in given]
+    return AskedFactors(
+        given, controls={name: name for name in given}, titles={name: _LIMITS[name][0] for name in limited},
+        units={name: _LIMITS[name][1] for name in limited},
+    )  # fmt: skip
+
+
+def limit_keys(name: str) -> dict[str, str]:
+    """Return title and unit of the factor of a limit."""
+    return dict(zip(("title", "unit"), _LIMITS[name], strict=True))
+
+
+def mib_levels(text: str) -> str:
+    """Return sizes as levels in MiB.
+
+    >>> mib_levels("512K,64M"), mib_levels("256M:2G:*2"), mib_levels("1G,none")
+    ('0.5,64', '256,512,1024,2048', '1024,none')
+    """
+    return ",".join(level for item in text.split(",") for level in _sizes(item.strip()))
+
+
+def _sizes(item: str) -> list[str]:
+    span = _SIZE_RANGE.fullmatch(item)
+    if span is None:
+        return [item if item == "none" else f"{read_mib(item):.10g}"]
+    low, high, by = read_mib(span[1]), read_mib(span[2]), int(span[3])
+    if by < 2 or not 0 < low <= high:
+        raise StudyError.one("--memory", f"{item[:60]!r}", "a range that rises, by a factor from 2", _SIZE_EXAMPLE)
+    return [f"{low * by**k:.10g}" for k in range(64) if low * by**k <= high]
+
+
+def read_mib(text: str) -> float:
+    """Read a size with its unit, in MiB. Raises StudyError for another form."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise StudyError.one("--memory", f"{text[:60]!r}", "a size with K, M or G", _SIZE_EXAMPLE)
+    return float(match[1]) * _MIB_OF[match[2].upper()]
+
+
+_SIZE_EXAMPLE = "such as 256M, or 256M:2G:*2"
+
+
+def _merge_factors(asked: AskedFactors, limits: AskedFactors) -> AskedFactors:
+    """Return the factors of a command with those of its limits; one that it varies itself stays as it is."""
+    if twice := next((name for name in limits.levels if name in asked.levels and not asked.controls.get(name)), None):
+        raise StudyError.one(f"--{twice}", f'"{twice}" is a factor of the command too', "", "rename that factor")
+    return replace(
+        asked, levels={**limits.levels, **asked.levels}, controls={**limits.controls, **asked.controls},
+        titles={**limits.titles, **asked.titles}, units={**limits.units, **asked.units},
+    )  # fmt: skip
+
+
 def _read_varied(text: str) -> list[str]:
     names = [*dict.fromkeys(name.strip() for name in text.split(","))]
     if other := next((name for name in names if name not in DRAWN), None):
@@ -184,6 +252,7 @@ def _study(
     subcommand: str = "measure",
     copies: int = 1,
 ) -> CommandStudy:
+    factors = _merge_factors(factors, limit_factors(options))
     precision = {"precision": factors.precision} if factors.precision else {}
     limits: dict[str, str | int] = {
         "max_reruns": options.max_reruns,
