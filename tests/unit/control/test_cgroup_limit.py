@@ -252,17 +252,12 @@ HELD = """
 import subprocess, sys, time
 from pathlib import Path
 from scalograph.control.capacity import limit_cpu_time
-from scalograph.system.cgroups import cpu_tree
-from scalograph.control.memory import (
-    MemoryUse,
-    add_memory_use,
-    find_memory_refusal,
-    make_memory_cgroup,
-    read_memory_use,
-)  # fmt: skip
-from scalograph.control.settings import Setting
+from scalograph.control.memory import make_memory_cgroup
 from scalograph.control.store import Store
-with limit_cpu_time(0.5, store=Store(Path(sys.argv[1]), None, cpu_time=cpu_tree())):
+from scalograph.system.cgroups import controller_tree
+state, controller, field = sys.argv[1:]
+limit, level = (limit_cpu_time, 0.5) if controller == "cpu" else (make_memory_cgroup, 64 << 20)
+with limit(level, store=Store(Path(state), None, **{field: controller_tree(controller)})):
     print(subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid, flush=True)
     time.sleep(600)
 """
