@@ -257,8 +257,11 @@ from scalograph.control.store import Store
 from scalograph.system.cgroups import controller_tree
 state, controller, field = sys.argv[1:]
 limit, level = (limit_cpu_time, 0.5) if controller == "cpu" else (make_memory_cgroup, 64 << 20)
-with limit(level, store=Store(Path(state), None, **{field: controller_tree(controller)})):
-    print(subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid, flush=True)
+with limit(level, store=Store(Path(state), None, **{field: controller_tree(controller)})) as folders:
+    held = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid
+    for folder in folders or ():
+        (folder / "cgroup.procs").write_text(str(held))
+    print(held, flush=True)
     time.sleep(600)
 """
 THREADS = """

@@ -223,7 +223,7 @@ _SIZE_EXAMPLE = "such as 256M, or 256M:2G:*2"
 def _merge_factors(asked: AskedFactors, limits: AskedFactors) -> AskedFactors:
     """Return the factors of a command with those of its limits; one that it varies itself stays as it is."""
     if twice := next((name for name in limits.levels if name in asked.levels and not asked.controls.get(name)), None):
-        raise StudyError.one(f"--{twice}", f'"{twice}" is a factor of the command too', "", "rename that factor")
+        raise StudyError.one("", f"--{twice} and a factor {twice} are both given", "", "rename that factor")
     return replace(
         asked, levels={**limits.levels, **asked.levels}, controls={**limits.controls, **asked.controls},
         titles={**limits.titles, **asked.titles}, units={**limits.units, **asked.units},
