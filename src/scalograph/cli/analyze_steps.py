@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import results, saved_documents
 from scalograph.protocol.findings import Findings
-from scalograph.questions.registry import role, roles_present
+from scalograph.questions.registry import FAILURES_ANSWER, role, roles_present
 from scalograph.study.declare import Declared, claimed_responses, claims_of
 from scalograph.study.load import load
 from scalograph.study.model import Study, replace_claims
@@ -155,7 +155,7 @@ def exit_code(findings: Findings, strict: bool = True, answered: bool | None = N
     If `strict`, a configuration short of its runs ends in 5 too. `answered`: whether an answer is shown; None:
     as in the findings.
     """
-    if findings.runs.n_empty:
+    if findings.runs.n_empty and findings.study.question not in FAILURES_ANSWER:
         return Exit.CONFIGURATION_FAILED
     asked = findings.parts.get(findings.study.question)
     is_open = asked is not None and asked.decided is False

@@ -28,6 +28,7 @@ class AskedFactors:
         fills: the name that the command is to hold; put behind the program where it does not.
         plan: of the question, by name; None for its own.
         units: of levels, by factor.
+        limits: what a response must not exceed, by its name, in its unit.
         runs: of each configuration, where the plan leaves that open.
         title: of the study, with {} for the command; empty for what varies.
     """
@@ -41,6 +42,7 @@ class AskedFactors:
     controls: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
     fills: str | None = None
     plan: str | None = None
     runs: int | None = None

@@ -220,7 +220,7 @@ def _responses(study: CommandStudy) -> Iterator[str]:
         yield from _output_response(printed)
     for own, first, later, unit, better, title in OWN:
         keys = {"from": later if directed else first, "unit": unit, "better": better, "title": title}
-        yield from toml_table(f"[responses.{own}]", keys)
+        yield from toml_table(f"[responses.{own}]", {**keys, "limit": study.asked.limits.get(own)})
     for printed in study.responses:
         if printed not in directed:
             yield from _output_response(printed)

@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from scalograph.run.caller_environment import caller_variables
 from scalograph.study.control_names import DRAWN
 from scalograph.study.reader_names import HARNESS_UNITS
 from scalograph.study.scalars import unknown_name_error
+from scalograph.text.units import parse_mib
 
 T = TypeVar("T")
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
@@ -163,21 +164,20 @@ def sweep_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     )
 
 
-_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)([KMGT])(?:iB|B)?", re.ASCII | re.IGNORECASE)
 _SIZE_RANGE = re.compile(r"([^:]+):([^:]+):\*(\d{1,3})", re.ASCII)
-_MIB_OF = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 CPU_QUOTA, MEMORY_LIMIT = "quota", "memory"
 # Title and unit of each.
 _LIMITS = {CPU_QUOTA: ("CPU quota", "CPUs"), MEMORY_LIMIT: ("memory limit", "MiB")}
 
 
-def limit_factors(options: LimitOptions) -> AskedFactors:
-    """Return the factors of --quota (CPUs), --memory (MiB) and --placement; raises StudyError for other levels."""
-    levels = {
-        CPU_QUOTA: options.quota, MEMORY_LIMIT: options.memory and mib_levels(options.memory),
-        "placement": options.placement,
-    }  # fmt: skip
-    given = {name: text for name, text in levels.items() if text is not None}
+def limit_factors(options: LimitOptions, taken: Container[str] = ()) -> AskedFactors:
+    """Return the factors of --quota (CPUs), --memory (MiB) and --placement, but those that are `taken`.
+
+    Raises StudyError for other levels.
+    """
+    texts = {CPU_QUOTA: options.quota, MEMORY_LIMIT: options.memory, "placement": options.placement}
+    given = {name: text for name, text in texts.items() if text is not None and name not in taken}
+    given |= {name: mib_levels(given[name]) for name in (MEMORY_LIMIT,) if name in given}
     limited = [name for name in _LIMITS if name in given]
     return AskedFactors(
         given, controls={name: name for name in given}, titles={name: _LIMITS[name][0] for name in limited},
@@ -211,10 +211,10 @@ def _sizes(item: str) -> list[str]:
 
 def read_mib(text: str) -> float:
     """Read a size with its unit, in MiB. Raises StudyError for another form."""
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise StudyError.one("--memory", f"{text[:60]!r}", "a size with K, M or G", _SIZE_EXAMPLE)
-    return float(match[1]) * _MIB_OF[match[2].upper()]
+    try:
+        return parse_mib(text)
+    except ValueError as error:
+        raise StudyError.one("--memory", f"{text[:60]!r}", "a size with K, M or G", _SIZE_EXAMPLE) from error
 
 
 _SIZE_EXAMPLE = "such as 256M, or 256M:2G:*2"
@@ -252,7 +252,7 @@ def _study(
     subcommand: str = "measure",
     copies: int = 1,
 ) -> CommandStudy:
-    factors = _merge_factors(factors, limit_factors(options))
+    factors = _merge_factors(factors, limit_factors(options, factors.controls))
     precision = {"precision": factors.precision} if factors.precision else {}
     limits: dict[str, str | int] = {
         "max_reruns": options.max_reruns,

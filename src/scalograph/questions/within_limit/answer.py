@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import sqrt
 from statistics import fmean
 
+from scalograph.analysis.crossing import CREDIBLE, SURE
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, SampleMap, tabulate
 from scalograph.findings.sample import read_named_records, replay_runs
@@ -11,7 +12,6 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, TableDoc
 from scalograph.questions.within_limit.claim import limit_claim
 from scalograph.questions.within_limit.document import LimitedRun, WithinLimit
-from scalograph.questions.within_limit.model import CREDIBLE, SURE
 from scalograph.questions.within_limit.search_state import begin
 from scalograph.text.warning_catalog import Caveat
 from scalograph.verdict.little import driver_load

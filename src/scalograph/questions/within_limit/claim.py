@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from scalograph.analysis.crossing import SURE
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.claims import case, missing_response, state, why_unanswerable
 from scalograph.questions.within_limit.document import WithinLimit
-from scalograph.questions.within_limit.model import SURE
 from scalograph.text.cell_numbers import is_resolved
 from scalograph.text.format import level_text, number
 from scalograph.text.scale import scale_for

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from scalograph.analysis.crossing import Crossing, Posterior, posterior
 from scalograph.design.search_steps import Configuration, Search, count_levels, searched_factor
-from scalograph.questions.within_limit.model import Crossing, Posterior, posterior
 from scalograph.study.model import Study
 from scalograph.study.responses import primary_response
 
