@@ -87,6 +87,10 @@ class LoadOptions(LimitOptions):
     down: Annotated[str, typer.Option(help="Load after the measured window")] = "0s"
     warmup: Annotated[int, typer.Option(min=0, help="Warm-up requests to each server before each run")] = 100
     cycle: Annotated[str, typer.Option(help="Time between requests of a client: 0 (none), fixed:MS, or exp:MS")] = "0"
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RULE", help="Search the highest load that keeps p99<50ms, errors<0.1%, ...; repeatable"),
+    ] = None
     connections: Annotated[int, typer.Option(min=1, help="With --rate, maximum requests in flight")] = 16
     status: Annotated[int, typer.Option(help="Expected HTTP status")] = 200
     contains: Annotated[str | None, typer.Option(help="Text that a right answer contains")] = None

@@ -230,16 +230,17 @@ def _check_counts(name: str, factor: dict[str, Any], controls: Sequence[str | No
 
 
 def check_limited_response(declared: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Check for one response with a limit, which a search goes by: the first that has a direction."""
+    """Check for responses with limits, which a search goes by: the first that has a direction, and others."""
     responses = {name: response for name, response in declared.items() if isinstance(response, dict)}
     limited = [name for name, response in responses.items() if "limit" in response]
-    if len(limited) != 1:
+    if not limited:
         fix = 'such as [responses.p90] from = "value.p90_ns", unit = "ns", limit = 2e9'
-        yield ("responses",), f"{len(limited)} with a limit", "one: it is searched up to which level it is met", fix
+        yield ("responses",), "0 with a limit", "one or more: it is searched where they are met", fix
         return
     directed = [name for name, response in responses.items() if response.get("better", "lower") != "none"]
-    if directed[:1] != limited:
+    if directed[:1] != limited[:1]:
         fix = 'place it first, or give the others better = "none"'
         yield ("responses", limited[0]), "a limit, after another response", "the first that has a direction", fix
-    elif responses[limited[0]].get("better", "lower") == "higher":
-        yield ("responses", limited[0], "better"), "higher, with a limit", "lower: it is met below", "invert it"
+    for name in limited:
+        if responses[name].get("better", "lower") == "higher":
+            yield ("responses", name, "better"), "higher, with a limit", "lower: it is met below", "invert it"

@@ -318,7 +318,6 @@ ONE_OF_SEVERAL = "factors of several levels, expected one: one program is search
     ("throughput", PROTOCOL, f'[responses.wall]\nfrom = "window.wall"\n{PROTOCOL}', "a wall time"),
     ("throughput", "[1, 2, 4, 8]", '[1, 2, 4, 8]\nrole = "size"', "outside break-even"),
     ("within-limit", "limit = 2000000000.0\n", "", "0 with a limit"),
-    ("within-limit", END, f'[responses.p99]\nfrom = "value.p99_ns"\nlimit = 3e9\n{END}', "2 with a limit"),
     ("within-limit", "[responses.p90]", '[responses.rate]\nfrom = "value.rate"\nbetter = "higher"\n[responses.p90]',
      "after another"),
     ("within-limit", "limit = 2", 'better = "higher"\nlimit = 2', "higher, with a limit"),

@@ -19,15 +19,18 @@ from scalograph.cli.command_line_study.option_texts import (
     limit_factors,
     limit_keys,
     split,
+    unique,
     variables,
 )  # fmt: skip
 from scalograph.cli.overrides import parse_option
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import Problem, ScalographError, StudyError
+from scalograph.questions.asked import is_range, spread_range
 from scalograph.study.processes import HOST, LOOPBACK
 from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
+from scalograph.text.units import parse_duration, parse_percent
 
 # The workloads of our own driver, and of the others.
 OWN, OTHERS = "load", "http-drivers"
@@ -72,7 +75,7 @@ def _refuse(options: LoadOptions, factors: Container[str]) -> None:
         raise StudyError.one("--copies", f"{name} sends to one server only", "", _FIX)
 
 
-QUESTION = "throughput"
+QUESTION, LIMITED = "throughput", "within-limit"
 SERVER, DRIVER = "server", "driver"
 # What counts the load comes first: it is what the curve is drawn along.
 VARIED = ("clients", "rate", "copies", "cpus")
@@ -91,6 +94,9 @@ _RESPONSES = (
     ("driver_cpu", f"process.{DRIVER}.cpu_percent", "%", "none", "CPU usage, driver"),
     ("server_cpu", f"process.{SERVER}.cpu_percent", "%", "none", "CPU usage, server"),
 )
+_ERROR_SHARE = ("error_share", "value.error_percent", "%", "lower", "errors")
+# A level lies within 1% of the one that is wanted.
+_MOST_LEVELS = 1000
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 # Keys of the study, and the options that they come from.
 _OPTIONS = (
@@ -122,20 +128,26 @@ def load_study(options: LoadOptions) -> str:
     called = serve[0] if serve else host if options.pid is None else f"process {options.pid}"
     text = " ".join(serve) or called
     shown = text if len(text) <= MAX_COMMAND and text.isprintable() else called.rpartition("/")[2][:MAX_COMMAND]
+    limits = _limits(options.limit)
+    factors = _load_range(factors) if limits else factors
+    asked = "How much load does `{}` carry within its limits?" if limits else "What is the maximum throughput of `{}`?"
     head = {
         "version": 1,
         "name": study_name((called,), "load"),
-        "title": f"What is the maximum throughput of `{shown}`?",
-        "question": QUESTION,
+        "title": asked.format(shown),
+        "question": LIMITED if limits else QUESTION,
         "work": "total",
         "seed": 1,
     }
     sent = {"targets": target, "path": escape_braces(path), **parameters}
     protocol = {key: getattr(options, key) for key in ("runs", "max_reruns", "budget", "timeout")}
+    if limits:
+        del protocol["runs"]
     lines = [
         HEAD.format("load"), *key_lines(head), *_server(options, serve, f"{host}:{port}", factors),
         *toml_table("[[workload.process]]", {"name": DRIVER, "role": "driver", "use": driver, "parameters": sent}),
-        *_levels(factors), *_responses(bool(serve) or options.pid is not None), *toml_table("[protocol]", protocol),
+        *_levels(factors, not limits), *_responses(bool(serve) or options.pid is not None, limits),
+        *toml_table("[protocol]", protocol),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -224,7 +236,7 @@ def _server(options: LoadOptions, serve: Sequence[str], address: str, factors: M
         yield from toml_table("[[workload.process]]", {**server, "pid": options.pid})
 
 
-def _levels(factors: Mapping[str, str]) -> Iterator[str]:
+def _levels(factors: Mapping[str, str], has_baseline: bool) -> Iterator[str]:
     more = {
         "cpus": {"control": "cpus", "title": "CPUs"}, "rate": {"title": "offered requests", "unit": "1/s"},
         "placement": {"control": "placement"}, **{name: limit_keys(name) for name in _PROCESS_LIMITS},
@@ -232,12 +244,52 @@ def _levels(factors: Mapping[str, str]) -> Iterator[str]:
     for factor, levels in factors.items():
         yield from toml_table(f"[factors.{factor}]", {"levels": levels, **more.get(factor, {})})
     counted = {factor: min(counts) for factor, text in factors.items() if len(counts := count_levels(text)) > 1}
-    if counted:
+    if counted and has_baseline:
         yield from toml_table("[baseline]", dict([next(iter(counted.items()))]))
 
 
-def _responses(has_server: bool) -> Iterator[str]:
-    for response, source, unit, better, title in _RESPONSES:
+def _responses(has_server: bool, limits: Mapping[str, float]) -> Iterator[str]:
+    """Yield the responses; with limits those first, and no other has a direction."""
+    every = [*_RESPONSES, *([_ERROR_SHARE] if _ERROR_SHARE[0] in limits else [])]
+    for response, source, unit, better, title in sorted(every, key=lambda row: bool(limits) and row[0] not in limits):
         if has_server or not source.startswith("process."):
-            keys = {"from": source, "unit": unit, "better": better, "title": title}
+            better = "none" if limits and response not in limits else better
+            title = response if response in limits and source.endswith("_ns") else title
+            keys = {"from": source, "unit": unit, "better": better, "title": title, "limit": limits.get(response)}
             yield from toml_table(f"[responses.{response}]", keys)
+
+
+_LIMIT = re.compile(r"\s*(p50|p90|p99|errors)\s*<=?\s*([0-9.]+\s*[a-zµ%]+)\s*")
+
+
+def _limits(texts: Sequence[str] | None) -> dict[str, float]:
+    """Return the limits by response, in its unit: ns, or percent of requests. Raises StudyError for another form."""
+    return unique("--limit", [_read_limit(text) for text in texts or ()])
+
+
+def _read_limit(text: str) -> tuple[str, float]:
+    match = _LIMIT.fullmatch(text)
+    try:
+        if match is None:
+            raise ValueError
+        if match[1] == "errors":
+            return _ERROR_SHARE[0], 100 * _positive(parse_percent(match[2]))
+        return match[1], 1e9 * _positive(parse_duration(match[2]))
+    except ValueError:
+        expected = "p50, p90 or p99 < a time, or errors < a share"
+        raise StudyError.one("--limit", f"{text[:60]!r}", expected, "such as 'p99<50ms', 'errors<0.1%'") from None
+
+
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise ValueError
+    return value
+
+
+def _load_range(factors: Mapping[str, str]) -> dict[str, str]:
+    """Return the factors with counts for the range of the load. Raises StudyError without one range."""
+    load = next(name for name in ("rate", "clients") if name in factors)
+    if not is_range(factors[load]):
+        option = f"--{load}"
+        raise StudyError.one(option, f"{factors[load][:40]!r}", "a range to search", f"such as {option} 10:10000")
+    return {**factors, load: spread_range(factors[load], _MOST_LEVELS, f"--{load}")}
