@@ -1,6 +1,7 @@
 """Options of `measure` and `load`: what is run, its levels, and how often."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -67,7 +68,17 @@ _READY = "When the server is ready: it answers this URL, listens on this port, o
 class LoadOptions(LimitOptions):
     """Options of `load`: server, requests, levels, and duration of the load."""
 
-    get: Annotated[str, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")]
+    get: Annotated[str | None, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")] = (
+        None
+    )
+    post: Annotated[str | None, typer.Option(metavar="URL", help="URL to send a POST request to")] = None
+    body: Annotated[str | None, typer.Option(metavar="TEXT", help="Body of the request; @FILE reads a file")] = None
+    header: Annotated[
+        list[str] | None, typer.Option(metavar="'NAME: VALUE'", help="Header of the request; repeatable")
+    ] = None
+    mix: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Operations to draw requests from, in place of one path")
+    ] = None
     serve: Annotated[
         str | None, typer.Option(metavar="COMMAND", help="Command that starts the server; {port} is a free port")
     ] = None
@@ -91,6 +102,9 @@ class LoadOptions(LimitOptions):
         list[str] | None,
         typer.Option(metavar="RULE", help="Search the highest load that keeps p99<50ms, errors<0.1%, ...; repeatable"),
     ] = None
+    arrivals: Annotated[
+        str, typer.Option(metavar="KIND", help="With --rate, gaps between requests: poisson, or constant")
+    ] = "poisson"
     connections: Annotated[int, typer.Option(min=1, help="With --rate, maximum requests in flight")] = 16
     status: Annotated[int, typer.Option(help="Expected HTTP status")] = 200
     contains: Annotated[str | None, typer.Option(help="Text that a right answer contains")] = None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from scalograph.cli.command_line_study.declaration import (
     HEAD,
@@ -35,8 +36,11 @@ from scalograph.text.units import parse_duration, parse_percent
 # The workloads of our own driver, and of the others.
 OWN, OTHERS = "load", "http-drivers"
 # What our own driver alone can do.
-_OWN_OPTIONS = ("cycle", "down", "status", "contains", "pool")
+_OWN_OPTIONS = ("cycle", "down", "status", "contains", "pool", "post", "body", "header", "mix", "arrivals")
 _FIX = "leave it out, or use --driver load"
+# What --mix takes the place of, and the longest body that a study holds.
+_OF_ONE_REQUEST = ("post", "body", "header", "contains")
+_MOST_BODY = 1000
 REQUEST_S = 10  # until our driver says that a request had no answer
 
 Parameters = dict[str, str | int | float]
@@ -55,8 +59,42 @@ def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Para
     timeout_s = parse_option("--timeout", options.timeout)
     parameters |= {"timeout_ms": round(500 * timeout_s)} if timeout_s < 2 * REQUEST_S else {}
     parameters |= {"down_s": parse_option("--down", options.down), "cycle": options.cycle, "status": options.status}
-    texts = {key: getattr(options, key) for key in ("contains", "pool")}
+    parameters |= {"arrivals": options.arrivals} if "rate" in factors else {}
+    texts = {key: getattr(options, key) for key in ("contains", "pool")} | _request_parameters(options)
     return OWN, parameters | {key: escape_braces(text) for key, text in texts.items() if text}
+
+
+def _request_parameters(options: LoadOptions) -> dict[str, str]:
+    """Return what is sent beside the path. Raises StudyError for options that contradict each other."""
+    if options.mix is not None:
+        if given := next((f"--{name}" for name in _OF_ONE_REQUEST if getattr(options, name)), ""):
+            raise StudyError.one("", f"{given} and --mix exclude each other", "", "leave one out")
+        if not options.mix.is_file():
+            raise StudyError.one("--mix", f'"{options.mix}" is no file', "a file of operations (TOML)")
+        return {"mix": str(options.mix.absolute())}
+    if options.body is not None and options.post is None:
+        raise StudyError.one("--body", "--get sends none", "", "use --post URL")
+    for header in options.header or ():
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*", header):
+            raise StudyError.one(
+                "--header", f"{header[:60]!r}", "NAME: VALUE", "such as 'Content-Type: application/json'"
+            )
+    return {
+        "method": "POST" if options.post else "", "headers": "\n".join(options.header or ()),
+        "body": _read_body(options.body or ""),
+    }  # fmt: skip
+
+
+def _read_body(text: str) -> str:
+    if not text.startswith("@"):
+        return text
+    try:
+        content = Path(text[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError.one("--body", f'"{text[1:][:60]}" cannot be read as text', "a text file") from error
+    if len(content) > _MOST_BODY:
+        raise StudyError.one("--body", f"{len(content)} characters", f"at most {_MOST_BODY}", "send less, or use --mix")
+    return content
 
 
 def escape_braces(text: str) -> str:
@@ -178,9 +216,13 @@ def _server_option(options: LoadOptions) -> str:
 
 def _address(options: LoadOptions) -> tuple[str, str, str]:
     """Return host, port and path of --get."""
-    match = _URL.fullmatch(options.get)
+    if (options.get is None) == (options.post is None):
+        found = "both are given" if options.get else "neither is given"
+        raise StudyError.one("", f"--get and --post: {found}", "", "give one of them: --get http://127.0.0.1:{port}/")
+    asked = options.get or options.post or ""
+    match = _URL.fullmatch(asked)
     if match is None:
-        raise StudyError.one("--get", f"{options.get[:80]!r}", _EXPECTED)
+        raise StudyError.one("--post" if options.post else "--get", f"{asked[:80]!r}", _EXPECTED)
     host, port, path = match[1], match[2] or "80", match[3] or "/"
     if port == "{port}" and not options.serve:
         raise StudyError.one("--get", "no server fills {port}", "", "add --serve COMMAND, or write a number")
