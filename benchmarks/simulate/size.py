@@ -10,19 +10,18 @@ from math import log
 import numpy as np
 
 from scalograph.design.search_steps import Configuration
-from scalograph.questions.size.find import amount_levels
+from scalograph.questions.asked import amount_levels
 from scalograph.questions.size.search_state import SizeState
 from simulate.noise import Noise
 
 # Levels -> time over the limit; None where it is killed.
 Program = Callable[[Configuration], float | None]
-QUOTAS, MEMORIES = "0.1:2", "16M:512M"
+RANGES = {"quota": "0.1:2", "memory": "16M:512M"}
 
 
 def ladders(names: Sequence[str]) -> Mapping[str, list[float]]:
     """Return the levels of `find size`, by amount."""
-    every = {"quota": amount_levels(QUOTAS, "--quota", float), "memory": amount_levels("16:512", "--memory", float)}
-    return {name: every[name] for name in names}
+    return {name: amount_levels(RANGES[name], name) for name in names}
 
 
 def program(rng: np.random.Generator, names: Sequence[str]) -> tuple[Program, Mapping[str, float]]:

@@ -5,14 +5,14 @@ factors of the study, and `figures(findings)`, the answer for machines.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from typing import NamedTuple, Protocol
 
 from scalograph.errors import StudyError
 from scalograph.study.scalars import Level
-from scalograph.text.units import parse_percent
+from scalograph.text.units import parse_mib, parse_percent
 
 
 @dataclass(frozen=True)
@@ -104,3 +104,29 @@ def spread_range(text: str, most: int, option: str) -> str:
         return f"{low}:{high}"
     step = log(high / low) / (most - 1)
     return ",".join(map(str, sorted({round(low * exp(i * step)) for i in range(most)})))
+
+
+# Levels of an amount lie closer together than an interval is wide, and no more of them tell more.
+STEP, MOST_AMOUNTS = 1.02, 150
+_AMOUNTS = re.compile(r"([^:]+):([^:]+)")
+# What a program can be given less of: how an amount is read, and an example.
+_READ: Mapping[str, tuple[Callable[[str], float], str]] = {"quota": (float, "0.1:2"), "memory": (parse_mib, "16M:512M")}
+
+
+def amount_levels(text: str, amount: str) -> list[float]:
+    """Spread levels of an amount over a range, LOW:HIGH, at equal ratios, with three digits.
+
+    Raises StudyError: no such range, told of the option.
+
+    >>> amount_levels("0.5:0.55", "quota"), amount_levels("1M:1.04M", "memory")
+    ([0.5, 0.51, 0.52, 0.53, 0.539, 0.55], [1.0, 1.02, 1.04])
+    """
+    match, (read, example) = _AMOUNTS.fullmatch(text.strip()), _READ[amount]
+    try:
+        low, high = (read(part) for part in match.groups()) if match else (0.0, 0.0)
+    except ValueError as error:
+        raise StudyError.one(f"--{amount}", f"{text[:40]!r}", "LOW:HIGH", f"such as {example}") from error
+    if not 0 < low < high < 1e9:
+        raise StudyError.one(f"--{amount}", f"{text[:40]!r}", "LOW:HIGH, above 0", f"such as {example}")
+    n = min(MOST_AMOUNTS, max(2, round(log(high / low) / log(STEP)) + 1))
+    return sorted({float(f"{low * exp(i * log(high / low) / (n - 1)):.3g}") for i in range(n)})

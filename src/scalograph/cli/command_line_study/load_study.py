@@ -26,7 +26,7 @@ from scalograph.cli.command_line_study.option_texts import (
 from scalograph.cli.overrides import parse_option
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import Problem, ScalographError, StudyError
-from scalograph.questions.asked import is_range, spread_range
+from scalograph.questions.asked import amount_levels, is_range, spread_range
 from scalograph.study.processes import HOST, LOOPBACK
 from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_workload
@@ -113,10 +113,15 @@ def _refuse(options: LoadOptions, factors: Container[str]) -> None:
         raise StudyError.one("--copies", f"{name} sends to one server only", "", _FIX)
 
 
-QUESTION, LIMITED = "throughput", "within-limit"
+QUESTION, LIMITED, SIZED = "throughput", "within-limit", "size"
 SERVER, DRIVER = "server", "driver"
 # What counts the load comes first: it is what the curve is drawn along.
 VARIED = ("clients", "rate", "copies", "cpus")
+# Titles of the study, by what it asks.
+_TITLES = {
+    QUESTION: "What is the maximum throughput of `{}`?", LIMITED: "How much load does `{}` carry within its limits?",
+    SIZED: "What does `{}` need at least, to keep its limits?",
+}  # fmt: skip
 # Of the server alone: keys of its process, which the factors of the same names fill.
 _PROCESS_LIMITS = (CPU_QUOTA, MEMORY_LIMIT)
 _URL = re.compile(r"http://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
@@ -168,12 +173,12 @@ def load_study(options: LoadOptions) -> str:
     shown = text if len(text) <= MAX_COMMAND and text.isprintable() else called.rpartition("/")[2][:MAX_COMMAND]
     limits = _limits(options.limit)
     factors = _load_range(factors) if limits else factors
-    asked = "How much load does `{}` carry within its limits?" if limits else "What is the maximum throughput of `{}`?"
+    asked = _TITLES[_question(factors) if limits else QUESTION]
     head = {
         "version": 1,
         "name": study_name((called,), "load"),
         "title": asked.format(shown),
-        "question": LIMITED if limits else QUESTION,
+        "question": _question(factors) if limits else QUESTION,
         "work": "total",
         "seed": 1,
     }
@@ -217,8 +222,8 @@ def _server_option(options: LoadOptions) -> str:
 def _address(options: LoadOptions) -> tuple[str, str, str]:
     """Return host, port and path of --get."""
     if (options.get is None) == (options.post is None):
-        found = "both are given" if options.get else "neither is given"
-        raise StudyError.one("", f"--get and --post: {found}", "", "give one of them: --get http://127.0.0.1:{port}/")
+        given = "both are given" if options.get else "neither is given"
+        raise StudyError.one("", f"--get and --post: {given}", "", "give one of them: --get http://127.0.0.1:{port}/")
     asked = options.get or options.post or ""
     match = _URL.fullmatch(asked)
     if match is None:
@@ -238,7 +243,10 @@ def _factors(options: LoadOptions) -> dict[str, str]:
     given = {factor: levels for factor in VARIED if (levels := getattr(options, factor)) is not None}
     if "clients" in given and "rate" in given:
         raise StudyError.one("", "--rate and --clients exclude each other", "", "leave one out")
-    limits = limit_factors(options)
+    texts = {name: getattr(options, name) for name in _PROCESS_LIMITS if options.limit}
+    amounts = {name: amount_levels(text, name) for name, text in texts.items() if text and ":" in text}
+    limits = limit_factors(options, amounts)
+    limits.levels.update({name: ",".join(f"{x:g}" for x in levels) for name, levels in amounts.items()})
     for factor in ("copies", "cpus", *limits.levels):
         if factor in {**given, **limits.levels} and not options.serve:
             raise StudyError.one(
@@ -328,9 +336,16 @@ def _positive(value: float) -> float:
     return value
 
 
+def _question(factors: Mapping[str, str]) -> str:
+    """Return what is asked of a server with limits: the least that it needs, or the highest load that it carries."""
+    return SIZED if any("," in factors.get(name, "") for name in _PROCESS_LIMITS) else LIMITED
+
+
 def _load_range(factors: Mapping[str, str]) -> dict[str, str]:
     """Return the factors with counts for the range of the load. Raises StudyError without one range."""
     load = next(name for name in ("rate", "clients") if name in factors)
+    if _question(factors) == SIZED:
+        return dict(factors)
     if not is_range(factors[load]):
         option = f"--{load}"
         raise StudyError.one(option, f"{factors[load][:40]!r}", "a range to search", f"such as {option} 10:10000")

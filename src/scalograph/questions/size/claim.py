@@ -8,11 +8,11 @@ from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase
-from scalograph.questions.claims import case, missing_response, state, why_unanswerable
+from scalograph.questions.claims import case, limit_texts, missing_response, state, why_unanswerable
 from scalograph.questions.size.document import Size, SizeNeed
 from scalograph.text.cell_numbers import is_resolved
-from scalograph.text.format import DASH, level_text, number
-from scalograph.text.scale import scale_for
+from scalograph.text.format import DASH, level_text
+from scalograph.text.short_names import join_names
 
 FORMS = {
     "needs": "The least {amount}[[ for {goal}]] is {need:quantity}[[, at {beside}]].",
@@ -44,10 +44,9 @@ def _outcome(need: SizeNeed) -> str:
 
 def _values(table: Table, result: Size, need: SizeNeed) -> dict[str, Any]:
     view, unit = table.view, table.view.unit(need.factor)
-    scale = scale_for(view.response.unit, [result.limit])
     levels = [float(level) for level in table.study.factors[need.factor].levels]
     beside = [f"{view.title(name)} {level_text(x, view.unit(name))}" for name, x in need.beside.items()]
-    kept = f"{view.title(result.response)} within {number(result.limit, scale)} {scale.unit}".rstrip()
+    kept = join_names(limit_texts(table, "{response} within {limit}"))
     ends = {end: getattr(need.need, end) for end in ("low", "high")}
     return {
         "kept": kept, "goal": kept if need is result.needs[0] else "", "response": view.title(result.response),

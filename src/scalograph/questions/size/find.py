@@ -1,20 +1,14 @@
 """`find size`: its options, the amounts that it may try, and the answer as JSON."""
 
-import re
 from dataclasses import dataclass
-from math import exp, log
 from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.errors import StudyError
-from scalograph.questions.asked import AskedFactors, Option
-from scalograph.text.units import parse_duration, parse_mib
+from scalograph.questions.asked import AskedFactors, Option, amount_levels
+from scalograph.text.units import parse_duration
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-
-# Levels lie closer together than an interval is wide, and no more of them tell more.
-STEP, MOST = 1.02, 150
-_RANGE = re.compile(r"([^:]+):([^:]+)")
 
 
 @dataclass(frozen=True)
@@ -31,14 +25,14 @@ class SizeOptions:
     memory: Annotated[str | None, Option("Memory to try, such as 16M:512M", metavar="LOW:HIGH")] = None
 
     def factors(self) -> AskedFactors:
-        given = {"quota": (self.quota, float, "CPU quota", "CPUs"), "memory": (self.memory, parse_mib, "memory", "MiB")}
-        levels = {name: amount_levels(text, f"--{name}", read) for name, (text, read, *_) in given.items() if text}
+        given = {"quota": (self.quota, "CPU quota", "CPUs"), "memory": (self.memory, "memory", "MiB")}
+        levels = {name: amount_levels(text, name) for name, (text, *_) in given.items() if text}
         if not levels:
             raise StudyError.one("find size", "no amount to search", "--quota, --memory, or both", "add --quota 0.1:2")
         return AskedFactors(
             levels={name: ",".join(f"{x:g}" for x in each) for name, each in levels.items()}, lists=levels,
-            controls={name: name for name in levels}, titles={name: given[name][2] for name in levels},
-            units={name: given[name][3] for name in levels}, limits={"wall": read_limit(self.within)},
+            controls={name: name for name in levels}, titles={name: given[name][1] for name in levels},
+            units={name: given[name][-1] for name in levels}, limits={"wall": read_limit(self.within)},
             title="What does {} need at least?",
         )  # fmt: skip
 
@@ -51,30 +45,10 @@ def read_limit(text: str) -> float:
     try:
         seconds = parse_duration(text)
     except ValueError as error:
-        raise StudyError.one("--within", str(error), "", "such as 30s") from error
+        raise StudyError.one("--within", f"{text[:40]!r}", "a time with its unit", "such as 30s") from error
     if seconds <= 0:
         raise StudyError.one("--within", f"{text!r}", "a time above 0", "such as 30s")
     return seconds
-
-
-def amount_levels(text: str, option: str, read: Any) -> list[float]:
-    """Spread levels over a range, at equal ratios, with three digits.
-
-    >>> amount_levels("0.5:0.55", "--quota", float)
-    [0.5, 0.51, 0.52, 0.53, 0.539, 0.55]
-    """
-    match = _RANGE.fullmatch(text.strip())
-    try:
-        low, high = (read(part) for part in match.groups()) if match else (0.0, 0.0)
-    except ValueError as error:
-        raise StudyError.one(option, str(error)) from error
-    if not 0 < low < high < 1e9:
-        raise StudyError.one(option, f"{text[:40]!r}", "LOW:HIGH, above 0", f"such as {_EXAMPLES[option]}")
-    n = min(MOST, max(2, round(log(high / low) / log(STEP)) + 1))
-    return sorted({float(f"{low * exp(i * log(high / low) / (n - 1)):.3g}") for i in range(n)})
-
-
-_EXAMPLES = {"--quota": "0.1:2", "--memory": "16M:512M"}
 
 
 def figures(findings: "Findings") -> dict[str, Any]:

@@ -82,7 +82,7 @@ def begin(study: Study, configurations: Sequence[Configuration]) -> Search[SizeS
     limit = study.responses[primary_response(study)].limit
     assert limit is not None
     levels: dict[str, list[Any]] = {name: list(factor.levels) for name, factor in study.factors.items()}
-    amounts = {name: [float(x) for x in levels[name]] for name in LIMITS if len(levels.get(name, ())) > 1}
+    amounts = {name: levels[name] for name in LIMITS if len(levels.get(name, ())) > 1}
     base = {name: each[0] for name, each in levels.items() if name not in amounts}
     state = SizeState(amounts, limit, base, configurations)
     most = ceil(1.4 * MOST * len(amounts))

@@ -6,7 +6,7 @@ from scalograph.analysis.crossing import SURE
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.questions.claims import case, missing_response, state, why_unanswerable
+from scalograph.questions.claims import case, limit_texts, missing_response, state, why_unanswerable
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.text.cell_numbers import is_resolved
 from scalograph.text.format import level_text, number
@@ -50,12 +50,7 @@ def _limits(table: Table, result: WithinLimit, values: dict[str, Any]) -> str:
     """Name all limits, with the verb that a sentence goes on from."""
     if not result.others:
         return f"The {values['limit']} limit of {values['response']} is"
-    more = []
-    for name, limit in result.others.items():
-        scale = scale_for(table.study.responses[name].unit, [limit])
-        unit = scale.unit if scale.unit in ("", "%") else f" {scale.unit}"
-        more.append(f"{table.view.title(name)} ({number(limit, scale)}{unit})")
-    return f"The limits of {join_names(['{response} ({limit})'.format(**values), *more])} are"
+    return f"The limits of {join_names(limit_texts(table, '{response} ({limit})'))} are"
 
 
 def _case(result: WithinLimit) -> str:

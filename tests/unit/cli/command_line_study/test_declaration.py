@@ -227,6 +227,9 @@ def test_limits_are_searched_and_a_limited_server_has_them_alone() -> None:
     assert (study["question"], [*responses][:2]) == ("within-limit", ["p99", "error_share"])
     assert (responses["p99"]["limit"], responses["error_share"]["limit"]) == (5e7, 0.1)
     assert {response["better"] for response in [*responses.values()][2:]} == {"none"}
+    sized = made(get=PAGE, serve="./app {port}", limit=["p99<50ms"], rate="100", cpus="1", quota="0.1:1", memory="64M")
+    assert (sized["question"], sized["factors"]["rate"]["levels"]) == ("size", "100")
+    assert sized["factors"]["quota"]["levels"].startswith("0.1,0.102,")
     limited = made(get=PAGE, serve="./app {port}", quota="0.5,1", memory="64M", placement="scatter", cpus="1")
     server, driver = limited["workload"]["process"]
     assert (server["quota"], server["memory"]) == ("{quota}", "{memory}") and "quota" not in driver

@@ -9,18 +9,18 @@ import pytest
 from scalograph.cli import analyze_steps
 from scalograph.errors import Exit
 from scalograph.protocol.findings import Claim, Findings
+from scalograph.questions.asked import amount_levels
 from scalograph.questions.size.document import Size
-from scalograph.questions.size.find import amount_levels, figures
+from scalograph.questions.size.find import figures
 from scalograph.study.levels import Configuration
-from scalograph.text.units import parse_mib
 from tests.kit import simulated
 from tests.kit.findings import cases_of, cells_of, claim_of, part_of
 from tests.kit.shown_numbers import check_numbers
 from tests.kit.studies import a_study
 
 AMOUNTS: dict[str, Any] = {
-    "quota": {"control": "quota", "levels": amount_levels("0.1:2", "--quota", float), "unit": "CPUs"},
-    "memory": {"control": "memory", "levels": amount_levels("16M:512M", "--memory", parse_mib), "unit": "MiB"},
+    "quota": {"control": "quota", "levels": amount_levels("0.1:2", "quota"), "unit": "CPUs"},
+    "memory": {"control": "memory", "levels": amount_levels("16M:512M", "memory"), "unit": "MiB"},
 }
 WALL = {"wall": {"from": "window.wall", "unit": "s", "limit": 2.0, "title": "wall time"}}
 
