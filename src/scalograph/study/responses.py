@@ -131,8 +131,15 @@ LEAST_OVER = 1e-3
 
 
 def limits_of(study: Study) -> dict[str, float]:
-    """Return the limits of the responses that have one, in their units."""
-    return {name: response.limit for name, response in study.responses.items() if response.limit is not None}
+    """Return the limits of the responses that have one, in their units.
+
+    An undisturbed time has the limit of the time that it replaces, which then has none.
+    """
+    limited = {name: response for name, response in study.responses.items() if response.limit is not None}
+    replaced = {
+        f"{response.source.partition('.')[0]}.wall" for name, response in limited.items() if name == UNDISTURBED
+    }
+    return {name: r.limit for name, r in limited.items() if r.source not in replaced and r.limit is not None}
 
 
 def limited_score(study: Study, scores: Mapping[str, float | None]) -> float | None:

@@ -94,5 +94,6 @@ def _matrix(table: Table, result: Size) -> Matrix:
             MatrixCell(text=f"{values['least']} to {values['most']}"), MatrixCell(text=str(len(need.runs))),
         ]  # fmt: skip
         rows.append(MatrixRow(label=f"{values['amount']} ({table.view.unit(need.factor)})", cells=cells))
-    kept = _values(table, result, result.needs[0])["kept"]
-    return Matrix(title="least amounts", unit="", columns=[f"for {kept}", "with less", "tested", "runs"], rows=rows)
+    limits = join_names(limit_texts(table, "{limit}"))
+    columns = [f"least for {limits}", "with less", "tested", "runs"]
+    return Matrix(title="least amounts", unit="", columns=columns, rows=rows)

@@ -13,6 +13,8 @@ from scalograph.questions.asked import amount_levels
 from scalograph.questions.size.document import Size
 from scalograph.questions.size.find import figures
 from scalograph.study.levels import Configuration
+from scalograph.study.load import parse
+from scalograph.study.responses import limited_score, limits_of
 from tests.kit import simulated
 from tests.kit.findings import cases_of, cells_of, claim_of, part_of
 from tests.kit.shown_numbers import check_numbers
@@ -75,3 +77,10 @@ def test_a_program_that_always_fails_has_no_answer(tmp_path: Path) -> None:
     study = a_study({"memory": AMOUNTS["memory"]}, question="size", responses=WALL)
     _, found = simulated.run(tmp_path, machine, study, 4)
     assert claim_of(found).sentences[0].startswith("No answer") and found.trust.level == "unusable"
+
+
+def test_an_undisturbed_time_has_the_limit_of_the_time_that_it_replaces() -> None:
+    corrected = {"undisturbed": {"from": "window.undisturbed", "unit": "s", "limit": 2.0}, **WALL}
+    study = parse(a_study({"quota": AMOUNTS["quota"]}, question="size", responses=corrected))
+    assert limits_of(study) == {"undisturbed": 2.0}
+    assert limited_score(study, {"undisturbed": 1.0, "wall": 9.0}) == 1.0
