@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from command_common import _show
-from settings_kills import QUICK, SEED, Campaign, _import_all, figures
+from settings_kills import QUICK, SEED, Campaign, _events, _import_all, figures
 
 from scalograph.control.capacity import find_quota_refusal
 from scalograph.control.memory import MIB, find_memory_refusal
@@ -74,6 +74,7 @@ class LimitCampaign(Campaign):
             given = {"quota": figures.get("quota_cpus") or "none", "memory": limit / MIB if limit else "none"}
             if given != levels:
                 self._fault("proof missing", f"{run['run']}: {given} for {levels}")
+        self.n_restored += sum(event.get("about") == "restored" for event in _events(results))
 
 
 def main() -> int:

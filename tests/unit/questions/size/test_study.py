@@ -80,7 +80,8 @@ def test_a_program_that_always_fails_has_no_answer(tmp_path: Path) -> None:
 
 
 def test_an_undisturbed_time_has_the_limit_of_the_time_that_it_replaces() -> None:
-    corrected = {"undisturbed": {"from": "window.undisturbed", "unit": "s", "limit": 2.0}, **WALL}
+    raw = {**WALL["wall"], "from": "run.wall"}
+    corrected = {"undisturbed": {**raw, "from": "run.undisturbed"}, "wall": raw}
     study = parse(a_study({"quota": AMOUNTS["quota"]}, question="size", responses=corrected))
     assert limits_of(study) == {"undisturbed": 2.0}
     assert limited_score(study, {"undisturbed": 1.0, "wall": 9.0}) == 1.0
