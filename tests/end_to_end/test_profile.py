@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.profile.recorder import refuse_unable
+from scalograph.profile.perf_runs import refuse_unable
 from scalograph.profile.recording import why_unrecordable
 from scalograph.system.platform_facts import find_jvms
 from tests.kit.command import in_process
@@ -100,24 +100,23 @@ def native(folder: Path, copies: int = 1) -> Path:
 
 
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
-def test_a_program_without_java_is_sampled_by_perf(tmp_path: Path) -> None:
-    """Nine tenths of its work are in `inner`, which `outer` calls."""
+@pytest.mark.parametrize("copies", [1, 2])
+def test_programs_without_java_are_sampled_by_perf(copies: int, tmp_path: Path) -> None:
+    """Nine tenths of their work are in `inner`, which `outer` calls; two copies are recorded with the machine."""
     try:
-        refuse_unable(tmp_path)
+        refuse_unable(tmp_path, is_wide=copies > 1)
     except HostError as error:
         pytest.skip(str(error))
-    results = native(tmp_path)
-    complete("profile", results, "--period", "1ms", "--study", "study.toml", cwd=tmp_path, codes=(0,))
-    found = json.loads((results / "profile.json").read_text())
-    (seen,) = (one["seen"] for one in found["profiled"])
-    assert found["recorder"] == "perf" and seen["stacks"][0]["frames"][:3] == ["inner", "outer", "main"]
+    results = native(tmp_path, copies)
+    options = ("--period", "1ms", "--study", "study.toml", "--wait-lock", "5m")
+    complete("profile", results, *options, cwd=tmp_path, codes=(0,))
+    profile = json.loads((results / "profile.json").read_text())
+    (seen,) = (run["seen"] for run in profile["profiled"])
+    assert profile["recorder"] == "perf" and seen["stacks"][0]["frames"][:3] == ["inner", "outer", "main"]
     assert seen["n_samples"] > 0 and 0 < seen["stacks"][0]["share"] <= 1
 
 
-def test_several_programs_without_java_and_results_without_a_journal_are_refused(tmp_path: Path) -> None:
-    results = native(tmp_path, copies=2)
-    done = complete("profile", results, "--study", "study.toml", cwd=tmp_path, codes=(2,))
-    assert "several processes or copies" in done.stderr
+def test_results_without_a_journal_are_refused(tmp_path: Path) -> None:
     done = in_process("profile", tmp_path, cwd=tmp_path)
     error, hint = done.stderr.splitlines()
     assert done.returncode == 6 and "journal.jsonl: no such file" in error and hint == "hint: run the study first"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import results, saved_documents
 from scalograph.protocol.findings import Findings
-from scalograph.questions.registry import FAILURES_ANSWER, role, roles_present
+from scalograph.questions.registry import expects_failures, role, roles_present
 from scalograph.study.declare import Declared, claimed_responses, claims_of
 from scalograph.study.load import load
 from scalograph.study.model import Study, replace_claims
@@ -155,9 +155,10 @@ def exit_code(findings: Findings, strict: bool = True, answered: bool | None = N
     If `strict`, a configuration short of its runs ends in 5 too. `answered`: whether an answer is shown; None:
     as in the findings.
     """
-    if findings.runs.n_empty and findings.study.question not in FAILURES_ANSWER:
-        return Exit.CONFIGURATION_FAILED
     asked = findings.parts.get(findings.study.question)
+    is_expected = asked is not None and asked.decided is True and expects_failures(findings.study.question)
+    if findings.runs.n_empty and not is_expected:
+        return Exit.CONFIGURATION_FAILED
     is_open = asked is not None and asked.decided is False
     if answered is None:
         answered = findings.claim is None or findings.claim.answered

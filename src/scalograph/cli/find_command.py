@@ -1,6 +1,7 @@
 """`scalograph find`: searches that place each run where it decides most."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from scalograph.cli.app import LateCommands
 from scalograph.cli.explaining import ExplainedOptions
 from scalograph.cli.help_layout import GroupedCommand
 from scalograph.cli.options import SearchOptions, group_options
-from scalograph.questions.asked import QuestionOptions
+from scalograph.questions.asked import AskedFactors, AskedRevisions, QuestionOptions
 from scalograph.questions.registry import role, roles_present
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def _find() -> None:
     scalograph find cliff --range 1:512 -- ./prog -t {threads}
     scalograph find size --within 30s --quota 0.1:2 --memory 16M:512M -- ./prog
     scalograph find break-even --size 16:65536 -- ./prog {version} {size}
+    scalograph find commit --good v1.0 --bad main --build make -- {version}/prog
     scalograph find tunables --env MALLOC_ARENA_MAX=8,1,2 --option -O0,-O2 -- ./prog
     """
 
@@ -61,16 +63,35 @@ def _search(question: str) -> Callable[..., int]:
     options_of = role(question, "find").OPTIONS
 
     def search(asked: QuestionOptions, options: SearchOptions, explained: ExplainedOptions) -> int:
+        return run(asked.factors(), options, explained)
+
+    def run(factors: AskedFactors, options: SearchOptions, explained: ExplainedOptions) -> int:
         from scalograph.cli.command_line_study.declaration import study_text
         from scalograph.cli.command_line_study.option_texts import search_study
         from scalograph.cli.measure_output import print_findings, run_command_study, search_document
 
-        text = study_text(search_study(question, asked.factors(), options))
+        study = search_study(question, factors, options)
+        if revisions := factors.revisions:
+            from scalograph.cli.command_line_study.built_revisions import insert_searched_revisions
+
+            study = insert_searched_revisions(study, revisions, options)
+        merged: list[AskedRevisions] = []
 
         def answer(session: "Session") -> int:
-            return print_findings(session, options, partial(search_document, question))
+            code = print_findings(session, options, partial(search_document, question))
+            if revisions and not code and not (options.json or options.export_json):  # one document each
+                from scalograph.cli.command_line_study.built_revisions import merged_revisions
 
-        return run_command_study(text, options, answer, consent=options.consent(), explains=explained.explain)
+                merged.extend(merged_revisions(session, revisions))
+            return code
+
+        code = run_command_study(
+            study_text(study), options, answer, consent=options.consent(), explains=explained.explain
+        )
+        for inside in merged:
+            folder = options.output and options.output.with_name(f"{options.output.name}-inside")
+            code = run(replace(factors, revisions=inside), replace(options, output=folder), explained)
+        return code
 
     search.__doc__ = options_of.__doc__
     return group_options(search, options_of, SearchOptions, ExplainedOptions)

@@ -178,6 +178,9 @@ class CommandOptions(LimitOptions):
     stdout: Annotated[
         str | None, typer.Option("--stdout", metavar="null|pipe|tty|FILE", help="Standard output (default null)")
     ] = None
+    events: Annotated[
+        bool, typer.Option("--events", help="The command writes the times of its own window (SCALOGRAPH_EVENTS)")
+    ] = False
     ok_exit: Annotated[str, typer.Option("--ok-exit", help="Exit codes to treat as success, such as 0,1")] = "0"
     output: OutDir = None
     wait_quiet: WaitQuiet = None

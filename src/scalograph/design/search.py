@@ -165,6 +165,10 @@ class SearchPlan:
         if self.block_size == 1:
             levels = count_noun(len(self._design.configurations), "configuration")
             return f"{levels}; {first} runs first, then one at a time where it decides most, at most {self.most_runs}"
+        if self.block_size > 2:
+            versions = count_noun(len(self._design.configurations), "version")
+            most = f"at most {self.most_runs} runs"
+            return f"{versions}; {first} pairs of the ends first, then one at a time beside both, {most}"
         pairs = f"{first} pairs of runs first, then a pair at a time where it decides most"
         most = f"at most {self.most_runs} runs with those that are made again"
         return f"{len(self._search.steps)} points, two versions; {pairs}, {most}"

@@ -50,7 +50,7 @@ class Search(Generic[C]):
         state: what is known; mutable.
         most: runs at most, including disturbed ones.
         seed: of the order of the runs in a step.
-        combine: the score of a step from those of its runs, in the order of `steps`.
+        combine: the score of a step, as the state observes it, from those of its runs, in the order of `steps`.
     """
 
     what: str
@@ -59,7 +59,7 @@ class Search(Generic[C]):
     state: C
     most: int
     seed: int = 0
-    combine: Callable[[Sequence[float]], float] = field(default=lambda scores: scores[0])
+    combine: Callable[[Sequence[float]], Any] = field(default=lambda scores: scores[0])
 
     def order(self, number: int, level: int) -> list[Configuration]:
         """Return the runs of a step in random order, so that drift favors none."""
@@ -72,22 +72,28 @@ class SearchSteps:
     def __init__(self, search: Search[Any]) -> None:
         self._search = search
         self._state: SearchState = search.state
-        self._levels: dict[Key, int] = {}
+        self._levels: dict[Key, list[int]] = {}
         self._n_known = 0
         self.block = 0
         self._scores: dict[Key, float] = {}
 
     def level_of(self, configuration: Configuration) -> int | None:
-        """Return the level that has a configuration, or None; the search may have added steps."""
+        """Return the level that has a configuration, or None; the search may have added steps.
+
+        Where several share it, the one that the state wants: it wants no other before its step has ended.
+        """
         key = configuration_key(configuration)
         if key not in self._levels and len(self._search.steps) > self._n_known:
-            self._levels |= {
-                configuration_key(t): level
-                for level, configurations in self._search.steps.items()
-                for t in configurations
-            }
+            self._levels = {}
+            for level, configurations in self._search.steps.items():
+                for t in configurations:
+                    self._levels.setdefault(configuration_key(t), []).append(level)
             self._n_known = len(self._search.steps)
-        return self._levels.get(key)
+        levels = self._levels.get(key, [])
+        if len(levels) > 1:
+            wanted = self._state.next_level
+            return wanted if wanted in levels else levels[0]
+        return next(iter(levels), None)
 
     def begin(self, block: int) -> None:
         """Continue the step of a block; the scores of an unfinished other step are dropped."""

@@ -13,6 +13,7 @@ FILE = "explanation.json"
 PART = "explanation"  # of the findings
 MAX_BYTES = 1 << 20
 MAX_PARTS = 40
+MAX_STACKS, MAX_FRAMES = 200, 32
 # Below this share of a level's CPU time nothing is lost that anybody would look for.
 LEAST_LOSS = 0.05
 # A part below this share of the loss is omitted.
@@ -35,14 +36,28 @@ class LossPart(Value):
 
     Attributes:
         kind: what was waited for, as `profile.wait_kinds` names it; `inflation`: CPU time of the program itself.
-        what: the function, empty if none is known; `caller` calls it.
+        what: the function, empty if none is known; `caller` calls it. `on` is the class of a Java monitor.
+        service: the process of the study that it is in; `waiter` is the one that waits for it.
         before_s: CPU seconds per unit of work at the first level; `after_s` at the second.
     """
 
     kind: Name
     what: Annotated[str, StringConstraints(max_length=256)] = ""
     caller: Annotated[str, StringConstraints(max_length=256)] = ""
+    on: Annotated[str, StringConstraints(max_length=256)] = ""
+    service: Annotated[str, StringConstraints(max_length=64)] = ""
+    waiter: Annotated[str, StringConstraints(max_length=64)] = ""
     share: Share
+    before_s: float
+    after_s: float
+
+
+class StackLoss(Value):
+    """CPU seconds per unit of work of one stack at both levels; `frames` begin with the outermost function."""
+
+    kind: Name
+    service: Annotated[str, StringConstraints(max_length=64)] = ""
+    frames: tuple[Annotated[str, StringConstraints(max_length=256)], ...] = Field(max_length=MAX_FRAMES)
     before_s: float
     after_s: float
 
@@ -95,6 +110,7 @@ class Explanation(Value):
     lost_cpus: Share
     parts: tuple[LossPart, ...] = Field(default=(), max_length=MAX_PARTS)
     unexplained: Share | None = None
+    stacks: tuple[StackLoss, ...] = Field(default=(), max_length=MAX_STACKS, description="the largest first")
     ruled_out: tuple[Name, ...] = ()
     not_visible: tuple[Text, ...] = ()
     trials: tuple[Trial, ...] = Field(default=(), max_length=16)

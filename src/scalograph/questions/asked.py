@@ -16,6 +16,15 @@ from scalograph.text.units import parse_mib, parse_percent
 
 
 @dataclass(frozen=True)
+class AskedRevisions:
+    """Commits of a git repository from a good one to a bad one, and the command that builds each; empty for none."""
+
+    good: str
+    bad: str
+    build: str
+
+
+@dataclass(frozen=True)
 class AskedFactors:
     """Factors of a search, from a command line.
 
@@ -31,6 +40,8 @@ class AskedFactors:
         limits: what a response must not exceed, by its name, in its unit.
         runs: of each configuration, where the plan leaves that open.
         title: of the study, with {} for the command; empty for what varies.
+        vary: what is drawn anew for each block.
+        revisions: they become the levels of `version`.
     """
 
     levels: dict[str, str]
@@ -47,6 +58,8 @@ class AskedFactors:
     plan: str | None = None
     runs: int | None = None
     title: str = ""
+    vary: Sequence[str] = ()
+    revisions: AskedRevisions | None = None
 
 
 class Option(NamedTuple):

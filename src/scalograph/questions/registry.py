@@ -4,7 +4,8 @@ A further question is a folder and a row. Rows are strings, so that a study name
 a lower floor than the folders are; nothing of a folder is imported before it is asked for. The modules of a folder are
 its roles:
 
-`check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written
+`check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written; `FAILURES_EXPECTED`
+            where an answer may stand beside configurations that failed
 `model*`    the statistics
 `search_state` what is known after some runs, and which comes next; `begin(study, configurations)` begins the search
 `plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of its search, or of a sweep; it
@@ -45,6 +46,7 @@ QUESTIONS: dict[str, str] = {
     "within-limit": "scalograph.questions.within_limit",
     "tunables": "scalograph.questions.tunables",
     "size": "scalograph.questions.size",
+    "commit": "scalograph.questions.commit",
 }
 # Where a configuration that fails is an answer: it was given too little.
 FAILURES_ANSWER = ("size",)
@@ -85,6 +87,11 @@ def basis(question: str) -> Basis:
     """Tell what the answer to a question rests on, as its role `check` says."""
     rests_on: Basis = role(question, "check").BASIS
     return rests_on
+
+
+def expects_failures(question: str) -> bool:
+    """Tell whether configurations may fail without failing a study that is answered."""
+    return getattr(role(question, "check"), "FAILURES_EXPECTED", False)
 
 
 def has_curves(question: str) -> bool:

@@ -1,6 +1,5 @@
 """Compile a workload once for each source, compiler and release; keep the result in a cache."""
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
-from scalograph.run.interrupts import run_or_refuse
+from scalograph.run.interrupts import run_or_refuse, tool_environment
 from scalograph.study.workload import Build, Workload
 from scalograph.system.private_dir import cache_folder, cache_key, fill_atomically
 
@@ -24,11 +23,6 @@ _INSTALL = {
 _QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 # Where cargo keeps what it makes on the way.
 _SCRATCH = ".target"
-# What finds a compiler and what it fetches; nothing that changes what it makes without changing its version.
-PASSED_ON = (
-    *("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy"),
-    *("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"),
-)
 
 
 @dataclass(frozen=True)
@@ -155,8 +149,6 @@ def _command(folder: Path, step: _Step, target: Path) -> list[str]:
 def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
     # Without the caller's JAVA_TOOL_OPTIONS and the like, nor what cargo finds in the folder it is called from: a build
     # depends on nothing that its key does not hold.
-    environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    environ["LC_ALL"] = "C.UTF-8"
     late = (argv[0], f"did not {what} within {TIMEOUT_S} s", "an answer", "try it by hand")
     absent = (argv[0], "cannot be started", "a compiler", "install it again")
-    return run_or_refuse(argv, environ, TIMEOUT_S, Path("/"), late, absent)
+    return run_or_refuse(argv, tool_environment(), TIMEOUT_S, Path("/"), late, absent)

@@ -71,6 +71,18 @@ def make_interrupt(number: int | None) -> KeyboardInterrupt:
     return Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
 
 
+# What finds a compiler and what it fetches; nothing that changes what it makes without changing its version.
+_PASSED_ON = (
+    *("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy"),
+    *("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"),
+)
+
+
+def tool_environment() -> dict[str, str]:
+    """Return the variables of a program that makes something: the result depends on nothing else of the caller's."""
+    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {"LC_ALL": "C.UTF-8"}
+
+
 # What was killed has gone by then, unless the kernel holds it.
 _DEATH_S = 5.0
 

@@ -82,13 +82,17 @@ def is_on_path(name: str, path: str | None) -> bool:
 
 
 def find_programs(planned: Plan, is_there: Callable[[str, str | None], bool] = is_on_path) -> Launch:
-    """Look for the program of each configuration, and return the first launch. Raises HostError: one is missing."""
+    """Look for the program of each configuration, and return the first launch; `prepare` may make those of levels.
+
+    Raises HostError: one is missing.
+    """
     programs = dict[tuple[str, str | None], Launch]()
     for processes in (launches(planned, configuration) for configuration in planned.design.configurations):
         for launch in processes:
             programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
+    is_made = "prepare" in planned.program.steps and len({name for name, _ in programs}) > 1
     for name, path in programs:
-        if not is_there(name, path):
+        if not is_there(name, path) and not is_made:
             raise _missing_program("workload", name, "workload.command")
     return next(iter(programs.values()))
 

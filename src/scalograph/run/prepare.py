@@ -1,6 +1,5 @@
 """Prepare what a workload needs and cannot ship (a source tree, say): its program fills a cache folder, once."""
 
-import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from scalograph.errors import HostError, MissingError, Problem, StudyError
 from scalograph.protocol.written_file import replace_file
 from scalograph.run.build import own_files
-from scalograph.run.interrupts import run_or_refuse
+from scalograph.run.interrupts import run_or_refuse, tool_environment
 from scalograph.study.processes import fill
 from scalograph.study.workload import Prepare, Workload
 from scalograph.system.private_dir import cache_folder, cache_key, fill_atomically
@@ -18,8 +17,6 @@ TIMEOUT_S = 3600
 SHOWN_LINES = 6
 # How a program ends that lacks something here (protocol/workload.md), and how it names what it made the folder with.
 UNAVAILABLE, USES = 69, "uses /"
-# What a program needs that fetches something, and nothing that would change what it makes.
-PASSED_ON = ("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")
 
 
 def prepare(
@@ -120,11 +117,10 @@ def _write_lines(file: Path, lines: Sequence[str]) -> None:
 def _run_program(workload: Workload, values: Mapping[str, Any], target: Path, name: str) -> list[str]:
     assert workload.prepare is not None
     argv = fill(workload.prepare.argv, {**values, "into": str(target), "prepared": str(target.parent)})
-    environ = {variable: os.environ[variable] for variable in PASSED_ON if variable in os.environ}
     where = f"workload {workload.name}"
     late = (where, f"was not prepared within {TIMEOUT_S} s", "an end", "try it by hand")
     absent = (where, f"{argv[0]} cannot be started", "a program", "install it")
-    done = run_or_refuse(argv, {**environ, "LC_ALL": "C.UTF-8"}, TIMEOUT_S, target, late, absent)
+    done = run_or_refuse(argv, tool_environment(), TIMEOUT_S, target, late, absent)
     if done.returncode:
         lines = done.stderr.strip().splitlines()[-SHOWN_LINES:] or [f"exit code {done.returncode}"]
         problem = Problem(where, "cannot be prepared: " + "\n".join(lines))

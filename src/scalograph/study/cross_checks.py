@@ -196,13 +196,18 @@ def check_ignored_keys(raw: dict[str, Any], *keys: str) -> Iterator[Mistake]:
 
 def check_single_factor(factors: RawFactors, controls: Sequence[str | None] | None = None) -> Iterator[Mistake]:
     """Check that a single factor of counts, with one of these controls, can be searched along."""
+    yield from check_one_varies(factors)
+    many = [name for name, factor in factors.items() if has_several_levels(factor)]
+    if len(many) == 1:
+        yield from _check_counts(many[0], factors[many[0]], controls)
+
+
+def check_one_varies(factors: RawFactors) -> Iterator[Mistake]:
+    """Check that a single factor has several levels."""
     many = [name for name, factor in factors.items() if has_several_levels(factor)]
     if len(many) != 1:
         text = f"{len(many)} factors of several levels" + (f": {', '.join(many)}" if many else "")
         yield ("factors",), text, "one: one program is searched", "give the others one level"
-        return
-    (name,) = many
-    yield from _check_counts(name, factors[name], controls)
 
 
 def check_precision_runs(raw: dict[str, Any]) -> Iterator[Mistake]:

@@ -87,12 +87,32 @@ def trial_sentence(trial: Trial) -> str:
     return fill(_TRIED, values)
 
 
+def defect_sentence(lack: str, module: str, share: float, package: str) -> str:
+    """Return what stacks of a file lack, and what gives it: symbols of its package, or another build."""
+    stacks = f"in {percent(share)} of the stacks"
+    if lack == "alone":
+        return f"Callers of functions of {module} are not known {stacks}: link it with -Wl,--eh-frame-hdr."
+    if module == "[compiled]":
+        return f"Code compiled at run time has no names {stacks}: no map for perf."
+    remedy = "install its debug symbols" if ".so" in module else "build it with -g, and do not strip it"
+    remedy = f"install {package}-dbgsym" if package else remedy
+    return f"Functions of {module or 'unknown files'} have no names {stacks}: {remedy}."
+
+
+def kind_text(kind: str) -> str:
+    """Return a kind of lost time in words; CPU time of the program is its own work."""
+    return OWN_WORK if kind == "user" else _WORDS.get(kind, kind)
+
+
 def cause_text(part: LossPart) -> str:
-    """Return a cause in words: "waiting for a lock in insert"."""
-    words, what = _WORDS.get(part.kind, part.kind), part.what
-    if not what:
-        return words
-    return f"{words} in {what}" + (f", called by {part.caller}" if part.caller else "")
+    """Return a cause in words: "waiting for a lock in insert", "app waits for database: sleeping in flush"."""
+    words = _WORDS.get(part.kind, part.kind) + (f" of {part.on}" if part.on else "")
+    lead = f"{part.waiter} waits for {part.service}: " if part.waiter else f"{part.service}: " if part.service else ""
+    if part.kind == "serial" and part.service:
+        lead, words = (lead, "work") if part.waiter else ("", f"idle while {part.service} works")
+    if part.what:
+        words += f" in {part.what}" + (f", called by {part.caller}" if part.caller else "")
+    return lead + words
 
 
 def _estimate(share: Share) -> Estimate:

@@ -1,52 +1,16 @@
 """Made-up recordings whose lost CPU time is known by construction."""
 
+from dataclasses import replace
+
 import pytest
 
-from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
+from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
 from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
-from scalograph.profile.perf_trace import Frame, parse_stack, parse_trace
+from scalograph.profile.perf_trace import Frame, parse_stack
 from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
 from scalograph.protocol.record import RunFigures
-
-MS = 1_000_000
-LOCK = ["schedule ([kernel.kallsyms])", "futex_wait ([kernel.kallsyms])", "__pthread_mutex_lock (/lib/libc.so.6)"]
-BARRIER = [*LOCK[:2], "pthread_barrier_wait (/lib/libc.so.6)"]
-CONDITION = [*LOCK[:2], "pthread_cond_wait@@GLIBC_2.3.2 (/lib/libc.so.6)"]
-DISK = ["schedule ([kernel.kallsyms])", "io_schedule ([kernel.kallsyms])", "__x64_sys_fsync ([kernel.kallsyms])"]
-
-
-class Recording:
-    """Lines of `perf script` of made-up tasks; times in ms."""
-
-    def __init__(self):
-        self.lines = []
-
-    def add(self, tid, ms, text, frames=(), cpu=0):
-        ns = round(ms * MS)
-        head = f" 7/{tid} [{cpu:03d}] {ns // 10**9}.{ns % 10**9:09d}: {text}"
-        self.lines.append((ns, [head, *(f"\t{16 * i + 16:x} {frame}" for i, frame in enumerate(frames)), ""]))
-
-    def stay(self, tid, start, end, stack=(), *, preempt=False, works="spin", cpu=0):
-        self.add(tid, start, "PERF_RECORD_SWITCH IN", cpu=cpu)
-        self.add(tid, (start + end) / 2, "cpu-clock/freq=99/: ", [f"{works} (/bin/prog)", "worker (/bin/prog)"])
-        if stack:
-            self.add(tid, end - 1e-5, "context-switches/period=1/: ", [*stack, "insert (/bin/prog)"])
-        self.add(tid, end, "PERF_RECORD_SWITCH OUT" + (" preempt" if preempt else ""), cpu=cpu)
-
-    def wake(self, tid, ms, wakee, frames=("wake_up_q ([kernel.kallsyms])",)):
-        self.add(tid, ms, f"sched:sched_waking: comm=a b pid={wakee} prio=120 target_cpu=000", frames)
-
-    def parse(self):
-        return parse_trace(line for _, lines in sorted(self.lines, key=lambda each: each[0]) for line in lines)
-
-
-def shares(budget):
-    """Milliseconds by kind and innermost function, rounded."""
-    parts = {}
-    for cause, seconds in budget.parts.items():
-        key = cause.kind, cause.stack[0].name if cause.stack else ""
-        parts[key] = round(parts.get(key, 0) + 1000 * seconds, 2)
-    return {key: ms for key, ms in parts.items() if ms >= 0.01}
+from scalograph.text.explained import cause_text
+from tests.kit.perf import BARRIER, CONDITION, DISK, LOCK, MS, Recording, shares
 
 
 def test_an_idle_cpu_is_charged_to_the_lock_that_its_next_task_waits_for():
@@ -178,11 +142,14 @@ def test_a_recording_of_the_machine_holds_the_run_and_what_it_started_within_its
     recording = Recording()
     recording.add(5, 0, "PERF_RECORD_FORK(8:20):(7:5)")
     recording.stay(5, 0.5, 10)
-    recording.stay(20, 2, 8)
+    # Of all CPUs a switch has another name.
+    recording.add(20, 2, "PERF_RECORD_SWITCH_CPU_WIDE IN           prev pid/tid:     7/5")
+    recording.add(20, 8, "PERF_RECORD_SWITCH_CPU_WIDE OUT preempt  next pid/tid:     9/9")
     recording.lines.append((3 * MS, [" 9/9 [001] 0.003000000: PERF_RECORD_SWITCH IN", ""]))
     trace = recording.parse()
     assert sorted(trace.tasks) == [5, 9, 20]
-    ours = trace.cut({7}, 1 * MS, 6 * MS)
+    ours = trace.cut({7: "app"}, 1 * MS, 6 * MS)
+    assert {task.service for task in ours.tasks.values()} == {"app"}
     assert {tid: [(stay.start, stay.end) for stay in task.stays] for tid, task in ours.tasks.items()} == {
         5: [(1 * MS, 6 * MS)], 20: [(2 * MS, 6 * MS)],
     }  # fmt: skip
@@ -351,3 +318,34 @@ def test_tasks_behind_each_other_are_no_loss_while_other_programs_have_the_other
     budget = exclude_others(split_capacity(recording.parse(), 2), run)
     assert shares(budget).get(("ready", "")) == (ready_ms and pytest.approx(ready_ms, abs=1))
     assert sum(budget.parts.values()) == pytest.approx(budget.capacity_s)
+
+
+def test_waits_of_a_jvm_for_locks_have_the_sites_that_its_recorder_saw():
+    frames = [
+        "1 futex_wait ([kernel.kallsyms])",
+        "2 ObjectMonitor::enter (/jdk/libjvm.so)",
+        "3 [unknown] (/tmp/perf-7.map)",
+    ]
+    cause = wait_cause(parse_stack(f"  {line}" for line in frames))
+    assert cause == LossCause("lock", (), "libjvm.so")
+    native = LossCause("lock", (Frame("insert", "prog"),))
+    budget = CpuBudget(5.0, 5.0, {cause: 4.0, native: 1.0})
+    named = name_java_locks(budget, {("Table", "Table.insert"): 3.0, ("Object", ""): 1.0})
+    assert {(c.on, c.stack[0].name if c.stack else ""): s for c, s in named.parts.items()} == {
+        ("Table", "Table.insert"): 3.0, ("Object", ""): 1.0, ("", "insert"): 1.0
+    }  # fmt: skip
+    assert name_java_locks(budget, {}).parts == budget.parts
+    level = [LevelRuns(n, [each], [1.0]) for n, each in ((1, replace(named, parts={}, capacity_s=1.0)), (2, named))]
+    part = compare_levels(*level, 0.95).parts[0]
+    assert (part.what, part.on) == ("Table.insert", "Table")
+    assert cause_text(part) == "waiting for a lock of Table in Table.insert"
+
+
+def test_runs_under_one_recording_are_averaged():
+    work, wait = LossCause("user", ()), LossCause("disk", ())
+    runs = [
+        CpuBudget(2.0, 1.0, {work: 2.0}, 1, busiest_s=(1.5, 0.5)),
+        CpuBudget(4.0, 3.0, {work: 1.0, wait: 3.0}, busiest_s=(1.0,)),
+    ]
+    mean = sum_budgets(runs).divide(2)
+    assert mean == CpuBudget(3.0, 2.0, {work: 1.5, wait: 1.5}, 1, busiest_s=(1.25, 0.25))

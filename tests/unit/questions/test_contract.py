@@ -123,6 +123,10 @@ ASKED: dict[str, Asked] = {
         a_study({"quota": {"control": "quota", "levels": QUOTAS}}, question="size", responses=WITHIN),
         lambda levels: 1 / float(levels["quota"]),
     ),
+    "commit": Asked(
+        a_study({"version": [f"v{i}" for i in range(30)]}, question="commit", responses=WALL),
+        lambda levels: 1.2 if int(str(levels["version"])[1:]) >= 17 else 1.0,
+    ),
     "versions": Asked(
         a_study({"version": ["1.0", "1.1"]}, reference={"version": "1.0"}, responses=WALL, protocol={"runs": 8}),
         lambda levels: 0.8 if levels["version"] == "1.1" else 1.0,
@@ -267,6 +271,7 @@ def test_terminal_and_page_show_its_words(name: str, asking: Asking) -> None:
         ("within-limit", 4, 4),
         ("size", 4, 4),
         ("tunables", 20, 20),
+        ("commit", 17, 16),
     ],
 )
 def test_a_search_that_a_budget_ends_has_no_answer_and_goes_on_as_if_there_had_been_none(
@@ -305,6 +310,7 @@ ONE_OF_SEVERAL = "factors of several levels, expected one: one program is search
     ("effective-cpus", "effective-cpus", "effective", "question: found 'effective', expected"),
     ("cliff", '"1:512"', "[4]", f"factors: 0 {ONE_OF_SEVERAL}"),
     ("cliff", '"1:512"', '"0:9"', "factors.threads.levels: level 0, expected counts from 1 on"),
+    ("commit", END, f"[factors.n]\nlevels = [1, 2]\n{END}", "factors: 2 factors of several levels: version, n"),
     ("break-even", 'version = "sequential"\n', "",
      "baseline: none, expected the version that the other one is compared with"),
     ("break-even", '["sequential", "parallel"]', '["sequential", "parallel", "both"]',
@@ -333,7 +339,16 @@ def test_what_it_cannot_answer_is_refused_when_it_is_declared(name: str, old: st
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("cliff", 5), ("break-even", 4), ("effective-cpus", 3), ("within-limit", 3), ("size", 3)]
+    ("name", "number"),
+    [
+        ("cliff", 5),
+        ("break-even", 4),
+        ("effective-cpus", 3),
+        ("within-limit", 3),
+        ("commit", 4),
+        ("commit", 12),
+        ("size", 3),
+    ],
 )
 def test_a_disturbed_run_of_a_search_is_made_again_and_does_not_count(name: str, number: int, tmp_path: Path) -> None:
     """It stands beside its pair, where it is one of a pair."""

@@ -64,6 +64,7 @@ class CommandStudy:
     env_all: bool = False
     input: str = ""
     stdout: str | None = None
+    events: bool = False
     ok_exits: tuple[int, ...] = (0,)
     protocol: dict[str, str | int | list[str]] = field(default_factory=dict)
     question: str = "sweep"
@@ -193,6 +194,7 @@ def _workload(study: CommandStudy) -> list[str]:
         "env_all": study.env_all or None,
         "input": study.input or None,
         "stdout": study.stdout,
+        "events": study.events or None,
         "ok_exits": study.ok_exits if study.ok_exits != (0,) else None,
         "env": quote_keys(study.env),
     }

@@ -241,6 +241,7 @@ def search_study(question: str, factors: AskedFactors, options: SearchOptions) -
     """Make the study of `find QUESTION`; raises StudyError for an option of another form."""
     runs: dict[str, int | list[str]] = {"budget_runs": options.max_runs} if options.max_runs else {}
     runs |= {"runs": factors.runs} if factors.runs else {}
+    runs |= {"vary": [*factors.vary]} if factors.vary else {}
     return _study(options, factors, runs, question=question, subcommand=f"find {question}")
 
 
@@ -270,6 +271,7 @@ def _study(
         env_all=options.env_all,
         input="" if options.input is None else str(options.input),
         stdout=options.stdout,
+        events=options.events,
         ok_exits=tuple(read_exits(options.ok_exit)),
         protocol={**runs, **precision, **limits},
         question=question,

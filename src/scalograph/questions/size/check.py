@@ -15,6 +15,7 @@ from scalograph.study.cross_checks import (
 )
 
 BASIS: Basis = "runs"
+FAILURES_EXPECTED = True  # with too little, a program is killed
 
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:

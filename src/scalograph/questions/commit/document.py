@@ -1,0 +1,45 @@
+"""The document of a search for commits, as findings hold it."""
+
+from pydantic import Field
+
+from scalograph.protocol.plain import Model
+
+Interval = tuple[float, float, float]
+
+
+class CommitStep(Model):
+    """A change of time between two versions, with none between that could be measured."""
+
+    after: str = Field(description="the last version before the change")
+    candidates: list[str] = Field(description="the versions that may have brought it: one, or more beside failures")
+    factor: Interval = Field(description="time after over time before: low end, value, high end, with 95%")
+    share: Interval = Field(description="of the whole change of the log of the time, with 95%")
+    n: int = Field(description="blocks of the side that has fewer")
+
+
+class OpenGap(Model):
+    """Versions that may hold a change whose place is not known."""
+
+    after: str
+    last: str
+    share: Interval
+
+
+class Commits(Model):
+    """Which of the versions between a good one and a bad one made the program slower."""
+
+    factor: str
+    decided: bool = Field(description="whether the place of the largest step is known, or there is no slowdown")
+    good: str
+    bad: str
+    n_versions: int = Field(description="of which the first is good and the last is bad")
+    whole: Interval = Field(description="time of the bad version over that of the good one, with 95%")
+    slower: bool = Field(description="whether the bad version is surely slower")
+    even: float = Field(description="the change that counts as none, as a share")
+    steps: list[CommitStep] = Field(description="the largest first")
+    open: list[OpenGap]
+    failed: list[str] = Field(description="versions that could not be built or run")
+    n_built: int = Field(description="versions that were measured, the ends among them")
+    n: int = Field(description="runs that the answer rests on")
+    noise: float = Field(description="standard deviation of the log time of a run beside its block")
+    n_more: int | None = Field(default=None, description="about how many more runs would decide, where undecided")

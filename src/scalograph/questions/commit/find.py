@@ -1,0 +1,51 @@
+"""`find commit`: its options, and the answer as JSON."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from scalograph.errors import StudyError
+from scalograph.questions.asked import AskedFactors, AskedRevisions, Option, check_share
+
+if TYPE_CHECKING:
+    from scalograph.protocol.findings import Findings
+
+VERSION = "version"
+
+
+@dataclass(frozen=True)
+class CommitOptions:
+    """Which commit made it slower, and by how much? Takes about 120 runs, each commit beside both ends.
+
+    \b
+    scalograph find commit --good v1.0 --bad main --build 'make -j2' -- {version}/prog --size 1000
+    scalograph find commit --versions 17,21,25 -- /opt/jdk-{version}/bin/java -jar app.jar
+    """
+
+    good: Annotated[str | None, Option("Revision before the slowdown; the repository is only read")] = None
+    bad: Annotated[str, Option("Revision after it")] = "HEAD"
+    build: Annotated[str, Option("Command that builds a commit in its folder, {version}; empty builds nothing")] = ""
+    versions: Annotated[str | None, Option("Versions in their order, in place of commits")] = None
+    even: Annotated[str, Option("Ignore a slowdown smaller than this")] = "2%"
+
+    def factors(self) -> AskedFactors:
+        """Make a factor of the versions; commits are listed later. Raises StudyError: neither or both are named."""
+        if (self.good is None) == (self.versions is None):
+            raise StudyError.one("find commit", "no versions", "one of --good and --versions", "such as --good v1.0")
+        revisions = None if self.good is None else AskedRevisions(self.good, self.bad, self.build)
+        even = check_share(self.even, "--even", "2%")
+        return AskedFactors(
+            levels={VERSION: self.versions or ""}, revisions=revisions, precision=even,
+            # A program moves by some percent with the size of its environment, as it does with a commit.
+            vary=("env",), title="Which commit made {} slower?",
+        )  # fmt: skip
+
+
+OPTIONS = CommitOptions
+
+
+def figures(findings: "Findings") -> dict[str, Any]:
+    """Return the steps, what stays open, and the versions that failed."""
+    from scalograph.questions.commit.document import Commits
+
+    result = findings.document("commit", Commits)
+    return result.model_dump(mode="json") if result else {"decided": False, "steps": []}
