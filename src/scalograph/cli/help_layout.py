@@ -61,7 +61,7 @@ _GROUPS: Mapping[str, frozenset[str]] = {
     "Statistics": frozenset({"precision", "margin", "target", "cost", "ceiling", "even", "same"}),
     "Environment": frozenset(
         {"env", "env_all", "wait_quiet", "when_busy", "wait_lock", "machine_wide", "dangerous", "host"}
-        | {"accept_difference"}
+        | {"accept_difference", "quota", "memory", "placement"}
     ),
     "Output": frozenset(
         {"output", "strict", "tables", "table", "json", "export_json", "show_output", "summary", "to", "page", "form"}

@@ -141,8 +141,23 @@ class StartOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions:
-    """Options of `measure` and every search: the command, its steps, and time limits."""
+class LimitOptions:
+    """What a program is given: levels of its CPU time, memory, and place. Each option is a factor."""
+
+    quota: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="CPU time, in CPUs: 0.5,1,2, or none; a cgroup limits it")
+    ] = None
+    memory: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="Memory, without swap: 256M,1G, 256M:2G:*2, or none")
+    ] = None
+    placement: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="CPUs to choose: compact, scatter, one-per-core, siblings")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOptions(LimitOptions):
+    """Options of `measure` and every search: the command, its limits and steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]
     response: Annotated[

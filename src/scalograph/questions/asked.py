@@ -5,7 +5,7 @@ factors of the study, and `figures(findings)`, the answer for machines.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from typing import NamedTuple, Protocol
@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from scalograph.errors import StudyError
 from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.scalars import Level, format_value
-from scalograph.text.units import parse_percent
+from scalograph.text.units import parse_mib, parse_percent
 
 # Options of their own, in the order in which the curve is looked for: what counts workers before what they run on.
 WORKERS = ("threads", "jobs", "copies")
@@ -47,6 +47,8 @@ class AskedFactors:
         lists: levels in place of the text, where they may hold what divides it.
         fills: the name that the command is to hold; put behind the program where it does not.
         plan: of the question, by name; None for its own.
+        units: of levels, by factor.
+        limits: what a response must not exceed, by its name, in its unit.
         runs: of each configuration, where the plan leaves that open.
         shapes: conditions that configurations keep.
         title: of the study, with {} for the command; empty for what varies.
@@ -62,6 +64,8 @@ class AskedFactors:
     lists: Mapping[str, Sequence[Level]] = field(default_factory=dict)
     controls: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
     fills: str | None = None
     plan: str | None = None
     runs: int | None = None
@@ -187,3 +191,29 @@ def refuse_twice(what: str, names: Iterable[str]) -> None:
     every = [*names]
     if twice := next((name for name in every if every.count(name) > 1), None):
         raise StudyError.one(what, f"{twice} is given twice", "", "give all its levels together")
+
+
+# Levels of an amount lie closer together than an interval is wide, and no more of them tell more.
+STEP, MOST_AMOUNTS = 1.02, 150
+_AMOUNTS = re.compile(r"([^:]+):([^:]+)")
+# What a program can be given less of: how an amount is read, and an example.
+_READ: Mapping[str, tuple[Callable[[str], float], str]] = {"quota": (float, "0.1:2"), "memory": (parse_mib, "16M:512M")}
+
+
+def amount_levels(text: str, amount: str) -> list[float]:
+    """Spread levels of an amount over a range, LOW:HIGH, at equal ratios, with three digits.
+
+    Raises StudyError: no such range, told of the option.
+
+    >>> amount_levels("0.5:0.55", "quota"), amount_levels("1M:1.04M", "memory")
+    ([0.5, 0.51, 0.52, 0.53, 0.539, 0.55], [1.0, 1.02, 1.04])
+    """
+    match, (read, example) = _AMOUNTS.fullmatch(text.strip()), _READ[amount]
+    try:
+        low, high = (read(part) for part in match.groups()) if match else (0.0, 0.0)
+    except ValueError as error:
+        raise StudyError.one(f"--{amount}", f"{text[:40]!r}", "LOW:HIGH", f"such as {example}") from error
+    if not 0 < low < high < 1e9:
+        raise StudyError.one(f"--{amount}", f"{text[:40]!r}", "LOW:HIGH, above 0", f"such as {example}")
+    n = min(MOST_AMOUNTS, max(2, round(log(high / low) / log(STEP)) + 1))
+    return sorted({float(f"{low * exp(i * log(high / low) / (n - 1)):.3g}") for i in range(n)})

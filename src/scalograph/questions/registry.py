@@ -45,9 +45,12 @@ QUESTIONS: dict[str, str] = {
     "throughput": "scalograph.questions.throughput",
     "within-limit": "scalograph.questions.within_limit",
     "tunables": "scalograph.questions.tunables",
+    "size": "scalograph.questions.size",
     "commit": "scalograph.questions.commit",
     "best": "scalograph.questions.best",
 }
+# Where a configuration that fails is an answer: it was given too little.
+FAILURES_ANSWER = ("size",)
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {
     "versions": "scalograph.questions.versions",

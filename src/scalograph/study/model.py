@@ -125,9 +125,9 @@ class Factor(StudyPart):
     title: Text = ""
     unit: Text = ""
     if_granted: list[FactorLevel] = []
-    role: Annotated[Literal["size", "workers", "clients"] | None, OnlyFor("break-even")] = None
-    scale: Annotated[Literal["log", "linear"], OnlyFor("break-even")] = "log"
-    group: Annotated[Text, OnlyFor("tunables")] = Field(default="", exclude_if=lambda named: not named)
+    role: Annotated[Literal["size", "workers", "clients"] | None, OnlyFor(("break-even",))] = None
+    scale: Annotated[Literal["log", "linear"], OnlyFor(("break-even",))] = "log"
+    group: Annotated[Text, OnlyFor(("tunables",))] = Field(default="", exclude_if=lambda named: not named)
     most_gib: Annotated[float, Field(gt=0)] | None = Field(default=None, exclude_if=_is_none)
 
     @property
@@ -148,7 +148,7 @@ class Response(StudyPart):
     unit: Text = ""
     better: Literal["lower", "higher", "none"] = "lower"
     title: Text = ""
-    limit: Annotated[Annotated[float, Field(gt=0)] | None, OnlyFor("within-limit")] = Field(
+    limit: Annotated[Annotated[float, Field(gt=0)] | None, OnlyFor(("within-limit", "size"))] = Field(
         default=None, exclude_if=_is_none
     )
 
@@ -288,7 +288,7 @@ class Study(StudyPart):
     protocol: Protocol = Protocol()
     reset: Reset = Field(default=NO_RESET, exclude_if=lambda reset: reset == NO_RESET)
     conditions: dict[str, Scalar] = Field(default={}, max_length=64, exclude_if=lambda listed: not listed)
-    plan: Annotated[PlanKind | None, OnlyFor("tunables", "the question has one plan")] = Field(
+    plan: Annotated[PlanKind | None, OnlyFor(("tunables",), "the question has one plan")] = Field(
         default=None, exclude_if=lambda plan: plan is None
     )
     shape: Annotated[list[ShapeText], OnlyFor("best", "configurations are excluded")] = Field(
@@ -297,7 +297,7 @@ class Study(StudyPart):
     baseline: dict[FactorName, FactorLevel] = Field(default={}, max_length=16)
     reference: dict[FactorName, FactorLevel] = {}
     tables: list[ReportTable] = []
-    compare: Annotated[list[DeclaredComparison], OnlyFor(SWEEP)] = Field(
+    compare: Annotated[list[DeclaredComparison], OnlyFor((SWEEP,))] = Field(
         default=[], max_length=8, exclude_if=lambda listed: not listed
     )
     published: Published | None = None

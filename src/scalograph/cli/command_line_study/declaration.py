@@ -11,6 +11,7 @@ from scalograph.questions.registry import is_search
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.study.scalars import Level, format_value
 
+LIMITS = ("quota", "memory", "placement")
 # What is read of every command: response, where it is read where it is the first and where it is not, unit, direction,
 # title.
 OWN = (
@@ -205,6 +206,7 @@ def _factors(study: CommandStudy) -> Iterator[str]:
             "levels": levels if listed is None else [*listed],
             "control": "cpus" if is_cpus else study.asked.controls.get(factor),
             "title": "CPUs" if is_cpus else study.asked.titles.get(factor),
+            "unit": study.asked.units.get(factor),
             "role": study.asked.roles.get(factor),
         }
         yield from toml_table(f"[factors.{factor}]", keys)
@@ -217,7 +219,7 @@ def _responses(study: CommandStudy) -> Iterator[str]:
         yield from _output_response(printed)
     for own, first, later, unit, better, title in OWN:
         keys = {"from": later if directed else first, "unit": unit, "better": better, "title": title}
-        yield from toml_table(f"[responses.{own}]", keys)
+        yield from toml_table(f"[responses.{own}]", {**keys, "limit": study.asked.limits.get(own)})
     for printed in study.responses:
         if printed not in directed:
             yield from _output_response(printed)
@@ -264,7 +266,7 @@ def _map_problem(problem: Problem) -> Problem:
     room, _, rest = key.partition(".")
     part = re.split(r"[.\[]", rest)[0].replace("_", "-")
     where = _OPTIONS.get(room, key).format(part)
-    if room == "factors" and part in (*WORKERS, "cpus"):
+    if room == "factors" and part in (*WORKERS, "cpus", *LIMITS):
         where = f"--{part}"
     if room == "workload" and part in ("command", ""):
         where = "command"

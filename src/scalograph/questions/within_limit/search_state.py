@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scalograph.analysis.crossing import Crossing, Posterior, posterior
 from scalograph.design.search_steps import (
     Configuration,
     ExcludingState,
@@ -11,7 +12,6 @@ from scalograph.design.search_steps import (
     searched_factor,
     unreached_levels,
 )
-from scalograph.questions.within_limit.model import Crossing, Posterior, posterior
 from scalograph.study.model import Study
 from scalograph.study.responses import primary_response
 
