@@ -198,6 +198,6 @@ def test_its_mistakes_are_told_and_without_its_row_there_is_none(folder: Path, m
     error = "error: study.toml:6: question: 'fastest' is not valid"
     hint = (
         "hint: use 'sweep', 'effective-cpus', 'cliff', 'break-even', 'throughput', 'within-limit', "
-        "'tunables', 'commit' or 'best'"
+        "'tunables', 'size', 'commit' or 'best'"
     )
     assert said.code == 2 and " ".join(said.printed.split()) == f"{error} {hint}"
