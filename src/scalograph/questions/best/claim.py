@@ -125,7 +125,7 @@ def _matrix(table: Table, part: Best) -> Matrix:
     columns = [table.view.primary_title, "speed over default", "speed over fastest"]
     n = 3 if part.cheapest else 2
     note = f"searched with {part.n_runs} runs on {part.n_configurations} configurations"
-    note += f", confirmed by {part.n_fresh} fresh runs, in pairs" if part.n_fresh else ""
+    note += f"; {part.n_fresh} fresh runs, in pairs" if part.n_fresh else ""
     return Matrix(
         title=f"{table.view.primary_title}, {'fresh' if part.n_fresh else 'all'} runs", unit=table.view.response.unit,
         better=table.view.response.better, columns=columns[:n], note=note,

@@ -240,7 +240,7 @@ class TimeSurface:
         return inverse, np.asarray(inverse @ self._means)
 
     def _slow_shares(self, hyper: Hyper) -> FloatArray:
-        """Return the probability of each run that it was slowed, given all others; 0 of the fastest of several."""
+        """Return the probability of each run that it was slowed, given all others; 0 of the median of several."""
         inverse, alpha = self._solve(hyper)
         own, noise = np.diag(inverse), hyper.noise**2
         # Of the time of a configuration without a run: from that without all its runs, and its other runs.
@@ -250,10 +250,13 @@ class TimeSurface:
         precision = 1 / spread[self._index] + others / noise
         off = self._values - (mean[self._index] / spread[self._index] + sums / noise) / precision
         slowed = slow_probability(off, noise + 1 / precision)
-        fastest = np.full(len(self._own), np.inf)
-        np.minimum.at(fastest, self._index, self._values)
-        is_fastest = (self._values == fastest[self._index]) & (np.bincount(self._index)[self._index] > 1)
-        return np.where(is_fastest, 0.0, slowed)
+        # Of several runs the median is right, of two the faster one: most runs that are off were slowed.
+        is_median = np.zeros(len(off), dtype=bool)
+        for k in range(len(self._own)):
+            runs = np.flatnonzero(self._index == k)
+            if len(runs) > 1:
+                is_median[runs[np.argsort(self._values[runs], kind="stable")[(len(runs) - 1) // 2]]] = True
+        return np.where(is_median, 0.0, slowed)
 
     def is_suspect(self, at: int, log: float) -> bool:
         """Tell whether a further run may have been slowed, by what was known before it."""
@@ -331,10 +334,15 @@ def _moves(indexes: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, 
 
 
 def slow_probability(off: FloatArray, variance: FloatArray) -> FloatArray:
-    """Return the probability that runs were slowed, from how far they are off what is expected, in logs."""
-    usual = (1 - SLOWED) * _density(off, variance)
-    slowed = SLOWED * _density(off - SLOWED_BY, SLOWED_SD**2 + variance)
-    return np.where(off < 0, 0.0, slowed / (slowed + usual + 1e-300))
+    """Return the probability that runs were slowed, from how far they are off what is expected, in logs.
+
+    A clock, or a correction for other programs, may make a run too fast as well: a fifth as often.
+    """
+    prior = np.where(off < 0, SLOWED / 5, SLOWED)
+    slowed = prior * _density(np.abs(off) - SLOWED_BY, SLOWED_SD**2 + variance)
+    # Further off than both is slowed for sure, where both densities vanish.
+    usual = (1 - prior) * _density(off, variance)
+    return np.where(slowed + usual > 0, slowed / np.maximum(slowed + usual, 1e-300), 1.0)
 
 
 def _density(off: FloatArray, variance: FloatArray) -> FloatArray:

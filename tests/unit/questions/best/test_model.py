@@ -84,6 +84,17 @@ def test_a_run_that_was_slowed_is_repeated_and_hides_no_best() -> None:
     assert state.choice is not None and state.choice.winner in (11, 12)
 
 
+def test_a_run_that_is_too_fast_is_no_best() -> None:
+    """A correction for other programs may leave next to nothing of a run."""
+    space, state = space_of(threads=THREADS), BestState(space_of(threads=THREADS), [1] * 32, 1)
+    wrong = next(i for i in space.first(1) if i not in (0, 1))
+    while not state.confirmed and not state.over:
+        level = state.next_level
+        assert level is not None
+        state.observe(level, 0.0007 if level == wrong and wrong not in state.at else float(level + 1))
+    assert state.choice is not None and state.choice.winner == 0
+
+
 def test_a_flat_surface_is_one_set_and_a_steep_one_is_not() -> None:
     space = space_of(threads=THREADS)
     flat, steep = searched(space, lambda i: 0.0), searched(space, lambda i: 0.5 * (math.log2(i + 1) - 3) ** 2)
