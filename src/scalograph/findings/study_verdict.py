@@ -22,7 +22,7 @@ from scalograph.findings.sample import Sample, is_functional
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import BLIND, detectable_percent
 from scalograph.protocol.findings import StudyNoise, Trust
-from scalograph.questions.registry import FAILURES_ANSWER
+from scalograph.questions.registry import expects_failures
 from scalograph.text.cell_numbers import round_up
 from scalograph.text.quantities import plus_minus, two_digits
 from scalograph.text.scale import SECONDS
@@ -183,7 +183,7 @@ def _make_trust(level: Verdict, stated: Sequence[Caveat], causes: Sequence[Cavea
 
 def answers_by_failures(table: Table) -> bool:
     """Tell whether failed runs are part of the answer."""
-    return table.study.question in FAILURES_ANSWER
+    return expects_failures(table.study.question)
 
 
 def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -> Caveat | None:

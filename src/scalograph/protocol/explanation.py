@@ -16,6 +16,7 @@ MAX_PARTS = 40
 MAX_STACKS, MAX_FRAMES = 200, 32
 # Below this share of a level's CPU time nothing is lost that anybody would look for.
 LEAST_LOSS = 0.05
+MOST_OPEN = 0.25  # of the CPUs: a loss that may be larger is not excluded
 # A part below this share of the loss is omitted.
 LEAST_SHARE = 0.01
 MARGIN = 0.03  # of the speed, within which a change makes no difference
@@ -120,8 +121,9 @@ class Explanation(Value):
 
     @property
     def scales(self) -> bool:
-        """Return whether nothing worth naming is lost between the levels."""
-        return self.lost_cpus.value < LEAST_LOSS * self.cpus[1]
+        """Return whether nothing worth naming is lost between the levels: runs that differ much do not show that."""
+        is_known = self.lost_cpus.high is None or self.lost_cpus.high < MOST_OPEN * self.cpus[1]
+        return self.lost_cpus.value < LEAST_LOSS * self.cpus[1] and is_known
 
     @property
     def is_inconclusive(self) -> bool:

@@ -49,8 +49,6 @@ QUESTIONS: dict[str, str] = {
     "commit": "scalograph.questions.commit",
     "best": "scalograph.questions.best",
 }
-# Where a configuration that fails is an answer: it was given too little.
-FAILURES_ANSWER = ("size",)
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {
     "versions": "scalograph.questions.versions",

@@ -59,6 +59,8 @@ def test_nothing_is_named_where_nothing_is_lost_or_the_runs_show_none():
     assert answer_sentences(gains)[-1] == "No CPU time is lost: there is nothing to explain."
     one = explanation(cpus=(1, 1), lost_cpus=Share(value=0.4, low=0.2, high=0.6))
     assert answer_sentences(one)[1].startswith("Of 1 CPU 0.4")
+    open_loss = explanation(lost_cpus=Share(value=0.02, low=-4.0, high=4.0))
+    assert not open_loss.scales and open_loss.is_inconclusive
     noisy = explanation(lost_cpus=Share(value=0.6, low=-0.2, high=1.4))
     assert noisy.is_inconclusive
     assert answer_sentences(noisy)[-1].startswith("Inconclusive")
