@@ -1,4 +1,4 @@
-"""Does axe find a fault of accessibility in the report of a kept journal, wide and narrow, in light and in dark?
+"""Does axe find a fault of accessibility in reports of kept journals and a site of them, light and dark?
 
 axe-core comes by npm into the cache, at a version and checksum that stand here.
 """
@@ -22,7 +22,7 @@ from scalograph.cli.analyze_steps import report
 
 STUDIES = Path(__file__).parents[1] / "studies"
 PACKAGE, SHA256 = "axe-core-4.14.1", "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
-LOOKS = ((1600, "light"), (1600, "dark"), (400, "light"), (400, "dark"))
+LOOKS = ((1600, "light"), (1600, "dark"), (800, "light"), (400, "light"), (400, "dark"))
 RUN = "() => axe.run(document, {resultTypes: ['violations']}).then((result) => result.violations)"
 
 
@@ -37,7 +37,7 @@ def main() -> int:
     examples = sorted(STUDIES.glob("*/example"))[: 1 if args.quick else None]
     with sync_playwright() as play, tempfile.TemporaryDirectory() as scratch:
         browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        for name, page in [*_reports(examples, Path(scratch)), *_kept_pages()]:
+        for name, page in [*_reports(examples, Path(scratch)), *_kept_pages(), *_site(Path(scratch))]:
             for width, scheme in LOOKS:
                 _tell(f"{name}: {width} px, {scheme}", _violations(browser, page, width, scheme, axe), args.json)
     return 0
@@ -76,6 +76,15 @@ def _reports(examples: list[Path], scratch: Path) -> Iterator[tuple[str, Path]]:
 
 def _kept_pages() -> list[tuple[str, Path]]:
     return [(page.parent.name, page) for page in STUDIES.glob("reproduced/*.html")]
+
+
+def _site(folder: Path) -> list[tuple[str, Path]]:
+    """The index of a site over the reports that were made, and the page of one study."""
+    pages = folder / "public"
+    argv = [sys.executable, "-m", "scalograph", "site", str(folder), "--to", str(pages), "--reports", "1"]
+    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
+    studies = sorted(page for page in pages.glob("*.html") if page.name != "index.html")
+    return [("site", pages / "index.html"), (f"site: {studies[0].stem}", studies[0])]
 
 
 def _violations(browser: Browser, path: Path, width: int, scheme: Any, axe: str) -> list[dict[str, Any]]:

@@ -15,9 +15,9 @@ from scalograph.errors import Exit, HostError, Terminated
 
 COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in group.items()}
 # Those that need nothing but files: they work on any system.
-READING = ("compare", "history", "gate", "check", "analyze", "report", "export", "fit", "import")
+READING = ("compare", "history", "watch", "site", "gate", "check", "analyze", "report", "export", "fit", "import")
 # Commands that share a module, in which each is called by its name; any other is `command` in one of its own.
-TOGETHER = {"analyze": "steps", "report": "steps"}
+TOGETHER = {"analyze": "steps", "report": "steps", "watch": "watch", "site": "watch"}
 
 
 class LateCommands(TyperGroup):

@@ -20,6 +20,8 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "compare": "Compare results: slower, faster, equivalent, or inconclusive",
         "gate": "Fail CI on a regression against a baseline",
         "history": "Find when a series of results became slower or faster",
+        "watch": "Find what became slower lately, over all results of a folder",
+        "site": "Write static pages over all results of a folder, with their history",
         "import": "Read results of hyperfine, pyperf, JMH, and other tools",
         "fit": "Fit a scaling law to a CSV file",
         "export": "Write results as CSV, Parquet, Markdown, SVG, or for Extra-P",
@@ -64,7 +66,21 @@ _GROUPS: Mapping[str, frozenset[str]] = {
         | {"accept_difference", "quota", "memory", "placement"}
     ),
     "Output": frozenset(
-        {"output", "strict", "tables", "table", "json", "export_json", "show_output", "summary", "to", "page", "form"}
+        {
+            "output",
+            "strict",
+            "tables",
+            "table",
+            "json",
+            "export_json",
+            "show_output",
+            "summary",
+            "junit",
+            "markdown",
+            "to",
+            "page",
+            "form",
+        }
         | {"help"}
     ),
 }

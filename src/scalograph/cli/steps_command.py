@@ -50,7 +50,7 @@ def report(
     scalograph report scalograph-results/thread-scaling/latest --tables
     scalograph report scalograph-results                                  # many results: a page that links to each
     """
-    from scalograph.cli.results_index import has_several, report_index
+    from scalograph.cli.many_results.results_index import has_several, report_index
     from scalograph.protocol import saved_documents
 
     keep = _is_kept(source, to, ".html")

@@ -8,10 +8,12 @@ from scalograph.protocol.compared_results import (
     ResultComparison,
     ResultComparisons,
 )
+from scalograph.protocol.watched_series import Watch
 from scalograph.study.scalars import format_value
 from scalograph.text.escape import one_line
 from scalograph.text.format import estimate
 from scalograph.text.scale import Scale
+from scalograph.text.summaries import point_name, size_text
 
 _PLAIN = Scale(1.0, "")
 
@@ -32,8 +34,7 @@ def junit(comparisons: ResultComparisons, passes: bool, sentence: str) -> str:
         counted = {name: str(sum(case.find(tag) is not None for case in cases)) for name, tag in _COUNTS.items()}
         named = {"name": one_line(f"{result.other} vs. {result.reference}"), "tests": str(len(cases))}
         ET.SubElement(suites, "testsuite", {**named, **counted}).extend(cases)
-    ET.indent(suites)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+    return _document(suites)
 
 
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -66,3 +67,26 @@ def _lost_case(row: LostConfiguration) -> ET.Element:
 
 def _name(row: ConfigurationRatio) -> str:
     return one_line(" ".join(f"{name}={format_value(level)}" for name, level in row.levels.items()))
+
+
+def watch_junit(watched: Watch) -> str:
+    """Return JUnit XML of all series: one fails that became worse; one that was not tested is skipped."""
+    suite = ET.Element("testsuite", name="watch", tests=str(len(watched.series)))
+    for series in watched.series:
+        name = one_line(f"{series.figure}, {series.lane}")
+        case = ET.SubElement(suite, "testcase", name=name, classname=one_line(series.study))
+        if change := series.alarm:
+            text = f"{size_text(series, change)} from {point_name(change)} on"
+            ET.SubElement(case, "failure", message=one_line(text))
+        elif not series.is_tested:
+            ET.SubElement(case, "skipped", message="too few results, or none within the time")
+    for name, tag in (("failures", "failure"), ("skipped", "skipped")):
+        suite.set(name, str(sum(case.find(tag) is not None for case in suite)))
+    suites = ET.Element("testsuites")
+    suites.append(suite)
+    return _document(suites)
+
+
+def _document(suites: ET.Element) -> str:
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'

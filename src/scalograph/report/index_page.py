@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +12,7 @@ from markupsafe import Markup
 
 from scalograph import __version__
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.result_summary import start_seconds
 from scalograph.report.first_screen import WORDS, day, nonce
 from scalograph.report.html import environment, join_files
 from scalograph.text.escape import shorten
@@ -43,13 +43,19 @@ class IndexedResult:
         return WORDS[self.level]
 
 
+def result_texts(findings: Findings) -> tuple[str, str, str, str]:
+    """Return the title of a result, its first sentence, that of its verdict, and its machine."""
+    sentences = findings.claim.sentences if findings.claim else findings.answer
+    title, first = findings.study.title or findings.study.name, next(iter(sentences), "")
+    texts = title, first, findings.trust.sentence, machine_words(findings.machine)
+    title, first, reason, machine = (shorten(text, MOST_CHARACTERS) for text in texts)
+    return title, first, reason, machine
+
+
 def indexed_result(findings: Findings, folder: str, report: Path | None, page: Path) -> IndexedResult:
     """Return the row of a result: `folder` is its name here, `page` the index that links to its report."""
-    sentences = findings.claim.sentences if findings.claim else findings.answer
-    texts = findings.study.title or findings.study.name, next(iter(sentences), ""), findings.trust.sentence
-    title, sentence, reason = (shorten(text, MOST_CHARACTERS) for text in texts)
+    title, sentence, reason, machine = result_texts(findings)
     link = quote(os.fsencode(os.path.relpath(report, page.parent))) if report else ""
-    machine = shorten(machine_words(findings.machine), MOST_CHARACTERS)
     started = findings.runs.started or ""
     return IndexedResult(
         folder, title, sentence, findings.trust.level, reason, started, day(findings.runs), machine, link
@@ -58,10 +64,7 @@ def indexed_result(findings: Findings, folder: str, report: Path | None, page: P
 
 def start_time(result: IndexedResult) -> float:
     """Return when the runs began, in seconds; long ago where that is unknown."""
-    try:
-        return datetime.fromisoformat(result.started).timestamp()
-    except (ValueError, OverflowError):
-        return float("-inf")
+    return start_seconds(result.started)
 
 
 def headline(results: Sequence[IndexedResult]) -> str:

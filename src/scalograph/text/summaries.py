@@ -7,8 +7,11 @@ from itertools import zip_longest
 from typing import Any
 
 from scalograph.protocol.findings import DegradedRuns, Findings, RunsDoc, StudyNoise, Trust
-from scalograph.text.format import significant
+from scalograph.protocol.watched_series import LevelChange, SeriesPoint, WatchedSeries
+from scalograph.text.answer_form import change_cell, change_text
+from scalograph.text.format import number, significant
 from scalograph.text.quantities import count_noun, cpus
+from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import join_names, shorten
 from scalograph.text.units import format_duration
 
@@ -185,3 +188,26 @@ def _run_count(findings: Findings) -> str:
     except (ValueError, TypeError, OverflowError):
         took = ""
     return f"{across}{count_noun(n, 'run')}{took}" if n else ""
+
+
+def point_name(point: SeriesPoint | LevelChange) -> str:
+    """Name a result by its commit, else by its date, else by its folder."""
+    return point.commit[:10] or point.started[:10] or point.folder
+
+
+def series_name(series: WatchedSeries, with_lane: bool = True) -> str:
+    """Name a series: "first, wall time, 2 CPUs, AMD EPYC"."""
+    return ", ".join([series.study, *filter(None, [series.figure]), *([series.lane] if with_lane else [])])
+
+
+def size_text(series: WatchedSeries, change: LevelChange) -> str:
+    """State how much a level changed: "5.1% more time", or both values of a coefficient."""
+    if change.ratio is None:
+        return f"{number(change.before)} \N{RIGHTWARDS ARROW} {number(change.after)}"
+    is_time = series.unit in SECONDS and series.better == "lower"
+    return f"{change_text(change.ratio)} {'time' if is_time else series.figure}"
+
+
+def change_size(series: WatchedSeries, change: LevelChange) -> str:
+    """State how much a level changed as a cell does: "+5.1% [4.6-5.6]", or both values of a coefficient."""
+    return change_cell(change.ratio) if change.ratio else size_text(series, change)

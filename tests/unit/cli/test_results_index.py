@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli import analyze_steps, results_index
+from scalograph.cli import analyze_steps
+from scalograph.cli.many_results import results_index
 from scalograph.errors import Exit
 from scalograph.protocol.saved_documents import read_findings
 from scalograph.report.index_page import indexed_result, page

@@ -144,6 +144,20 @@ def _machine(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Sou
             yield SourceDifference(what=_NAMES.get(name, name.replace("_", " ")), reference=texts[0], other=texts[1])
 
 
+def machine_facts_text(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the facts of a machine whose difference matters as texts; not measured ones, which differ each time.
+
+    >>> machine_facts_text({"cpu_model": "AMD EPYC", "n_cpus": 2, "clock_mhz": 2450.1, "boot_id": "a"})
+    {'CPU': 'AMD EPYC', 'CPUs': '2'}
+    """
+    stated = {name: facts[name] for name in _FIRST if facts.get(name) not in (None, {})}
+    return {
+        _NAMES.get(name, name.replace("_", " ")): _fact_text(name, value)
+        for name, value in stated.items()
+        if name != "clock_mhz" and not (_is_measured(value) and value > 64 and name != "memory_bytes")
+    }
+
+
 def _is_measured(value: object) -> TypeGuard[int | float]:
     """Return whether a fact is a plausible number: a document may hold one of any size."""
     return is_number(value) and abs(value) < _ENDLESS

@@ -94,7 +94,7 @@ def _is_visible(levels: Sequence[float], open_logs: Sequence[float], at: int) ->
 
 def _select_results(ordered: Sequence[DatedSource]) -> tuple[list[DatedSource], list[str]]:
     """Return the usable results with all configurations of the newest, and why others are excluded."""
-    refused = [(dated, _refusal(dated.source)) for dated in ordered]
+    refused = [(dated, refusal_of(dated.source)) for dated in ordered]
     reasons = [f"{dated.source.label}: {text}" for dated, text in refused if text]
     usable = [dated for dated, text in refused if not text]
     kept = []
@@ -115,7 +115,7 @@ def _newest(ordered: Sequence[DatedSource], kept: Sequence[DatedSource], reasons
     return f"the newest result, {label}, lacks {', '.join(list(lost)[:MOST_NAMED])}" if lost else ""
 
 
-def _refusal(source: MeasuredSource) -> str:
+def refusal_of(source: MeasuredSource) -> str:
     """Return why a result has no level; empty where it has one."""
     if source.refused:
         return source.refused

@@ -1,6 +1,7 @@
 """Make the page of many results below a folder, and print a line for each."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,28 +19,39 @@ DEPTH = 3
 MOST_RESULTS, MOST_ENTRIES = 10_000, 200_000
 # Of a terminal: what it prints at its end fits one screen.
 LINES, COLUMNS = 25, 100
+# What benchmark tools write.
+_FOREIGN = (".json", ".csv", ".xml")
 
 
-def find_results(root: Path) -> tuple[list[Path], list[str]]:
-    """Return folders with findings below a folder, and what exceeds the bounds; follow no link."""
-    folders, level, n_entries = list[Path](), [root], 0
+def find_results(
+    root: Path, names: Collection[str] = ("findings.json",), foreign: list[str] | None = None
+) -> tuple[list[Path], list[str]]:
+    """Return folders with a file of these names below a folder, and what exceeds the bounds; follow no link.
+
+    Files between them that other tools may have written are added to `foreign`.
+    """
+    folders, level, n_entries, unread = list[Path](), [root], 0, list[str]()
     for _ in range(DEPTH + 1):
         below = list[Path]()
         for folder in level:
             try:
                 with os.scandir(folder) as listed:
                     entries = [entry for entry, _ in zip(listed, range(MOST_ENTRIES - n_entries), strict=False)]
-            except OSError:
-                continue  # nothing of it can be shown
+            except OSError as error:
+                unread.append(f"{folder.relative_to(root)}: cannot be read: {error.strerror}")
+                continue
             n_entries += len(entries)
-            if any(entry.name == "findings.json" and entry.is_file(follow_symlinks=False) for entry in entries):
+            files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+            if not {*names}.isdisjoint(files):
                 folders.append(folder)
-            else:
-                below += sorted(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
+                continue
+            below += sorted(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
+            if foreign is not None:
+                foreign += [str((folder / name).relative_to(root)) for name in files if name.endswith(_FOREIGN)]
         level = below
     is_cut = n_entries >= MOST_ENTRIES or len(folders) > MOST_RESULTS
     bounds = f"more than {MOST_RESULTS:,} results or {MOST_ENTRIES:,} files: the rest is not read"
-    return folders[:MOST_RESULTS], [bounds] * is_cut
+    return folders[:MOST_RESULTS], [*unread, *[bounds] * is_cut]
 
 
 def has_several(source: Path) -> bool:
@@ -60,7 +72,7 @@ def write_index(source: Path, to: Path | None, keep: bool) -> tuple[list["Indexe
     folders, left_out = find_results(source)
     file, rows, codes = to or source / NAME, list["IndexedResult"](), [0]
     if to is None and keep:
-        _refuse_foreign(file)
+        refuse_foreign(file)
     for folder in folders:
         name = str(folder.relative_to(source))
         try:
@@ -77,7 +89,7 @@ def write_index(source: Path, to: Path | None, keep: bool) -> tuple[list["Indexe
     return rows, left_out, max(codes)
 
 
-def _refuse_foreign(file: Path) -> None:
+def refuse_foreign(file: Path) -> None:
     """Refuse to replace a page of somebody else's: many folders have one of this name."""
     if results.is_owned(file):
         with open_file(file) as stream:

@@ -1,0 +1,149 @@
+"""Watch the results of many studies: series by study, machine and value, and which of them became worse."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from scalograph.analysis.change_points import FEWEST, ChangePoint, recent_rises
+from scalograph.analysis.ratios import ratio
+from scalograph.analysis.versus import SAME
+from scalograph.exchange.compare.summarize import COEFFICIENTS
+from scalograph.protocol.compared_results import SourceDifference
+from scalograph.protocol.result_summary import ResultSummary, start_seconds
+from scalograph.protocol.watched_series import LevelChange, SeriesPoint, Watch, WatchedSeries
+
+# Of each series, the newest.
+MOST_POINTS = 200
+
+
+class _LaneSeries(NamedTuple):
+    """A series, and the summaries of its points that decide, with their values as higher is worse."""
+
+    series: WatchedSeries
+    places: list[int]
+    summaries: list[ResultSummary]
+    costs: list[float]
+    begin: int
+
+
+def watch(
+    every: Sequence[ResultSummary], since: float, margin: float | None = None, left_out: Sequence[str] = ()
+) -> Watch:
+    """Return the series of all results, with their changes.
+
+    `since` is when the time began, in seconds; `margin` the largest difference to ignore, as a share, None for 2%.
+    Rises among recent results have one error rate of 5% over all series with at least six results, some of them recent.
+    """
+    used = SAME if margin is None else margin
+    lanes = defaultdict(list)
+    for summary in every:
+        if not summary.unread:
+            lanes[summary.study, summary.lane].append(summary)
+    measured = [series for key in sorted(lanes) for series in _lane_series(lanes[key], since)]
+    tested = [m for m in measured if len(m.costs) >= FEWEST and m.begin < len(m.costs) and m.series.better != "none"]
+    for shown, sign in (("worse", 1), ("better", -1)):
+        changes = recent_rises([[sign * cost for cost in m.costs] for m in tested], [m.begin for m in tested])
+        for m, places in zip(tested, changes, strict=True):
+            m.series.is_tested = True
+            kept = places if shown == "worse" else [change for change in places if change.place >= m.begin]
+            m.series.changes += _level_changes(m, kept, used)
+    for m in tested:
+        m.series.changes.sort(key=lambda change: change.at)
+    unread = [f"{summary.folder}: {summary.unread}" for summary in every if summary.unread]
+    return Watch(
+        since=f"{datetime.fromtimestamp(since, UTC):%Y-%m-%d}", margin=used,
+        n_results=sum(not summary.unread for summary in every), series=[m.series for m in measured],
+        left_out=[*left_out, *unread, *_count_excluded(measured)],
+    )  # fmt: skip
+
+
+def _count_excluded(measured: Sequence[_LaneSeries]) -> Iterator[str]:
+    """Say once for each lane how many results decide nothing, and why the newest of them does not."""
+    for m in measured:
+        lost = [point for point in m.series.points if point.excluded]
+        if m.series.is_level and lost:
+            n, of, last = len(lost), len(m.series.points), lost[-1]
+            yield f"{m.series.study}, {m.series.lane}: {n} of {of} results; {last.folder}: {last.excluded}"
+
+
+def _lane_series(lane: Sequence[ResultSummary], since: float) -> Iterator[_LaneSeries]:
+    ordered = sorted(lane, key=lambda s: (start_seconds(s.started), s.folder))[-MOST_POINTS:]
+    newest = next((summary for summary in reversed(ordered) if not summary.excluded), ordered[-1])
+    levels = [_level(summary, newest) for summary in ordered]
+    reasons = [_reason(summary, newest, level) for summary, level in zip(ordered, levels, strict=True)]
+    values = [None if level is None else math.exp(level) for level in levels]
+    named = {"figure": newest.response_title, "unit": newest.unit, "better": newest.better}
+    yield _measure(ordered, values, reasons, since, named)
+    for name, better in COEFFICIENTS.items():
+        if name in newest.coefficients and not newest.excluded:
+            numbers = [summary.coefficients.get(name) for summary in ordered]
+            lacks = [reason or ("no value" if x is None else "") for reason, x in zip(reasons, numbers, strict=True)]
+            yield _measure(ordered, numbers, lacks, since, {"figure": name, "is_level": False, "better": better})
+
+
+def _measure(
+    ordered: Sequence[ResultSummary], values: Sequence[float | None], reasons: Sequence[str], since: float,
+    named: Mapping[str, Any],
+) -> _LaneSeries:  # fmt: skip
+    points = [
+        SeriesPoint(folder=s.folder, started=s.started, commit=s.commit, value=value, excluded=reason)
+        for s, value, reason in zip(ordered, values, reasons, strict=True)
+    ]
+    places = [i for i, point in enumerate(points) if point.value is not None and not point.excluded]
+    newest = ordered[-1]
+    series = WatchedSeries(study=newest.study, title=newest.title, lane=newest.lane, points=points, **named)
+    sign = -1.0 if series.better == "higher" else 1.0
+    numbers = [value for i in places if (value := values[i]) is not None]
+    costs = [sign * (math.log(x) if series.is_level else x) for x in numbers]
+    begin = sum(start_seconds(ordered[i].started) < since for i in places)
+    return _LaneSeries(series, places, [ordered[i] for i in places], costs, begin)
+
+
+def _level(summary: ResultSummary, newest: ResultSummary) -> float | None:
+    """Return the mean log score over the configurations of the newest result; None where one is missing."""
+    if not newest.names or (summary.response, summary.unit) != (newest.response, newest.unit):
+        return None
+    if summary.names == newest.names:
+        return float(np.mean(summary.logs))
+    logs = dict(zip(summary.names, summary.logs, strict=True))
+    return float(np.mean([logs[name] for name in newest.names])) if all(n in logs for n in newest.names) else None
+
+
+def _reason(summary: ResultSummary, newest: ResultSummary, level: float | None) -> str:
+    if summary.excluded or level is not None:
+        return summary.excluded
+    return "another response" if summary.response != newest.response else "other configurations"
+
+
+def _level_changes(m: _LaneSeries, changes: Sequence[ChangePoint], margin: float) -> Iterator[LevelChange]:
+    """Yield each change with its size; one that the resolution of the scores may hide is none."""
+    ends = [0, *(change.place for change in changes), len(m.costs)]
+    sign = -1.0 if m.series.better == "higher" else 1.0
+    stretches = [sign * np.asarray(m.costs[begin:end]) for begin, end in pairwise(ends)]
+    for change, (before, after) in zip(changes, pairwise(stretches), strict=True):
+        last, here = m.summaries[change.place - 1 : change.place + 1]
+        difference, hidden = float(after.mean() - before.mean()), last.open_log + here.open_log
+        if m.series.is_level and abs(difference) <= hidden:
+            continue
+        shown: Literal["worse", "better"] = "worse" if sign * difference > 0 else "better"
+        of = ratio(np.exp(after), np.exp(before)).widen(hidden) if m.series.is_level else None
+        ends_of = [float(np.exp(x.mean()) if m.series.is_level else x.mean()) for x in (before, after)]
+        yield LevelChange(
+            at=m.places[change.place], folder=here.folder, started=here.started, commit=here.commit,
+            before=ends_of[0], after=ends_of[1], ratio=of, p=change.p, shown=shown,
+            is_recent=change.place >= m.begin, is_small=m.series.is_level and abs(difference) <= math.log1p(margin),
+            differences=_differences(last.facts, here.facts),
+        )  # fmt: skip
+
+
+def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[SourceDifference]:
+    return [
+        SourceDifference(what=name, reference=before[name], other=after[name])
+        for name in before
+        if name in after and before[name] != after[name]
+    ]
