@@ -1,8 +1,8 @@
 """Does `explain` name the planted cause of lost CPU time, and its share? One cause a program, and one that scales.
 
 The truth is what the program's own clocks say: the seconds that its threads lose to the cause, of the CPU time that is
-lost from one thread to two, without the neighbor. Each cause has three strengths. Every second pass is beside a
-neighbor that has a CPU for 30% of the time. A round is one case, so that little is lost where it is stopped.
+lost from one thread to two, without other programs. Each cause has three strengths. Every second case is beside a
+program that has a CPU for 30% of the time. A round is one case, so that little is lost where it is stopped.
 """
 
 import json
@@ -23,8 +23,9 @@ from probe_rounds import Round
 from verdict_common import Work, neighbors, steady
 
 PASSES, STRENGTHS, DUTY, RUNS = 60, (0.5, 0.8, 0.2), 30, 5
-# The functions of workloads/planted that share the cause; the short form has the first of them.
-SCALES = "scales"
+SCALES, QUOTA = "scales", "quota"
+# The functions of workloads/planted that share the cause, or its kind; the short form has the first of them. Names of
+# compiled monitors, callers of compiled methods, and functions of CPython before 3.12 are not known.
 CAUSES = {
     "mutex": "insert_locked", "serial": "serial_phase", "barrier": "slow_worker", "pipe": "send_result start_reader",
     SCALES: "", "stripes": "insert_locked", "rwlock": "write_locked", "spinlock": "spin_locked",
@@ -32,34 +33,61 @@ CAUSES = {
     "servers": "serve_request servers take_item", "spinners": "spin_until_all", "sleep": "take_nap",
     "disk": "write_through", "socket": "ask_service serve_request start_service",
     "child": "wait_for_child", "allocator": "allocate_block", "faults": "touch_fresh", "sharing": "bump_shared",
-    "bandwidth": "stream_memory",
+    "bandwidth": "stream_memory", "quota": "quota",
+    "java:monitor": "lock Planted.insertLocked", "java:serial": "Planted.serialPhase serial",
+    "java:gc": "gc Planted.allocateObjects", "python:gil": "gil", "python:serial": "serial_phase serial",
+    # The thread that feeds a queue of multiprocessing waits for the interpreter lock of the producer.
+    "python:queue": "produce_item serial gil",
 }  # fmt: skip
+JAVA = ("java", "-XX:+UseSerialGC", "-Xmx160m")
 N_QUICK = 5
 NEAR, LARGE = 0.10, 0.20
 SOURCES = HERE.parent / "workloads" / "planted"
+STUDY = """version = 1
+name = "quota"
+title = "A program under a CPU quota"
+question = "sweep"
+work = "total"
+seed = 1
+workload.command = {command}
+factors.threads.levels = [1, 2]
+factors.quota = {{ control = "quota", levels = [{cpus}] }}
+protocol = {{ runs = 2, max_reruns = 0 }}
+"""
 
 
 def one_round(folder: Path, number: int) -> Round:
-    """Explain one program: each cause in turn, in every second pass beside a neighbor."""
+    """Explain one program: each cause in turn, every second one beside another program, in the next pass the others."""
     cycle, index = divmod(number, len(CAUSES))
     cause, strength = [*CAUSES][index], STRENGTHS[cycle // 2 % len(STRENGTHS)]
-    program, work = _compiled(folder), Work(folder)
-    begin, truth = time.monotonic(), _truth(program, cause, strength)
-    with neighbors(work.program, steady(DUTY, 1) if cycle % 2 else steady(0, 1)):
-        document = _explained(program, cause, strength, folder)
+    command, work = _command(folder, cause, strength), Work(folder)
+    # A quota takes as much of one thread's time as of each of two: all that is lost.
+    begin, truth = time.monotonic(), 1.0 if cause == QUOTA else _truth(command)
+    with neighbors(work.program, steady(DUTY, 1) if (cycle + index) % 2 else steady(0, 1)):
+        document = _explained(command, cause, strength, folder)
     found = {f"{cause} {key}": [value] for key, value in _judged(cause, truth, document).items()}
     return found | {f"{cause} took": [time.monotonic() - begin]}
 
 
-def _compiled(folder: Path) -> Path:
+def _command(folder: Path, cause: str, strength: float) -> list[str]:
+    """Return the command of a cause, compiled; `{threads}` stands for the level."""
+    language, _, name = cause.rpartition(":")
+    if language == "python":
+        return [sys.executable, str(SOURCES / "planted.py"), name, "{threads}", str(strength)]
+    if language == "java":
+        if not (folder / "Planted.class").exists():
+            subprocess.run(["javac", "-d", folder, SOURCES / "Planted.java"], check=True)
+        return [*JAVA, "-cp", str(folder), "Planted", name, "{threads}", str(strength)]
     program = folder / "planted"
     if not program.exists():
         flags = tomllib.loads((SOURCES / "workload.toml").read_text(encoding="utf-8"))["build"]["flags"]
         subprocess.run(["cc", *flags, "-o", program, SOURCES / "main.c"], check=True)
-    return program
+    if cause == QUOTA:
+        return [str(program), SCALES, "{threads}", str(strength), "200"]
+    return [str(program), cause, "{threads}", str(strength)]
 
 
-def _truth(program: Path, cause: str, strength: float) -> float:
+def _truth(command: Sequence[str]) -> float:
     """Share of the lost CPU time that the program counts as lost to the cause; 0 where none is lost.
 
     The median of those runs whose threads were least kept from a CPU by others.
@@ -67,10 +95,9 @@ def _truth(program: Path, cause: str, strength: float) -> float:
     runs: dict[int, list[tuple[float, float, float]]] = {1: [], 2: []}
     for _ in range(RUNS):
         for n, measured in runs.items():
-            argv = [program, cause, str(n), str(strength)]
-            wall, lost, ready = map(
-                float, subprocess.run(argv, capture_output=True, check=True, text=True).stdout.split()
-            )
+            argv = [word.replace("{threads}", str(n)) for word in command]
+            printed = subprocess.run(argv, capture_output=True, check=True, text=True).stdout.split()
+            wall, lost, ready = map(float, [*printed, "0"][:3])
             measured.append((ready, wall, lost))
     (_, wall, lost), (_, wall_of_two, lost_of_two) = (
         map(median, zip(*sorted(runs[n])[: RUNS // 2 + 1], strict=True)) for n in (1, 2)
@@ -79,16 +106,23 @@ def _truth(program: Path, cause: str, strength: float) -> float:
     return (lost_of_two - lost) / loss if loss > 0 else 0.0
 
 
-def _explained(program: Path, cause: str, strength: float, folder: Path) -> dict[str, Any] | None:
-    results = folder / "results"
+def _explained(command: Sequence[str], cause: str, strength: float, folder: Path) -> dict[str, Any] | None:
+    results, study = folder / "results", folder / "study.toml"
     subprocess.run(["rm", "-rf", results], check=True)
-    argv = [
-        sys.executable, "-m", "scalograph", "explain", "--runs", "2", "--threads", "1,2", "--wait-lock", "10min",
-        "-o", results, "--json", "--", program, cause, "{threads}", str(strength),
-    ]  # fmt: skip
-    subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ), check=False)
+    options = ["--wait-lock", "10min", "--json"]
+    if cause == QUOTA:
+        study.write_text(STUDY.format(command=json.dumps(command), cpus=round((1 - strength) / 4, 3)), encoding="utf-8")
+        _scalograph("run", str(study), "-o", str(results), "--wait-lock", "10min")
+        _scalograph("explain", str(results), *options)
+    else:
+        _scalograph("explain", "--runs", "2", "--threads", "1,2", "-o", str(results), *options, "--", *command)
     file = results / "explanation.json"
     return json.loads(file.read_text()) if file.is_file() else None
+
+
+def _scalograph(*arguments: str) -> None:
+    argv = [sys.executable, "-m", "scalograph", *arguments]
+    subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ), check=False)
 
 
 def _judged(cause: str, truth: float, document: dict[str, Any] | None) -> dict[str, float]:
@@ -102,8 +136,9 @@ def _judged(cause: str, truth: float, document: dict[str, Any] | None) -> dict[s
         return answer
     planted = set(CAUSES[cause].split())
     shares = [(part, part["share"]["value"]) for part in document["parts"]]
-    own = sum(share for part, share in shares if planted & {part["what"], part["caller"]})
-    others = max((share for part, share in shares if not planted & {part["what"], part["caller"]}), default=0.0)
+    is_own = [bool(planted & {part["kind"], part["what"], part["caller"]}) for part, _ in shares]
+    own = sum(share for (_, share), is_its in zip(shares, is_own, strict=True) if is_its)
+    others = max((share for (_, share), is_its in zip(shares, is_own, strict=True) if not is_its), default=0.0)
     total = sum(share for _, share in shares) + answer["unexplained"]
     return answer | {"share": own, "other": others, "first": float(own > others), "sum": total}
 

@@ -107,6 +107,7 @@ class Planner:
         run_s: how long a run takes, about.
         native: whether the probe of this machine measures, or the one in Python.
         granted: whether an ordinary user may start it.
+        n_commits: of a repository in its home, where it searches one.
     """
 
     body: str
@@ -116,9 +117,10 @@ class Planner:
     run_s: float = RUN_S
     native: bool = True
     granted: bool = True
+    n_commits: int = 0
 
 
-BUDGET = 16
+BUDGET, COMMITS = 16, 6
 _SEARCH = f'[protocol]\nbudget_runs = {BUDGET}\nmax_reruns = 0\nwait_quiet = "1ms"\ntimeout = "10s"\n'
 PLANNERS = {
     "grid": Planner(
@@ -154,6 +156,9 @@ PLANNERS = {
     ),
     "cliff": Planner(
         f'question = "cliff"\nwork = "total"\n{COMMAND}[factors.n]\nlevels = "1:24"\n{_SEARCH}', runs="search"
+    ),
+    "best": Planner(
+        f'question = "best"\nwork = "total"\n{COMMAND}[factors.n]\nlevels = "1:24"\n{_SEARCH}', runs="search"
     ),
     "break-even": Planner(
         f'question = "break-even"\nwork = "total"\n[workload]\ncommand = ["./work", "{{n}}", "{{version}}"]\n'
@@ -217,6 +222,15 @@ PLANNERS = {
             "{{n}}",
         ),
     ),
+    "commit": Planner(
+        "",
+        runs="search",
+        argv=(
+            *("find", "commit", "--good", f"HEAD~{COMMITS - 1}", "--build", "sleep 0.05", "--max-runs", f"{BUDGET}"),
+            *("--max-reruns", "0", "-o", "{results}", "--", "{{version}}/work", "3"),
+        ),
+        n_commits=COMMITS,
+    ),
     "reproduce": Planner(
         f'work = "total"\n{COMMAND}[factors.n]\nlevels = [1, 4]\n[protocol]\nruns = 6\ntimeout = "10s"\n',
         argv=("reproduce", "--catalogue", "catalogue.toml", "-o", "{results}"),
@@ -262,8 +276,19 @@ def write(name: str, place: Place) -> str:
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
         file.chmod(0o755)
+    for number in range(planner.n_commits):
+        _commit(place.home, number)
     native = native_probe() if planner.native else None
     return native or str(place.home / "degraded" / "python_probe")
+
+
+def _commit(home: Path, number: int) -> None:
+    """Commit the program, each time another one; the first time into a new repository."""
+    (home / "work").write_text(f"{WORK}# {number}\n")
+    identity = ("-c", "user.name=made", "-c", "user.email=made")
+    begun = [("init", "-q")] if not number else []
+    for words in (*begun, ("add", "work"), ("commit", "-q", "-m", f"Change {number}")):
+        subprocess.run(["git", "-C", home, *identity, *words], check=True)
 
 
 def argv(name: str, results: Path, begun: bool) -> list[str]:

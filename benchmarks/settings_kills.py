@@ -107,6 +107,10 @@ class Campaign:
         """Return the settings as they are."""
         return {name: KERNEL["sysctl"].place(self.kernel, name).value() for name in SETTINGS}
 
+    def store(self) -> Store:
+        """Return the record of changes of the starts."""
+        return Store(self.folder / "state", None, kernel=self.kernel)
+
     def is_given_up(self) -> bool:
         """Tell whether there were so many faults that more would say nothing."""
         return self.faults.total() >= MOST_FAULTS
@@ -213,7 +217,7 @@ class Campaign:
             said = os.open(self.folder / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
             for fd, target in ((os.open(os.devnull, os.O_RDONLY), 0), (said, 1), (said, 2)):
                 os.dup2(fd, target)
-            kept = Store(self.folder / "state", None, kernel=self.kernel)
+            kept = self.store()
             Store.locate = classmethod(lambda cls: kept)  # type: ignore[method-assign, assignment]
             sys.argv = ["scalograph", *argv]
             os.close(told)

@@ -5,7 +5,7 @@ from math import log
 
 import numpy as np
 
-from scalograph.questions.within_limit.model import Crossing
+from scalograph.analysis.crossing import Crossing
 from scalograph.questions.within_limit.search_state import MOST, LimitState
 from simulate.noise import Noise
 

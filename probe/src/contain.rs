@@ -20,11 +20,11 @@ impl Containment {
         // SAFETY: sets a flag of this process: orphans of the tree become our children, not those of init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
         let guarded = |leaf: Leaf| {
-            let divided = spec.is_divided() || spec.commands.iter().any(|c| c.cgroup.is_some());
+            let divided = spec.is_divided() || spec.commands.iter().any(|c| !c.cgroups.is_empty());
             let n_parts = if divided { spec.commands.len() } else { 0 };
-            let part = |i: usize| match &spec.commands[i].cgroup {
-                Some(folder) if cgroup::is_unified(folder) => leaf.part_within(folder, i),
-                _ => leaf.part(i),
+            let part = |i: usize| {
+                let unified = spec.commands[i].cgroups.iter().find(|folder| cgroup::is_unified(folder));
+                unified.map_or_else(|| leaf.part(i), |folder| leaf.part_within(folder, i))
             };
             let parts = (0..n_parts).map(part).collect::<Result<Vec<_>, _>>()?;
             Ok(Containment::Cgroup { guard: Guard::start(&leaf, &parts)?, leaf, parts })

@@ -4,7 +4,7 @@
 //! raw system calls only, for the probe's memory may be shared with it.
 
 use crate::board::{Head, Slot, Stage, MASK_WORDS};
-use crate::spec::Command;
+use crate::spec::{Command, MAX_CGROUPS};
 use crate::{birth, cgroup, gate, raw, sys};
 use std::ffi::{c_char, c_long, CString};
 use std::io;
@@ -56,8 +56,8 @@ pub struct Place {
     pub shares_memory: bool,
     pub head: &'static Head,
     pub slot: &'static Slot,
-    /// Of cgroups that it has to `join` by itself: that of the run, and one with limits.
-    pub doors: [Option<i32>; 2],
+    /// Of cgroups that it has to `join` by itself: that of the run, and those with limits.
+    pub doors: [Option<i32>; 1 + MAX_CGROUPS],
     /// Number of the probe, as a copy sees it.
     pub parent: i32,
 }

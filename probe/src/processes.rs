@@ -24,7 +24,7 @@ fn event(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[us
         command,
         name: of.name.clone(),
         role: if of.service.is_some() { "service" } else { "driver" }.into(),
-        quota_cpus: of.cgroup.as_deref().and_then(cgroup::quota_cpus),
+        quota_cpus: of.cgroups.iter().find_map(|folder| cgroup::quota_cpus(folder)),
         start_ns: own().filter_map(|(_, t)| t.start()).min().map(|t| frame.since(t)),
         max_rss_bytes: own()
             .filter_map(|(c, _)| c.end)

@@ -80,7 +80,7 @@ pub fn read(spec: &Spec, contain: &Containment, copies: &[Copy]) -> Vec<Reading>
     let leaves: Vec<&Leaf> = (0..n).map_while(|i| contain.part(i)).collect();
     let mut list = if leaves.len() == n { read_leaves(&leaves) } else { read_families(n, copies) };
     for (reading, command) in list.iter_mut().zip(&spec.commands) {
-        reading.throttled_ns = command.cgroup.as_deref().and_then(cgroup::throttled_ns);
+        reading.throttled_ns = command.cgroups.iter().find_map(|folder| cgroup::throttled_ns(folder));
     }
     list.extend(read_running(&spec.running));
     list

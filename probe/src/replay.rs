@@ -19,6 +19,9 @@ pub const DYING: u32 = u32::MAX;
 pub const IDLE: u32 = 0;
 /// Far more than exit at a time.
 const MAX_DYING: usize = 4096;
+/// A waker announces itself so long before the record of the sleep that it ends, at most. A wake-up before that ended
+/// no sleep: taken for one, it would leave out all of a later sleep whose own wake-up has no record.
+const EARLY_NS: u64 = 100_000;
 /// Most processes outside that are counted apart.
 const MAX_PARTNERS: usize = 4096;
 
@@ -72,8 +75,8 @@ enum Waker {
 struct Task {
     clock: Clock,
     state: State,
-    /// What woke it while it still ran: it may have been about to sleep.
-    early: Option<Waker>,
+    /// What woke it while it still ran, and when: it may have been about to sleep.
+    early: Option<(Waker, u64)>,
 }
 
 impl Task {
@@ -243,7 +246,7 @@ impl Replay {
                 // No wake-up was seen since it slept: the one just before, or none at all.
                 let slept = time.saturating_sub(since);
                 self.slept |= task.early.is_none();
-                let (by, slept) = task.early.map_or((Waker::Outside, slept), |by| (by, 0));
+                let (by, slept) = task.early.map_or((Waker::Outside, slept), |(by, _)| (by, 0));
                 task.wake(by, slept);
                 true
             }
@@ -259,6 +262,7 @@ impl Replay {
         self.leave(r.tid, time);
         let Some(task) = self.tasks.get_mut(&r.tid) else { return };
         let more = preempted as isize - task.is_active() as isize;
+        task.early = task.early.filter(|(_, woken)| time.saturating_sub(*woken) <= EARLY_NS);
         task.state = if preempted { ready(row, &self.crowd.cpus[row]) } else { State::Blocked { since: time } };
         self.count_active(time, more);
     }
@@ -284,7 +288,7 @@ impl Replay {
         let by = clock.map_or(Waker::Outside, Waker::Task);
         match task.state {
             State::Ready { .. } => return,
-            State::Running { .. } => task.early = Some(by),
+            State::Running { .. } => task.early = Some((by, time)),
             State::Blocked { since } => {
                 task.wake(by, time.saturating_sub(since));
                 self.sums.n_wakes += 1;

@@ -57,6 +57,9 @@ impl Output {
     }
 }
 
+/// Limits of CPU time and of memory are in two hierarchies of cgroup v1.
+pub const MAX_CGROUPS: usize = 2;
+
 #[derive(Debug)]
 pub struct Command {
     pub argv: Vec<String>,
@@ -68,8 +71,8 @@ pub struct Command {
     /// Exit codes that count as success.
     pub ok_exits: Vec<i32>,
     pub cpus: Masks,
-    /// A cgroup with limits that the command runs in.
-    pub cgroup: Option<PathBuf>,
+    /// Cgroups with limits that the command runs in: one of v2, or one for each controller of v1.
+    pub cgroups: Vec<PathBuf>,
     pub policy: Option<String>,
     pub priority: i32,
     pub nice: Option<i32>,
@@ -222,7 +225,7 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
         stdin: of.path("stdin")?,
         ok_exits: of.ok_exits()?,
         cpus: of.masks(copies)?,
-        cgroup: of.path("cgroup")?.map(PathBuf::from),
+        cgroups: of.cgroups()?,
         policy,
         priority: of.int("priority", Some(0), low, high)? as i32,
         nice: of.optional_int("nice", -20, 19)?.map(|n| n as i32),
@@ -232,6 +235,15 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
 }
 
 impl Fields<'_> {
+    fn cgroups(&self) -> Result<Vec<PathBuf>, Refusal> {
+        let listed = self.get("cgroup").and_then(Value::as_array);
+        let Some(list) = listed else { return Ok(self.path("cgroup")?.into_iter().map(PathBuf::from).collect()) };
+        let folder = |v: &Value| v.as_str().filter(|text| text.starts_with('/')).map(PathBuf::from);
+        let folders: Option<Vec<PathBuf>> = list.iter().map(folder).collect();
+        let wrong = || self.refuse("cgroup", "an absolute path, or a list of 1 or 2");
+        folders.filter(|folders| (1..=MAX_CGROUPS).contains(&folders.len())).ok_or_else(wrong)
+    }
+
     fn ok_exits(&self) -> Result<Vec<i32>, Refusal> {
         let Some(value) = self.get("ok_exits") else { return Ok(vec![0]) };
         let code = |v: &Value| v.as_i64().filter(|n| (0..=255).contains(n)).map(|n| n as i32);

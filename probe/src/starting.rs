@@ -20,7 +20,7 @@ pub struct Starter<'a> {
     images: &'static [Image],
     null: OwnedFd,
     /// Descriptors by which commands enter their cgroups with limits.
-    groups: Vec<Option<OwnedFd>>,
+    groups: Vec<Vec<OwnedFd>>,
     /// Whether copies share the probe's memory until exec.
     pub shares_memory: bool,
 }
@@ -39,7 +39,7 @@ impl<'a> Starter<'a> {
         let images: Vec<Image> = spec.commands.iter().zip(&checked.programs).map(image).collect();
         // A change of user makes every process that shares the memory undumpable, the probe included.
         let shares_memory = from_outside && checked.user.is_none();
-        let groups = (0..spec.commands.len()).map(|i| group_door(spec, contain, i)).collect::<Result<_, _>>()?;
+        let groups = (0..spec.commands.len()).map(|i| group_doors(spec, contain, i)).collect::<Result<_, _>>()?;
         Ok(Starter { spec, checked, contain, images: images.leak(), null, groups, shares_memory })
     }
 
@@ -64,6 +64,7 @@ impl<'a> Starter<'a> {
     fn start_copy(&self, i: usize, k: usize, spins: bool, board: &Board, index: usize) -> Result<Copy, Refusal> {
         let (command, user) = (&self.spec.commands[i], self.checked.user);
         let slot = board.slot(index);
+        let group = |n: usize| self.groups[i].get(n).map(AsRawFd::as_raw_fd);
         let pipes = Copy::new(self.spec, i, &self.null, user, slot);
         let (mut copy, ends) = pipes.map_err(|e| Refusal::os("pipes of a copy", &e))?;
         let place = Place {
@@ -78,7 +79,7 @@ impl<'a> Starter<'a> {
             shares_memory: self.shares_memory,
             head: board.head(),
             slot,
-            doors: [self.contain.door(i), self.groups[i].as_ref().map(AsRawFd::as_raw_fd)],
+            doors: [self.contain.door(i), group(0), group(1)],
             parent: self.contain.parent(),
         };
         copy.pid = launch::start(place, self.contain.birthplace(i)).map_err(|e| Refusal::os("clone of a copy", &e))?;
@@ -115,8 +116,8 @@ fn refused(spec: &Spec, index: usize, stage: Stage, errno: i32) -> Refusal {
         Stage::Nice => ("nice", format!("{:?}", c.nice), "run with CAP_SYS_NICE, or ask for a value that is not lower"),
         Stage::User => ("user", format!("{:?}", spec.user), "run as root to change the user"),
         Stage::Cwd => ("cwd", c.cwd.clone(), "make the folder, or let the user enter it"),
-        Stage::Cgroup if c.cgroup.is_some() => {
-            ("cgroup", format!("{:?}", c.cgroup), "let this user put processes into it")
+        Stage::Cgroup if !c.cgroups.is_empty() => {
+            ("cgroup", format!("{:?}", c.cgroups), "let this user put processes into it")
         }
         _ => ("argv", format!("{stage:?}"), "see `scalograph-probe --capabilities`"),
     };
@@ -125,17 +126,17 @@ fn refused(spec: &Spec, index: usize, stage: Stage, errno: i32) -> Refusal {
     Refusal::host(&place, &found, "a setting that the kernel grants", fix)
 }
 
-/// Open a command's cgroup with limits; None if it has none, or if its copies start in a leaf within it.
-fn group_door(spec: &Spec, contain: &Containment, command: usize) -> Result<Option<OwnedFd>, Refusal> {
-    let Some(folder) = &spec.commands[command].cgroup else { return Ok(None) };
-    if contain.part(command).is_some_and(|part| part.folder().starts_with(folder)) {
-        return Ok(None);
-    }
-    let file = std::fs::OpenOptions::new().write(true).open(folder.join("cgroup.procs"));
-    let refuse = |e: std::io::Error| {
-        let (place, found) =
-            (format!("commands[{command}].cgroup"), format!("{folder:?}: {}", sys::describe_error(&e)));
-        Refusal::host(&place, &found, "a cgroup that takes processes", "make it, or let this user write to it")
+/// Open a command's cgroups with limits, except one in which its copies start in a leaf.
+fn group_doors(spec: &Spec, contain: &Containment, command: usize) -> Result<Vec<OwnedFd>, Refusal> {
+    let part = contain.part(command);
+    let is_inside = |folder: &&PathBuf| part.is_some_and(|part| part.folder().starts_with(folder));
+    let open = |folder: &PathBuf| {
+        let file = std::fs::OpenOptions::new().write(true).open(folder.join("cgroup.procs"));
+        file.and_then(|file| sys::raised(OwnedFd::from(file))).map_err(|e| {
+            let (place, found) =
+                (format!("commands[{command}].cgroup"), format!("{folder:?}: {}", sys::describe_error(&e)));
+            Refusal::host(&place, &found, "a cgroup that takes processes", "make it, or let this user write to it")
+        })
     };
-    file.and_then(|file| sys::raised(OwnedFd::from(file))).map(Some).map_err(refuse)
+    spec.commands[command].cgroups.iter().filter(|folder| !is_inside(folder)).map(open).collect()
 }

@@ -12,7 +12,8 @@ __version__ = "0.1.0"
 _OFFERED = {
     "open": ("scalograph.notebook.opened_results", "open_results"),
     "compare": ("scalograph.notebook.opened_results", "compare_results"),
-    "assert_scales": ("scalograph.cli.scaling_assertion", "assert_scales"),
+    "assert_scales": ("scalograph.notebook.scaling_assertion", "assert_scales"),
+    "scales": ("scalograph.notebook.scaled_function", "scales"),
     "fit_usl": ("scalograph.notebook.fitted_law", "fit_usl"),
     "Estimate": ("scalograph.analysis.estimate", "Estimate"),
 }

@@ -9,8 +9,8 @@ from simulate.noise import HIGH, Noise
 from simulate.within_limit import queue
 from simulate.within_limit import search as search_limit
 
+from scalograph.analysis.crossing import Crossing
 from scalograph.questions.break_even.model_mean import Axis
-from scalograph.questions.within_limit.model import Crossing
 from scalograph.questions.within_limit.search_state import MOST
 from tests.calibration.sequential import is_share
 

@@ -53,6 +53,7 @@ SEARCHES = [
     ((*EVEN, "--size", "size=20,30,60,90", "--max-runs", 14, *SIZE), "Pairs that were measured",
      "a pair at a time where it decides most"),
     (("tunables", *SETTINGS, "--max-reruns", 0, *ALL), "Settings against the default", ""),
+    (("best", "-v", "threads=1:64", "--max-reruns", 0, "--max-runs", 14, *THREADS), "may be the fastest", ""),
     pytest.param(("effective-cpus", "--max-runs", 12, "--", "true"), "Levels that were measured", "", marks=needs_cpus),
 ]  # fmt: skip
 
@@ -102,6 +103,15 @@ def test_two_of_four_matter_and_the_gain_is_confirmed(tmp_path: Path) -> None:
     assert tunables["matter"] == ["a", "b"] and tunables["decided"]
     (gain,) = tunables["combinations"]
     assert gain["levels"] == {"a": 2} and gain["gain"]["low"] < 1 / 0.9 < gain["gain"]["high"]
+
+
+def test_the_best_of_a_grid_is_confirmed(tmp_path: Path) -> None:
+    grid = [word for name, levels in LEVELS.items() for word in ("-v", f"{name}={','.join(map(str, levels))}")]
+    best = answer(tmp_path, "best", *grid, "--default", "a=1,b=3", "--max-reruns", 0, *ALL)
+    assert best["decided"] and best["winner"]["levels"]["a"] == 2 and best["winner"]["levels"]["b"] != 3
+    assert best["default"]["levels"] == {"a": 1, "b": 3, "c": 0, "d": "x"} and best["n_configurations"] == 54
+    speed = best["winner"]["speed"]
+    assert speed["low"] < 1.08 / 0.9 < speed["high"] and "[baseline]\na = 1\nb = 3" in kept_study(tmp_path)
 
 
 def test_too_few_runs_are_told_before_they_are_made(tmp_path: Path) -> None:

@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+from scalograph.control.memory import find_memory_refusal
+from scalograph.control.store import Store
+from scalograph.protocol import journal
+from scalograph.system.cgroups import MEMORY, controller_tree
 from tests.kit import ROOT
 from tests.kit.command import in_process
 from tests.kit.processes import write_program
@@ -107,6 +111,21 @@ def test_a_command_alone_and_copies_of_it_at_once(folder: Path) -> None:
 ], ids=["a configuration", "no match", "two matches", "prepare"])  # fmt: skip
 def test_what_fails_is_named_and_the_others_are_measured(folder: Path, words: tuple[str, ...], told: str) -> None:
     assert told in " ".join(measure(folder, *words, expect=(4,)).stdout.split())
+
+
+@pytest.mark.skipif(find_memory_refusal() is not None or os.geteuid() != 0, reason="no limit of memory is granted here")
+def test_a_run_beyond_its_memory_has_failed_and_nothing_is_left(folder: Path) -> None:
+    command = [sys.executable, "-c", "bytearray(96 << 20)"]
+    tree = controller_tree(MEMORY)
+    assert tree is not None
+    own = Store(folder / "state", None, memory=tree)
+    done = in_process("measure", *ONCE, "--memory", "24M,512M", "-o", "out", "--", *command, cwd=folder, store=own)
+    assert done.returncode == 4 and "killed for memory at its limit of 24 MiB" in " ".join(done.stdout.split())
+    runs = [event["record"].run for event in journal.read(folder / "out/journal.jsonl") if event["event"] == "run"]
+    by_limit = {run.memory_limit_bytes >> 20: run for run in runs}
+    assert [by_limit[mib].status for mib in (24, 512)] == ["failed", "ok"]
+    assert (by_limit[512].memory_peak_bytes or 0) > 96 << 20
+    assert not (folder / "state/changes.json").exists()
 
 
 def test_revisions_are_built_apart_and_measured_in_one_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

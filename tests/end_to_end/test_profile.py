@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.control.capacity import find_quota_refusal
 from scalograph.errors import HostError
-from scalograph.profile.recorder import refuse_unable
+from scalograph.profile.perf_runs import refuse_unable
 from scalograph.profile.recording import why_unrecordable
 from scalograph.system.platform_facts import find_jvms
-from tests.kit.command import in_process
+from tests.kit.command import LONG_S, in_process, machine, scalograph
 from tests.kit.findings import ONE_FACTOR, write_journal
 from tests.kit.records import recorded
 from tests.kit.results import complete, findings_in
@@ -100,24 +101,23 @@ def native(folder: Path, copies: int = 1) -> Path:
 
 
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
-def test_a_program_without_java_is_sampled_by_perf(tmp_path: Path) -> None:
-    """Nine tenths of its work are in `inner`, which `outer` calls."""
+@pytest.mark.parametrize("copies", [1, 2])
+def test_programs_without_java_are_sampled_by_perf(copies: int, tmp_path: Path) -> None:
+    """Nine tenths of their work are in `inner`, which `outer` calls; two copies are recorded with the machine."""
     try:
-        refuse_unable(tmp_path)
+        refuse_unable(tmp_path, is_wide=copies > 1)
     except HostError as error:
         pytest.skip(str(error))
-    results = native(tmp_path)
-    complete("profile", results, "--period", "1ms", "--study", "study.toml", cwd=tmp_path, codes=(0,))
-    found = json.loads((results / "profile.json").read_text())
-    (seen,) = (one["seen"] for one in found["profiled"])
-    assert found["recorder"] == "perf" and seen["stacks"][0]["frames"][:3] == ["inner", "outer", "main"]
+    results = native(tmp_path, copies)
+    options = ("--period", "1ms", "--study", "study.toml", "--wait-lock", "5m")
+    complete("profile", results, *options, cwd=tmp_path, codes=(0,))
+    profile = json.loads((results / "profile.json").read_text())
+    (seen,) = (run["seen"] for run in profile["profiled"])
+    assert profile["recorder"] == "perf" and seen["stacks"][0]["frames"][:3] == ["inner", "outer", "main"]
     assert seen["n_samples"] > 0 and 0 < seen["stacks"][0]["share"] <= 1
 
 
-def test_several_programs_without_java_and_results_without_a_journal_are_refused(tmp_path: Path) -> None:
-    results = native(tmp_path, copies=2)
-    done = complete("profile", results, "--study", "study.toml", cwd=tmp_path, codes=(2,))
-    assert "several processes or copies" in done.stderr
+def test_results_without_a_journal_are_refused(tmp_path: Path) -> None:
     done = in_process("profile", tmp_path, cwd=tmp_path)
     error, hint = done.stderr.splitlines()
     assert done.returncode == 6 and "journal.jsonl: no such file" in error and hint == "hint: run the study first"
@@ -175,14 +175,43 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path) -
     assert "with env NOTHING=1, speed is" in done.stdout
     written = json.loads((tmp_path / "results" / "explanation.json").read_text())
     assert (written["levels"], written["n_runs"], written["lost_cpus"]["low"]) == ([2, 1], [1, 1], None)
+    done = complete("explain", "results", "--try", "quota", cwd=tmp_path, codes=(2,))
+    assert "--try quota: no quota holds" in done.stderr
     complete("report", "results", cwd=tmp_path)
     assert "explanation" in [table["id"] for table in findings_in(tmp_path / "results")["tables"]]
+
+
+@machine
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
+def test_a_quota_of_the_study_is_lifted_in_pairs(tmp_path: Path) -> None:
+    """The planted program without a cause, under a quota: only that it answers and sums, whatever else runs here."""
+    try:
+        refuse_unable(tmp_path)
+    except HostError as error:
+        pytest.skip(str(error))
+    if refused := find_quota_refusal():
+        pytest.skip(refused.why)
+    factors = {"threads": [1, 2], "quota": {"control": "quota", "levels": [0.2]}}
+    use = {"use": "planted", "parameters": {"cause": "scales", "units": 100}}
+    write_study(tmp_path, a_study(factors, workload=use, protocol={"runs": 1, "max_reruns": 0}))
+    lock = ("--wait-lock", "5min")
+    scalograph("run", "study.toml", "-o", "results", *lock, cwd=tmp_path, timeout=LONG_S)
+    options = ("--levels", "1,2", "--recordings", 1, "--try", "quota", "--json")
+    done = scalograph("explain", "results", *options, *lock, cwd=tmp_path, timeout=LONG_S)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    whole = sum(part["share"]["value"] for part in document["parts"]) + document["unexplained"]["value"]
+    assert whole == pytest.approx(1.0)
+    (trial,) = document["trials"]
+    assert (trial["name"], trial["n_pairs"]) == ("quota", 6)
+    assert trial["speed"]["value"] > 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("--", "true"), "true: no results, and no levels"),
+        (("--threads", "1,2", "--try", "turbo", "--", "true"), "--try turbo"),
         (("{results}", "--levels", "1,3"), "--levels: 1,3"),
         (("{results}", "--levels", "1,1"), "--levels: 1,1"),
         (("{results}", "--levels", "2"), "--levels 2"),

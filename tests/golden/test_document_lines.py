@@ -70,7 +70,16 @@ def test_every_field_of_findings_is_told_by_some_golden_document() -> None:
     assert {field for document in documents for field, value in document.items() if value} == documented
     assert documented == set(Findings.model_fields)
     questions = {document["study"]["question"] for document in documents}
-    assert questions == {"sweep", "effective-cpus", "cliff", "break-even", "throughput", "within-limit", "tunables"}
+    assert questions == {
+        "sweep",
+        "effective-cpus",
+        "cliff",
+        "break-even",
+        "throughput",
+        "within-limit",
+        "tunables",
+        "best",
+    }
 
 
 @pytest.mark.parametrize(("before", "after"), list(zip(EARLIER, FINDINGS, strict=False)), ids=range(len(EARLIER)))
@@ -158,7 +167,7 @@ def test_every_mistake_of_a_golden_study_is_told_where_it_is(file: Path) -> None
 
 def test_every_question_and_every_table_of_a_study_has_an_example() -> None:
     studies = [tomllib.loads(file.read_text(encoding="utf-8")) for file in ACCEPTED]
-    questions = {"sweep", "effective-cpus", "cliff", "break-even", "throughput", "within-limit", "tunables"}
+    questions = {"sweep", "effective-cpus", "cliff", "break-even", "throughput", "within-limit", "tunables", "best"}
     assert {study.get("question", "sweep") for study in studies} == questions
     tables = {"workload", "factors", "exclude", "responses", "protocol", "baseline", "reference", "tables", "quick"}
     assert tables <= set(next(study for study in studies if study["name"] == "hello-threads"))

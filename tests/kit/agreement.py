@@ -24,7 +24,7 @@ INTERVAL = re.compile(rf"(?:\((?:\d+% CI )?|\[)({NUMBER})(?:, |–)({NUMBER})[)\
 BEFORE = re.compile(rf"(?<![\w.,-])({NUMBER})( ?[×%]|-fold| [a-zµ/]+)?((?: [a-z]+){{0,3}})")
 # "from 58 to 59 open files", "between 290 and 850 elements".
 RANGE = re.compile(rf"(?i:from (?:between )?|between )({NUMBER}) (?:to|and) ({NUMBER}) ([a-z][a-z ]*)")
-PLACES = ("cliff", "throughput", "within-limit")  # questions whose answer is a place
+PLACES = ("cliff", "throughput", "within-limit", "size")  # questions whose answer is a place
 VERB = re.compile(
     r"""\b(?:is|are|was|were|has|have|had|do|does|did|can|cannot|may|might|would|will|must|stays?|reach(?:es)?|falls?|
     gives?|gains?|adds?|takes?|increases?|beats?|overlap|matter|fail|waits?|needs?|carr(?:y|ies)|sustains?|wins?|loses?|goes|jumps?|rises?|grows?|

@@ -1,4 +1,4 @@
-"""One planted cause of lost CPU time in Python: planted.py CAUSE THREADS STRENGTH (README.md)."""
+"""One planted cause of lost CPU time in Python: planted.py CAUSE THREADS STRENGTH [UNITS] (README.md)."""
 
 import hashlib
 import multiprocessing
@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 
-UNITS = 400
+UNITS = 1500
 
 
 def compute(loops: float) -> float:
@@ -89,6 +89,7 @@ def _join(workers: list[threading.Thread] | list[multiprocessing.Process]) -> No
 CAUSES: dict[str, Callable[[int, float], float]] = {"gil": hold_interpreter, "serial": run_serial, "queue": run_queue}
 
 if __name__ == "__main__":
+    UNITS = int(sys.argv[4]) if sys.argv[4:] else UNITS
     begin = time.monotonic()
     lost = CAUSES[sys.argv[1]](int(sys.argv[2]), float(sys.argv[3]))
     print(f"{time.monotonic() - begin:.6f} {lost:.6f}")

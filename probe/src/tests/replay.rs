@@ -326,6 +326,20 @@ fn who_is_woken_on_its_way_to_sleep_has_not_slept() {
 }
 
 #[test]
+fn a_wake_up_long_before_a_sleep_does_not_end_it() {
+    let tree = fed(&[
+        (1100, DAEMON, 1, wake(MAIN, 0)), // it runs, and goes on
+        (300_000, MAIN, 0, OUT),
+        (300_000, MAIN, 0, next(0)),
+        (900_000, 0, 0, next(MAIN)),
+        (900_000, MAIN, 0, IN), // without a record of what woke it
+        (900_100, MAIN, 0, exit(MAIN, MAIN)),
+    ]);
+    let total = tree.replay.total(true).unwrap();
+    assert_eq!((total.clock, total.sleep_ns), ([899_100; 2], 600_000));
+}
+
+#[test]
 fn a_waiter_is_where_it_was_moved_to() {
     let tree = fed(&[
         (1000, MAIN, 0, thread(11)),

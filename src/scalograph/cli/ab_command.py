@@ -29,8 +29,13 @@ FORMS = {
 class AbOptions:
     """Options of `ab`: the two versions and the precision of their ratio."""
 
-    a: Annotated[str, typer.Option("--a", metavar="TEXT", help="Value of {version} for the baseline: a path or a tag")]
-    b: Annotated[str, typer.Option("--b", metavar="TEXT", help="Value of {version} for the new build")]
+    a: Annotated[
+        str, typer.Option("--a", metavar="TEXT", help="Value of {version} for the baseline: a path or a tag")
+    ] = ""
+    b: Annotated[str, typer.Option("--b", metavar="TEXT", help="Value of {version} for the new build")] = ""
+    base: Annotated[
+        str | None, typer.Option(help="With --build: compare HEAD with where it left this branch, without --a and --b")
+    ] = None
     margin: Annotated[
         str | None, typer.Option("--margin", help="Ignore smaller differences (default 2%; 0.1% with --count)")
     ] = None
@@ -57,7 +62,7 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
 
     \b
     scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100
-    scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         # two git revisions
+    scalograph ab --base main --build 'make -j2' -- {version}/prog               # what this branch changed
     scalograph ab --count --a ./prog-old --b ./prog-new -- {version}             # did the work grow?
     scalograph ab --a Serial --b G1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
     """
@@ -66,6 +71,10 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     from scalograph.cli.measure_output import run_command_study
 
     margin = share_of("--margin", versions.margin)
+    if not (versions.base and versions.build is not None) and not (versions.a and versions.b):
+        expected = "--a and --b, or --base and --build"
+        fix = "such as --a ./old --b ./new, or --base main --build make"
+        raise StudyError.one("ab", "no two versions", expected, fix)
     if versions.build is None:
         study = _study(versions, options)
     else:
@@ -106,9 +115,13 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
 
 def _build_versions(versions: AbOptions, build: str, options: CommandOptions) -> "tuple[AbOptions, CommandStudy]":
     from scalograph.cli.command_line_study.built_revisions import insert_build_folders
-    from scalograph.run.revisions import find_repository, resolve_revisions
+    from scalograph.run.revisions import find_branch_point, find_repository, resolve_revisions
 
-    every = resolve_revisions(find_repository(Path()), [versions.a, versions.b])
+    home = find_repository(Path())
+    if versions.base is None:
+        every = resolve_revisions(home, [versions.a, versions.b])
+    else:
+        every = [find_branch_point(home, versions.base), *resolve_revisions(home, ["HEAD"])]
     versions = replace(versions, a=every[0].name, b=every[1].name)
     return versions, insert_build_folders(_study(versions, options), every, build, options)
 

@@ -47,7 +47,9 @@ def _measure_first(explain: ExplainOptions, sweep: SweepOptions, options: Comman
     from scalograph.cli.command_line_study.declaration import study_text
     from scalograph.cli.command_line_study.option_texts import sweep_study
     from scalograph.cli.measure_output import run_command_study
+    from scalograph.profile.what_if import changes
 
+    changes(explain.try_, explain.what_if or [])  # refused before anything is measured
     if not _is_swept(sweep):
         words = " ".join(options.command or [])
         raise StudyError.one(words or "explain", "no results, and no levels", "a results folder, or --threads 1,2")

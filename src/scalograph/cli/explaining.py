@@ -1,7 +1,7 @@
 """Explain a finished study: record two levels, keep the explanation beside the results, print it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,7 +36,9 @@ class ExplainOptions:
     study: Study = None
     try_: Annotated[
         str | None,
-        typer.Option("--try", metavar="NAMES", help="Try changes: malloc, arenas, wait-policy, placement, gc, heap"),
+        typer.Option(
+            "--try", metavar="NAMES", help="Try changes: malloc, arenas, wait-policy, placement, gc, heap, or quota"
+        ),
     ] = None
     what_if: Annotated[
         list[str] | None,
@@ -69,6 +71,7 @@ def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str 
         )
     trials = changes(explain.try_, explain.what_if or [])
     measured = table.load(folder.journal, keep_observations=False)
+    explain = choose_published(measured, explain)
     factor = explain.along or measured.view.curve_factor
     if factor not in measured.study.factors:
         raise StudyError.one("--along", factor, f"one of {', '.join(measured.study.factors)}")
@@ -81,6 +84,22 @@ def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str 
     document = document.model_copy(update={"warnings": (*notes, *document.warnings)})
     results.write_text(folder.folder / FILE, document.model_dump_json(indent=1) + "\n")
     return document
+
+
+def choose_published(measured: "Table", explain: ExplainOptions) -> ExplainOptions:
+    """Return what a published study is explained by, unless options choose or the results have other levels."""
+    from scalograph.exchange.match import is_level
+    from scalograph.study.catalogue import explained_levels
+
+    if explain.along or explain.levels or explain.where:
+        return explain
+    texts = [text.partition("=")[::2] for text in explained_levels(measured.study.name)]
+    wanted = [(name, level) for name, levels in texts for level in levels.split(",")]
+    if not all(any(name in c and is_level(c[name], text) for c in measured.configurations) for name, text in wanted):
+        return explain
+    along = next(((name, levels) for name, levels in texts if "," in levels), (None, None))
+    where = [f"{name}={level}" for name, level in texts if "," not in level]
+    return replace(explain, along=along[0], levels=along[1], where=where)
 
 
 def _named_levels(measured: "Table", texts: Sequence[str]) -> dict[str, "Level"]:

@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 # What is written where --as is left out, by the ending of the file.
 FORMS = {
     ".csv": "observations", ".parquet": "observations", ".md": "tables", ".adoc": "tables", ".svg": "figure",
-    ".jsonl": "extra-p",
+    ".jsonl": "extra-p", ".json": "speedscope",
 }  # fmt: skip
 OF_RUNS = ("observations", "runs", "extra-p")
-CHOICES = (*OF_RUNS, "points", "tables", "figure")
+CHOICES = (*OF_RUNS, "points", "tables", "figure", "speedscope")
 # Forms that are tables of columns, as observations are.
 COLUMNS = ("runs", "points")
 
 
 def command(
     source: Source,
-    to: Annotated[Path, typer.Option("--to", help="File to write: .csv, .parquet, .md, .adoc, .svg, or .jsonl")],
+    to: Annotated[Path, typer.Option("--to", help="File to write: .csv, .parquet, .md, .adoc, .svg, .jsonl, or .json")],
     form: Annotated[
-        str | None, typer.Option("--as", help="Content: observations, runs, points, extra-p, tables, or figure")
+        str | None,
+        typer.Option("--as", help="Content: observations, runs, points, extra-p, tables, figure, or speedscope"),
     ] = None,
     figure: Annotated[str, typer.Option("--figure", help="Name of the chart to write (default: the first)")] = "",
 ) -> None:
@@ -41,6 +42,7 @@ def command(
     scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.md     claim, verdict, tables
     scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.svg    the first figure
     scalograph export scalograph-results/thread-scaling/latest --as points --to points.csv
+    scalograph export scalograph-results/thread-scaling/latest --to lost.speedscope.json  stacks of explain
     """
     from scalograph.errors import StudyError
 
@@ -77,6 +79,8 @@ def _export_findings(source: Path, form: str, to: Path, figure: str) -> str:
     from scalograph.exchange import export
     from scalograph.exchange.markdown import asciidoc, markdown
 
+    if form == "speedscope":
+        return _export_stacks(source, to)
     findings = load_findings(source)
     if form == "points":
         columns = export.law_points(findings)
@@ -86,6 +90,20 @@ def _export_findings(source: Path, form: str, to: Path, figure: str) -> str:
         write_text(to, (asciidoc if to.suffix == ".adoc" else markdown)(findings))
         return f"{len(findings.tables)} tables"
     return _export_chart(findings, draw_charts(findings), figure, to)
+
+
+def _export_stacks(source: Path, to: Path) -> str:
+    from scalograph.errors import StudyError
+    from scalograph.exchange.export import speedscope
+    from scalograph.protocol import journal, results
+    from scalograph.protocol.explanation import read_explanation
+
+    folder = results.locate_results(source)
+    explanation = read_explanation(folder.folder, str(journal.first_event(folder.journal)["study_hash"]))
+    if explanation is None or not explanation.stacks:
+        raise StudyError.one(str(source), "no stacks of an explanation", "", f"run: scalograph explain {source}")
+    write_text(to, speedscope(explanation))
+    return f"{len(explanation.stacks)} stacks; open it at https://www.speedscope.app"
 
 
 def _export_chart(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to: Path) -> str:

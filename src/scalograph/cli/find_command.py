@@ -51,8 +51,10 @@ def _find() -> None:
     \b
     scalograph find effective-cpus -- ./prog
     scalograph find cliff --range 1:512 -- ./prog -t {threads}
+    scalograph find size --within 30s --quota 0.1:2 --memory 16M:512M -- ./prog
     scalograph find break-even --size 16:65536 -- ./prog {version} {size}
     scalograph find commit --good v1.0 --bad main --build make -- {version}/prog
+    scalograph find best -v threads=1:64 -v batch=1,8,64 -- ./prog -t {threads} -b {batch}
     scalograph find tunables --env MALLOC_ARENA_MAX=8,1,2 --option -O0,-O2 -- ./prog
     """
 

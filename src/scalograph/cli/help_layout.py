@@ -11,7 +11,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
     "Measure a program": {
         "measure": "Measure a command over CPUs, threads, or other factors",
         "ab": "Compare two builds in pairs, on one machine",
-        "find": "Find one property: effective CPUs, a performance cliff, a break-even size",
+        "find": "Find one property: effective CPUs, a cliff, a break-even size, the best configuration",
         "load": "Load a server: maximum throughput, and the bottleneck",
         "explain": "Explain why a program stops scaling: lost CPU time, by cause",
         "profile": "Profile configurations of a finished study, in separate runs",
@@ -63,7 +63,7 @@ _GROUPS: Mapping[str, frozenset[str]] = {
     "Statistics": frozenset({"precision", "margin", "target", "cost", "ceiling", "even", "same"}),
     "Environment": frozenset(
         {"env", "env_all", "wait_quiet", "when_busy", "wait_lock", "machine_wide", "dangerous", "host"}
-        | {"accept_difference"}
+        | {"accept_difference", "quota", "memory", "placement"}
     ),
     "Output": frozenset(
         {

@@ -16,6 +16,7 @@ def _load(options: LoadOptions, explained: ExplainedOptions) -> int:
     \b
     scalograph load --serve './app --port {port}' --get http://127.0.0.1:{port}/ --clients 1:64:*2
     scalograph load --serve './app {port}' --get http://127.0.0.1:{port}/ --clients 32 --cpus 1:all --ready line:started
+    scalograph load --serve './app {port}' --get http://127.0.0.1:{port}/ --rate 100:10000 --limit 'p99<50ms'
     scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    # a running server
     """
     from scalograph.cli.command_line_study.load_study import load_study, map_load_error

@@ -16,7 +16,7 @@ from scalograph.cli.overrides import option_words, parse_option
 from scalograph.cli.start import end_early, print_resume_command
 from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
 from scalograph.control.machine_control import NO_CONSENT, Consent
-from scalograph.errors import HostError, ScalographError, StudyError
+from scalograph.errors import Exit, HostError, ScalographError, StudyError
 from scalograph.protocol.explanation import PART
 from scalograph.protocol.results import Results, refuse_taken, write_text
 from scalograph.questions.claims import add_partners, add_sentence, add_varied
@@ -41,7 +41,9 @@ LONGEST_NAME = 40  # of a command in a sentence
 def run_measurement(study: CommandStudy, sweep: SweepOptions, options: CommandOptions, explains: bool = False) -> int:
     """Run the study of `measure` and print its answer; `explains` adds what explain says."""
     target = parse_option("--target", sweep.target, parse_percent)
-    answer = partial(_answer, target=target, cost=sweep.cost, options=options)
+    answer = partial(_answer, target=target, cost=sweep.cost, options=options, at_least=sweep.at_least)
+    if sweep.at_least is not None and study.worker_factor is None:
+        raise StudyError.one("--at-least", "no speedup", "two counts or more", "such as --threads 1,2,4")
     return run_command_study(study_text(study), options, answer, sweep.ceiling, explains=explains)
 
 
@@ -97,7 +99,9 @@ def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) ->
     return run_declared(declared, start)
 
 
-def _answer(session: "Session", target: float, cost: float | None, options: CommandOptions) -> int:
+def _answer(
+    session: "Session", target: float, cost: float | None, options: CommandOptions, at_least: float | None
+) -> int:
     from scalograph.cli.analyze_steps import report
     from scalograph.cli.command_line_study import show
     from scalograph.cli.command_line_study.show import ask_if_unused, sentence
@@ -119,7 +123,26 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
     for text in output_notes(findings.warnings):
         claim = add_sentence(claim, text)
     screen_shown = replace(shown, claim=claim, tables=[show.steps_table(findings, cost), *shown.tables])
-    return print_results(session, findings, screen_shown, options, show.document(findings, sentences, cost))
+    code = print_results(session, findings, screen_shown, options, show.document(findings, sentences, cost))
+    return code if at_least is None else judge_speedup(findings, code, at_least)
+
+
+def judge_speedup(findings: "Findings", code: int, at_least: float) -> int:
+    """Return 0 where the speedup with most workers is surely so high, 7 where it is surely lower, else 8.
+
+    A code of a configuration that failed stays. Only the whole interval decides.
+    """
+    from scalograph.cli.command_line_study.show import sort_points
+
+    points = sort_points(findings.curves[0]) if findings.curves else []
+    speedup = points[-1].speedup if points else None
+    if code == Exit.CONFIGURATION_FAILED:
+        return code
+    if findings.trust.level == "unusable" or speedup is None or speedup.low is None or speedup.high is None:
+        return Exit.INCONCLUSIVE
+    if speedup.low >= at_least:
+        return Exit.DONE
+    return Exit.SLOWER if speedup.high < at_least else Exit.INCONCLUSIVE
 
 
 def print_results(

@@ -141,8 +141,23 @@ class StartOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions:
-    """Options of `measure` and every search: the command, its steps, and time limits."""
+class LimitOptions:
+    """What a program is given: levels of its CPU time, memory, and place. Each option is a factor."""
+
+    quota: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="CPU time, in CPUs: 0.5,1,2, or none; a cgroup limits it")
+    ] = None
+    memory: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="Memory, without swap: 256M,1G, 256M:2G:*2, or none")
+    ] = None
+    placement: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="CPUs to choose: compact, scatter, one-per-core, siblings")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOptions(LimitOptions):
+    """Options of `measure` and every search: the command, its limits and steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]
     response: Annotated[
@@ -163,6 +178,9 @@ class CommandOptions:
     stdout: Annotated[
         str | None, typer.Option("--stdout", metavar="null|pipe|tty|FILE", help="Standard output (default null)")
     ] = None
+    events: Annotated[
+        bool, typer.Option("--events", help="The command writes the times of its own window (SCALOGRAPH_EVENTS)")
+    ] = False
     ok_exit: Annotated[str, typer.Option("--ok-exit", help="Exit codes to treat as success, such as 0,1")] = "0"
     output: OutDir = None
     wait_quiet: WaitQuiet = None
@@ -279,5 +297,6 @@ def _parameters(bundle: Any) -> Iterator[Parameter]:
         hint = hints[field.name]
         kind, option = get_args(hint)
         if isinstance(option, Option):
-            hint = Annotated[kind, typer.Option(f"--{field.name.replace('_', '-')}", **option._asdict())]
+            names = [*filter(None, [option.short]), f"--{field.name.replace('_', '-')}"]
+            hint = Annotated[kind, typer.Option(*names, help=option.help, metavar=option.metavar, min=option.min)]
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)

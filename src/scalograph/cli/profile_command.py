@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, out, say, tell
-from scalograph.cli.options import Dangerous, Json, MachineWide, Where
+from scalograph.cli.options import Dangerous, Json, MachineWide, WaitLock, Where
 from scalograph.errors import Exit, HostError, StudyError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def command(
     iterations: Iterations = None,
     machine_wide: MachineWide = False,
     dangerous: Dangerous = None,
+    wait_lock: WaitLock = None,
     json: Json = False,
 ) -> int:
     """Profile configurations of a finished study, in separate runs.
@@ -54,7 +55,7 @@ def command(
     if source not in (folder.folder, folder.journal):
         raise StudyError.one(str(source), "a file", "a results folder", "name the folder")
     consent = Consent(machine_wide, tuple(dangerous or ()))
-    profile = keep_profile(folder, study, where or [], _seconds(period), iterations, consent)
+    profile = keep_profile(folder, study, where or [], _seconds(period), iterations, consent, wait_lock)
     file = folder.folder / FILE
     if json:
         emit_json(profile.model_dump(mode="json"))
@@ -71,12 +72,14 @@ def keep_profile(
     period_s: float = PERIOD_S,
     iterations: int | None = None,
     consent: "Consent | None" = None,
+    wait_lock: str | None = None,
 ) -> "Profile":
     """Record a profile under the machine lock, and write it beside the results.
 
     `file` is the study, None its copy there.
     `where` selects FACTOR=LEVEL. A thread is sampled each `period_s` seconds; `iterations` replace the study's.
     """
+    from scalograph.cli.overrides import seconds_of
     from scalograph.cli.pipeline import machine_lock
     from scalograph.control.machine_control import NO_CONSENT
     from scalograph.profile.recorder import plan_again, set_iterations
@@ -86,7 +89,7 @@ def keep_profile(
 
     if not results.is_writable(folder.folder):
         raise HostError(str(folder.folder), "cannot be written", "results that a profile may lie beside", "copy them")
-    with machine_lock(), open_host() as host:
+    with machine_lock(seconds_of("--wait-lock", wait_lock)), open_host() as host:
         planned, notes = plan_again(folder, file, host.facts(), consent or NO_CONSENT)
         planned = set_iterations(planned, iterations) if iterations else planned
         profile = _record(planned, host, folder, where, period_s, notes)

@@ -1,6 +1,7 @@
 """Options of `measure` and `load`: what is run, its levels, and how often."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from scalograph.cli.options import (
     Env,
     ExportJson,
     Json,
+    LimitOptions,
     OutDir,
     StrictAnswer,
     TableName,
@@ -55,6 +57,9 @@ class SweepOptions:
     vary: Vary = None
     precision: Annotated[str | None, typer.Option(help="Add runs until the interval is this narrow, e.g. 1%")] = None
     target: Annotated[str, typer.Option(help="Target efficiency")] = "80%"
+    at_least: Annotated[
+        float | None, typer.Option("--at-least", min=0, help="Speedup to pass; exit with 7 if lower, 8 if inconclusive")
+    ] = None
     cost: Annotated[float | None, typer.Option(min=0, help="Price per CPU-hour, any currency")] = None
     ceiling: Ceiling = False
 
@@ -63,10 +68,20 @@ _READY = "When the server is ready: it answers this URL, listens on this port, o
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadOptions:
+class LoadOptions(LimitOptions):
     """Options of `load`: server, requests, levels, and duration of the load."""
 
-    get: Annotated[str, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")]
+    get: Annotated[str | None, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")] = (
+        None
+    )
+    post: Annotated[str | None, typer.Option(metavar="URL", help="URL to send a POST request to")] = None
+    body: Annotated[str | None, typer.Option(metavar="TEXT", help="Body of the request; @FILE reads a file")] = None
+    header: Annotated[
+        list[str] | None, typer.Option(metavar="'NAME: VALUE'", help="Header of the request; repeatable")
+    ] = None
+    mix: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Operations to draw requests from, in place of one path")
+    ] = None
     serve: Annotated[
         str | None, typer.Option(metavar="COMMAND", help="Command that starts the server; {port} is a free port")
     ] = None
@@ -86,6 +101,13 @@ class LoadOptions:
     down: Annotated[str, typer.Option(help="Load after the measured window")] = "0s"
     warmup: Annotated[int, typer.Option(min=0, help="Warm-up requests to each server before each run")] = 100
     cycle: Annotated[str, typer.Option(help="Time between requests of a client: 0 (none), fixed:MS, or exp:MS")] = "0"
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RULE", help="Search the highest load that keeps p99<50ms, errors<0.1%, ...; repeatable"),
+    ] = None
+    arrivals: Annotated[
+        str, typer.Option(metavar="KIND", help="With --rate, gaps between requests: poisson, or constant")
+    ] = "poisson"
     connections: Annotated[int, typer.Option(min=1, help="With --rate, maximum requests in flight")] = 16
     status: Annotated[int, typer.Option(help="Expected HTTP status")] = 200
     contains: Annotated[str | None, typer.Option(help="Text that a right answer contains")] = None

@@ -7,7 +7,7 @@ side until the time of the period is used up, and then both stand still until th
 import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,22 +65,34 @@ class CgroupLimit:
 
 
 @contextmanager
-def make_limited_cgroup(limit: CgroupLimit, tree: cgroups.CgroupTree, store: Store) -> Iterator[Path]:
+def make_limited_cgroup(
+    limit: CgroupLimit,
+    tree: cgroups.CgroupTree,
+    store: Store,
+    more: Sequence[tuple[CgroupLimit, cgroups.CgroupTree]] = (),
+) -> Iterator[Path]:
     """Make a cgroup with a limit, and yield its folder; afterwards remove it with all that it holds.
+
+    `more` limits it further, each by another controller of the same hierarchy.
 
     Raises HostError if the limit is refused (with the kernel's reason), or lost before the end.
     """
     name = f"scalograph-{secrets.token_hex(8)}"
     with ExitStack() as held:
         held.enter_context(lock_machine(store=store))
-        if not tree.is_delegated():
-            held.enter_context(apply_change(delegation_change(limit.delegation), lambda: tree.delegate(True), store))
+        limits = [(limit, tree), *more]
+        for each, home in limits:
+            if not home.is_delegated():
+                delegate = partial(home.delegate, True)
+                held.enter_context(apply_change(delegation_change(each.delegation), delegate, store))
         held.enter_context(apply_change(leaf_change(limit.leaf, name), lambda: tree.make_leaf(name), store))
-        with report_refusal(limit.name, limit.amount, f"a cgroup with that {limit.name}", limit.without):
-            limit.write(tree, tree.leaf(name))
-            limit.prove(tree.leaf(name))
+        for each, home in limits:
+            with report_refusal(each.name, each.amount, f"a cgroup with that {each.name}", each.without):
+                each.write(home, tree.leaf(name))
+                each.prove(tree.leaf(name))
         yield tree.leaf(name)
-        limit.prove(tree.leaf(name))
+        for each, _ in limits:
+            each.prove(tree.leaf(name))
 
 
 @contextmanager
@@ -96,6 +108,7 @@ def enter_limited_cgroup(limit: CgroupLimit, tree: cgroups.CgroupTree, store: St
 
 
 NO_LIMIT = "none"
+_GRANTED_BY = "run as root outside of a container, or leave it out; for details: scalograph doctor --all"
 
 
 class CgroupControl(Control, ABC):
@@ -138,7 +151,7 @@ class CgroupControl(Control, ABC):
             raise LevelError(f"{self.name} {level!r}", f'{expected}, or "{NO_LIMIT}"', "correct it")
         if self.name in facts.refused:
             refusal = f"{self.name} {level} is refused here ({facts.refused[self.name]})"
-            raise LevelError(refusal, NO_LIMIT, "leave it out; for the reason: scalograph doctor --all")
+            raise LevelError(refusal, NO_LIMIT, _GRANTED_BY)
         self.refuse_beyond(number, facts)
 
 
@@ -216,7 +229,7 @@ def limit_cpu_time(
     Tests pass a cgroup tree, a store of changes and a root in place of the machine's. Raises HostError if the quota is
     refused (with the kernel's reason), is lost before the end, or a smaller one holds.
     """
-    with enter_limited_cgroup(*_limit_in_tree(cpus, tree, store, root)):
+    with enter_limited_cgroup(*quota_in_tree(cpus, tree, store, root)):
         yield
 
 
@@ -225,13 +238,14 @@ def make_quota_cgroup(
     cpus: float, tree: cgroups.CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[Path]:
     """Yield the folder of an empty cgroup with so much CPU time. Arguments and errors as above."""
-    with make_limited_cgroup(*_limit_in_tree(cpus, tree, store, root)) as folder:
+    with make_limited_cgroup(*quota_in_tree(cpus, tree, store, root)) as folder:
         yield folder
 
 
-def _limit_in_tree(
+def quota_in_tree(
     cpus: float, tree: cgroups.CgroupTree | None, store: Store | None, root: Path
 ) -> tuple[CgroupLimit, cgroups.CgroupTree, Store]:
+    """Return the limit of CPU time, and where it is made and recorded. Arguments and errors as above."""
     if refused := find_quota_refusal(root):
         raise HostError(QUOTA, refused.why, "the controller cpu, and leave to make a cgroup", refused.fix)
     around = cpu_quota(root)

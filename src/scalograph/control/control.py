@@ -22,7 +22,8 @@ class Launch:
     `name`, `role` and `copy` tell it apart if a run has several, of which each copy of a service is one; `service` is
     how such a one is waited for and ended. `argv` is filled in, beside services only when the run starts (`filled`).
     `stdin` is the file that each copy reads, from its beginning; `ok_exits` are exit codes that are no failure.
-    `own_quota_cpus` is granted to its process alone, in the folder `cgroup`, which is made when the run starts.
+    `own_quota_cpus` is granted to its process alone, and so are `max_memory` bytes, in the folders `cgroups`, which are
+    made when the run starts.
     `kernel` and `boot_options` are of the machine that is booted for the run, if one is. `values` fills the workload's
     templates. `place` turns the requested `n_cpus` and `placement` into `cpus`; `online` are the CPUs that the others
     are taken offline beside.
@@ -49,7 +50,8 @@ class Launch:
     max_tasks: int | None = None
     online: tuple[int, ...] | None = None
     own_quota_cpus: float | None = None
-    cgroup: str | None = None
+    max_memory: int | None = None
+    cgroups: tuple[str, ...] = ()
     kernel: str | None = None
     boot_options: str = ""
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from scalograph.control import capacity, isolation, tasks
+from scalograph.control import capacity, isolation, memory, tasks
 from scalograph.control.capacity import cpu_quota
 from scalograph.control.ext_scheduler import OTHER, SCHEDULER, find_schedulers, why_no_scheduler, why_other_scheduler
 from scalograph.control.machine_control import MACHINE_SETTINGS, why_no_settings
@@ -64,6 +64,7 @@ def _find_refusals(root: Path) -> dict[str, str]:
         isolation.ISOLATION: isolation.find_isolation_refusal,
         capacity.QUOTA: capacity.find_quota_refusal,
         tasks.TASKS: tasks.find_tasks_refusal,
+        memory.MEMORY: memory.find_memory_refusal,
     }
     reasons = {name: refusal.why for name, find_refusal in checks.items() if (refusal := find_refusal(root))}
     explain: dict[str, Callable[[Path], str | None]] = {

@@ -13,6 +13,7 @@ from typing import Any
 
 from scalograph.control.capacity import NO_LIMIT, QuotaControl, make_quota_cgroup
 from scalograph.control.control import Launch, Level, LevelError, find_control
+from scalograph.control.memory import MemoryControl, has_unified_memory, make_memory_cgroup, memory_bytes
 from scalograph.control.placement import count_available
 from scalograph.protocol.facts import ORDERS, HostFacts
 from scalograph.protocol.record import Record
@@ -126,16 +127,24 @@ def process_quota(process: Process, values: Mapping[str, Any]) -> float | None:
     return None if quota in (None, NO_LIMIT) else float(quota)
 
 
-def quota_refusals(program: Program, facts: HostFacts) -> Callable[[Configuration], str | None]:
-    """Return a function that explains why a configuration's quotas cannot be set here; None if they can."""
-    if all(process.quota is None for process in program.processes):
+def process_memory(process: Process, values: Mapping[str, Any]) -> int | None:
+    """Return the memory limit of a process in bytes; None for no limit. `values` fills its template."""
+    mib = None if process.memory is None else value_of(process.memory, values)
+    return None if mib in (None, NO_LIMIT) else memory_bytes(float(mib))
+
+
+def limit_refusals(program: Program, facts: HostFacts) -> Callable[[Configuration], str | None]:
+    """Return a function that explains why limits of single processes cannot be set here; None if they can."""
+    if all(process.quota is None and process.memory is None for process in program.processes):
         return lambda configuration: None
 
     def refusal(configuration: Configuration) -> str | None:
-        for process in (each for each in program.processes_for(configuration) if each.quota is not None):
+        for process in program.processes_for(configuration):
+            values = {**program.values, **process.values, **configuration}
             try:
-                level = value_of(process.quota, {**program.values, **process.values, **configuration})
-                QuotaControl().resolve([level], facts)
+                for control, limit in ((QuotaControl(), process.quota), (MemoryControl(), process.memory)):
+                    if limit is not None:
+                        control.resolve([value_of(limit, values)], facts)
             except LevelError as error:
                 return f"{process.name}: {error}"
         return None
@@ -144,17 +153,26 @@ def quota_refusals(program: Program, facts: HostFacts) -> Callable[[Configuratio
 
 
 @contextmanager
-def apply_quotas(
-    launches: Sequence[Launch], make: Callable[[float], AbstractContextManager[Path]] = make_quota_cgroup
+def apply_limits(
+    launches: Sequence[Launch],
+    make: Callable[[float], AbstractContextManager[Path]] = make_quota_cgroup,
+    make_memory: Callable[[int, float | None], AbstractContextManager[tuple[Path, ...]]] = make_memory_cgroup,
 ) -> Iterator[tuple[Launch, ...]]:
-    """Yield the launches of a run with a cgroup for each process with a quota, shared by its copies.
+    """Yield the launches of a run with cgroups for each process with a limit of its own, shared by its copies.
 
-    Afterwards these are removed. Raises HostError if a quota is refused, or lost before the end.
+    Afterwards these are removed. Raises HostError if a limit is refused, or lost before the end.
     """
-    quotas = {launch.name: launch.own_quota_cpus for launch in launches if launch.own_quota_cpus is not None}
+    folders: dict[str, tuple[Path, ...]] = {}
     with ExitStack() as held:
-        folders = {name: str(held.enter_context(make(cpus))) for name, cpus in quotas.items()}
-        yield tuple(replace(launch, cgroup=folders.get(launch.name)) for launch in launches)
+        for launch in {each.name: each for each in launches}.values():
+            if launch.max_memory is not None:
+                # A process is in one cgroup of v2: there the quota of the whole run has to hold in it, too.
+                cpus = launch.own_quota_cpus or (launch.quota_cpus if has_unified_memory() else None)
+                folders[launch.name] = held.enter_context(make_memory(launch.max_memory, cpus))
+            elif launch.own_quota_cpus is not None:
+                folders[launch.name] = (held.enter_context(make(launch.own_quota_cpus)),)
+        named = {name: tuple(map(str, each)) for name, each in folders.items()}
+        yield tuple(replace(launch, cgroups=named.get(launch.name, ())) for launch in launches)
 
 
 def find_wrong_quotas(launches: Sequence[Launch], record: Record) -> list[str]:

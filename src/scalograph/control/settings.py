@@ -24,6 +24,8 @@ class Setting(StrEnum):
     QUOTA_LEAF = "quota-leaf"
     TASKS_DELEGATION = "tasks-delegation"
     TASKS_LEAF = "tasks-leaf"
+    MEMORY_DELEGATION = "memory-delegation"
+    MEMORY_LEAF = "memory-leaf"
     SYSCTL = "sysctl"
     IO_SCHEDULER = "io-scheduler"
     IO_QUEUE = "io-queue"
@@ -34,10 +36,11 @@ class Setting(StrEnum):
     ONLINE = "online"
 
 
-_LEAVES = (Setting.EXCLUSIVE_LEAF, Setting.QUOTA_LEAF, Setting.TASKS_LEAF)
-# These belong to the trees with the controllers of CPU time and of tasks, which may differ from that of the cpusets.
+_LEAVES = (Setting.EXCLUSIVE_LEAF, Setting.QUOTA_LEAF, Setting.TASKS_LEAF, Setting.MEMORY_LEAF)
+# These belong to the trees of their controllers, which may differ from that of the cpusets.
 CPU_TIME_SETTINGS = (Setting.CPU_DELEGATION, Setting.QUOTA_LEAF)
 TASK_SETTINGS = (Setting.TASKS_DELEGATION, Setting.TASKS_LEAF)
+MEMORY_SETTINGS = (Setting.MEMORY_DELEGATION, Setting.MEMORY_LEAF)
 
 
 class Tree(Protocol):
@@ -94,6 +97,8 @@ _WORDS: Mapping[str, str] = {
     Setting.QUOTA_LEAF: "cgroup {leaf} with its quota: removed",
     Setting.TASKS_DELEGATION: "pids in cgroup.subtree_control of the cgroup v2 root: off",
     Setting.TASKS_LEAF: "cgroup {leaf} with its limit of tasks: removed",
+    Setting.MEMORY_DELEGATION: "memory in cgroup.subtree_control of the cgroup v2 root: off",
+    Setting.MEMORY_LEAF: "cgroup {leaf} with its limit of memory: removed",
 }
 
 

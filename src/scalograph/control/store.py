@@ -14,9 +14,17 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.kernel_files import KERNEL, KernelPlace
-from scalograph.control.settings import CPU_TIME_SETTINGS, TASK_SETTINGS, SettingChange, Tree, is_changed, undo
+from scalograph.control.settings import (
+    CPU_TIME_SETTINGS,
+    MEMORY_SETTINGS,
+    TASK_SETTINGS,
+    SettingChange,
+    Tree,
+    is_changed,
+    undo,
+)  # fmt: skip
 from scalograph.errors import HostError
-from scalograph.system.cgroups import TASKS, CgroupTree, cgroup2_mount, controller_tree, cpu_tree
+from scalograph.system.cgroups import MEMORY, TASKS, CgroupTree, cgroup2_mount, controller_tree, cpu_tree
 from scalograph.system.lock import LockLease, shared_lock_file, take_shared_lock, take_user_lock
 from scalograph.system.private_dir import MAX_BYTES, PrivateDir, state_folder
 from scalograph.system.stale_processes import Owner, boot_id, kill_stale_processes, remove_stale_cgroups
@@ -44,7 +52,8 @@ class Store:
     """The record of changes and the trees they change. Without a folder there is no lock, and nothing can be changed.
 
     `shared` is the lock of the machine, which is advice: no user can keep another from measuring. `cpu_time` is the
-    tree with the controller of CPU time, `tasks` that with the one of tasks, `tree` that of all other cgroups. Settings
+    tree with the controller of CPU time, `tasks` that with the one of tasks, `memory`
+    with that of memory, `tree` that of all other cgroups. Settings
     of the kernel lie below `kernel`: in tests a folder that looks like it.
     """
 
@@ -54,6 +63,7 @@ class Store:
     shared: Path | None = None
     cpu_time: Tree | None = None
     tasks: Tree | None = None
+    memory: Tree | None = None
     kernel: Path = Path("/")
 
     @classmethod
@@ -61,7 +71,8 @@ class Store:
         """Return the store of this machine and user."""
         mount = cgroup2_mount()
         tree = None if mount is None else CgroupTree(mount)
-        return cls(state_folder(), tree, shared=shared_lock_file(), cpu_time=cpu_tree(), tasks=controller_tree(TASKS))
+        tasks, memory = controller_tree(TASKS), controller_tree(MEMORY)
+        return cls(state_folder(), tree, shared=shared_lock_file(), cpu_time=cpu_tree(), tasks=tasks, memory=memory)
 
     def tree_of(self, change: SettingChange) -> Tree | KernelPlace | None:
         """Return what a change is made in; None if there is none."""
@@ -69,6 +80,8 @@ class Store:
             return KERNEL[change.setting].place(self.kernel, change.name)
         if change.setting in TASK_SETTINGS:
             return self.tasks
+        if change.setting in MEMORY_SETTINGS:
+            return self.memory
         return self.cpu_time if change.setting in CPU_TIME_SETTINGS else self.tree
 
 

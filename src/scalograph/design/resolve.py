@@ -15,6 +15,7 @@ from scalograph.questions.registry import is_search, role, roles_present
 from scalograph.study.levels import Configuration, LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
 from scalograph.study.scalars import Level, format_value, list_words, truncate
+from scalograph.study.shapes import Shape
 from scalograph.text.quantities import excess_memory
 
 
@@ -60,7 +61,10 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda configurati
     declared, (study, left_out) = study, _resolve_levels(study, facts)
     _refuse_missing_levels(declared, study, left_out)
     of_workload, of_host = _add_jvm(refusal, study), configuration_refusals(study, facts)
-    kept, dropped = _configurations(study, lambda levels: of_workload(levels) or of_host(levels))
+    kept, dropped = _configurations(study, facts.n_cpus, lambda levels: of_workload(levels) or of_host(levels))
+    if not kept and study.shape and not dropped:
+        expected = "levels whose product meets it"
+        raise StudyError.one("shape", f"no configuration has {' and '.join(study.shape)}", expected, "add levels")
     if not kept:
         fix = truncate("; ".join(dropped)) or "lower `exclude`"
         raise StudyError.one("factors", "no configuration is left", "at least one", fix)
@@ -187,12 +191,13 @@ def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
     return factor_control.resolve(granted, facts), reasons
 
 
-def _configurations(study: Study, refusal: Refusal) -> tuple[list[Configuration], list[str]]:
+def _configurations(study: Study, n_cpus: int, refusal: Refusal) -> tuple[list[Configuration], list[str]]:
     kept: list[Configuration] = []
     reasons: dict[str, int] = {}
     excluded = Exclusions(study.exclude)
+    shapes = [shape for text in study.shape if (shape := Shape.parse(text))]
     for configuration in _candidates(study):
-        if excluded.contains(configuration):
+        if excluded.contains(configuration) or not all(shape.holds(configuration, n_cpus) for shape in shapes):
             continue
         reason = refusal(configuration)
         if reason is None:

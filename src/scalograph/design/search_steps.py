@@ -1,6 +1,7 @@
 """The steps of a search, and the interface of its state, which observes the score of each complete step."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
@@ -37,6 +38,55 @@ class SearchState(Protocol):
 
 
 C = TypeVar("C", bound=SearchState)
+# Runs without a score that exclude their level.
+FAILURES = 2
+
+
+class ExcludingState:
+    """Base of the search states that exclude a level, mostly at its second run without a score."""
+
+    def __init__(self) -> None:
+        self._failures = Counter[int]()
+
+    @property
+    def failing(self) -> set[int]:
+        """Return the excluded levels."""
+        return {level for level, n in self._failures.items() if n >= self._most_failures(level)}
+
+    def observe_failure(self, level: int) -> str | None:
+        """Observe a run without a score; return a message for people once its level is excluded."""
+        self._failures[level] += 1
+        if self._failures[level] != (most := self._most_failures(level)):
+            return None
+        more = self._exclude(level)
+        return f"{self.level_name(level)} failed {most} times: excluded{more or ''}"
+
+    def _most_failures(self, level: int) -> int:
+        """Return how many runs without a score exclude a level."""
+        return FAILURES
+
+    def level_name(self, level: int) -> str:
+        """Name a level for people."""
+        return f"level {level}"
+
+    def _exclude(self, level: int) -> str | None:
+        """Go on without a level; return what more there is to say of it, if anything."""
+        raise NotImplementedError
+
+
+def unreached_levels(levels: Sequence[int], level: int, measured: Sequence[int]) -> list[int]:
+    """Return a level that failed, and all above it if none of these has a score.
+
+    >>> unreached_levels([1, 2, 4, 8], 4, [1, 2]), unreached_levels([1, 2, 4, 8], 4, [1, 8])
+    ([4, 8], [4])
+    """
+    is_last = level > max(measured, default=level - 1)
+    return [n for n in levels if n == level or (is_last and n > level)]
+
+
+def count_above(n_excluded: int) -> str:
+    """Say how many levels are excluded above a failing one; empty for none."""
+    return f", and the {n_excluded - 1} levels above it" if n_excluded > 1 else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.responses import elapsed_source, observe, primary_response, windows
+from scalograph.study.responses import elapsed_source, limited_score, limits_of, observe, primary_response, windows
 from scalograph.verdict.undisturbed import corrected_times
 
 
@@ -59,12 +59,16 @@ def _block_means(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
 def score(study: Study, record: Record) -> float | None:
     """Return the score of the primary response of a run that succeeded; None without one.
 
-    If others took 2% or more, their time is subtracted.
+    If others took 2% or more, their time is subtracted. Of several responses with limits the worst decides.
     """
-    source, warmup = study.responses[primary_response(study)].source, study.protocol.warmup
-    corrected = corrected_times(record, source, warmup) if elapsed_source(study) else []
-    seen = corrected or observe(source, record, windows(record), warmup)
-    return median(seen) if seen else None
+    warmup, primary = study.protocol.warmup, primary_response(study)
+    scores: dict[str, float | None] = {}
+    for name in dict.fromkeys([primary, *limits_of(study)]):
+        source = study.responses[name].source
+        corrected = corrected_times(record, source, warmup) if name == primary and elapsed_source(study) else []
+        seen = corrected or observe(source, record, windows(record), warmup)
+        scores[name] = median(seen) if seen else None
+    return limited_score(study, scores)
 
 
 def work_time(study: Study, score: float | None) -> float | None:

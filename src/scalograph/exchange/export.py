@@ -13,10 +13,13 @@ from scalograph.errors import HostError, StudyError
 from scalograph.findings.row import Row
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
+from scalograph.protocol.explanation import Explanation, StackLoss
 from scalograph.protocol.findings import Findings, Point, PointResponse
 from scalograph.protocol.plain import is_number
 from scalograph.protocol.results import write_bytes, write_text
 from scalograph.study.scalars import format_value
+from scalograph.text.explained import kind_text
+from scalograph.text.short_names import short_setting
 
 if TYPE_CHECKING:
     import polars
@@ -201,3 +204,41 @@ def _rates(point: Point, response: PointResponse, better: str, work: str) -> Ite
     counted = (score for score, run in zip(response.scores, response.runs, strict=True) if run not in response.left_out)
     per_time = float(point.level) if work == "per-worker" else 1.0
     yield from (score if better == "higher" else per_time / score for score in counted if score > 0)
+
+
+def speedscope(explanation: Explanation) -> str:
+    """Return stacks of both levels, and what grew and shrank between them, in the file format of speedscope.
+
+    Weights are CPU seconds per unit of work. The outermost frame is the kind of lost time, after it its process.
+    """
+    frames: dict[str, int] = {}
+    weighted = [
+        ([frames.setdefault(name, len(frames)) for name in _speedscope_frames(stack)], stack.before_s, stack.after_s)
+        for stack in explanation.stacks
+    ]
+    first, second = (short_setting(explanation.factor, level) for level in explanation.levels)
+    weights: dict[str, list[tuple[list[int], float]]] = {
+        f"more with {second}": [(stack, after - before) for stack, before, after in weighted],
+        f"less with {second}": [(stack, before - after) for stack, before, after in weighted],
+        first: [(stack, before) for stack, before, _ in weighted],
+        second: [(stack, after) for stack, _, after in weighted],
+    }
+    document = {
+        "$schema": "https://www.speedscope.app/file-format-schema.json", "name": explanation.study,
+        "shared": {"frames": [{"name": name} for name in frames]},
+        "profiles": [_speedscope_profile(name, stacks) for name, stacks in weights.items()],
+    }  # fmt: skip
+    return json.dumps(document) + "\n"
+
+
+def _speedscope_frames(stack: StackLoss) -> list[str]:
+    return [kind_text(stack.kind), *filter(None, (stack.service, *stack.frames))]
+
+
+def _speedscope_profile(name: str, stacks: Iterable[tuple[list[int], float]]) -> Line:
+    positive = [(stack, weight) for stack, weight in stacks if weight > 0]
+    return {
+        "type": "sampled", "name": name, "unit": "seconds", "startValue": 0,
+        "endValue": sum(weight for _, weight in positive), "samples": [stack for stack, _ in positive],
+        "weights": [weight for _, weight in positive],
+    }  # fmt: skip

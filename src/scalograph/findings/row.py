@@ -25,7 +25,8 @@ class Row(Struct, frozen=True, gc=False):
     `start_s` counts from the start of the study, by the journal's clock. `taken` is an upper bound of the share that
     interference had of what it wanted, or of its time if that is less; None if unbounded. `changed` has the settings
     that its program changed, in words; `kept_to` says that it used only some CPUs. `settings` are machine settings
-    with the values before and after; `counters` are the kernel's. `boot` numbers the boots. `is_planned`: no repeat.
+    with the values before and after; `counters` are the kernel's. `reclaimed_at` is the memory limit, bytes, at which
+    the kernel took pages back. `boot` numbers the boots. `is_planned`: no repeat.
     `undisturbed` has corrected times of its observations, `undisturbed_s` that of the whole run, `open_log` half of the
     distance between their ends, as a log; `ran_on_one_cpu`: its tasks may be bound to that one. `search_s` is the
     undisturbed time that a search took for the run; None if it took the score. `loop_log` is the log of the sentinel's
@@ -70,6 +71,7 @@ class Row(Struct, frozen=True, gc=False):
     kept_to: str = ""
     settings: tuple[tuple[str, str, str], ...] = ()
     counters: Mapping[str, int] | None = None
+    reclaimed_at: int | None = None
     boot: int = 1
     is_planned: bool = True
     undisturbed: tuple[float, ...] = ()

@@ -1,6 +1,7 @@
 """Notes, settings, instruments and traces of runs, read from the journal and its records."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from scalograph.study.cross_checks import DeclaredLevels
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level, list_words, refuse, short_repr
 from scalograph.text.format import format_cpu_list, named_cpus
+from scalograph.text.quantities import mebibytes
 from scalograph.text.short_names import join_names
 from scalograph.text.units import format_duration
 from scalograph.text.warning_catalog import warning_text
@@ -154,6 +156,12 @@ def settings_changes(record: Record) -> tuple[tuple[str, str, str], ...]:
     return tuple((setting.name, setting.before, setting.after) for setting in changed)
 
 
+def machine_sentences(rows: Sequence["Row"]) -> Iterator[str]:
+    """Yield whether machine settings were restored, and which memory limits were reached."""
+    yield from settings_sentences(rows)
+    yield from memory_sentences(rows)
+
+
 def settings_sentences(rows: Sequence["Row"]) -> Iterator[str]:
     """Yield whether the machine settings were restored, or which run left one changed."""
     changing = [row for row in rows if row.settings]
@@ -166,6 +174,13 @@ def settings_sentences(rows: Sequence["Row"]) -> Iterator[str]:
         values = {name: before for row in changing for name, before, _ in row.settings}
         named = ", ".join(f"{name} {value}" for name, value in [*values.items()][:MAX_NAMED])
         yield warning_text("settings restored", n=len(changing), named=named)
+
+
+def memory_sentences(rows: Sequence["Row"]) -> Iterator[str]:
+    """Yield at which memory limits the kernel took pages back, and in how many of the successful runs."""
+    limits = Counter(row.reclaimed_at for row in rows if row.reclaimed_at and row.status == "ok" and not row.warmup)
+    for limit in sorted(limits)[:MAX_NAMED]:
+        yield warning_text("memory reclaimed", n=limits[limit], limit=mebibytes(limit))
 
 
 PARTNER_SHARE = 0.01  # less of the runs' CPU time is not worth a sentence

@@ -20,7 +20,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
-from scalograph.study.responses import UNDISTURBED
+from scalograph.study.responses import UNDISTURBED, limited_score
 from scalograph.text.warning_catalog import flag_text
 from scalograph.verdict.cause import COUNTED, REPEATED
 
@@ -310,4 +310,6 @@ def run_time(table: Table, row: Row) -> float | None:
     # A planner uses the record of this run alone, not whether another run will be corrected.
     name = table.correction.response if table.correction and table.view.is_search else table.view.primary
     score = row.scores.get(name) if row.search_s is None else row.search_s
+    if table.view.is_search:
+        score = limited_score(table.study, {**row.scores, table.view.primary: score})
     return work_time(table.study, score) if counts else None

@@ -22,6 +22,7 @@ from scalograph.findings.sample import Sample, is_functional
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import BLIND, detectable_percent
 from scalograph.protocol.findings import StudyNoise, Trust
+from scalograph.questions.registry import expects_failures
 from scalograph.text.cell_numbers import round_up
 from scalograph.text.quantities import plus_minus, two_digits
 from scalograph.text.scale import SECONDS
@@ -72,7 +73,7 @@ def _run_caveats(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterab
     if n := verdicts["invalid"]:
         yield Caveat("invalid", {"n": n, "of": len(ok)})
     # Of an array failures are an answer.
-    if failed > FAILED * len(runs) and table.view.basis != "array":
+    if failed > FAILED * len(runs) and table.view.basis != "array" and not answers_by_failures(table):
         yield Caveat("failed", {"n": failed, "of": len(runs)})
     n = verdicts["unverified"]
     # Where configurations stand for themselves, those that rest on such runs are flagged.
@@ -180,6 +181,11 @@ def _make_trust(level: Verdict, stated: Sequence[Caveat], causes: Sequence[Cavea
     )  # fmt: skip
 
 
+def answers_by_failures(table: Table) -> bool:
+    """Tell whether failed runs are part of the answer."""
+    return expects_failures(table.study.question)
+
+
 def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -> Caveat | None:
     """Return what happened to most runs if too few are left.
 
@@ -188,7 +194,7 @@ def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -
     if not ok:
         no_runs = _NO_RUNS.get(table.end_reason or "", "the study did not come to its end")
         return Caveat("no success") if n_failed else Caveat("no run", {"why": no_runs})
-    if n_failed > REJECT * (n_made := n_failed + len(ok)):
+    if not answers_by_failures(table) and n_failed > REJECT * (n_made := n_failed + len(ok)):
         return Caveat("mostly failed", {"n": n_failed, "of": n_made})
     if (n := sum(row.verdict == "invalid" for row in ok)) > REJECT * len(ok):
         return Caveat("mostly invalid", {"n": n, "of": len(ok)})

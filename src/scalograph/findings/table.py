@@ -294,6 +294,7 @@ class _JournalReader:
             taken=_interference_share(mark_partners(record), judgment),
             changed=self._intern(run_notes.own_changes(record)), kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
+            reclaimed_at=run.memory_limit_bytes if run.n_memory_reclaims else None,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
             undisturbed_s=corrected.whole_s, ran_on_one_cpu=ran_on_one_cpu(record), loop_log=loop_log(record),
             loop_ns=loop_time(record) if run.speed else None, tree_ratio=tree_ratio(run),

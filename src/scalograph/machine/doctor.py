@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from scalograph.control import capacity, isolation, tasks
+from scalograph.control import capacity, isolation, memory, tasks
 from scalograph.control.capacity import MIN_QUOTA_CPUS, PERIOD_US, cgroup_version
 from scalograph.control.ext_scheduler import END_IT, OTHER, SCHEDULER
 from scalograph.control.ext_scheduler import FIX as NO_EXT
@@ -189,6 +189,7 @@ def examine(
         *([check_speed(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
         *check_controls(facts, isolation.find_isolation_refusal(root), quota),
         _control("tasks", tasks.find_tasks_refusal(root), "none", granted),
+        _control("memory", memory.find_memory_refusal(root), "none", granted),
         *check_machine_settings(root),
         *_probe(probe_capabilities, has_probe),
         _jvms(facts),

@@ -4,11 +4,11 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from scalograph.profile import wait_kinds
-from scalograph.profile.perf_trace import KERNEL, ThreadTrace, Trace
+from scalograph.profile.perf_trace import COMPILED, KERNEL, Frame, ThreadTrace, Trace
 from scalograph.profile.wait_kinds import LossCause
 from scalograph.protocol.record import RunFigures
 
@@ -69,6 +69,25 @@ class CpuBudget:
     others_s: float = 0.0
     busiest_s: tuple[float, ...] = ()
 
+    def divide(self, n: int) -> "CpuBudget":
+        """Return the n-th part of each number but the records that are missing."""
+        return CpuBudget(
+            self.capacity_s / n, self.wall_s / n, {cause: seconds / n for cause, seconds in self.parts.items()},
+            self.n_lost, self.others_s / n, tuple(seconds / n for seconds in self.busiest_s),
+        )  # fmt: skip
+
+
+def sum_budgets(budgets: Sequence[CpuBudget]) -> CpuBudget:
+    """Return the sum of budgets of runs that followed each other; the k-th busiest tasks of each are one."""
+    parts: dict[LossCause, float] = defaultdict(float)
+    for cause, seconds in (item for budget in budgets for item in budget.parts.items()):
+        parts[cause] += seconds
+    return CpuBudget(
+        sum(budget.capacity_s for budget in budgets), sum(budget.wall_s for budget in budgets), parts,
+        sum(budget.n_lost for budget in budgets),
+        busiest_s=tuple(map(sum, zip_longest(*(budget.busiest_s for budget in budgets), fillvalue=0.0))),
+    )  # fmt: skip
+
 
 def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:
     """Split `n_cpus` times the time of a run by cause.
@@ -105,15 +124,29 @@ def _spread_unsampled(parts: dict[LossCause, float]) -> None:
         parts[cause] += unsampled * ns / total
 
 
-def exclude_others(budget: CpuBudget, run: RunFigures) -> CpuBudget:
+def name_java_locks(budget: CpuBudget, sites: Mapping[tuple[str, str], float]) -> CpuBudget:
+    """Name waits of a JVM for locks by the class and the method of each site, in the shares of its seconds."""
+    parts: dict[LossCause, float] = defaultdict(float)
+    for cause, seconds in budget.parts.items():
+        if cause.on != wait_kinds.JVM or not sites:
+            parts[cause] += seconds
+            continue
+        for (on, method), weight in sites.items():
+            site = cause._replace(stack=(Frame(method, COMPILED),) if method else (), on=on)
+            parts[site] += seconds * weight / sum(sites.values())
+    return replace(budget, parts=parts)
+
+
+def exclude_others(budget: CpuBudget, run: RunFigures, throttled_ns: int = 0) -> CpuBudget:
     """Exclude the CPU time that tasks were ready for while others had their CPU: it is no loss of the program.
 
-    What a quota took looks the same; the kernel counts it. Tasks that are ready while others of the program have their
-    CPU are excluded for as long as other programs had the other CPUs.
+    What a quota took looks the same; the kernel counts it, `throttled_ns` of processes with quotas of their own. Tasks
+    that are ready while others of the program have their CPU are excluded for as long as other programs had the other
+    CPUs.
     """
     parts = dict(budget.parts)
     others_s = parts.pop(_OTHERS, 0.0)
-    quota_s = min((run.throttled_ns or 0) / 1e9, others_s)
+    quota_s = min(((run.throttled_ns or 0) + throttled_ns) / 1e9, others_s)
     parts |= {LossCause(wait_kinds.QUOTA): quota_s} if quota_s else {}
     others_s -= quota_s
     ready = {cause: seconds for cause, seconds in parts.items() if cause.kind == wait_kinds.QUEUE}
@@ -144,7 +177,8 @@ class _Splitter:
         for tasks in processes.values():
             cpu_ns, stacks = sum(map(_cpu_ns, tasks)), [stack for task in tasks for _, stack in task.samples]
             for stack in stacks:
-                yield wait_kinds.cpu_cause(stack), cpu_ns / len(stacks)
+                cause = wait_kinds.cpu_cause(stack)
+                yield cause._replace(service=tasks[0].service), cpu_ns / len(stacks)
             if cpu_ns and not stacks:
                 yield LossCause(wait_kinds.UNEXPLAINED), cpu_ns
 
@@ -184,7 +218,14 @@ class _Splitter:
             if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:
                 continue
             waiting.append(absence)
-        charges = [charge for absence in waiting for charge in self._charge_absence(start, end, absence, busy)]
+        # Nobody runs, and who would is kept from a CPU: whoever waits for an unseen one of them is, too.
+        is_kept = not busy and any(absence.cause.kind == wait_kinds.QUEUE for absence in waiting)
+        charges = list[tuple[LossCause, float]]()
+        for absence in waiting:
+            if is_kept and absence.waker is None and _is_internal(absence):
+                charges.append((_OTHERS, end - start))
+            else:
+                charges += self._charge_absence(start, end, absence, busy)
         yield from charges
         rest = n_idle - len(waiting)
         if rest and waiting and not busy:
@@ -212,26 +253,32 @@ class _Splitter:
             yield cause, end - cut
 
     def _resolve(self, absence: Absence, at: int, busy: Mapping[int, int]) -> LossCause:
-        """Follow who waits for whom to the one that runs, or waits for something else."""
-        first = absence.cause
+        """Follow who waits for whom to the one that runs, or waits for something else; name services on the way."""
+        first, tasks = absence, self._trace.tasks
+        service, waiter = tasks[absence.tid].service, ""
         for _ in range(_MAX_HOPS):
             if absence.cause.kind not in _OF_OTHERS:
                 is_queued = absence.cause.kind == wait_kinds.QUEUE
-                return _OTHERS if is_queued and absence.cpu not in busy.values() else absence.cause
+                is_excluded = is_queued and absence.cpu not in busy.values()
+                return _OTHERS if is_excluded else absence.cause._replace(service=service, waiter=waiter)
             waker = absence.waker
             if waker is None or waker == absence.tid:
                 # Nobody saw who ended it: one of those that run.
                 others = [tid for tid in busy if tid != absence.tid] if waker is None and _is_internal(absence) else []
-                return next((cause for cause, _ in self._alone(at, others)), absence.cause) if others else absence.cause
+                causes = (cause for cause, _ in self._alone(at, others)) if others else iter(())
+                return next(causes, absence.cause._replace(service=service, waiter=waiter))
+            if waker in tasks and tasks[waker].service != service:
+                service, waiter = tasks[waker].service, service
             following = self._absence_at(waker, at)
             if following is None:
-                return self._serial(waker, at) or absence.cause
+                cause = self._serial(waker, at) or absence.cause
+                return cause._replace(service=service, waiter=waiter)
             absence = following
             if absence.woken <= at and absence.cause.kind != wait_kinds.QUEUE:
                 if absence.end - absence.woken > _LATENCY_NS and absence.cpu not in busy.values():
                     return _OTHERS
                 at = max(absence.start, absence.woken - 1)
-        return first
+        return first.cause._replace(service=tasks[first.tid].service)
 
     def _absence_at(self, tid: int, at: int) -> Absence | None:
         starts = self._starts.get(tid, [])
@@ -254,8 +301,14 @@ class _Splitter:
             return None
         index = bisect_left(times, at)
         near = min((i for i in (index - 1, index) if 0 <= i < len(times)), key=lambda i: abs(times[i] - at))
-        stack = self._trace.tasks[tid].samples[near][1]
-        return LossCause(wait_kinds.SERIAL, wait_kinds.own_frames(tuple(f for f in stack if f.module != KERNEL)))
+        task = self._trace.tasks[tid]
+        if target := self._trace.targets.get(task.pid):
+            return LossCause(wait_kinds.BUILD, target, service=task.service)
+        stack = task.samples[near][1]
+        if wait_kinds.is_collecting(stack):
+            return LossCause(wait_kinds.GC, service=task.service)
+        own = wait_kinds.own_frames(tuple(frame for frame in stack if frame.module != KERNEL))
+        return LossCause(wait_kinds.SERIAL, own, service=task.service)
 
 
 def _absences(tid: int, task: ThreadTrace, trace: Trace, ends: Sequence[tuple[int, int]]) -> Iterator[Absence]:
@@ -271,7 +324,7 @@ def _absences(tid: int, task: ThreadTrace, trace: Trace, ends: Sequence[tuple[in
         woken, waker = (task.wakes[index]) if is_seen else (following.start, None)
         if cause.kind == wait_kinds.QUEUE:
             woken = stay.end
-        if cause.kind == wait_kinds.JOIN and not is_seen:
+        if cause.kind in (wait_kinds.JOIN, wait_kinds.CHILD) and not is_seen:
             waker = _last_to_end(ends, tid, stay.end, following.start + _LATENCY_NS)
         yield Absence(following.start, tid, stay.end, woken, waker, cause, following.cpu)
 

@@ -1,65 +1,41 @@
 """Record runs of two levels under perf, in turn, and compare where their CPU time went."""
 
-import os
-import signal
+import shutil
 import subprocess
-import time
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from statistics import fmean, median
 
-from scalograph.errors import HostError, StudyError
-from scalograph.findings.run_notes import iteration_window
+from scalograph.errors import StudyError
 from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
-from scalograph.profile import recording
-from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
-from scalograph.profile.level_losses import LevelRuns, compare_levels, efficiencies, rule_out
-from scalograph.profile.perf_trace import Trace, read_trace
-from scalograph.profile.recorder import first_stderr_line, refuse_unable, select_configurations
+from scalograph.profile import wait_kinds
+from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
+from scalograph.profile.level_losses import LevelRuns, compare_levels, compare_stacks, efficiencies, rule_out
+from scalograph.profile.perf_runs import PerfRuns, Rates, refuse_failed, select_configurations
+from scalograph.profile.perf_trace import KERNEL
+from scalograph.profile.recording import TIMEOUT_S
 from scalograph.profile.values import Configuration, Level
 from scalograph.profile.what_if import PAIRS, Change, judge_trial
 from scalograph.protocol import journal
 from scalograph.protocol.explanation import Explanation, Trial
 from scalograph.protocol.record import Record
-from scalograph.run.caller_environment import environment
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan
-from scalograph.run.runner import Runner, Score
-from scalograph.run.session import run_in_memory
+from scalograph.run.runner import Score
 from scalograph.study.responses import observe, windows
 from scalograph.system.private_dir import scratch
+from scalograph.text.explained import change_text, defect_sentence
 from scalograph.verdict.preemption import n_cpus
 
 RUNS = 3
-_MUCH = 0.01
+_MUCH, _MUCH_DEFECT = 0.01, 0.1
+_NO_KERNEL = (
+    "What tasks wait for is not known: run as root, or sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0."
+)
 _MOST_LOST = 0.5  # of a curve's loss in one step: then that step is explained
-# Stacks of departures and samples that a recording holds: more would take seconds to read and disturb the run.
-_MAX_STACKS, _MAX_SAMPLES, _LEAST_HZ, _MOST_HZ = 10_000, 6_000, 50, 1_999
-# No multiple of what a loop of a program repeats.
-_PERIODS = (1, 3, 7, 17, 37, 79, 163, 331, 673, 1361, 2729, 5471, 10_949, 21_911, 43_853, 87_719)
-_STACK_BYTES = 8192
-_START_S = 0.5  # until a recording of the machine has begun
-
-
-def record_command(file: Path, period: int, hertz: int, wakes: bool, is_wide: bool = False) -> list[str]:
-    """Return the perf command prefix that records departures from CPUs, switches, samples, and wake-ups.
-
-    `period`: of departures with a stack; `hertz`: samples per second and CPU. `is_wide` records the machine until it is
-    interrupted.
-    """
-    events = [f"cpu-clock/freq={hertz}/", f"context-switches/period={period}/"]
-    events += ["sched:sched_waking/call-graph=fp,max-stack=8/"] if wakes else []
-    options = [word for event in events for word in ("--event", event)]
-    return [
-        "perf", "record", "--quiet", "--sample-cpu", "--clockid", "CLOCK_MONOTONIC", "--switch-events", *options,
-        "--call-graph", f"dwarf,{_STACK_BYTES}", "--output", str(file),
-        # As much as one may lock who is not root is little, and full rings lose records.
-        *(["--mmap-pages", "2048"] if os.geteuid() == 0 else []), *(["--all-cpus"] if is_wide else ["--"]),
-    ]  # fmt: skip
 
 
 @dataclass
@@ -73,9 +49,7 @@ class _Level:
     plain_s: list[float] = field(default_factory=list)
     plain: list[float] = field(default_factory=list)
     cpus: int = 1
-    period: int = 1
-    hertz: int = _LEAST_HZ
-    n_lost: int = 0
+    rates: Rates = field(default_factory=Rates)
 
 
 class Explainer:
@@ -83,8 +57,7 @@ class Explainer:
 
     def __init__(self, planned: Plan, table: Table, host: Host, tell: Tell, score: Score | None) -> None:
         self._planned, self._table, self._host, self._tell, self._score = planned, table, host, tell, score
-        processes = planned.program.processes
-        self._is_several = len(processes) != 1 or processes[0].copies != 1
+        self._defects, self._knows_kernel = Counter[tuple[str, str]](), False
 
     def explain(
         self, factor: str, pair: Sequence[Configuration], n_runs: int = RUNS, trials: Sequence[Change] = ()
@@ -97,85 +70,57 @@ class Explainer:
         levels = [_Level(configuration) for configuration in pair]
         with scratch("explain") as folder:
             ready = self._host.ready(select_configurations(self._planned, pair), self._tell)
-            named = _name_compiled_code(ready)
-            wakes = _grants_wakes(folder)
+            runs = PerfRuns(ready, self._host, self._score, folder)
+            changed = [(change, change.apply(ready, pair[1])) for change in trials]
             for number in range(n_runs):
                 for level in levels:
-                    self._plain_run(ready, level, factor)
+                    self._plain_run(runs, level, factor)
                     self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}")
-                    self._recorded_run(named, level, folder, wakes, rule)
-            judged = [self._try(ready, levels[1].configuration, change, rule) for change in trials]
-        return self._document(factor, levels, wakes).model_copy(update={"trials": tuple(judged)})
+                    self._recorded_run(runs, level, rule)
+            self._name_java_locks(runs, levels)
+            judged = [self._try(runs, change, ((ready, pair[1]), case), rule) for change, case in changed]
+        return self._document(factor, levels, runs.has_wakes).model_copy(update={"trials": tuple(judged)})
 
-    def _plain_run(self, ready: Plan, level: _Level, factor: str) -> None:
-        record = self._run(ready, level.configuration)
-        run, n = record.run, n_cpus(record)
+    def _plain_run(self, runs: PerfRuns, level: _Level, factor: str) -> None:
+        record = refuse_failed(runs.run(level.configuration))
+        n = n_cpus(record)
         level.cpus = min(n, int(level.configuration[factor])) if _counts_workers(self._table, factor) else n
-        first, last = iteration_window(record, self._table.study.protocol.warmup) or (0, run.wall_ns or 10**9)
-        wall_s = (last - first) / 1e9
-        wanted = (run.n_switches or 0) / _MAX_STACKS
-        level.period = next((period for period in _PERIODS if period >= wanted), _PERIODS[-1])
-        level.hertz = round(min(_MOST_HZ, max(_LEAST_HZ, _MAX_SAMPLES / (wall_s * level.cpus))))
-        level.plain_s.append(wall_s)
+        level.rates = runs.rates(record, level.cpus)
+        level.plain_s.append(runs.measured_s(record))
         level.plain += self._read_scores(record)
 
-    def _recorded_run(self, ready: Plan, level: _Level, folder: Path, wakes: bool, rule: SpeedupRule | None) -> None:
-        file = folder / "perf"
-        try:
-            record, trace = (self._record_machine if self._is_several else self._record_command)(
-                ready, level, file, wakes
-            )
-        finally:
-            file.unlink(missing_ok=True)
-        budget = exclude_others(split_capacity(trace, level.cpus), record.run)
-        scores = self._read_scores(record)
+    def _recorded_run(self, runs: PerfRuns, level: _Level, rule: SpeedupRule | None) -> None:
+        run = runs.record(level.configuration, level.rates)
+        refuse_failed(run.record)
+        budgets = [split_capacity(trace, level.cpus) for trace in run.traces]
+        throttled_ns = sum(process.throttled_ns or 0 for process in run.record.processes)
+        budget = exclude_others(sum_budgets(budgets), run.record.run, throttled_ns).divide(len(budgets))
+        for trace in run.traces:
+            self._defects += wait_kinds.count_defects(trace.stacks())
+            self._knows_kernel |= any(frame.module == KERNEL for stack in trace.stacks() for frame in stack)
+        scores = self._read_scores(run.record)
         level.budgets.append(budget)
-        level.n_lost += trace.n_lost
         level.scores += scores
         level.work.append(self._units(level, rule, budget, scores))
 
-    def _record_command(self, ready: Plan, level: _Level, file: Path, wakes: bool) -> tuple[Record, Trace]:
-        command = record_command(file, level.period, level.hertz, wakes)
-        record = self._run(_prefix(ready, command), level.configuration)
-        trace = read_trace(file)
-        _remove_maps(trace)
-        return record, self._measured_part(record, trace, {task.pid for task in trace.tasks.values()})
+    def _name_java_locks(self, runs: PerfRuns, levels: Sequence[_Level]) -> None:
+        causes = {cause.on for level in levels for budget in level.budgets for cause in budget.parts}
+        if wait_kinds.JVM in causes:
+            self._tell("where Java waits for locks: one run with a flight recorder")
+            sites = runs.lock_sites(levels[1].configuration)
+            for level in levels:
+                level.budgets = [name_java_locks(budget, sites) for budget in level.budgets]
 
-    def _record_machine(self, ready: Plan, level: _Level, file: Path, wakes: bool) -> tuple[Record, Trace]:
-        """Record all CPUs; keep the tasks of the run, in its measured window."""
-        command = record_command(file, level.period, level.hertz, wakes, is_wide=True)
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as perf:
-            try:
-                time.sleep(_START_S)
-                record = self._run(ready, level.configuration)
-            finally:
-                perf.send_signal(signal.SIGINT)
-                with suppress(subprocess.TimeoutExpired):
-                    perf.wait(recording.TIMEOUT_S)
-                perf.kill()
-        trace = read_trace(file)
-        ours = self._measured_part(record, trace, {copy.pid for copy in record.copies if copy.pid is not None})
-        _remove_maps(ours)
-        return record, ours
-
-    def _measured_part(self, record: Record, trace: Trace, pids: Collection[int]) -> Trace:
-        """Return the tasks of these processes and what they started, in the measured window of a run."""
-        gate, window = record.run.gate_ns or 0, iteration_window(record, self._table.study.protocol.warmup)
-        if window is None and not self._is_several:
-            return trace
-        first, last = window or (0, record.run.wall_ns or 0)
-        return trace.cut(pids, gate + round(first), gate + round(last))
-
-    def _try(self, ready: Plan, configuration: Configuration, change: Change, rule: SpeedupRule | None) -> Trial:
-        """Run pairs without and with a change, in turn; every second pair the other way round."""
-        changed = _prefix(ready, change.prefix)
+    def _try(
+        self, runs: PerfRuns, change: Change, cases: Sequence[tuple[Plan, Configuration]], rule: SpeedupRule | None
+    ) -> Trial:
+        """Run pairs of both cases, without the change and with it, in turn; every second pair the other way round."""
         times: tuple[list[float], list[float]] = ([], [])
         for number in range(PAIRS):
-            self._tell(f"with {change.name}: pair {number + 1} of {PAIRS}")
+            self._tell(f"{change_text(change.name)}: pair {number + 1} of {PAIRS}")
             for index in (0, 1) if number % 2 == 0 else (1, 0):
-                record = self._run((ready, changed)[index], configuration)
+                planned, configuration = cases[index]
+                record = refuse_failed(runs.run(configuration, planned))
                 scores = self._read_scores(record) if rule is not None and rule.kind == "rate" else []
                 times[index].append(1 / median(scores) if scores else (record.run.wall_ns or 1) / 1e9)
         return judge_trial(change, *times, self._table.view.confidence)
@@ -188,20 +133,20 @@ class Explainer:
             return level.cpus
         return 1.0
 
-    def _run(self, planned: Plan, configuration: Configuration) -> Record:
-        chosen = select_configurations(planned, [configuration])
-        ((_, record, _),) = run_in_memory(chosen, Runner(chosen, self._host, self._score))
-        if record.run.status != "ok":
-            reason = record.run.reason or first_stderr_line(record) or "no reason given"
-            raise HostError("recorded run", f"{record.run.status}: {reason}"[:1000], "a run that succeeds")
-        return record
-
     def _read_scores(self, record: Record) -> list[float]:
         study = self._table.study
         observed = observe(
             study.responses[self._table.view.primary].source, record, windows(record), study.protocol.warmup
         )
         return [*(observed or [])]
+
+    def _defect_sentences(self) -> Iterator[str]:
+        if not self._knows_kernel:
+            yield _NO_KERNEL
+        total = self._defects[wait_kinds.ALL, ""]
+        for (lack, module), n in self._defects.most_common():
+            if lack != wait_kinds.ALL and n >= _MUCH_DEFECT * total:
+                yield defect_sentence(lack, module, n / total, package_of(module))
 
     def _document(self, factor: str, levels: Sequence[_Level], wakes: bool) -> Explanation:
         first, second = (LevelRuns(level.cpus, level.budgets, level.work) for level in levels)
@@ -215,7 +160,8 @@ class Explainer:
         warnings = [
             *(["Who woke whom is not known: sched tracepoints need root."] if not wakes else []),
             *([f"Other programs took {took:.0%} of the CPU time, which is excluded."] if took >= _MUCH else []),
-            *([f"{n} records of perf were lost."] if (n := sum(level.n_lost for level in levels)) else []),
+            *([f"{n} records of perf were lost."] if (n := sum(budget.n_lost for budget in budgets)) else []),
+            *self._defect_sentences(),
         ]
         return Explanation(
             study=study.name, study_hash=self._table.study_hash, at=journal.now(), factor=factor,
@@ -223,48 +169,31 @@ class Explainer:
             configuration={n: x for n, x in levels[0].configuration.items() if n != factor},
             cpus=tuple(level.cpus for level in levels), n_runs=tuple(len(level.budgets) for level in levels),
             capacity_s=capacity, gain=speeds[1] / speeds[0], lost_cpus=losses.lost_cpus, parts=losses.parts,
-            unexplained=losses.unexplained, ruled_out=rule_out(losses.parts), not_visible=_not_visible(),
+            unexplained=losses.unexplained, stacks=compare_stacks(first, second),
+            ruled_out=rule_out(losses.parts), not_visible=_not_visible(),
             overhead=overhead, efficiency=efficiencies(first, second),
             warnings=tuple(warnings),
         )  # fmt: skip
-
-
-def _prefix(planned: Plan, words: Sequence[str]) -> Plan:
-    """Return the plan with words before its command, the last one of several processes."""
-    *others, process = planned.program.processes
-    processes = (*others, replace(process, argv=(*words, *process.argv)))
-    return replace(planned, program=replace(planned.program, processes=processes))
-
-
-# What makes a runtime write a map of its compiled code for perf: JDK 17, CPython 3.12, Node.
-_MAPS = {
-    "JAVA_TOOL_OPTIONS": "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
-    "PYTHONPERFSUPPORT": "1", "NODE_OPTIONS": "--perf-basic-prof",
-}  # fmt: skip
-
-
-def _name_compiled_code(planned: Plan) -> Plan:
-    """Return the plan with variables by which runtimes name their compiled code, beside those it has."""
-    study = planned.design.study
-    before = environment(study.workload)
-    added = {name: f"{before[name]} {text}" if name in before else text for name, text in _MAPS.items()}
-    workload = study.workload.model_copy(update={"env": {**study.workload.env, **added}})
-    design = replace(planned.design, study=study.model_copy(update={"workload": workload}))
-    return replace(planned, design=design)
-
-
-def _remove_maps(trace: Trace) -> None:
-    for pid in {task.pid for task in trace.tasks.values()}:
-        Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)  # noqa: S108 - where perf looks for it
 
 
 def _not_visible() -> tuple[str, ...]:
     """Return what this machine has no counters for."""
     done = subprocess.run(
         ["perf", "stat", "--event", "cache-misses", "true"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, timeout=recording.TIMEOUT_S, check=False,
+        stderr=subprocess.PIPE, timeout=TIMEOUT_S, check=False,
     )  # fmt: skip
     return ("shared cache lines", "memory bandwidth") if b"<not" in done.stderr else ()
+
+
+def package_of(module: str) -> str:
+    """Return the package of a library, as dpkg knows it; empty if there is none."""
+    if ".so" not in module or shutil.which("dpkg-query") is None:
+        return ""
+    done = subprocess.run(
+        ["dpkg-query", "--search", f"*/{module}"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        errors="replace", timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+    return done.stdout.partition(":")[0] if not done.returncode else ""
 
 
 def _overhead(level: _Level, is_rate: bool) -> float:
@@ -272,19 +201,6 @@ def _overhead(level: _Level, is_rate: bool) -> float:
     if is_rate and level.plain and level.scores:
         return median(level.plain) / median(level.scores)
     return median(budget.wall_s for budget in level.budgets) / median(level.plain_s)
-
-
-def _grants_wakes(folder: Path) -> bool:
-    """Return whether wake-ups may be recorded. Raises HostError: perf may not record at all."""
-    refuse_unable(folder)
-    file = folder / "attempt"
-    command = [*record_command(file, 1, _LEAST_HZ, wakes=True), "true"]
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        timeout=recording.TIMEOUT_S, check=False,
-    )  # fmt: skip
-    file.unlink(missing_ok=True)
-    return done.returncode == 0
 
 
 def choose_pair(

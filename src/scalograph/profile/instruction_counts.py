@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from scalograph.errors import HostError
-from scalograph.profile.recorder import first_stderr_line, select_configurations
+from scalograph.profile.perf_runs import first_stderr_line, select_configurations
 from scalograph.run.hosts.base import Echo, Host, Tell
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner

@@ -11,7 +11,16 @@ from scalograph.profile import wait_kinds
 from scalograph.profile.cpu_budget import CpuBudget
 from scalograph.profile.perf_trace import Frame, Frames
 from scalograph.profile.wait_kinds import LossCause
-from scalograph.protocol.explanation import LEAST_SHARE, MAX_PARTS, Efficiency, LossPart, Share
+from scalograph.protocol.explanation import (
+    LEAST_SHARE,
+    MAX_FRAMES,
+    MAX_PARTS,
+    MAX_STACKS,
+    Efficiency,
+    LossPart,
+    Share,
+    StackLoss,
+)
 
 _MOST = 0.8  # of a function's time in one callee: the callee says more
 
@@ -71,14 +80,41 @@ def compare_levels(before: LevelRuns, after: LevelRuns, confidence: float) -> Lo
         LossPart(
             kind="inflation" if cause.kind == wait_kinds.USER else cause.kind, share=share, before_s=low, after_s=high,
             what=cause.stack[0].name if cause.stack else "", caller=cause.stack[1].name if cause.stack[1:] else "",
+            on="" if cause.on == wait_kinds.JVM else cause.on, service=cause.service, waiter=cause.waiter,
         )
         for cause, (share, low, high) in shares.items()
         if cause.kind != wait_kinds.UNEXPLAINED
     ]  # fmt: skip
     parts = _net_of_moves(parts)
-    parts.sort(key=lambda part: -part.share.value)
     unexplained = shares[nobody][0] if (nobody := LossCause(wait_kinds.UNEXPLAINED)) in shares else Share(value=0.0)
-    return Losses(_lost_cpus(before, after, confidence), tuple(parts[:MAX_PARTS]), unexplained)
+    return Losses(_lost_cpus(before, after, confidence), tuple(_keep_largest(parts)), unexplained)
+
+
+def _keep_largest(parts: list[LossPart]) -> list[LossPart]:
+    """Return the parts, largest share first, as many as a document holds: all that are smaller are the last one."""
+    by_size = sorted(parts, key=lambda part: -abs(part.share.value))
+    n_kept = MAX_PARTS - (len(parts) > MAX_PARTS)
+    kept = sorted(by_size[:n_kept], key=lambda part: -part.share.value)
+    if rest := by_size[n_kept:]:
+        share, before_s, after_s = map(sum, zip(*((p.share.value, p.before_s, p.after_s) for p in rest), strict=True))
+        kept.append(LossPart(kind=wait_kinds.SMALLER, share=Share(value=share), before_s=before_s, after_s=after_s))
+    return kept
+
+
+def compare_stacks(before: LevelRuns, after: LevelRuns) -> tuple[StackLoss, ...]:
+    """Return the CPU time per unit of work of each stack at both levels, those with most first."""
+    every = {cause: cause for level in (before, after) for budget in level.budgets for cause in budget.parts}
+    sums: dict[tuple[str, str, tuple[str, ...]], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for side, level in enumerate((before, after)):
+        for run in level.seconds_per_unit(every):
+            for cause, seconds in run.items():
+                frames = tuple(frame.name for frame in reversed(cause.stack[:MAX_FRAMES]))
+                sums[cause.kind, cause.service, frames][side] += seconds / len(level.budgets)
+    largest = sorted(sums.items(), key=lambda item: -max(item[1]))[:MAX_STACKS]
+    return tuple(
+        StackLoss(kind=kind, service=service, frames=frames, before_s=first, after_s=second)
+        for (kind, service, frames), (first, second) in largest
+    )
 
 
 def _net_of_moves(parts: list[LossPart]) -> list[LossPart]:
@@ -151,7 +187,7 @@ def name_causes(causes: Iterable[LossCause]) -> dict[LossCause, LossCause]:
         stack = () if cause.kind in (wait_kinds.QUEUE, wait_kinds.UNEXPLAINED) else _bare(cause.stack)[:depth]
         if cause.kind == wait_kinds.USER and stack[1:] and not wait_kinds.is_own(stack[1]):
             stack = stack[:1]
-        names[cause] = LossCause(cause.kind, stack)
+        names[cause] = cause._replace(stack=stack) if cause.kind != wait_kinds.UNEXPLAINED else LossCause(cause.kind)
     return names
 
 
@@ -166,11 +202,11 @@ def _name_by_weight(levels: Sequence[LevelRuns], names: Mapping[LossCause, LossC
     for level in levels:
         for budget in level.budgets:
             for cause, seconds in budget.parts.items():
-                if cause.kind == wait_kinds.SERIAL:
+                if cause.kind in wait_kinds.ALONE:
                     weights[tuple(reversed(_bare(cause.stack)))] += seconds / budget.capacity_s
     top = _main_functions(weights, 0)
     return {
-        cause: LossCause(cause.kind, _first_of(cause.stack, top)) if cause.kind == wait_kinds.SERIAL else name
+        cause: name._replace(stack=_first_of(cause.stack, top)) if cause.kind in wait_kinds.ALONE else name
         for cause, name in names.items()
     }
 

@@ -2,13 +2,14 @@
 
 import re
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from scalograph.errors import HostError, ProtocolError
+from scalograph.profile.perf_file import mend_recording
 from scalograph.profile.recording import TIMEOUT_S, run_reader
 
 MAX_EVENTS, MAX_TASKS, MAX_STACKS, MAX_DEPTH = 3_000_000, 50_000, 200_000, 64
@@ -56,10 +57,14 @@ class Stay(NamedTuple):
 
 @dataclass
 class ThreadTrace:
-    """A thread: its stays on CPUs, who woke it when, and its samples there, each in order of time."""
+    """A thread: its stays on CPUs, who woke it when, and its samples there, each in order of time.
+
+    `service` is the process of the study that it belongs to; empty where a run has only one.
+    """
 
     pid: int
     born: int
+    service: str = ""
     parent: int | None = None
     died: int | None = None
     stays: list[Stay] = field(default_factory=list)
@@ -73,6 +78,7 @@ class Trace:
 
     Attributes:
         n_lost: records that perf lost, or that were too many to read.
+        targets: what each process of a build works on, by process id.
         has_wakes: whether the recording holds who woke whom.
     """
 
@@ -81,20 +87,29 @@ class Trace:
     tasks: dict[int, ThreadTrace]
     n_lost: int = 0
     has_wakes: bool = False
+    targets: Mapping[int, Frames] = field(default_factory=dict)
 
-    def cut(self, pids: Collection[int], start: int, end: int) -> "Trace":
-        """Return the tasks of these processes and of those that they started, from `start` to `end`."""
+    def stacks(self) -> Iterator[Frames]:
+        """Yield the stacks of all samples and departures."""
+        for task in self.tasks.values():
+            yield from (stack for _, stack in task.samples)
+            yield from (stay.stack for stay in task.stays if stay.stack)
+
+    def cut(self, processes: Mapping[int, str], start: int, end: int) -> "Trace":
+        """Return the tasks of these processes, named by id, and of those that they started, from `start` to `end`."""
         start, end = max(start, self.start), min(end, self.end)
-        chosen = {tid for tid, task in self.tasks.items() if task.pid in pids}
-        while more := {tid for tid, task in self.tasks.items() if task.parent in chosen} - chosen:
-            chosen |= more
+        names = {tid: processes[task.pid] for tid, task in self.tasks.items() if task.pid in processes}
+        while more := {
+            tid: names[task.parent] for tid, task in self.tasks.items() if task.parent in names and tid not in names
+        }:
+            names |= more
         ours: dict[int, ThreadTrace] = {}
-        for tid in sorted(chosen):
+        for tid in sorted(names):
             task = self.tasks[tid]
             stays = [stay for stay in task.stays if stay.start < end and stay.end > start]
             stays = [stay._replace(start=max(stay.start, start), end=min(stay.end, end)) for stay in stays]
             samples = [sample for sample in task.samples if start <= sample[0] <= end]
-            ours[tid] = replace(task, born=max(task.born, start), stays=stays, samples=samples)
+            ours[tid] = replace(task, born=max(task.born, start), service=names[tid], stays=stays, samples=samples)
         return replace(self, start=start, end=end, tasks=ours)
 
 
@@ -108,13 +123,16 @@ class _Event(NamedTuple):
     frames: list[str]
 
 
-def read_trace(file: Path) -> Trace:
+def read_trace(file: Path, pids: Collection[int] = ()) -> Trace:
     """Read a perf recording, with inlined functions where these are found in time: of a JVM they take minutes.
+
+    Of a recording of the machine, only stacks of `pids` and of what these started are read.
 
     Raises HostError: perf left none, or cannot read it; ProtocolError: it holds no task.
     """
     if not file.is_file():
         raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
+    mend_recording(file, pids)
     trace = _print_trace([*_SCRIPT, "--no-inline", "--input", str(file)], TIMEOUT_S)
     if trace is None:
         raise HostError("perf script", "failed", "a recording that it reads", "try it by hand")
@@ -209,7 +227,7 @@ class _TraceReader:
 
     def _add_record(self, event: _Event) -> None:
         kind = event.name.removeprefix("PERF_RECORD_").split("(")[0].rstrip(":")
-        if kind == "SWITCH":
+        if kind in ("SWITCH", "SWITCH_CPU_WIDE"):
             if event.rest.split()[:1] == ["IN"]:
                 self._task(event.tid, event.pid, event.at)
                 self._since.setdefault(event.tid, event.at)

@@ -10,6 +10,7 @@ from scalograph.findings.published.measured_values import MeasuredValue
 from scalograph.findings.published.published_claims import decide_claim
 from scalograph.findings.table import Table
 from scalograph.profile.values import Profile, ProfiledRun, RecordedTasks, Waits, read_profile
+from scalograph.profile.wait_kinds import SMALLER
 from scalograph.protocol.explanation import LEAST_SHARE, PART, Explanation, Share, read_explanation
 from scalograph.protocol.findings import Cell, Column, Findings, Part, TableDoc
 from scalograph.protocol.published_claim import DecidedClaim
@@ -57,8 +58,7 @@ _STACKS = (
 _STACKS_BY_PERF = (
     "one further run of each configuration under perf: it disturbs what it measures, and counts for nothing else here; "
     "a thread that has a CPU is sampled every {period}, one that waits is not; of the most frequent stack the "
-    "innermost functions are shown, as far as frame pointers lead (-fno-omit-frame-pointer); few: fewer than {few} "
-    "samples, whose shares are rough"
+    "innermost functions are shown; few: fewer than {few} samples, whose shares are rough"
 )
 _METHODS = "what was on top of the samples"
 _WAITS = (
@@ -124,7 +124,7 @@ _WAIT_COLUMNS: list[_WaitColumn] = [
     (Column(name="parks a task"), lambda run, seen: _rate(seen.parks.n, run.n_tasks)),
     (Column(name="mean park", unit="s"), lambda run, seen: _round(seen.parks.mean_s)),
     (Column(name="parked for, a task", kind="text"), lambda run, seen: _objects(seen.parks, run.n_tasks)),
-    (Column(name="blocked at monitors a task"), lambda run, seen: _rate(seen.blocked.n, run.n_tasks)),
+    (Column(name="blocked at locks a task"), lambda run, seen: _rate(seen.blocked.n, run.n_tasks)),
     (Column(name="mean block", unit="s"), lambda run, seen: _round(seen.blocked.mean_s)),
     (Column(name="waits in monitors a task"), lambda run, seen: _rate(seen.waits.n, run.n_tasks)),
     (Column(name="sleeps a task"), lambda run, seen: _rate(seen.sleeps.n, run.n_tasks)),
@@ -205,7 +205,7 @@ def explanation_table(document: Explanation) -> TableDoc:
         Column(name="share of the loss", unit="%"), Column(name="from", unit="%"), Column(name="to", unit="%"),
         Column(name="cause", kind="text"), *(Column(name=_level_name(document, i), unit="s") for i in (0, 1)),
     ]  # fmt: skip
-    shown = [part for part in document.parts if abs(part.share.value) >= LEAST_SHARE]
+    shown = [p for p in document.parts if abs(p.share.value) >= LEAST_SHARE and p.kind != SMALLER]
     gained = [part for part in shown if part.share.value < 0]
     shown = [part for part in shown if part.share.value > 0][:_SHOWN_PARTS] + gained[-2:]
     rows: list[list[Cell]] = [
@@ -260,5 +260,5 @@ def add_explanation(findings: Findings, folder: Path | None) -> Findings:
         return findings
     more = [doc for doc in (explanation_table(document), efficiency_table(document)) if doc]
     tables = [*findings.tables, *more]
-    parts = {**findings.parts, PART: Part(data=document.model_dump(mode="json"))}
+    parts = {**findings.parts, PART: Part(data=document.model_dump(mode="json", exclude={"stacks"}))}
     return findings.model_copy(update={"tables": tables, "parts": parts})

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -104,20 +104,23 @@ class EventCounter:
                 self._count_event(str(event.get("type")), values)
         return n
 
-    def add(self, at_s: float, frames: tuple[str, ...]) -> None:
-        """Count a sample of another recorder, at a time in seconds since 1970."""
-        if self._within(at_s):
-            self._stacks[frames] += 1
+    def add_sample(self, frames: tuple[str, ...]) -> None:
+        """Count a sample by its top frames, innermost first."""
+        self._stacks[frames] += 1
+
+    def add_wait(self, field: str, on: str, seconds: float, times: int = 1) -> None:
+        """Count a wait that a field of `RecordedTasks` counts, for what it waited; `times` over."""
+        kinds = self._waits[field]
+        on = on if on in kinds or len(kinds) < MAX_CLASSES else "other"
+        n, total = kinds.get(on, (0, 0.0))
+        kinds[on] = n + times, total + times * seconds
 
     def _count_event(self, kind: str, values: Event) -> None:
         if kind in WAITS:
             field, key = WAITS[kind]
-            on, kinds = _class_name(values.get(key)), self._waits[field]
-            on = on if on in kinds or len(kinds) < MAX_CLASSES else "other"
-            n, total = kinds.get(on, (0, 0.0))
-            kinds[on] = n + 1, total + parse_duration(values.get("duration"))
+            self.add_wait(field, _class_name(values.get(key)), parse_duration(values.get("duration")))
         elif kind in SAMPLES and (frames := parse_stack(values.get("stackTrace"))):
-            self._stacks[frames] += 1
+            self.add_sample(frames)
             self._n_native += kind == SAMPLES[1]
 
     def summarize(self, n_lost: int = 0) -> RecordedTasks:
@@ -206,12 +209,15 @@ def jfr_tool(jvm: Jvm) -> Path:
     return Path(jvm.java).with_name("jfr")
 
 
-def recorder_settings(period_s: float) -> str:
-    """Return the recorder settings: samples with stacks, and every wait without its stack."""
+def profile_settings(period_s: float) -> dict[str, Mapping[str, str]]:
+    """Return the events of a profile: samples with stacks, and every wait without its stack."""
     sampled = {"enabled": "true", "period": f"{round(1000 * period_s)} ms"}
     waited = {"enabled": "true", "threshold": "0 ms", "stackTrace": "false"}
-    parts = [_event_setting(name, sampled) for name in SAMPLES] + [_event_setting(name, waited) for name in WAITS]
-    body = "\n".join(parts)
+    return {**dict.fromkeys(SAMPLES, sampled), **dict.fromkeys(WAITS, waited)}
+
+
+def _settings_file(events: Mapping[str, Mapping[str, str]]) -> str:
+    body = "\n".join(_event_setting(name, values) for name, values in events.items())
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<configuration version="2.0" label="Scalograph">'
     return f"{head}\n{body}\n</configuration>\n"
 
@@ -221,8 +227,14 @@ def _event_setting(name: str, values: Mapping[str, str]) -> str:
     return f'  <event name="{name}">{parts}</event>'
 
 
-def recorder_options(folder: Path, period_s: float) -> list[str]:
-    """Return JVM options that leave one recording of each JVM in `folder`/recordings.
+# Of waits for monitors, the only ones whose place perf does not see: compiled code has no frame that it could follow.
+LOCK_EVENT = "jdk.JavaMonitorEnter"
+LOCK_SETTINGS = {LOCK_EVENT: {"enabled": "true", "threshold": "0 ms", "stackTrace": "true"}}
+_MOST_LOCKS = 20_000  # waits that are read of one recording
+
+
+def recorder_options(folder: Path, events: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return JVM options that leave one recording of each JVM in `folder`/recordings, with these events.
 
     Raises HostError: the folder has a comma in its name, which ends a value there; or it cannot be written.
     """
@@ -232,7 +244,7 @@ def recorder_options(folder: Path, period_s: float) -> list[str]:
     try:
         into.mkdir()
         parts.mkdir()
-        file.write_text(recorder_settings(period_s), encoding="utf-8")
+        file.write_text(_settings_file(events), encoding="utf-8")
     except OSError as error:
         raise HostError(str(folder), f"cannot be written: {error.strerror}", "room in TMPDIR", "free some") from error
     recording = f"filename={into},settings={file},dumponexit=true,maxsize={MAX_RECORDING}"
@@ -255,6 +267,21 @@ def read_recorded_tasks(files: Sequence[Path], jvm: Jvm, within: TimeFilter) -> 
                 with print_events(file, jvm, kinds) as every:
                     n_lost += max(0, n - counting.count(islice(every, MAX_EVENTS)))
     return counting.summarize(n_lost)
+
+
+def read_lock_sites(files: Sequence[Path], jvm: Jvm, within: TimeFilter) -> dict[tuple[str, str], float]:
+    """Return seconds of waits for monitors within a time window, by class of the monitor and method that takes it.
+
+    Raises as `read_recorded_tasks` does.
+    """
+    seconds: dict[tuple[str, str], float] = defaultdict(float)
+    for file in sorted(files)[:MAX_FILES]:
+        with print_events(file, jvm, (LOCK_EVENT,)) as every:
+            for values in (_part(event, "values") for event in islice(every, _MOST_LOCKS)):
+                if within(parse_instant(values.get("startTime"))):
+                    method = (*parse_stack(values.get("stackTrace")), "")[0]
+                    seconds[_class_name(values.get("monitorClass")), method] += parse_duration(values.get("duration"))
+    return dict(sorted(seconds.items(), key=lambda item: -item[1])[:MAX_STACKS])
 
 
 def count_events(file: Path, jvm: Jvm) -> dict[str, int]:

@@ -1,22 +1,36 @@
 """Say what a stack means: what a task waits for, or which function its CPU time belongs to."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import dropwhile
 from typing import NamedTuple
 
-from scalograph.profile.perf_trace import KERNEL, UNKNOWN, Frame, Frames
+from scalograph.profile.perf_trace import COMPILED, KERNEL, UNKNOWN, Frame, Frames
 
 # Kinds of lost CPU time, as `explanation.json` names them.
 LOCK, CONDITION, BARRIER, JOIN = "lock", "condition", "barrier", "join"
 GIL, GC, SLEEP, DISK, NETWORK, PIPE, CHILD, EVENTS = "gil", "gc", "sleep", "disk", "network", "pipe", "child", "events"
 FAULT, QUEUE, SERIAL, USER, SYSTEM, UNEXPLAINED = "page-fault", "ready", "serial", "user", "kernel", "unexplained"
-QUOTA, OTHERS = "quota", "others"
+QUOTA, OTHERS, BUILD = "quota", "others", "build"
+SMALLER = "smaller"  # causes that a document has no room for, together
+ALONE = (SERIAL, BUILD)  # what runs while others have no work
+JVM = "libjvm.so"
 
 
 class LossCause(NamedTuple):
-    """A kind of lost time, and the stack of where: from the function that names it outward."""
+    """A kind of lost time, and the stack of where: from the function that names it outward.
+
+    Attributes:
+        on: the class of a lock, or `JVM` where a JVM waits for one that perf does not see.
+        service: the process of the study that it is in; `waiter` is the one that waits for this one.
+    """
 
     kind: str
     stack: Frames = ()
+    on: str = ""
+    service: str = ""
+    waiter: str = ""
 
 
 # The first pattern that a frame has decides; what a task waits for inside the kernel comes before who called it.
@@ -48,6 +62,11 @@ _PATTERNS = {
     KERNEL: [(kind, re.compile(f"(?:{pattern})")) for kind, pattern in _IN_KERNEL],
     "": [(kind, re.compile(f"^_*(?:GI_)?.*(?:{pattern})")) for kind, pattern in _IN_PROGRAM],
 }
+# What a thread of a runtime has on its stack during a collection, or who waits for one.
+_COLLECTS = re.compile(
+    r"VM_\w*(G1|GC|Collect|Alloc)|VMThread::(execute|wait_until)|SafepointSynchronize|evaluate|doit|offer_termination|"
+    r"Task\w*::|::work|gcBgMark|GC_(wait|lock)|[gs]topTheWorld"
+)
 _YIELDED = re.compile(_YIELD)
 # Functions of libraries that say how is waited or started, never where.
 _LIBRARY = re.compile(
@@ -56,16 +75,18 @@ _LIBRARY = re.compile(
 _PLUMBING = re.compile(
     r"^_*(pthread_|lll_|futex|GOMP_|gomp_|kmp|omp_|std::|__gthread|gthread|new_sem|sem_|clone|start_thread|libc_start|"
     r"start$|main$|call_tls|tsan|Interpreter$|.* stub$|_?complete_monitor|StubRoutines|"
-    r".*LockSupport\.park|.*\.AbstractQueued)"
+    r".*LockSupport\.(un)?park|.*misc\.Unsafe\.(un)?park|.*\.AbstractQueued|runtime\.)"
 )
+# Of the standard library of Rust, which is compiled into the functions that call it.
+_RUST = re.compile(r"<?(std|core|alloc|parking_lot\w*)::|<[^>]* as (std|core|alloc)::|<[uif](\d+|size)>::")
 
 
 def wait_cause(stack: Frames) -> LossCause:
     """Return what a task waits for that left its CPU at this stack; `QUEUE` where it only gave way.
 
     >>> stack = (Frame("futex_wait", KERNEL), Frame("pthread_mutex_lock", "libc.so.6"), Frame("insert", "prog"))
-    >>> wait_cause(stack)
-    LossCause(kind='lock', stack=(Frame(name='insert', module='prog'),))
+    >>> wait_cause(stack)[:2]
+    ('lock', (Frame(name='insert', module='prog'),))
     """
     inside = [frame.name for frame in stack if frame.module == KERNEL]
     outside = tuple(frame for frame in stack if frame.module != KERNEL)
@@ -75,7 +96,19 @@ def wait_cause(stack: Frames) -> LossCause:
     kind = None if is_futex else _match(inside, KERNEL)
     if is_futex or kind is None:
         kind = _match([frame.name for frame in outside], "") or kind
-    return LossCause(kind or (CONDITION if is_futex else UNEXPLAINED), own_frames(outside))
+    if kind == GC and not is_collecting(outside):
+        kind = CONDITION  # of a thread of the runtime: somebody else gives it work
+    if kind == GIL:  # the interpreter's own functions say nothing more
+        outside = tuple(frame for frame in outside if frame.module == COMPILED)
+    own = own_frames(outside)
+    is_java = kind == LOCK and not own and any(frame.module == JVM for frame in outside)
+    return LossCause(kind or (CONDITION if is_futex else UNEXPLAINED), own, JVM if is_java else "")
+
+
+def is_collecting(stack: Frames) -> bool:
+    """Return whether a thread collects garbage for a runtime, or waits for who does."""
+    names = [frame.name for frame in stack if frame.module != KERNEL]
+    return _match(names, "") == GC and any(_COLLECTS.search(name) for name in names)
 
 
 def _match(names: list[str], where: str) -> str | None:
@@ -99,9 +132,30 @@ def own_frames(outside: Frames) -> Frames:
 
 def is_own(frame: Frame) -> bool:
     """Return whether a function is the program's own, as far as its name and file say."""
-    is_plumbing = _PLUMBING.match(frame.name) and frame.name != "main"
+    is_plumbing = (_PLUMBING.match(frame.name) and frame.name != "main") or _RUST.match(frame.name)
     # perf names no file for some functions of libraries.
     return not (not frame.module or _LIBRARY.fullmatch(frame.module) or is_plumbing or frame.name == UNKNOWN)
+
+
+NAMELESS, CALLERLESS, ALL = "nameless", "callerless", "all"
+
+
+def count_defects(stacks: Iterable[Frames]) -> Counter[tuple[str, str]]:
+    """Count stacks by what they lack, and by module; all of them as `ALL`.
+
+    `NAMELESS`: the first function outside libraries of waiting has no name. `CALLERLESS`: nobody calls it, as in a
+    static program without tables for unwinding.
+    """
+    counts = Counter[tuple[str, str]]()
+    for stack in stacks:
+        counts[ALL, ""] += 1
+        outside = [frame for frame in stack if frame.module != KERNEL]
+        first = next((frame for frame in outside if not _LIBRARY.fullmatch(frame.module)), None)
+        if first is not None and first.name == UNKNOWN:
+            counts[NAMELESS, first.module] += 1
+        elif first is not None and len(outside) == 1 and first.module != COMPILED:
+            counts[CALLERLESS, first.module] += first.name not in ("main", "_start")
+    return counts
 
 
 _ENTRY = re.compile(r"__(?:x64|arm64|se|ia32)_sys_(\w+)")
@@ -112,12 +166,13 @@ _INTERRUPTS = re.compile(r"sysvec_|common_interrupt|do_softirq|irq_exit|el1?_irq
 def cpu_cause(stack: Frames) -> LossCause:
     """Return which function CPU time belongs to: one of the program, or what it asked of the kernel.
 
-    >>> cpu_cause((Frame("futex_wake", KERNEL), Frame("__x64_sys_futex", KERNEL), Frame("insert", "prog")))
-    LossCause(kind='kernel', stack=(Frame(name='futex', module='[kernel]'), Frame(name='insert', module='prog')))
+    >>> cpu_cause((Frame("futex_wake", KERNEL), Frame("__x64_sys_futex", KERNEL), Frame("insert", "prog"))).stack
+    (Frame(name='futex', module='[kernel]'), Frame(name='insert', module='prog'))
     """
     outside = tuple(frame for frame in stack if frame.module != KERNEL)
     if not stack or stack[0].module != KERNEL:
-        return LossCause(USER, outside)
+        own = tuple(dropwhile(lambda frame: _RUST.match(frame.name), outside))
+        return LossCause(USER, own or outside)
     inside = [frame.name for frame in stack if frame.module == KERNEL]
     if any(_FAULTS.search(name) for name in inside):
         return LossCause(FAULT, own_frames(outside))

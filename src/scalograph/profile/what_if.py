@@ -5,11 +5,15 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scalograph.analysis.ratios import paired_ratio
+from scalograph.control.capacity import NO_LIMIT, QUOTA
 from scalograph.errors import StudyError
+from scalograph.profile.perf_runs import add_prefix
+from scalograph.profile.values import Configuration
 from scalograph.protocol.explanation import MARGIN, Share, Trial
+from scalograph.run.plan import Plan
 
 PAIRS = 6
 _ALLOCATORS = ("libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc_minimal.so.4")
@@ -20,15 +24,37 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "gc": ("JAVA_TOOL_OPTIONS=-XX:+UseParallelGC",),
     "heap": ("JAVA_TOOL_OPTIONS=-XX:InitialRAMPercentage=50 -XX:MaxRAMPercentage=50",),
 }
-NAMES = ("malloc", *_VARIABLES)
+LIFT_QUOTA = "quota"
+NAMES = ("malloc", *_VARIABLES, LIFT_QUOTA)
 
 
 @dataclass(frozen=True)
 class Change:
-    """One change that needs no edit of the program: what its command begins with."""
+    """One change that needs no edit of the program: what its command begins with, or that no quota holds."""
 
     name: str
-    prefix: tuple[str, ...]
+    prefix: tuple[str, ...] = ()
+
+    def apply(self, planned: Plan, configuration: Configuration) -> tuple[Plan, Configuration]:
+        """Return the plan and the configuration with the change.
+
+        Raises StudyError: there is no quota to lift, or who started this process set it.
+        """
+        if self.name == LIFT_QUOTA:
+            return _lift_quota(planned, configuration)
+        return add_prefix(planned, self.prefix), configuration
+
+
+def _lift_quota(planned: Plan, configuration: Configuration) -> tuple[Plan, Configuration]:
+    factors = planned.design.study.factors
+    lifted = {name: NO_LIMIT if factors[name].control == QUOTA else level for name, level in configuration.items()}
+    processes = tuple(replace(process, quota=None) for process in planned.program.processes)
+    if lifted == configuration and processes == planned.program.processes:
+        outside = planned.facts.cpu_quota
+        what = "no quota holds" if outside is None else f"the quota of {outside:g} CPUs is none of the study"
+        fix = "omit it" if outside is None else "start scalograph where no quota holds, and compare the two"
+        raise StudyError.one("--try quota", what, "a study that sets one", fix)
+    return replace(planned, program=replace(planned.program, processes=processes)), lifted
 
 
 def changes(names: str | None, prefixes: Sequence[str]) -> list[Change]:
@@ -39,7 +65,7 @@ def changes(names: str | None, prefixes: Sequence[str]) -> list[Change]:
     listed = [name.strip() for name in names.split(",")] if names else []
     if unknown := next((name for name in listed if name not in NAMES), None):
         raise StudyError.one("--try", f'"{unknown}"', f"one of {', '.join(NAMES)}")
-    chosen = [Change(name, _prefix_of(name)) for name in listed]
+    chosen = [Change(name) if name == LIFT_QUOTA else Change(name, _prefix_of(name)) for name in listed]
     for text in prefixes:
         try:
             prefix = tuple(shlex.split(text))
@@ -80,5 +106,9 @@ def judge_trial(change: Change, without: Sequence[float], with_it: Sequence[floa
     else:
         outcome = "not the cause" if low > 1 - MARGIN and high < 1 + MARGIN else "inconclusive"
     return Trial(
-        name=change.name, change=shlex.join(change.prefix)[:1000], speed=speed, n_pairs=len(without), outcome=outcome
+        name=change.name,
+        change=shlex.join(change.prefix)[:1000] or change.name,
+        speed=speed,
+        n_pairs=len(without),
+        outcome=outcome,
     )

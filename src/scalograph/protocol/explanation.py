@@ -13,8 +13,10 @@ FILE = "explanation.json"
 PART = "explanation"  # of the findings
 MAX_BYTES = 1 << 20
 MAX_PARTS = 40
+MAX_STACKS, MAX_FRAMES = 200, 32
 # Below this share of a level's CPU time nothing is lost that anybody would look for.
 LEAST_LOSS = 0.05
+MOST_OPEN = 0.25  # of the CPUs: a loss that may be larger is not excluded
 # A part below this share of the loss is omitted.
 LEAST_SHARE = 0.01
 MARGIN = 0.03  # of the speed, within which a change makes no difference
@@ -35,14 +37,28 @@ class LossPart(Value):
 
     Attributes:
         kind: what was waited for, as `profile.wait_kinds` names it; `inflation`: CPU time of the program itself.
-        what: the function, empty if none is known; `caller` calls it.
+        what: the function, empty if none is known; `caller` calls it. `on` is the class of a Java monitor.
+        service: the process of the study that it is in; `waiter` is the one that waits for it.
         before_s: CPU seconds per unit of work at the first level; `after_s` at the second.
     """
 
     kind: Name
     what: Annotated[str, StringConstraints(max_length=256)] = ""
     caller: Annotated[str, StringConstraints(max_length=256)] = ""
+    on: Annotated[str, StringConstraints(max_length=256)] = ""
+    service: Annotated[str, StringConstraints(max_length=64)] = ""
+    waiter: Annotated[str, StringConstraints(max_length=64)] = ""
     share: Share
+    before_s: float
+    after_s: float
+
+
+class StackLoss(Value):
+    """CPU seconds per unit of work of one stack at both levels; `frames` begin with the outermost function."""
+
+    kind: Name
+    service: Annotated[str, StringConstraints(max_length=64)] = ""
+    frames: tuple[Annotated[str, StringConstraints(max_length=256)], ...] = Field(max_length=MAX_FRAMES)
     before_s: float
     after_s: float
 
@@ -95,6 +111,7 @@ class Explanation(Value):
     lost_cpus: Share
     parts: tuple[LossPart, ...] = Field(default=(), max_length=MAX_PARTS)
     unexplained: Share | None = None
+    stacks: tuple[StackLoss, ...] = Field(default=(), max_length=MAX_STACKS, description="the largest first")
     ruled_out: tuple[Name, ...] = ()
     not_visible: tuple[Text, ...] = ()
     trials: tuple[Trial, ...] = Field(default=(), max_length=16)
@@ -104,8 +121,9 @@ class Explanation(Value):
 
     @property
     def scales(self) -> bool:
-        """Return whether nothing worth naming is lost between the levels."""
-        return self.lost_cpus.value < LEAST_LOSS * self.cpus[1]
+        """Return whether nothing worth naming is lost between the levels: runs that differ much do not show that."""
+        is_known = self.lost_cpus.high is None or self.lost_cpus.high < MOST_OPEN * self.cpus[1]
+        return self.lost_cpus.value < LEAST_LOSS * self.cpus[1] and is_known
 
     @property
     def is_inconclusive(self) -> bool:

@@ -217,6 +217,10 @@ class RunFigures(RecordPart, frozen=True):
     machine_io_stall_ns: Count | None = None
     throttled_ns: Count | None = None
     quota_cpus: Annotated[float, Meta(gt=0)] | None = None
+    memory_limit_bytes: Count | None = None
+    memory_peak_bytes: Count | None = None
+    n_memory_reclaims: Count | None = None
+    n_memory_kills: Count | None = None
     thermal_ns: Count | None = None
     stopped_ns: Count | None = None
     n_swapped_in: Count | None = None

@@ -5,14 +5,25 @@ factors of the study, and `figures(findings)`, the answer for machines.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from typing import NamedTuple, Protocol
 
 from scalograph.errors import StudyError
-from scalograph.study.scalars import Level
-from scalograph.text.units import parse_percent
+from scalograph.study.levels import LevelsError, parse_levels
+from scalograph.study.scalars import Level, format_value
+from scalograph.text.units import parse_mib, parse_percent
+
+# Options of their own, in the order in which the curve is looked for: what counts workers before what they run on.
+WORKERS = ("threads", "jobs", "copies")
+# Names of factors that count what works at once.
+COUNTED = (
+    *WORKERS, "processes", "procs", "workers", "clients", "users", "tasks", "connections", "forks", "jvms", "nodes",
+    "parallelism", "concurrency", "p", "n_threads", "num_threads", "nproc", "np", "ranks",
+)  # fmt: skip
+ARGUMENTS = "arguments"  # what the words of `--option` fill
+_CONTROLLED = re.compile(r"([^=]+)=(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -30,13 +41,16 @@ class AskedFactors:
 
     Attributes:
         levels: levels as text, by the name of the factor.
-        baseline: factor and level that others are compared with.
+        baseline: levels that others are compared with, as text, by factor.
         per_worker: whether each worker does the same work.
         precision: difference that counts as none, as text.
         lists: levels in place of the text, where they may hold what divides it.
         fills: the name that the command is to hold; put behind the program where it does not.
         plan: of the question, by name; None for its own.
+        units: of levels, by factor.
+        limits: what a response must not exceed, by its name, in its unit.
         runs: of each configuration, where the plan leaves that open.
+        shapes: conditions that configurations keep.
         title: of the study, with {} for the command; empty for what varies.
         vary: what is drawn anew for each block.
         revisions: they become the levels of `version`.
@@ -44,26 +58,30 @@ class AskedFactors:
 
     levels: dict[str, str]
     roles: dict[str, str] = field(default_factory=dict)
-    baseline: tuple[str, str] | None = None
+    baseline: Mapping[str, str] = field(default_factory=dict)
     per_worker: bool = False
     precision: str | None = None
     lists: Mapping[str, Sequence[Level]] = field(default_factory=dict)
     controls: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
     fills: str | None = None
     plan: str | None = None
     runs: int | None = None
+    shapes: Sequence[str] = ()
     title: str = ""
     vary: Sequence[str] = ()
     revisions: AskedRevisions | None = None
 
 
 class Option(NamedTuple):
-    """Texts of an option: its help, the name of its value, and the least value."""
+    """Texts of an option: its help, the name of its value, the least value, and a short name."""
 
     help: str
     metavar: str | None = None
     min: int | None = None
+    short: str | None = None
 
 
 class QuestionOptions(Protocol):
@@ -113,3 +131,89 @@ def spread_range(text: str, most: int, option: str) -> str:
         return f"{low}:{high}"
     step = log(high / low) / (most - 1)
     return ",".join(map(str, sorted({round(low * exp(i * step)) for i in range(most)})))
+
+
+class TunableOption(NamedTuple):
+    """A tunable: its factor, what sets it (None: the template), its title, its levels."""
+
+    name: str
+    control: str | None
+    title: str
+    levels: list[Level]
+
+
+def option_words(texts: Sequence[str] | None) -> Iterator[TunableOption]:
+    """Read words of the command from `--option`; a single one is tested against its absence."""
+    for text in texts or ():
+        levels = split_levels("--option", text)
+        levels = levels if len(levels) > 1 else ["", *levels]
+        words = [level if isinstance(level, str) else format_value(level) for level in levels]
+        title = words[-1] if words[0] == "" else " or ".join(words)
+        yield TunableOption(name_factor(words[-1]), ARGUMENTS, title, [*words])
+
+
+def varied_variables(texts: Sequence[str] | None) -> Iterator[TunableOption]:
+    """Read environment variables of several levels from `--env`."""
+    for text in (text for text in texts or () if "=" in text):
+        name, levels = split_assignment("--env", text)
+        if len(levels) > 1:
+            yield TunableOption(name_factor(name), f"env:{name}", name, levels)
+
+
+def split_assignment(option: str, text: str) -> tuple[str, list[Level]]:
+    """Split NAME=LEVELS. Raises StudyError for another form."""
+    match = _CONTROLLED.fullmatch(text)
+    if match is None:
+        raise StudyError.one(option, f"{text[:80]!r}", "NAME=LEVELS, the default first", "such as NAME=1,2")
+    return match[1].strip(), split_levels(option, match[2])
+
+
+def split_levels(option: str, text: str) -> list[Level]:
+    """Parse levels that need no host. Raises StudyError where these are none."""
+    try:
+        return parse_levels(text)
+    except LevelsError as error:
+        raise StudyError.one(option, str(error)) from error
+
+
+def name_factor(text: str) -> str:
+    """Name a factor after what it sets.
+
+    >>> name_factor("-XX:+UseParallelGC"), name_factor("MALLOC_ARENA_MAX")
+    ('xx-useparallelgc', 'malloc_arena_max')
+    """
+    plain = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-_")
+    return (plain if plain[:1].isalpha() else f"option-{plain}")[:64].rstrip("-")
+
+
+def refuse_twice(what: str, names: Iterable[str]) -> None:
+    """Raise StudyError for a factor that is given twice."""
+    every = [*names]
+    if twice := next((name for name in every if every.count(name) > 1), None):
+        raise StudyError.one(what, f"{twice} is given twice", "", "give all its levels together")
+
+
+# Levels of an amount lie closer together than an interval is wide, and no more of them tell more.
+STEP, MOST_AMOUNTS = 1.02, 150
+_AMOUNTS = re.compile(r"([^:]+):([^:]+)")
+# What a program can be given less of: how an amount is read, and an example.
+_READ: Mapping[str, tuple[Callable[[str], float], str]] = {"quota": (float, "0.1:2"), "memory": (parse_mib, "16M:512M")}
+
+
+def amount_levels(text: str, amount: str) -> list[float]:
+    """Spread levels of an amount over a range, LOW:HIGH, at equal ratios, with three digits.
+
+    Raises StudyError: no such range, told of the option.
+
+    >>> amount_levels("0.5:0.55", "quota"), amount_levels("1M:1.04M", "memory")
+    ([0.5, 0.51, 0.52, 0.53, 0.539, 0.55], [1.0, 1.02, 1.04])
+    """
+    match, (read, example) = _AMOUNTS.fullmatch(text.strip()), _READ[amount]
+    try:
+        low, high = (read(part) for part in match.groups()) if match else (0.0, 0.0)
+    except ValueError as error:
+        raise StudyError.one(f"--{amount}", f"{text[:40]!r}", "LOW:HIGH", f"such as {example}") from error
+    if not 0 < low < high < 1e9:
+        raise StudyError.one(f"--{amount}", f"{text[:40]!r}", "LOW:HIGH, above 0", f"such as {example}")
+    n = min(MOST_AMOUNTS, max(2, round(log(high / low) / log(STEP)) + 1))
+    return sorted({float(f"{low * exp(i * log(high / low) / (n - 1)):.3g}") for i in range(n)})

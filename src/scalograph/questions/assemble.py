@@ -18,7 +18,7 @@ from scalograph.findings.published.published_claims import UNKNOWN, OfferedQuant
 from scalograph.findings.published.published_curves import claims_table, make_published_curves
 from scalograph.findings.published.published_quantities import curve_lookup, make_published_table
 from scalograph.findings.quality_flags import bias_bounds, find_flags, flag_physics, summarize_flags
-from scalograph.findings.run_notes import settings_sentences, summarize_notes
+from scalograph.findings.run_notes import machine_sentences, summarize_notes
 from scalograph.findings.sample import drop_unmeasured
 from scalograph.findings.study_verdict import judge_study, study_caveats
 from scalograph.findings.table import Table
@@ -78,7 +78,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         timelines=overview.read_timelines(every, table.view.primary, table.file, table.study.protocol.warmup),
         residue=varying, traces=overview.read_traces(every, table.view.primary, table.file),
         warnings=[*table.warnings, *table.dropped, *bad_ends(table.services),
-                  *summarize_notes(table.notes, table.noise), *settings_sentences(table.rows), *counts.partners,
+                  *summarize_notes(table.notes, table.noise), *machine_sentences(table.rows), *counts.partners,
                   *missed, *noted, *overview.warn_too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=overview.list_degradations(table.rows), reproduce=list(reproduce), log=overview.run_log(table, taken),

@@ -9,8 +9,10 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, RunsDoc
 from scalograph.protocol.plain import AnswerCase, Level
 from scalograph.protocol.published_claim import PublishedCurve
+from scalograph.study.responses import limits_of
 from scalograph.text.answer_form import fill
-from scalograph.text.format import DASH
+from scalograph.text.format import DASH, number
+from scalograph.text.scale import scale_for
 from scalograph.text.short_names import join_names
 from scalograph.text.summaries import variation_text
 from scalograph.text.warning_catalog import warning_text
@@ -52,6 +54,16 @@ def missing_response(table: Table, taken: SampleMap, response: str) -> str:
     measured = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
     instead = f"; recorded: {join_names([table.view.title(name) for name in measured])}" if measured else ""
     return f"{table.view.title(response)} was not recorded{instead}"
+
+
+def limit_texts(table: Table, form: str) -> list[str]:
+    """Return what a study limits, each as `form` has `response` and `limit`, the primary response first."""
+    texts = []
+    for name, limit in sorted(limits_of(table.study).items(), key=lambda each: each[0] != table.view.primary):
+        scale = scale_for(table.study.responses[name].unit, [limit])
+        unit = scale.unit if scale.unit in ("", "%") else f" {scale.unit}"
+        texts.append(form.format(response=table.view.title(name), limit=f"{number(limit, scale)}{unit}"))
+    return texts
 
 
 def worst_disturbance(table: Table) -> str:

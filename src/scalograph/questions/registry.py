@@ -45,7 +45,9 @@ QUESTIONS: dict[str, str] = {
     "throughput": "scalograph.questions.throughput",
     "within-limit": "scalograph.questions.within_limit",
     "tunables": "scalograph.questions.tunables",
+    "size": "scalograph.questions.size",
     "commit": "scalograph.questions.commit",
+    "best": "scalograph.questions.best",
 }
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {

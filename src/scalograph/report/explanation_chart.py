@@ -18,10 +18,15 @@ MOST_PARTS, REST = 6, "everything else"
 MARGIN = {"l": 110, "r": 12, "t": 8, "b": 44}
 
 
+def explanation_in(findings: Findings) -> Explanation | None:
+    """Return the explanation of a study's findings; None where it has none."""
+    part = findings.parts.get(PART)
+    return Explanation.model_validate(part.data) if part and part.data else None
+
+
 def figures(findings: Findings) -> list[Figure]:
     """Draw the CPU time of both levels; nothing where the study has no explanation."""
-    part = findings.parts.get(PART)
-    document = Explanation.model_validate(part.data) if part and part.data else None
+    document = explanation_in(findings)
     if document is None or not document.parts:
         return []
     rows = stacked_parts(document)

@@ -19,6 +19,7 @@ from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import table_layout
 from scalograph.report.claim_rows import claim_rows
+from scalograph.report.explanation_chart import explanation_in
 from scalograph.report.first_chart import first_chart, pictures
 from scalograph.report.first_screen import GLOSSARY, WORDS, day, json_text, letters, matrix_text, nonce, pack
 from scalograph.report.machine_facts import facts
@@ -26,6 +27,7 @@ from scalograph.report.payload import payload
 from scalograph.report.picture_marks import element, paint, text_lines
 from scalograph.text import summaries
 from scalograph.text.escape import escape_controls
+from scalograph.text.explained import answer_sentences
 from scalograph.text.reproduced import published_outcome
 from scalograph.text.units import format_duration
 
@@ -147,6 +149,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         **_first(findings, first),
         "claim_rows": claim_rows(findings.published_claims),
         "published": published_outcome(findings),
+        "why": answer_sentences(document) if (document := explanation_in(findings)) else [],
         "sheets": [table_layout(t) for t in findings.tables],
         "machine": facts(findings.machine),
         "rows": rows,

@@ -10,7 +10,7 @@ from typing import Any
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
-from scalograph.control.process_cpus import cpu_demands, divide_cpus, process_quota
+from scalograph.control.process_cpus import cpu_demands, divide_cpus, process_memory, process_quota
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.record import Record
 from scalograph.run.caller_environment import environment
@@ -263,6 +263,7 @@ def sharing_note(planned: Plan) -> str | None:
 def _launch_copies(planned: Plan, process: Process, base: Launch, has_services: bool) -> list[Launch]:
     quota = process_quota(process, base.values)
     launch = replace(base, name=process.name, role=process.role, argv=process.argv, own_quota_cpus=quota)
+    launch = replace(launch, max_memory=process_memory(process, base.values))
     if process.service is None:
         return [_driver_launch(launch, planned) if has_services else launch]
     return [
@@ -279,7 +280,7 @@ def _driver_launch(launch: Launch, planned: Plan) -> Launch:
     """Return the launch of a driver beside services: of the levels, only its own CPUs, quota and templates apply."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
-        env=_environment(planned), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
+        env=_environment(planned), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus, max_memory=launch.max_memory,
         nice=DRIVER_NICE if planned.facts.granted_nice <= DRIVER_NICE else None,
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from scalograph import __version__
 from scalograph.control.ext_scheduler import SHIPS
 from scalograph.control.host_facts import add_jvms
 from scalograph.control.machine_control import NO_CONSENT, Consent, machine_controls, refuse_unnamed
-from scalograph.control.process_cpus import cpu_refusals, quota_refusals
+from scalograph.control.process_cpus import cpu_refusals, limit_refusals
 from scalograph.design.planner import Design, RunPlan, expected_seconds, seconds_per_configuration
 from scalograph.design.replay import timed_runs
 from scalograph.design.resolve import design
@@ -129,7 +129,7 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
 def _make_refusal(study: Study, started: Program, facts: HostFacts) -> ValuesRefusal:
     """Return a check why the host cannot run a configuration: by workloads, CPUs and quotas of its processes."""
     refusing = [(used, refusals(used.workload, started.values_of(used), facts)) for used in started.used]
-    limits = [cpu_refusals(study, started, facts), quota_refusals(started, facts)]
+    limits = [cpu_refusals(study, started, facts), limit_refusals(started, facts)]
 
     def refusal(configuration: Mapping[str, Any]) -> str | None:
         reasons = (refuse(configuration) for used, refuse in refusing if started.starts(used, configuration))

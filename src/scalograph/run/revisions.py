@@ -78,6 +78,18 @@ def list_subjects(home: Path, first: str, last: str) -> list[Revision]:
     return [Revision(_name(f"{i:04d}-{subject}", commit), commit) for i, (commit, subject) in enumerate(every)]
 
 
+def find_branch_point(home: Path, base: str) -> Revision:
+    """Return the last commit that HEAD has in common with a branch, named by it.
+
+    Raises StudyError: git knows no such branch, or no common ancestor; HostError: git cannot be started.
+    """
+    (branch,) = resolve_revisions(home, [base])
+    commit = _git(
+        home, ["merge-base", branch.commit, "HEAD"], f'--base "{base[:80]}"', "a branch with a common ancestor"
+    )
+    return Revision(_name(base, commit), commit)
+
+
 def find_merged(home: Path, commit: str) -> tuple[str, str] | None:
     """Return where the branch began that a commit merges, and its last commit; None for a commit that merges nothing.
 

@@ -21,11 +21,18 @@ StudyName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_l
 
 
 class CataloguedPart(StudyPart):
-    """A study that tests some claims; `full` replaces it in the full form, `profile` selects what is profiled."""
+    """A study that tests some claims.
+
+    Attributes:
+        full: the study that replaces it in the full form.
+        profile: FACTOR=LEVEL of what is profiled.
+        explain: FACTOR=LEVEL of what `explain` compares, two levels of one factor: "jobs=1,8".
+    """
 
     study: StudyName
     full: StudyName | None = None
     profile: list[Text] = Field(default=[], max_length=16)
+    explain: list[Text] = Field(default=[], max_length=16)
 
 
 class OpenClaim(StudyPart):
@@ -82,6 +89,12 @@ def claim_number(claim: str) -> str:
     ('S0-4', 'S0-4')
     """
     return re.sub(r"(?<=[0-9])[a-z]+$", "", claim)
+
+
+def explained_levels(name: str) -> list[str]:
+    """Return the FACTOR=LEVEL that `explain` compares of a built-in study; empty for others."""
+    parts = [part for study in _read_catalogue(shipped_catalogue()).studies for part in study.parts]
+    return next((part.explain for part in parts if part.study == name), [])
 
 
 def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[str, ...] = ()) -> OpenedCatalogue:

@@ -23,9 +23,11 @@ from scalograph.study.toml_text import KeyPath
 # What only services have: a driver begins at the gate and ends by itself.
 SERVICE_KEYS = ("ready", "ready_timeout", "ports", "stop", "after", "when")
 # What one that runs already has none of: it is neither started nor stopped.
-STARTED_KEYS = (*SERVICE_KEYS, "copies", "cpus", "quota", "parameters")
+STARTED_KEYS = (*SERVICE_KEYS, "copies", "cpus", "quota", "memory", "parameters")
 # What a name may stand for in a process.
-COUNTS, QUOTA = ("copies", "cpus"), "quota"
+COUNTS = ("copies", "cpus")
+# Limits of a process, and what a level of each is.
+LIMITS = {"quota": 'CPUs such as 0.5, or "none"', "memory": 'MiB such as 256, or "none"'}
 
 
 def processes_of(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -182,8 +184,8 @@ def check_workload_processes(
             yield (*at, i, "use"), "a workload in a workload", "its argv", ""
         if "pid" in process:
             yield (*at, i, "pid"), "a process of one machine", "its argv", ""
-        for key in (*COUNTS, QUOTA):
-            if (name := count_factor(process, key)) and name not in (filled if key == QUOTA else most):
+        for key in (*COUNTS, *LIMITS):
+            if (name := count_factor(process, key)) and name not in (filled if key in LIMITS else most):
                 yield unknown_name((*at, i, key), "parameter", name, most)
         yield from (
             unknown_name((*at, i, "when"), "parameter", name, most)

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from scalograph.errors import StudyError
 from scalograph.study.check_processes import (
     COUNTS,
-    QUOTA,
+    LIMITS,
     check_placeholders,
     check_process_placeholders,
     count_factor,
@@ -252,7 +252,7 @@ def _units(room: str) -> dict[str, str]:
 
 AT = ("workload", "process")
 # What they limit or reserve holds for everything that a run starts: the driver too.
-WHOLE_RUN_CONTROLS = ("quota", "tasks", "isolation", "online")
+WHOLE_RUN_CONTROLS = ("quota", "memory", "tasks", "isolation", "online")
 
 
 def check_process_use(raw: dict[str, Any], folder: Folder) -> Iterator[Mistake]:
@@ -307,7 +307,9 @@ def _check_idle(
     names = {name for name, _ in placeholders(words) if name} | prepared_names(workload) | chosen
     taken = TakenNames(frozenset(names), parameters, "what is started", "the argv of a process")
     yield from check_idle_factors(
-        table(raw, "factors"), taken, {count_factor(process, key) for process in processes for key in (*COUNTS, QUOTA)}
+        table(raw, "factors"),
+        taken,
+        {count_factor(process, key) for process in processes for key in (*COUNTS, *LIMITS)},
     )
 
 
@@ -321,8 +323,8 @@ def _check_shared_controls(factors: Mapping[str, Any]) -> Iterator[Mistake]:
 def _check_kept_services(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
     expected = "none: services that stay up have it of the run that started them"
     for i, process in enumerate(processes):
-        if "quota" in process:
-            yield (*AT, i, "quota"), 'a quota beside keep = "block"', expected, ""
+        for key in (key for key in LIMITS if key in process):
+            yield (*AT, i, key), f'a {key} beside keep = "block"', expected, ""
     for name, factor in factors.items():
         row = control_row(str(factor.get("control"))) if isinstance(factor, dict) else None
         if row and row.machine_wide:

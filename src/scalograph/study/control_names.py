@@ -41,6 +41,7 @@ CONTROLS: dict[str, ControlRow] = {
     "isolation": ControlRow("scalograph.control.isolation:IsolationControl", "placement"),
     "online": ControlRow("scalograph.control.online:OnlineControl", "placement", machine_wide=True),
     "quota": ControlRow("scalograph.control.capacity:QuotaControl"),
+    "memory": ControlRow("scalograph.control.memory:MemoryControl"),
     "tasks": ControlRow("scalograph.control.tasks:TasksControl"),
     "policy": ControlRow("scalograph.control.scheduler:PolicyControl"),
     "nice": ControlRow("scalograph.control.scheduler:NiceControl"),

@@ -104,8 +104,9 @@ def check_references(raw: dict[str, Any]) -> Iterator[Mistake]:
     }  # fmt: skip
     for marked in find_marked(Study, raw):
         if isinstance(marked.mark, OnlyFor):
-            if raw.get("question", SWEEP) != marked.mark.question:
-                yield marked.path, f"outside {marked.mark.question}", f"none: {marked.mark.elsewhere}", "remove it"
+            if raw.get("question", SWEEP) not in marked.mark.questions:
+                outside = f"outside {' and '.join(marked.mark.questions)}"
+                yield marked.path, outside, f"none: {marked.mark.elsewhere}", "remove it"
         elif marked.mark.to == "level":
             # An unknown factor is a mistake of its own.
             declared = isinstance(marked.factor, str) and marked.factor in factors
@@ -168,8 +169,8 @@ def check_selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterat
 
 
 RawFactors = dict[str, dict[str, Any]]
-# The one question that has a default of every factor.
-TUNED = "tunables"
+# The questions that have a default of every factor.
+TUNED = ("tunables", "best")
 # Runs at which the rule can end a configuration at the earliest: it looks from eight on, and must pass twice in a row.
 FEWEST = 9
 
@@ -180,8 +181,8 @@ def check_question_rules(raw: dict[str, Any]) -> Iterator[Mistake]:
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
     question_name = question if isinstance(question, str) and question in QUESTIONS else SWEEP
     yield from role(question_name, "check").mistakes(raw, factors)
-    if question_name != TUNED and (n := len(table(raw, "baseline"))) > 1:
-        fix = f'take one, or ask question = "{TUNED}"'
+    if question_name not in TUNED and (n := len(table(raw, "baseline"))) > 1:
+        fix = f'take one, or ask question = "{TUNED[0]}"'
         yield ("baseline",), f"{n} factors", "one: speedups are taken along it", fix
 
 
@@ -231,3 +232,20 @@ def _check_counts(name: str, factor: dict[str, Any], controls: Sequence[str | No
     for level in levels_of(factor) or ():
         if (type(level) is not int or level < 1) and level != "all":
             yield ("factors", name, "levels"), f"level {level!r}", "counts from 1 on", 'such as "1:all"'
+
+
+def check_limited_response(declared: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Check for responses with limits, which a search goes by: the first that has a direction, and others."""
+    responses = {name: response for name, response in declared.items() if isinstance(response, dict)}
+    limited = [name for name, response in responses.items() if "limit" in response]
+    if not limited:
+        fix = 'such as [responses.p90] from = "value.p90_ns", unit = "ns", limit = 2e9'
+        yield ("responses",), "0 with a limit", "one or more: it is searched where they are met", fix
+        return
+    directed = [name for name, response in responses.items() if response.get("better", "lower") != "none"]
+    if directed[:1] != limited[:1]:
+        fix = 'place it first, or give the others better = "none"'
+        yield ("responses", limited[0]), "a limit, after another response", "the first that has a direction", fix
+    for name in limited:
+        if responses[name].get("better", "lower") == "higher":
+            yield ("responses", name, "better"), "higher, with a limit", "lower: it is met below", "invert it"

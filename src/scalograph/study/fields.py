@@ -85,9 +85,9 @@ class Refers:
 
 @dataclass(frozen=True)
 class OnlyFor:
-    """Marks a key that one question reads, with what holds for the others."""
+    """Marks a key that some questions read, with what holds for the others."""
 
-    question: str
+    questions: tuple[str, ...]
     elsewhere: str = "nothing goes by it"
 
 

@@ -13,7 +13,7 @@ from scalograph.errors import Problem, StudyError
 from scalograph.study import toml_text
 from scalograph.study.check_processes import (
     COUNTS,
-    QUOTA,
+    LIMITS,
     check_process_order,
     count_factor,
     processes_of,
@@ -105,18 +105,19 @@ def check_counts(raw: dict[str, Any]) -> Iterator[Mistake]:
         most[name] = max((level for _, level in _levels(raw, name) if type(level) is int), default=1)
     yield from too_many_copies(processes, most, at)
     for i, process in enumerate(processes):
-        if granted := count_factor(process, QUOTA):
-            yield from _no_quotas(raw, granted, (*at, i, QUOTA))
+        for key, expected in LIMITS.items():
+            if granted := count_factor(process, key):
+                yield from _no_limits(raw, granted, (*at, i, key), expected)
 
 
-def _no_quotas(raw: dict[str, Any], name: str, path: KeyPath) -> Iterator[Mistake]:
+def _no_limits(raw: dict[str, Any], name: str, path: KeyPath, expected: str) -> Iterator[Mistake]:
     if name not in table(raw, "factors"):
         yield unknown_name(path, "factor", name, table(raw, "factors"))
         return
     for level_path, level in _levels(raw, name):
         is_number = isinstance(level, int | float) and not isinstance(level, bool) and level > 0
         if not is_number and level != "none":
-            yield level_path, f"level {short_repr(level)} is a quota", 'CPUs such as 0.5, or "none"', ""
+            yield level_path, f"level {short_repr(level)} is no {path[-1]}", expected, ""
 
 
 def _levels(raw: dict[str, Any], name: str) -> Iterator[tuple[KeyPath, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from scalograph.questions.registry import QUESTIONS, SWEEP
@@ -33,6 +33,7 @@ from scalograph.study.fields import (
 from scalograph.study.processes import MAX_COMMANDS, SERVICE, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.reader_names import HARNESS_UNITS, READERS
+from scalograph.study.shapes import EXPECTED, Shape
 
 _SOURCES = r"window\.(wall|cpu)|(run|kernel)\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
 From = Annotated[str, StringConstraints(pattern=rf"^({_SOURCES})$")]
@@ -54,6 +55,15 @@ ReaderName = Annotated[str, BeforeValidator(lambda value: _check_choice(value, _
 
 # A response, or what is calculated of the primary one.
 ShownResponse = Annotated[Name, Refers("shown response")]
+
+
+def _check_shape(text: str) -> str:
+    if Shape.parse(text) is None:
+        raise PydanticCustomError("shape", "Input should be {expected}", {"expected": EXPECTED})
+    return text
+
+
+ShapeText = Annotated[Text, AfterValidator(_check_shape)]
 
 
 def _is_none(value: object) -> bool:
@@ -115,9 +125,9 @@ class Factor(StudyPart):
     title: Text = ""
     unit: Text = ""
     if_granted: list[FactorLevel] = []
-    role: Annotated[Literal["size", "workers", "clients"] | None, OnlyFor("break-even")] = None
-    scale: Annotated[Literal["log", "linear"], OnlyFor("break-even")] = "log"
-    group: Annotated[Text, OnlyFor("tunables")] = Field(default="", exclude_if=lambda named: not named)
+    role: Annotated[Literal["size", "workers", "clients"] | None, OnlyFor(("break-even",))] = None
+    scale: Annotated[Literal["log", "linear"], OnlyFor(("break-even",))] = "log"
+    group: Annotated[Text, OnlyFor(("tunables",))] = Field(default="", exclude_if=lambda named: not named)
     most_gib: Annotated[float, Field(gt=0)] | None = Field(default=None, exclude_if=_is_none)
 
     @property
@@ -138,7 +148,7 @@ class Response(StudyPart):
     unit: Text = ""
     better: Literal["lower", "higher", "none"] = "lower"
     title: Text = ""
-    limit: Annotated[Annotated[float, Field(gt=0)] | None, OnlyFor("within-limit")] = Field(
+    limit: Annotated[Annotated[float, Field(gt=0)] | None, OnlyFor(("within-limit", "size"))] = Field(
         default=None, exclude_if=_is_none
     )
 
@@ -278,13 +288,16 @@ class Study(StudyPart):
     protocol: Protocol = Protocol()
     reset: Reset = Field(default=NO_RESET, exclude_if=lambda reset: reset == NO_RESET)
     conditions: dict[str, Scalar] = Field(default={}, max_length=64, exclude_if=lambda listed: not listed)
-    plan: Annotated[PlanKind | None, OnlyFor("tunables", "the question has one plan")] = Field(
+    plan: Annotated[PlanKind | None, OnlyFor(("tunables",), "the question has one plan")] = Field(
         default=None, exclude_if=lambda plan: plan is None
+    )
+    shape: Annotated[list[ShapeText], OnlyFor("best", "configurations are excluded")] = Field(
+        default=[], max_length=8, exclude_if=lambda listed: not listed
     )
     baseline: dict[FactorName, FactorLevel] = Field(default={}, max_length=16)
     reference: dict[FactorName, FactorLevel] = {}
     tables: list[ReportTable] = []
-    compare: Annotated[list[DeclaredComparison], OnlyFor(SWEEP)] = Field(
+    compare: Annotated[list[DeclaredComparison], OnlyFor((SWEEP,))] = Field(
         default=[], max_length=8, exclude_if=lambda listed: not listed
     )
     published: Published | None = None

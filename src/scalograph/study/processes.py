@@ -70,11 +70,15 @@ def _ports(value: Any) -> Any:
     return value
 
 
-def _quota(value: Any) -> Any:
+def _limit(value: Any) -> Any:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
     if not is_number and not (isinstance(value, str) and re.fullmatch(r"\{[^{}]+\}", value)):
-        raise ValueError(f'found {short_repr(value)}, expected CPUs such as 0.5, or "{{factor}}"')
+        raise ValueError(f'found {short_repr(value)}, expected a number such as 0.5, or "{{factor}}"')
     return float(value) if is_number else value
+
+
+# Of CPU time in CPUs, of memory in MiB.
+Limit = Annotated[float | Text, BeforeValidator(_limit)]
 
 
 class ReadyWhen(StudyPart):
@@ -119,7 +123,8 @@ class DeclaredProcess(StudyPart):
     stop: StopBy = StopBy()
     pid: Annotated[int, Field(ge=1, le=MAX_PID)] | None = Field(default=None, exclude_if=lambda pid: pid is None)
     cpus: Copies | None = Field(default=None, exclude_if=lambda count: count is None)
-    quota: Annotated[float | Text | None, BeforeValidator(_quota)] = Field(default=None, exclude_if=lambda q: q is None)
+    quota: Limit | None = Field(default=None, exclude_if=lambda limit: limit is None)
+    memory: Limit | None = Field(default=None, exclude_if=lambda limit: limit is None)
 
     @property
     def words(self) -> list[str]:

@@ -47,6 +47,7 @@ class Process:
     service: Service | None = None
     cpus: int | str | None = None
     quota: float | str | None = None
+    memory: float | str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     when: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
@@ -202,7 +203,7 @@ def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequen
         service = Service(ready, declared.ready_timeout_s, ports, declared.stop.signal, declared.stop.grace_s)
     return Process(
         tuple(locate(declared.argv)) if declared.argv else (), declared.copies, declared.name, declared.role, service,
-        cpus=declared.cpus, quota=declared.quota, when=declared.when,
+        cpus=declared.cpus, quota=declared.quota, memory=declared.memory, when=declared.when,
     )  # fmt: skip
 
 

@@ -126,6 +126,34 @@ def primary_response(study: Study) -> str:
     return [*wall, *directed, *study.responses][0]
 
 
+# A response far below its limit: how far makes no difference, and its log is finite.
+LEAST_OVER = 1e-3
+
+
+def limits_of(study: Study) -> dict[str, float]:
+    """Return the limits of the responses that have one, in their units.
+
+    An undisturbed time has the limit of the time that it replaces, which then has none.
+    """
+    limited = {name: response for name, response in study.responses.items() if response.limit is not None}
+    replaced = {
+        f"{response.source.partition('.')[0]}.wall" for name, response in limited.items() if name == UNDISTURBED
+    }
+    return {name: r.limit for name, r in limited.items() if r.source not in replaced and r.limit is not None}
+
+
+def limited_score(study: Study, scores: Mapping[str, float | None]) -> float | None:
+    """Return the primary response of a study with limits, as far over its own as the worst one is over its limit.
+
+    None where one of them has no score; without limits, the score of the primary response.
+    """
+    name, limits = primary_response(study), limits_of(study)
+    if name not in limits or len(limits) == 1:
+        return scores.get(name)
+    over = [None if (score := scores.get(n)) is None else score / limit for n, limit in limits.items()]
+    return None if None in over else limits[name] * max(LEAST_OVER, *(x for x in over if x is not None))
+
+
 def elapsed_source(study: Study) -> str:
     """Return the source of the primary response if it can be corrected; else empty, as beside one of our name."""
     source = study.responses[primary_response(study)].source

@@ -20,6 +20,7 @@ _UNUSED = {
     "cpuset": {"cpuset.cpus": "", "cpuset.mems": ""},
     "cpu": {"cpu.max": "max 100000", "cpu.weight": "100"},
     "pids": {"pids.max": "max"},
+    "memory": {"memory.max": "max", "memory.high": "max", "memory.low": "0", "memory.min": "0"},
 }
 
 
@@ -210,7 +211,7 @@ def _remove(folder: Path) -> None:
     folder.rmdir()
 
 
-CPU_TIME, TASKS = "cpu", "pids"
+CPU_TIME, TASKS, MEMORY = "cpu", "pids", "memory"
 
 
 class V1Tree(CgroupTree):

@@ -30,6 +30,8 @@ _WORDS = {
     "quota": "stopped by the CPU quota",
     "kernel": "kernel time",
     "serial": "idle while others work",
+    "smaller": "other causes, each smaller",
+    "build": "idle while the build works",
     "inflation": "more CPU time for the same work",
 }
 _RULED_OUT = {"quota": "CPU quota", "disk": "disk", "page-fault": "page faults"}
@@ -43,7 +45,8 @@ _LARGEST = "{share} of the loss: {cause!s}."
 _EFFICIENCY = (
     "Efficiency: load balance {load_balance}, communication {communication}, computation scaling {computation}."
 )
-_TRIED = "{lead}: with {name}, speed is {speed:times}."
+_TRIED = "{lead}: {change!s}, speed is {speed:times}."
+_CHANGES = {"quota": "without the quota"}
 
 
 def answer_sentences(document: Explanation) -> list[str]:
@@ -83,16 +86,45 @@ def closing_sentences(document: Explanation) -> Iterator[str]:
 def trial_sentence(trial: Trial) -> str:
     """Return what an experiment says: "Confirmed: with malloc, speed is 2.9× (95% CI 2.7–3.1)."."""
     lead = {"confirmed": "Confirmed", "slower": "Not the cause", "not the cause": "Not the cause"}
-    values = {"lead": lead.get(trial.outcome, "Inconclusive"), "name": trial.name, "speed": _estimate(trial.speed)}
+    values = {
+        "lead": lead.get(trial.outcome, "Inconclusive"),
+        "change": change_text(trial.name),
+        "speed": _estimate(trial.speed),
+    }
     return fill(_TRIED, values)
 
 
+def defect_sentence(lack: str, module: str, share: float, package: str) -> str:
+    """Return what stacks of a file lack, and what gives it: symbols of its package, or another build."""
+    stacks = f"in {percent(share)} of the stacks"
+    if lack == "callerless":
+        return f"Callers of functions of {module} are not known {stacks}: link it with -Wl,--eh-frame-hdr."
+    if module == "[compiled]":
+        return f"Code compiled at run time has no names {stacks}: no map for perf."
+    remedy = "install its debug symbols" if ".so" in module else "build it with -g, and do not strip it"
+    remedy = f"install {package}-dbgsym" if package else remedy
+    return f"Functions of {module or 'unknown files'} have no names {stacks}: {remedy}."
+
+
+def kind_text(kind: str) -> str:
+    """Return a kind of lost time in words; CPU time of the program is its own work."""
+    return OWN_WORK if kind == "user" else _WORDS.get(kind, kind)
+
+
+def change_text(name: str) -> str:
+    """Return a change in words: "with malloc"."""
+    return _CHANGES.get(name, f"with {name}")
+
+
 def cause_text(part: LossPart) -> str:
-    """Return a cause in words: "waiting for a lock in insert"."""
-    words, what = _WORDS.get(part.kind, part.kind), part.what
-    if not what:
-        return words
-    return f"{words} in {what}" + (f", called by {part.caller}" if part.caller else "")
+    """Return a cause in words: "waiting for a lock in insert", "app waits for database: sleeping in flush"."""
+    words = _WORDS.get(part.kind, part.kind) + (f" of {part.on}" if part.on else "")
+    lead = f"{part.waiter} waits for {part.service}: " if part.waiter else f"{part.service}: " if part.service else ""
+    if part.kind == "serial" and part.service:
+        lead, words = (lead, "work") if part.waiter else ("", f"idle while {part.service} works")
+    if part.what:
+        words += f" in {part.what}" + (f", called by {part.caller}" if part.caller and part.kind != "build" else "")
+    return lead + words
 
 
 def _estimate(share: Share) -> Estimate:

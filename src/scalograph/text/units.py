@@ -36,6 +36,18 @@ def parse_duration(text: str) -> float:
     return _quantity(text, _SECONDS, "10ms")
 
 
+_MIB = {"K": 1 / 1024, "KiB": 1 / 1024, "M": 1.0, "MiB": 1.0, "G": 1024.0, "GiB": 1024.0}
+
+
+def parse_mib(text: str) -> float:
+    """Return the MiB of a size.
+
+    >>> parse_mib("256M"), parse_mib("1.5G"), parse_mib("512K")
+    (256.0, 1536.0, 0.5)
+    """
+    return _quantity(text, _MIB, "256M")
+
+
 def parse_percent(text: str) -> float:
     """Return the fraction that a percentage stands for.
 

@@ -128,6 +128,8 @@ search busy | Machine too busy: {n} of {of} runs were disturbed[[, the last {row
 many | {first}; {more} later blocks too
 partners | CPU time and CPUs used exclude {named}, which worked for the runs
 possible partners | CPU time and CPUs used exclude {named}, which may have worked for the runs
+memory reclaimed | Memory limit of {limit} reached in {n:runs}; the kernel reclaimed pages | their times may \
+include reading pages again
 setting left | Run {run} left the setting {name} at {after}; before the run it was {before}
 settings restored | Machine settings were changed for {n:runs}, then restored and verified after each: {named}
 """

@@ -121,6 +121,8 @@ def _correctable_steal(record: Record) -> _Steal | None:
     run = record.run
     if not run.wall_ns or run.cpu_ns is None or lacks_records(run) or record.processes or record.guest:
         return None
+    if run.quota_cpus:  # what the quota held back looks like a wait for others
+        return None
     if (run.replay and run.replay.partners) or find_partners(run) or run.n_survivors:
         return None
     if not has_one_task(run) and any(map(_is_confined, record.copies)):

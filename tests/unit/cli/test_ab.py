@@ -9,22 +9,29 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import pairs_needed
-from scalograph.cli.ab_command import AbOptions, _print_answer, _study
+from scalograph.cli.ab_command import AbOptions, _ab, _print_answer, _study
 from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.command_line_study.declaration import study_text
 from scalograph.cli.options import CommandOptions
-from scalograph.errors import Exit
+from scalograph.errors import Exit, StudyError
 from scalograph.protocol.results import Results
 from scalograph.run.session import Session
 from scalograph.study.load import parse
 from tests.kit.findings import write_journal
 from tests.kit.records import recorded
+from tests.kit.refusals import refuses
 from tests.unit.cli.offered import known
 
 FAILED = recorded(status="failed", reason="exit code 1")
 ASKED = AbOptions(a="./old.sh", b="./new.sh")
 VERSIONS: list[dict[str, Any]] = [{"version": name, "cpus": 1} for name in (ASKED.a, ASKED.b)]
 Pair = tuple[dict[str, Any], dict[str, Any]]
+
+
+def test_two_versions_are_named_or_a_base_is() -> None:
+    options = CommandOptions(command=["{version}/prog"])
+    for asked in (AbOptions(), AbOptions(a="x"), AbOptions(base="main"), AbOptions(a="x", build="make")):
+        refuses(StudyError, "no two versions", _ab, asked, options)
 
 
 def declared(a: str, b: str, *words: str, threads: str | None = None) -> str:

@@ -13,14 +13,22 @@ from typing import Any, NamedTuple
 import pytest
 
 from scalograph.control.apply import apply
-from scalograph.control.capacity import cpu_quota, find_quota_refusal, limit_cpu_time
+from scalograph.control.capacity import CgroupLimit, cpu_quota, find_quota_refusal, limit_cpu_time
 from scalograph.control.control import Launch, LevelError
 from scalograph.control.isolation import Refusal
+from scalograph.control.memory import (
+    MemoryUse,
+    add_memory_use,
+    find_memory_refusal,
+    make_memory_cgroup,
+    read_memory_use,
+)  # fmt: skip
+from scalograph.control.settings import Setting
 from scalograph.control.store import CHANGES, Store
 from scalograph.control.tasks import find_tasks_refusal, limit_tasks
 from scalograph.errors import HostError
 from scalograph.study.load import parse
-from scalograph.system.cgroups import CPU_TIME, TASKS, CgroupTree, V1Tree, controller_tree, cpu_tree, read
+from scalograph.system.cgroups import CPU_TIME, MEMORY, TASKS, CgroupTree, V1Tree, controller_tree, cpu_tree, read
 from scalograph.verdict.judge import judge
 from tests.kit.processes import owner
 from tests.kit.records import record
@@ -41,8 +49,9 @@ class LimitTree(CgroupTree):
             assert text == str(os.getpid()), "nobody is moved but ourselves"
             self.moved.append(file.parent.name)
         elif file.name == "cgroup.subtree_control":
-            own = self._controller
-            file.write_text({f"+{own}": f"{own} memory\n", f"-{own}": "memory\n"}[text])
+            sign, own = text[0], text[1:]
+            assert own == self._controller
+            file.write_text(f"{own} memory\n" if sign == "+" else "memory\n")
         else:
             file.write_text(text)
 
@@ -243,10 +252,16 @@ HELD = """
 import subprocess, sys, time
 from pathlib import Path
 from scalograph.control.capacity import limit_cpu_time
-from scalograph.system.cgroups import cpu_tree
+from scalograph.control.memory import make_memory_cgroup
 from scalograph.control.store import Store
-with limit_cpu_time(0.5, store=Store(Path(sys.argv[1]), None, cpu_time=cpu_tree())):
-    print(subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid, flush=True)
+from scalograph.system.cgroups import controller_tree
+state, controller, field = sys.argv[1:]
+limit, level = (limit_cpu_time, 0.5) if controller == "cpu" else (make_memory_cgroup, 64 << 20)
+with limit(level, store=Store(Path(state), None, **{field: controller_tree(controller)})) as folders:
+    held = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid
+    for folder in folders or ():
+        (folder / "cgroup.procs").write_text(str(held))
+    print(held, flush=True)
     time.sleep(600)
 """
 THREADS = """
@@ -296,14 +311,18 @@ def test_a_quota_of_the_kernel(tmp_path: Path) -> None:
 
 @pytest.mark.guarantee
 @pytest.mark.xdist_group("machine")
-@granted(find_quota_refusal())
-def test_a_quota_whose_owner_was_killed_is_taken_away(tmp_path: Path) -> None:
-    tree = live_tree(CPU_TIME)
-    with owner([sys.executable, "-B", "-c", HELD, str(tmp_path / "state")], env=child_environment()) as (_, left):
+@granted(find_quota_refusal() or find_memory_refusal())
+@pytest.mark.parametrize(("controller", "field", "limit"), [
+    (CPU_TIME, "cpu_time", "quota"), (MEMORY, "memory", "limit of memory"),
+])  # fmt: skip
+def test_a_limit_whose_owner_was_killed_is_taken_away(tmp_path: Path, controller: str, field: str, limit: str) -> None:
+    tree, state = live_tree(controller), str(tmp_path / "state")
+    with owner([sys.executable, "-B", "-c", HELD, state, controller, field], env=child_environment()) as (_, left):
         pass
     assert Path(f"/proc/{int(left)}").exists(), "what it started is still there"
-    (restored,) = put_right(Store(tmp_path / "state", None, cpu_time=tree))
-    assert restored.endswith("with its quota: removed")
+    fields: dict[str, Any] = {field: tree}
+    (restored,) = put_right(Store(tmp_path / "state", None, **fields))
+    assert restored.endswith(f"with its {limit}: removed")
     assert not tree.has_leaf(restored.split()[1])
 
 
@@ -318,3 +337,81 @@ def test_a_limit_of_tasks_of_the_kernel(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=True)
         assert int(done.stdout) == 39, "and one is the process itself"
     assert tree.own_folder() == own and not leaf.exists()
+
+
+MEMORY_FILES = {
+    1: {"memory.limit_in_bytes": "8388608", "memory.memsw.limit_in_bytes": "8388608"},
+    2: {"memory.max": "8388608", "memory.swap.max": "0"},
+}
+
+
+class MemoryPaper:
+    """A machine of paper whose leaves have the files of the controller memory, and of v2 that of CPU time."""
+
+    def __init__(self, root: Path, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.tree = limiting(root, version, MEMORY)
+        write(root / "cg/u/cgroup.controllers", f"memory {CPU_TIME}\n")
+        self.store = Store(root / "state", None, memory=self.tree, cpu_time=LimitTree(root / "cg/u", root, CPU_TIME))
+        make_leaf = self.tree.make_leaf
+
+        def filled(name: str) -> Path:
+            leaf = make_leaf(name)
+            for file in (*MEMORY_FILES[version], "memory.failcnt", "memory.oom_control"):
+                write(leaf / file, "")
+            return leaf
+
+        monkeypatch.setattr(self.tree, "make_leaf", filled)
+        self.make = partial(make_memory_cgroup, tree=self.tree, store=self.store, root=root)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_memory_is_limited_without_swap_and_nobody_is_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    paper = MemoryPaper(tmp_path, version, monkeypatch)
+    with paper.make(8 << 20) as (folder,):
+        assert {name: (folder / name).read_text() for name in MEMORY_FILES[version]} == MEMORY_FILES[version]
+        assert paper.tree.moved == []
+        assert folder.name in (tmp_path / "state" / CHANGES).read_text()
+    assert not folder.exists() and not (tmp_path / "state" / CHANGES).exists()
+
+
+def test_a_cgroup_of_v2_has_both_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = MemoryPaper(tmp_path, 2, monkeypatch)
+    monkeypatch.setattr("scalograph.control.memory.quota_in_tree", lambda cpus, tree, store, root: (
+        CgroupLimit("quota", "", "", Setting.CPU_DELEGATION, Setting.QUOTA_LEAF,
+                    write=lambda tree, folder: tree.write(folder / "cpu.max", f"{cpus}"), prove=lambda folder: None),
+        paper.store.cpu_time, paper.store,
+    ))  # fmt: skip
+    with paper.make(8 << 20, 0.5) as folders:
+        assert [(folder / "cpu.max").read_text() for folder in folders] == ["0.5"]
+
+
+def test_a_limit_of_memory_that_is_lost_or_beyond_our_own_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = MemoryPaper(tmp_path, 2, monkeypatch)
+    with pytest.raises(HostError, match="in force: none, expected 8 MiB"), paper.make(8 << 20) as (folder,):
+        write(folder / "memory.max", "max\n")
+    write(paper.tree.mount / "own/memory.max", "4194304\n")
+    with pytest.raises(HostError, match="8 MiB, but 4 MiB are the limit of our own"), paper.make(8 << 20):
+        raise AssertionError("no run beyond it")
+    assert not [*paper.tree.mount.glob("scalograph-*")]
+
+
+@pytest.mark.parametrize(("files", "use"), [
+    ({"memory.failcnt": "7", "memory.oom_control": "under_oom 0\noom_kill 2\n", "memory.max_usage_in_bytes": "9"},
+     MemoryUse(9, 7, 2)),
+    ({"memory.events": "low 0\nmax 3\noom 1\noom_kill 1\n", "memory.peak": "5"}, MemoryUse(5, 3, 1)),
+    ({}, MemoryUse(None, 0, 0)),
+])  # fmt: skip
+def test_what_a_cgroup_counted_is_read(tmp_path: Path, files: dict[str, str], use: MemoryUse) -> None:
+    for name, text in files.items():
+        write(tmp_path / name, text)
+    assert read_memory_use(tmp_path) == use
+    limited = Launch(max_memory=8 << 20, cgroups=(str(tmp_path),))
+    run = add_memory_use(record(), [limited, Launch()]).run
+    assert (run.memory_limit_bytes, run.n_memory_kills) == (8 << 20, use.n_kills)
+    reason = "killed for memory at its limit of 8 MiB" if use.n_kills else None
+    assert (run.status, run.reason) == ("failed" if use.n_kills else "ok", reason)
+    assert add_memory_use(record(), [Launch()]) == record()

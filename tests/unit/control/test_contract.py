@@ -30,11 +30,12 @@ JVMS = tuple(
     for n, build in ((17, "17.0.1+2"), (25, "25.0.1+3"))
 )
 FREE = facts_of(4, jvms=JVMS, schedulers={"scx_simple": "/bin/true"})
-KEYS = (MACHINE_SETTINGS, "isolation", "quota", "tasks", REAL_TIME, NEGATIVE_NICE, EXT)
+KEYS = (MACHINE_SETTINGS, "isolation", "quota", "memory", "tasks", REAL_TIME, NEGATIVE_NICE, EXT)
 BOUND = facts_of(4, refused={key: f"no {key}" for key in KEYS}, granted_priority=0, granted_nice=0)
 PARTLY = BOUND.model_copy(update={"granted_priority": 20, "granted_nice": -5})
 NICED = BOUND.model_copy(update={"granted_nice": 5})
 UNDER_A_QUOTA = facts_of(2, cpu_quota=0.5)
+SMALL = facts_of(2, memory_bytes=64 << 20)
 SMT = HostFacts(cpus=tuple(cpu.model_copy(update={"core": 0}) for cpu in facts_of(2).cpus))
 OLD = facts_of(refused={SCHEDULER: "this kernel has no sched_ext"})
 CLOUD = KernelPackage(level="cloud", release="6.1.0-9-cloud-amd64", package="p", version="6.1.1", sha256="0")
@@ -51,6 +52,7 @@ RESOLVED: list[tuple[str, HostFacts, list[Level], list[Level] | None]] = [
     ("online", FREE, [1, "all"], [1, 4]),
     ("quota", FREE, [0.5, 1, 2, "none"], None), ("quota", BOUND, ["none"], None),
     ("quota", UNDER_A_QUOTA, [0.25, 0.5, "none"], None),
+    ("memory", FREE, [0.5, 256, "none"], None), ("memory", BOUND, ["none"], None), ("memory", SMALL, [64], None),
     ("tasks", FREE, [10, 100, "none"], None), ("tasks", BOUND, ["none"], None),
     ("policy", BOUND, ["other", "batch", "idle"], None), ("policy", PARTLY, ["rr:20"], None),
     ("policy", FREE, ["ext", "fifo:99"], None),
@@ -76,6 +78,7 @@ RESOLVED: list[tuple[str, HostFacts, list[Level], list[Level] | None]] = [
 
 NO_COUNT = "level {!r}, expected a count of CPUs from 1; correct it"
 NO_QUOTA = 'quota {!r}, expected CPUs\' worth of time from 0.01 to 4, or "none"; correct it'
+NO_MEMORY = 'memory {!r}, expected MiB from 0.5, which starting a program takes, or "none"; correct it'
 NO_TASKS = 'tasks {!r}, expected an integer from 10 to 4194304, or "none"; correct it'
 NO_POLICY = "policy {!r}, expected one of other, batch, idle, ext, fifo[:1-99], rr[:1-99]; correct it"
 NO_JVM = 'no JVM is named "{}", expected one of 17 (17.0.1+2), 25 (25.0.1+3); or give the path of a launcher'
@@ -99,6 +102,9 @@ REFUSED: list[tuple[str, HostFacts, list[Any], str]] = [
     ("quota", FREE, [0, -1, 0.001, 5, True, "all", float("inf")], NO_QUOTA),
     ("quota", UNDER_A_QUOTA, [[0.5, 1]], "1 CPUs, but a quota of 0.5 holds for this process already, expected at most "
      "0.5; lower the level, or start"),
+    ("memory", BOUND, [256], "memory 256 is refused here (no memory), expected none; run as root"),
+    ("memory", FREE, [0, -1, 0.1, True, "256M", float("inf")], NO_MEMORY),
+    ("memory", SMALL, [65], "memory 65 MiB; this host has 64, expected at most 64; lower the level"),
     ("tasks", BOUND, [100], "tasks 100 is refused here (no tasks), expected none"),
     ("tasks", FREE, [0, -1, 9, 1.5, True, "all", 1 << 40], NO_TASKS),
     ("policy", FREE, ["fifo:0", "fifo:100", "rr:-1", "rr:x", "", 1, True, "fifo:1:2", "FIFO"], NO_POLICY),
@@ -163,6 +169,7 @@ APPLIED: list[tuple[str, Launch, Level, dict[str, Any]]] = [
     ("isolation", PLAIN, "exclusive", {"exclusive": True}), ("isolation", FULL, "shared", {"exclusive": False}),
     ("online", PLAIN, 2, {"online": (0, 1)}), ("online", PLAIN, False, {}),
     ("quota", PLAIN, 0.5, {"quota_cpus": 0.5}), ("quota", PLAIN, "none", {}),
+    ("memory", PLAIN, 1.5, {"max_memory": 1536 * 1024}), ("memory", PLAIN, "none", {}),
     ("tasks", PLAIN, 100, {"max_tasks": 100}), ("tasks", PLAIN, "none", {}),
     *(("policy", PLAIN, policy, {"policy": policy}) for policy in ("other", "batch", "idle", "ext")),
     ("policy", PLAIN, "fifo", {"policy": "fifo", "priority": 1}),

@@ -1,52 +1,17 @@
 """Made-up recordings whose lost CPU time is known by construction."""
 
+from dataclasses import replace
+
 import pytest
 
-from scalograph.profile.cpu_budget import CpuBudget, exclude_others, split_capacity
+from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
 from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
-from scalograph.profile.perf_trace import Frame, parse_stack, parse_trace
+from scalograph.profile.perf_trace import Frame, parse_stack
 from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
+from scalograph.protocol.explanation import MAX_PARTS
 from scalograph.protocol.record import RunFigures
-
-MS = 1_000_000
-LOCK = ["schedule ([kernel.kallsyms])", "futex_wait ([kernel.kallsyms])", "__pthread_mutex_lock (/lib/libc.so.6)"]
-BARRIER = [*LOCK[:2], "pthread_barrier_wait (/lib/libc.so.6)"]
-CONDITION = [*LOCK[:2], "pthread_cond_wait@@GLIBC_2.3.2 (/lib/libc.so.6)"]
-DISK = ["schedule ([kernel.kallsyms])", "io_schedule ([kernel.kallsyms])", "__x64_sys_fsync ([kernel.kallsyms])"]
-
-
-class Recording:
-    """Lines of `perf script` of made-up tasks; times in ms."""
-
-    def __init__(self):
-        self.lines = []
-
-    def add(self, tid, ms, text, frames=(), cpu=0):
-        ns = round(ms * MS)
-        head = f" 7/{tid} [{cpu:03d}] {ns // 10**9}.{ns % 10**9:09d}: {text}"
-        self.lines.append((ns, [head, *(f"\t{16 * i + 16:x} {frame}" for i, frame in enumerate(frames)), ""]))
-
-    def stay(self, tid, start, end, stack=(), *, preempt=False, works="spin", cpu=0):
-        self.add(tid, start, "PERF_RECORD_SWITCH IN", cpu=cpu)
-        self.add(tid, (start + end) / 2, "cpu-clock/freq=99/: ", [f"{works} (/bin/prog)", "worker (/bin/prog)"])
-        if stack:
-            self.add(tid, end - 1e-5, "context-switches/period=1/: ", [*stack, "insert (/bin/prog)"])
-        self.add(tid, end, "PERF_RECORD_SWITCH OUT" + (" preempt" if preempt else ""), cpu=cpu)
-
-    def wake(self, tid, ms, wakee, frames=("wake_up_q ([kernel.kallsyms])",)):
-        self.add(tid, ms, f"sched:sched_waking: comm=a b pid={wakee} prio=120 target_cpu=000", frames)
-
-    def parse(self):
-        return parse_trace(line for _, lines in sorted(self.lines, key=lambda each: each[0]) for line in lines)
-
-
-def shares(budget):
-    """Milliseconds by kind and innermost function, rounded."""
-    parts = {}
-    for cause, seconds in budget.parts.items():
-        key = cause.kind, cause.stack[0].name if cause.stack else ""
-        parts[key] = round(parts.get(key, 0) + 1000 * seconds, 2)
-    return {key: ms for key, ms in parts.items() if ms >= 0.01}
+from scalograph.text.explained import cause_text
+from tests.kit.perf import BARRIER, CONDITION, DISK, LOCK, MS, Recording, shares
 
 
 def test_an_idle_cpu_is_charged_to_the_lock_that_its_next_task_waits_for():
@@ -123,7 +88,7 @@ def test_who_gave_way_to_its_own_is_behind_them_and_to_others_is_excluded():
     recording.stay(1, 18, 20)  # until then the second task had the CPU that this one has next
     budget = split_capacity(recording.parse(), 2)
     assert shares(budget) == {("user", "spin"): 34.0, ("others", ""): 4.0, ("ready", ""): 2.0}
-    left = exclude_others(budget, RunFigures(status="ok", throttled_ns=1 * MS))
+    left = exclude_others(budget, RunFigures(status="ok", throttled_ns=MS // 4), 3 * MS // 4)
     kinds = {cause.kind: round(1000 * seconds, 2) for cause, seconds in left.parts.items()}
     assert (kinds["quota"], kinds["ready"], round(left.others_s, 6)) == (1.0, 2.0, 0.003)
     assert sum(left.parts.values()) == pytest.approx(left.capacity_s) == pytest.approx(budget.capacity_s - 0.003)
@@ -178,11 +143,14 @@ def test_a_recording_of_the_machine_holds_the_run_and_what_it_started_within_its
     recording = Recording()
     recording.add(5, 0, "PERF_RECORD_FORK(8:20):(7:5)")
     recording.stay(5, 0.5, 10)
-    recording.stay(20, 2, 8)
+    # Of all CPUs a switch has another name.
+    recording.add(20, 2, "PERF_RECORD_SWITCH_CPU_WIDE IN           prev pid/tid:     7/5")
+    recording.add(20, 8, "PERF_RECORD_SWITCH_CPU_WIDE OUT preempt  next pid/tid:     9/9")
     recording.lines.append((3 * MS, [" 9/9 [001] 0.003000000: PERF_RECORD_SWITCH IN", ""]))
     trace = recording.parse()
     assert sorted(trace.tasks) == [5, 9, 20]
-    ours = trace.cut({7}, 1 * MS, 6 * MS)
+    ours = trace.cut({7: "app"}, 1 * MS, 6 * MS)
+    assert {task.service for task in ours.tasks.values()} == {"app"}
     assert {tid: [(stay.start, stay.end) for stay in task.stays] for tid, task in ours.tasks.items()} == {
         5: [(1 * MS, 6 * MS)], 20: [(2 * MS, 6 * MS)],
     }  # fmt: skip
@@ -208,7 +176,8 @@ def test_frames_of_another_width_and_names_of_versions():
     ("frames", "kind", "function"),
     [
         (["do_nanosleep [k]", "clock_nanosleep libc.so.6", "napper prog"], "sleep", "napper"),
-        (["futex_wait [k]", "pthread_cond_timedwait libc.so.6", "take_gil python3", "eval python3"], "gil", "take_gil"),
+        (["futex_wait [k]", "pthread_cond_timedwait libc.so.6", "take_gil python3", "eval python3"], "gil", ""),
+        (["futex_wait [k]", "take_gil python3", "py::work:/p.py [compiled]"], "gil", "py::work:/p.py"),
         (["anon_pipe_read [k]", "read libc.so.6", "reader prog"], "pipe", "reader"),
         (["unix_stream_recvmsg [k]", "recv libc.so.6", "ask prog"], "network", "ask"),
         (["ep_poll [k]", "epoll_wait libc.so.6", "loop prog"], "events", "loop"),
@@ -228,12 +197,15 @@ def test_frames_of_another_width_and_names_of_versions():
             "T.put",
         ),
         (["do_wait [k]", "wait4 libc.so.6", "main prog"], "child", "main"),
+        (["futex_wait [k]", "VMThread::execute libjvm.so", "T.add [compiled]"], "gc", "T.add"),
+        (["futex_wait [k]", "Monitor::wait libjvm.so", "VMThread::run libjvm.so"], "condition", ""),
+        (["futex_wait [k]", "Semaphore::wait libjvm.so", "GangWorker::run libjvm.so"], "condition", ""),
     ],
 )
 def test_a_stack_says_what_is_waited_for(frames, kind, function):
     stack = tuple(Frame(name, "[kernel]" if module == "[k]" else module) for name, module in map(str.split, frames))
     cause = wait_cause(stack)
-    assert (cause.kind, cause.stack[0].name) == (kind, function)
+    assert (cause.kind, cause.stack[0].name if cause.stack else "") == (kind, function)
 
 
 def test_cpu_time_belongs_to_a_function_a_system_call_or_a_page_fault():
@@ -271,6 +243,15 @@ def test_shares_of_the_loss_sum_to_one_and_hold_their_truth():
     assert all(part.share.low <= part.share.value <= part.share.high for part in losses.parts)
     assert losses.lost_cpus.value == pytest.approx(1.0)
     assert rule_out(losses.parts) == ("quota", "disk", "page-fault")
+
+
+def test_more_causes_than_a_document_holds_sum_to_the_loss_all_the_same():
+    causes = [LossCause("user", (Frame(f"f{i}", "prog"),)) for i in range(101)]
+    budgets = [CpuBudget(101 * each_s, 1.0, dict.fromkeys(causes, each_s)) for each_s in (0.05, 0.1)]
+    losses = compare_levels(*(LevelRuns(1, [budget], [1.0]) for budget in budgets), 0.95)
+    assert len(losses.parts) == MAX_PARTS
+    assert losses.parts[-1].kind == "smaller"
+    assert sum(part.share.value for part in losses.parts) == pytest.approx(1.0)
 
 
 def test_one_run_of_a_level_has_no_interval():
@@ -318,6 +299,16 @@ def test_work_that_moves_to_another_function_is_no_loss():
     assert shares_of == {"insert": pytest.approx(1 / 1.1), "shared": pytest.approx(0.1 / 1.1)}
 
 
+def test_who_waits_for_a_task_that_others_keep_from_its_cpu_is_excluded_though_nobody_saw_the_wake_up():
+    recording = Recording()
+    recording.stay(1, 0, 10, preempt=True)
+    recording.stay(2, 0, 10, CONDITION, cpu=1)
+    recording.stay(1, 20, 30)
+    recording.stay(2, 21, 30, cpu=1)
+    parts = shares(split_capacity(recording.parse(), 2))
+    assert parts == {("user", "spin"): 39.0, ("others", ""): 20.0, ("serial", "spin"): 1.0}
+
+
 def test_a_service_that_others_keep_from_its_cpu_is_excluded():
     recording = Recording()
     read = ["unix_stream_read_generic ([kernel.kallsyms])"]
@@ -351,3 +342,34 @@ def test_tasks_behind_each_other_are_no_loss_while_other_programs_have_the_other
     budget = exclude_others(split_capacity(recording.parse(), 2), run)
     assert shares(budget).get(("ready", "")) == (ready_ms and pytest.approx(ready_ms, abs=1))
     assert sum(budget.parts.values()) == pytest.approx(budget.capacity_s)
+
+
+def test_waits_of_a_jvm_for_locks_have_the_sites_that_its_recorder_saw():
+    frames = [
+        "1 futex_wait ([kernel.kallsyms])",
+        "2 ObjectMonitor::enter (/jdk/libjvm.so)",
+        "3 [unknown] (/tmp/perf-7.map)",
+    ]
+    cause = wait_cause(parse_stack(f"  {line}" for line in frames))
+    assert cause == LossCause("lock", (), "libjvm.so")
+    native = LossCause("lock", (Frame("insert", "prog"),))
+    budget = CpuBudget(5.0, 5.0, {cause: 4.0, native: 1.0})
+    named = name_java_locks(budget, {("Table", "Table.insert"): 3.0, ("Object", ""): 1.0})
+    assert {(c.on, c.stack[0].name if c.stack else ""): s for c, s in named.parts.items()} == {
+        ("Table", "Table.insert"): 3.0, ("Object", ""): 1.0, ("", "insert"): 1.0
+    }  # fmt: skip
+    assert name_java_locks(budget, {}).parts == budget.parts
+    level = [LevelRuns(n, [each], [1.0]) for n, each in ((1, replace(named, parts={}, capacity_s=1.0)), (2, named))]
+    part = compare_levels(*level, 0.95).parts[0]
+    assert (part.what, part.on) == ("Table.insert", "Table")
+    assert cause_text(part) == "waiting for a lock of Table in Table.insert"
+
+
+def test_runs_under_one_recording_are_averaged():
+    work, wait = LossCause("user", ()), LossCause("disk", ())
+    runs = [
+        CpuBudget(2.0, 1.0, {work: 2.0}, 1, busiest_s=(1.5, 0.5)),
+        CpuBudget(4.0, 3.0, {work: 1.0, wait: 3.0}, busiest_s=(1.0,)),
+    ]
+    mean = sum_budgets(runs).divide(2)
+    assert mean == CpuBudget(3.0, 2.0, {work: 1.5, wait: 1.5}, 1, busiest_s=(1.25, 0.25))

@@ -1,20 +1,28 @@
 """What an explanation says, draws and refuses."""
 
+import json
+
 import pytest
 
+from scalograph.cli.analyze_steps import load_findings
+from scalograph.cli.explaining import ExplainOptions, choose_published
 from scalograph.errors import StudyError
 from scalograph.profile.cpu_budget import CpuBudget
-from scalograph.profile.explain_recorder import choose_pair, record_command
-from scalograph.profile.level_losses import LevelRuns, efficiencies
+from scalograph.profile.explain_recorder import choose_pair
+from scalograph.profile.level_losses import LevelRuns, compare_stacks, efficiencies
+from scalograph.profile.perf_runs import Rates, record_command
+from scalograph.profile.perf_trace import Frame
 from scalograph.profile.profile_tables import add_explanation, efficiency_table, explanation_table
 from scalograph.profile.wait_kinds import LossCause
 from scalograph.profile.what_if import Change, changes, judge_trial
 from scalograph.protocol.explanation import FILE, PART, Explanation, LossPart, Share, Trial
+from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.assemble import findings
-from scalograph.report import explanation_chart
+from scalograph.report import explanation_chart, html
 from scalograph.report.cells import table_layout
 from scalograph.text.explained import answer_sentences, cause_text, closing_sentences
-from tests.kit.findings import ONE_FACTOR, table_of
+from tests.kit.command import in_process
+from tests.kit.findings import ONE_FACTOR, table_of, write_journal
 from tests.kit.records import recorded
 
 LOST = Share(value=1.0, low=0.9, high=1.1)
@@ -51,6 +59,8 @@ def test_nothing_is_named_where_nothing_is_lost_or_the_runs_show_none():
     assert answer_sentences(gains)[-1] == "No CPU time is lost: there is nothing to explain."
     one = explanation(cpus=(1, 1), lost_cpus=Share(value=0.4, low=0.2, high=0.6))
     assert answer_sentences(one)[1].startswith("Of 1 CPU 0.4")
+    open_loss = explanation(lost_cpus=Share(value=0.02, low=-4.0, high=4.0))
+    assert not open_loss.scales and open_loss.is_inconclusive
     noisy = explanation(lost_cpus=Share(value=0.6, low=-0.2, high=1.4))
     assert noisy.is_inconclusive
     assert answer_sentences(noisy)[-1].startswith("Inconclusive")
@@ -135,10 +145,14 @@ def test_the_study_of_a_result_has_its_table_and_chart(tmp_path):
     document = explanation(study_hash=study.study.hash)
     (tmp_path / FILE).write_text(document.model_dump_json())
     explained = add_explanation(study, tmp_path)
-    assert explained.parts[PART].data == document.model_dump(mode="json")
+    assert explained.parts[PART].data == document.model_dump(mode="json", exclude={"stacks"})
     assert [doc.id for doc in explained.tables[len(study.tables) :]] == ["explanation"]
     assert [figure.id for figure in explanation_chart.figures(explained)] == ["explanation"]
     assert explanation_chart.figures(study) == []
+    claim = DecidedClaim(id="S0-1", sentence="Two threads gain nothing.", quantity="speedup", decision="holds")
+    page = html.page(explained.model_copy(update={"published_claims": [claim]}))
+    assert "70% of the loss: waiting for a lock in insert, called by worker. All parts:" in page
+    assert 'id="table-explanation"' in page
     for text in ("{", document.model_copy(update={"study_hash": "other"}).model_dump_json()):
         (tmp_path / FILE).write_text(text)
         assert add_explanation(study, tmp_path).warnings[len(study.warnings) :]
@@ -162,8 +176,24 @@ def test_the_step_that_loses_most_is_explained(curve):
         choose_pair(curve, "threads", {}, [1, 3])
 
 
+@pytest.mark.parametrize(
+    ("texts", "chosen"),
+    [
+        (["threads=1,4"], ("threads", "1,4", [])),
+        (["threads=4", "lock=none,cas"], (None, None, None)),
+        (["threads=1,512"], (None, None, None)),
+        ([], (None, None, None)),
+    ],
+)
+def test_a_published_study_is_explained_by_its_levels_where_it_has_them(curve, monkeypatch, texts, chosen):
+    monkeypatch.setattr("scalograph.study.catalogue.explained_levels", lambda name: texts)
+    options = choose_published(curve, ExplainOptions())
+    assert (options.along, options.levels, options.where or chosen[2]) == chosen
+    assert choose_published(curve, ExplainOptions(levels="1,2")).along is None
+
+
 def test_wake_ups_are_asked_for_only_where_they_are_granted(tmp_path):
-    with_, without = (record_command(tmp_path / "f", 7, 99, wakes) for wakes in (True, False))
+    with_, without = (record_command(tmp_path / "f", Rates(7, 99), wakes) for wakes in (True, False))
     assert sum("sched_waking" in word for word in with_) == 1
     assert not any("sched_waking" in word for word in without)
     assert "context-switches/period=7/" in without
@@ -174,3 +204,40 @@ def test_a_cause_without_a_function_is_only_its_kind():
         cause_text(LossPart(kind="ready", share=Share(value=1.0), before_s=0, after_s=1))
         == "ready, but behind others on a CPU"
     )
+
+
+def test_stacks_of_both_levels_are_exported_for_speedscope(tmp_path):
+    lock = LossCause("lock", (Frame("insert", "prog"), Frame("main", "prog")), service="db")
+    work = LossCause("user", (Frame("spin", "prog"), Frame("main", "prog")))
+    levels = (
+        LevelRuns(n, [CpuBudget(1.0, 1.0, parts), CpuBudget(1.0, 1.0, {})], [2.0, 1.0])
+        for n, parts in ((1, {work: 4.0}), (2, {work: 2.0, lock: 8.0}))
+    )
+    stacks = compare_stacks(*levels)
+    assert [(stack.frames, stack.before_s, stack.after_s) for stack in stacks] == [
+        (("main", "insert"), 0.0, 2.0), (("main", "spin"), 1.0, 0.5)
+    ]  # fmt: skip
+    design = {"configurations": [{"threads": n} for n in (1, 2)], "runs": [1, 1]}
+    runs = [({"threads": n}, recorded()) for n in (1, 2)]
+    write_journal(tmp_path / "journal.jsonl", runs, ONE_FACTOR, design=design)
+    study_hash = load_findings(tmp_path).study.hash
+
+    def export(**changes):
+        (tmp_path / FILE).write_text(explanation(**{"study_hash": study_hash, **changes}).model_dump_json())
+        return in_process("export", tmp_path, "--to", "x.speedscope.json", cwd=tmp_path)
+
+    assert "2 stacks" in export(stacks=stacks).stdout
+    written = json.loads((tmp_path / "x.speedscope.json").read_text())
+    names = [frame["name"] for frame in written["shared"]["frames"]]
+    shown = {}
+    for each in written["profiles"]:
+        stacks = [[names[index] for index in stack] for stack in each["samples"]]
+        shown[each["name"]] = [*zip(stacks, each["weights"], strict=True)]
+    waiting, working = ["waiting for a lock", "db", "main", "insert"], ["the program's own work", "main", "spin"]
+    assert shown == {
+        "more with 2 threads": [(waiting, 2.0)], "less with 2 threads": [(working, 0.5)],
+        "1 thread": [(working, 1.0)], "2 threads": [(waiting, 2.0), (working, 0.5)],
+    }  # fmt: skip
+    assert [profile["endValue"] for profile in written["profiles"]] == [2.0, 0.5, 1.0, 2.5]
+    assert export().returncode == 2 and "scalograph explain" in export().stderr
+    assert export(study_hash="other").returncode == 6

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import time
 import xml.etree.ElementTree as ET
 from itertools import islice, pairwise
@@ -10,21 +11,19 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.profile.recorder import (
-    INSTALL,
-    PerfSample,
-    make_time_filter,
-    parse_perf_samples,
-    read_perf_tasks,
-    refuse_unable,
-)
+from scalograph.profile import perf_runs
+from scalograph.profile.perf_runs import INSTALL, PerfRun, Rates, make_time_filter, refuse_unable, split_repeats
+from scalograph.profile.perf_trace import KERNEL, UNKNOWN, Frame, Stay, ThreadTrace, Trace
+from scalograph.profile.recorder import count_tasks
 from scalograph.profile.recording import (
+    LOCK_SETTINGS,
     EventCounter,
     parse_events,
     parse_instant,
     parse_stack,
+    profile_settings,
+    read_lock_sites,
     recorder_options,
-    recorder_settings,
     why_unrecordable,
 )
 from scalograph.profile.values import MAX_FRAMES, RecordedTasks, Stack, choose_configurations
@@ -102,40 +101,50 @@ def test_names_are_bounded_broken_frames_survive_and_a_sample_without_a_stack_is
     assert [parse_stack(trace) for trace in (None, {}, {"frames": None}, {"frames": []})] == [()] * 4
 
 
-# Of perf 6.1.
-PRINTED = """\
-  30938 75264.659587123: \t
-\t            9820 [unknown] (/usr/bin/dash)
-\t    55a3bd241530 main (/usr/bin/dash)
-
-  30938 75264.669706001:
-\tffffffff81234567 update_load_avg.isra.0 ([kernel.kallsyms])
-\t           48d7a std::vector<int, std::allocator<int> >::at(unsigned long) (/tmp/a (b)/prog (deleted))
-\t    55a3f44a9ac8 [unknown] ([unknown])
-\t    55a3f44a9ac9 main (/usr/bin/dash)
-"""
-
-
-def test_frames_end_where_functions_are_not_known_and_a_deep_stack_is_cut() -> None:
-    assert [*parse_perf_samples(PRINTED.splitlines(keepends=True))] == [
-        PerfSample(75264.659587123, ("[dash]",)),
-        PerfSample(75264.669706001, ("update_load_avg", "std::vector<int, std::allocator<int> >::at(unsigned long)")),
+def test_tasks_of_a_recording_are_counted_by_stack_and_by_what_they_wait_for() -> None:
+    lock = (Frame("futex_wait", KERNEL), Frame("pthread_mutex_lock", "libc.so.6"), Frame("insert", "prog"))
+    nap = (Frame("hrtimer_nanosleep", KERNEL), Frame("usleep", "libc.so.6"))
+    stays = [
+        Stay(0, 10**9, 0, False, lock),
+        Stay(3 * 10**9, 4 * 10**9, 0, True, lock),
+        Stay(5 * 10**9, 6 * 10**9, 0, False, nap),
+        Stay(7 * 10**9, 8 * 10**9, 0, False, lock),
     ]
-    lines = ["1 2.5: ", *(f"  {i:x} f{i} (/p)" for i in range(100))]
-    assert [*parse_perf_samples(lines)] == [PerfSample(2.5, tuple(f"f{i}" for i in range(MAX_FRAMES)))]
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "x y z\n", "\t 1 f (a)\n", "1 2:\n", "1 1.5:\n\n", "(" * 50_000])
-def test_lines_of_no_sample_are_no_part_of_one(text: str) -> None:
-    assert [*parse_perf_samples([text])] == []
+    deep = tuple(Frame(f"f{i}", "prog") for i in range(100))
+    task = ThreadTrace(1, 0, stays=stays, samples=[(5, deep), (6, deep), (7, (Frame(UNKNOWN, "libz.so.1"), deep[0]))])
+    seen = count_tasks(PerfRun(record(), (Trace(0, 8 * 10**9, {1: task}, n_lost=3),), Rates(period=7)))
+    assert [(stack.n, stack.frames) for stack in seen.stacks] == [
+        (2, tuple(f"f{i}" for i in range(MAX_FRAMES))), (1, ("[libz]", "f0"))
+    ]  # fmt: skip
+    assert (seen.n_samples, seen.n_lost) == (3, 3)
+    # Who gave way did not wait, and nobody knows how long the last wait took.
+    assert [(part.on, part.n, part.mean_s) for part in seen.blocked.on] == [("insert", 7, 2.0)]
+    assert [(part.on, part.n, part.mean_s) for part in seen.sleeps.on] == [("", 7, 1.0)]
 
 
 def test_perf_that_is_missing_or_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     refuses(HostError, f"perf: not on PATH, .*; {INSTALL}", refuse_unable, tmp_path)
     write_program(tmp_path / "perf", "echo 'No permission to enable cpu-clock event' >&2\nexit 255")
-    refuses(HostError, r"perf record: No permission .*perf_event_paranoid=1", refuse_unable, tmp_path)
-    refuses(HostError, "perf script: exit code 255", read_perf_tasks, tmp_path / "none", lambda _: True)
+    refuses(HostError, r"perf record: No permission to enable cpu-clock event", refuse_unable, tmp_path)
+    (tmp_path / "level").write_text("2\n")
+    monkeypatch.setattr(perf_runs, "_PARANOID", tmp_path / "level")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    for is_wide, wanted in ((False, "1"), (True, "-1")):
+        text = rf"perf record: no permission, since kernel\.perf_event_paranoid is 2; .*={wanted}$"
+        refuses(HostError, text, refuse_unable, tmp_path, is_wide)
+
+
+def test_a_run_that_is_repeated_is_one_trace_for_each_process_that_its_launcher_started() -> None:
+    tasks = {
+        1: ThreadTrace(1, 0),
+        2: ThreadTrace(2, 10, parent=1, died=20),
+        3: ThreadTrace(2, 12, parent=2, died=18),
+        4: ThreadTrace(4, 30, parent=1, died=40),
+    }
+    traces = split_repeats(Trace(0, 50, tasks))
+    assert [(trace.start, trace.end, [*trace.tasks]) for trace in traces] == [(10, 20, [2, 3]), (30, 40, [4])]
+    assert split_repeats(Trace(0, 50, {1: ThreadTrace(1, 0)})) == (Trace(0, 50, {1: ThreadTrace(1, 0)}),)
 
 
 def chosen(n: int, baseline: dict[str, int] | None = None) -> list[int]:
@@ -157,22 +166,40 @@ def test_a_baseline_is_among_them(baseline: int) -> None:
     assert (taken[0], taken[-1]) == (0, 29)
 
 
-def test_short_waits_are_recorded_without_stacks_and_samples_with() -> None:
-    events = ET.fromstring(recorder_settings(0.01))
+def test_short_waits_are_recorded_without_stacks_and_samples_with(tmp_path: Path) -> None:
+    recorder_options(tmp_path, profile_settings(0.01))
+    events = ET.parse(tmp_path / "settings.jfc").getroot()
     found = {event.get("name"): {setting.get("name"): setting.text for setting in event} for event in events}
     assert found["jdk.ExecutionSample"] == {"enabled": "true", "period": "10 ms"}
     assert found["jdk.ThreadPark"] == {"enabled": "true", "threshold": "0 ms", "stackTrace": "false"}
 
 
+MONITOR = {
+    "startTime": "2026-11-21T20:00:00Z", "duration": "PT0.5S", "monitorClass": {"name": "a/Table"},
+    "stackTrace": {"frames": [{"method": {"type": {"name": "a/Table"}, "name": "insert"}}]},
+}  # fmt: skip
+
+
+def test_waits_for_monitors_are_summed_by_class_and_method(tmp_path: Path) -> None:
+    other = {**MONITOR, "duration": "PT2S", "monitorClass": {"name": "java/lang/Object"}, "stackTrace": None}
+    late = {**MONITOR, "startTime": "2026-11-22T20:00:00Z"}
+    events = [{"type": "jdk.JavaMonitorEnter", "values": values} for values in (MONITOR, other, MONITOR, late)]
+    (tmp_path / "events").write_text(json.dumps({"recording": {"events": events}}))
+    write_program(tmp_path / "jfr", f"cat {tmp_path}/events")
+    jvm = Jvm(name="17", java=str(tmp_path / "java"), release=17, build="17")
+    sites = read_lock_sites([tmp_path / "a.jfr"], jvm, lambda at: at < parse_instant("2026-11-22T00:00:00Z"))
+    assert sites == {("java.lang.Object", ""): 2.0, ("a.Table", "a.Table.insert"): 1.0}
+
+
 def test_all_files_of_the_recorder_lie_in_one_folder_whose_name_ends_no_value(tmp_path: Path) -> None:
-    words = recorder_options(tmp_path, 0.001)
+    words = recorder_options(tmp_path, LOCK_SETTINGS)
     assert any(word.startswith("-XX:StartFlightRecording=") and "dumponexit=true" in word for word in words)
     parts = [part for word in words for part in word.replace(",", "=").split("=")]
     assert all(part.startswith(str(tmp_path)) for part in parts if "/" in part)
     assert "<" in (tmp_path / "settings.jfc").read_text()
     (tmp_path / "a,b").mkdir()
     with pytest.raises(HostError, match="without a comma"):
-        recorder_options(tmp_path / "a,b", 0.01)
+        recorder_options(tmp_path / "a,b", LOCK_SETTINGS)
 
 
 def test_a_jvm_without_a_recorder_is_named(tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ from tests.unit.report.test_html import Elements, unpacked
 N_CPUS = 4
 WALL = {"wall": {"from": "window.wall", "unit": "s"}}
 RATE = {"rate": {"from": "value.rate", "unit": "1/s", "better": "higher"}}
+WITHIN = {"wall": {"from": "window.wall", "unit": "s", "limit": 2.0}}
+QUOTAS = [round(0.1 * 1.02**n, 4) for n in range(152)]
 P90 = {"p90": {"from": "value.p90_ns", "unit": "ns", "limit": 2e9}}
 # What a module of a role has at least.
 PROMISED = {
@@ -117,9 +119,19 @@ ASKED: dict[str, Asked] = {
         a_study({"a": [20, 40, 80], "b": ["off", "on"], "c": [1, 2, 3]}, question="tunables", responses=WALL),
         lambda levels: 0.9 if levels["a"] == 80 else 1.0,
     ),
+    "size": Asked(
+        a_study({"quota": {"control": "quota", "levels": QUOTAS}}, question="size", responses=WITHIN),
+        lambda levels: 1 / float(levels["quota"]),
+    ),
     "commit": Asked(
         a_study({"version": [f"v{i}" for i in range(30)]}, question="commit", responses=WALL),
         lambda levels: 1.2 if int(str(levels["version"])[1:]) >= 17 else 1.0,
+    ),
+    "best": Asked(
+        a_study({"threads": "1:16", "option": ["-O2", "-O3"]}, question="best", responses=WALL),
+        lambda levels: (1 / int(levels["threads"]) + 0.02 * int(levels["threads"])) * (
+            0.9 if levels["option"] == "-O3" else 1.0
+        ),
     ),
     "versions": Asked(
         a_study({"version": ["1.0", "1.1"]}, reference={"version": "1.0"}, responses=WALL, protocol={"runs": 8}),
@@ -263,8 +275,10 @@ def test_terminal_and_page_show_its_words(name: str, asking: Asking) -> None:
         ("cliff", 13, 13),
         ("break-even", 11, 10),
         ("within-limit", 4, 4),
+        ("size", 4, 4),
         ("tunables", 20, 20),
         ("commit", 17, 16),
+        ("best", 12, 12),
     ],
 )
 def test_a_search_that_a_budget_ends_has_no_answer_and_goes_on_as_if_there_had_been_none(
@@ -317,12 +331,14 @@ ONE_OF_SEVERAL = "factors of several levels, expected one: one program is search
     ("throughput", PROTOCOL, f'[responses.wall]\nfrom = "window.wall"\n{PROTOCOL}', "a wall time"),
     ("throughput", "[1, 2, 4, 8]", '[1, 2, 4, 8]\nrole = "size"', "outside break-even"),
     ("within-limit", "limit = 2000000000.0\n", "", "0 with a limit"),
-    ("within-limit", END, f'[responses.p99]\nfrom = "value.p99_ns"\nlimit = 3e9\n{END}', "2 with a limit"),
     ("within-limit", "[responses.p90]", '[responses.rate]\nfrom = "value.rate"\nbetter = "higher"\n[responses.p90]',
      "after another"),
     ("within-limit", "limit = 2", 'better = "higher"\nlimit = 2', "higher, with a limit"),
     ("within-limit", "2000000000.0", "0", "greater than 0"),
-    ("within-limit", '"within-limit"', '"cliff"', "outside within-limit"),
+    ("within-limit", '"within-limit"', '"cliff"', "outside within-limit and size"),
+    ("size", "limit = 2.0\n", "", "0 with a limit"),
+    ("size", "[factors.quota]", "[factors.share]", "several levels of share, expected of quota"),
+    ("size", "0.1,", "0,", "level 0, expected numbers above 0: CPUs, or MiB"),
 ])  # fmt: skip
 def test_what_it_cannot_answer_is_refused_when_it_is_declared(name: str, old: str, new: str, message: str) -> None:
     refused = mistakes(parse, ASKED[name].text.replace(old, new))
@@ -331,7 +347,15 @@ def test_what_it_cannot_answer_is_refused_when_it_is_declared(name: str, old: st
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("cliff", 5), ("break-even", 4), ("effective-cpus", 3), ("within-limit", 3), ("commit", 4), ("commit", 12)],
+    [
+        ("cliff", 5),
+        ("break-even", 4),
+        ("effective-cpus", 3),
+        ("within-limit", 3),
+        ("commit", 4),
+        ("commit", 12),
+        ("size", 3),
+    ],
 )
 def test_a_disturbed_run_of_a_search_is_made_again_and_does_not_count(name: str, number: int, tmp_path: Path) -> None:
     """It stands beside its pair, where it is one of a pair."""

@@ -196,5 +196,8 @@ def test_its_mistakes_are_told_and_without_its_row_there_is_none(folder: Path, m
     monkeypatch.delitem(QUESTIONS, "fastest")
     said = scalograph(["check", "study.toml"], folder)
     error = "error: study.toml:6: question: 'fastest' is not valid"
-    hint = "hint: use 'sweep', 'effective-cpus', 'cliff', 'break-even', 'throughput', 'within-limit' or 'tunables'"
+    hint = (
+        "hint: use 'sweep', 'effective-cpus', 'cliff', 'break-even', 'throughput', 'within-limit', "
+        "'tunables', 'size', 'commit' or 'best'"
+    )
     assert said.code == 2 and " ".join(said.printed.split()) == f"{error} {hint}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.process_cpus import apply_quotas
+from scalograph.control.process_cpus import apply_limits
 from scalograph.errors import HostError, StudyError
 from scalograph.run.hosts.base import Specification
 from scalograph.run.launches import fill_launches, free_ports, launches, share_cpus
@@ -176,8 +176,8 @@ def test_a_quota_is_of_its_process_and_a_level_that_no_host_grants_is_not_planne
     def made(cpus: float) -> Iterator[Path]:
         yield tmp_path / f"{cpus:g}"
 
-    with apply_quotas(limited, made) as placed:
-        assert [one.cgroup for one in placed] == [str(tmp_path / "0.5"), None, None, None]
+    with apply_limits(limited, made) as placed:
+        assert [one.cgroups for one in placed] == [(str(tmp_path / "0.5"),), (), (), ()]
 
 
 def test_a_service_is_there_at_its_levels_only_and_else_its_names_are_empty(tmp_path: Path) -> None:

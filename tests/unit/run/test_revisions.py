@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError, StudyError
-from scalograph.run.revisions import Revision, build_revisions, find_repository, list_revisions, resolve_revisions
+from scalograph.run.revisions import (
+    Revision,
+    build_revisions,
+    find_branch_point,
+    find_merged,
+    find_repository,
+    list_revisions,
+    list_subjects,
+    resolve_revisions,
+)
 from tests.kit.refusals import refuses
 
 COMMITS = 5
@@ -105,3 +114,18 @@ def test_what_git_does_not_know_is_one_message(home: Path, tmp_path: Path, monke
         build_revisions(home, resolve_revisions(home, ["main"]), (), str, tmp_path / "a cache")
     monkeypatch.setenv("PATH", str(tmp_path))
     refuses(HostError, r"git: cannot be started: .*; apt install git", find_repository, tmp_path)
+
+
+def test_a_branch_begins_where_it_left_and_a_merge_holds_it(home: Path) -> None:
+    git(home, "checkout", "-q", "-f", "-b", "side", "HEAD~2")
+    (home / "other").write_text("other")
+    git(home, "add", "other")
+    git(home, "commit", "-q", "-m", "Side")
+    left, tip = git(home, "rev-parse", "HEAD~1"), git(home, "rev-parse", "HEAD")
+    assert find_branch_point(home, "main") == Revision(f"main-{left[:10]}", left)
+    git(home, "checkout", "-q", "main")
+    git(home, "merge", "-q", "--no-ff", "-m", "Join: the (side)", "side")
+    assert find_merged(home, "HEAD") == (left, tip) and find_merged(home, tip) is None
+    subjects = [revision.name for revision in list_subjects(home, "v/1", "main")]
+    assert [name[:-11] for name in subjects] == ["0000-1", "0001-2", "0002-3", "0003-4", "0004-Join-the-side"]
+    refuses(StudyError, "no commit between", list_subjects, home, "main", "v/1")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.study.catalogue import OpenedCatalogue, claim_number, open_catalogue
+from scalograph.study.catalogue import OpenedCatalogue, claim_number, explained_levels, open_catalogue
 from scalograph.study.declare import claims_of, declare_shipped
 from scalograph.study.shipped import shipped_studies
 from tests.kit.refusals import refuses
@@ -47,6 +47,17 @@ def test_all_53_claims_are_listed_and_what_no_study_decides_is_open(shipped: Ope
     budgets = [declared.study.protocol.budget_s for declared in open_catalogue(quick=True).declared.values()]
     assert None not in budgets, "each part has one"
     assert sum(seconds for seconds in budgets if seconds) <= 50 * 60
+
+
+def test_what_is_explained_is_two_levels_of_one_factor_of_the_part(shipped: OpenedCatalogue) -> None:
+    explained = {part.study: part.explain for _, part in open_catalogue(quick=True).parts if part.explain}
+    assert {"fork-join", "thread-cliff-sides", "capped-jvm", "database-page", "parallel-build"} <= explained.keys()
+    for name, texts in explained.items():
+        assert explained_levels(name) == texts
+        pairs = [text.split("=") for text in texts]
+        assert {factor for factor, _ in pairs} <= declare_shipped(name).study.factors.keys()
+        assert [levels.count(",") for _, levels in pairs if "," in levels] == [1]
+    assert explained_levels("descriptor-cliff") == explained_levels("mine") == []
 
 
 @pytest.mark.parametrize("quick", [False, True])

@@ -52,8 +52,27 @@ def test_other_arguments_are_refused(program, wrong):
 
 @pytest.mark.parametrize("cause", ["gil", "serial", "queue"])
 def test_python_has_causes_of_its_own(cause):
-    argv = [sys.executable, FOLDER / "planted.py", cause, "2", "0.5"]
+    argv = [sys.executable, FOLDER / "planted.py", cause, "2", "0.5", "40"]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)
     wall, lost = map(float, done.stdout.split())
     assert wall > 0
     assert lost >= 0
+
+
+@pytest.fixture(scope="module")
+def java(tmp_path_factory):
+    """The folder of the compiled program in Java."""
+    if shutil.which("javac") is None:
+        pytest.skip("no javac: apt-get install default-jdk-headless")
+    folder = tmp_path_factory.mktemp("java")
+    subprocess.run(["javac", "-d", folder, FOLDER / "Planted.java"], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("cause", ["scales", "monitor", "serial", "gc"])
+def test_java_has_causes_of_its_own(java, cause):
+    argv = ["java", "-Xmx160m", "-XX:+UseSerialGC", "-cp", java, "Planted", cause, "2", "0.5", "16"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)
+    wall, lost, ready = map(float, done.stdout.split())
+    assert wall > 0
+    assert lost >= 0 == ready

@@ -133,6 +133,7 @@ fn values(options: &Options, tally: &Tally, all: &Histogram, steady_ns: u64) -> 
     let mut found: Vec<(&str, f64)> = vec![
         ("requests", (all.n + errors) as f64),
         ("errors", errors as f64),
+        ("error_percent", 100.0 * share(errors, all.n + errors)),
         ("rate", all.n as f64 * SECOND as f64 / steady_ns as f64),
         ("per_minute", all.n as f64 * 60.0 * SECOND as f64 / steady_ns as f64),
         ("mean_ns", all.mean() as f64),

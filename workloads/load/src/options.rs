@@ -33,6 +33,8 @@ pub struct Options {
     pub n_direct: usize,
     pub path: String,
     pub method: String,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
     pub mix: String,
     pub status: u16,
     pub contains: String,
@@ -56,11 +58,13 @@ pub struct Options {
     pub pool: String,
 }
 
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 27] = [
     "targets",
     "through",
     "path",
     "method",
+    "headers",
+    "body",
     "mix",
     "loop",
     "clients",
@@ -110,6 +114,8 @@ impl Options {
             n_direct,
             path: given.text("path", "/").into(),
             method: given.text("method", "GET").into(),
+            headers: given.headers()?,
+            body: given.text("body", "").into(),
             mix: given.text("mix", "").into(),
             status: given.number("status", 200, 200..=599)?,
             contains: given.text("contains", "").into(),
@@ -181,6 +187,18 @@ impl Given {
             return Ok(found.into());
         }
         refuse(format!("{name}={found:.100}: expected a path that starts with /, without a query"))
+    }
+
+    /// Lines of `Name: value`.
+    fn headers(&self) -> Result<Vec<(String, String)>, Refusal> {
+        let split = |line: &str| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.trim().to_string(), value.trim().to_string()))
+        };
+        let lines = self.text("headers", "").lines().filter(|line| !line.is_empty());
+        lines
+            .map(|line| split(line).map_or_else(|| refuse(format!("headers={line:.100}: expected Name: value")), Ok))
+            .collect()
     }
 
     fn cycle(&self) -> Result<Cycle, Refusal> {

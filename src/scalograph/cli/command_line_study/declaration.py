@@ -6,20 +6,12 @@ from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
-from scalograph.questions.asked import AskedFactors
+from scalograph.questions.asked import COUNTED, WORKERS, AskedFactors
 from scalograph.questions.registry import is_search
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.study.scalars import Level, format_value
 
-# Options of their own, in the order in which the curve is looked for: what counts workers before what they run on.
-WORKERS = ("threads", "jobs", "copies")
-# Names of factors that count what works at once.
-COUNTED = (
-    *WORKERS, "processes", "procs", "workers", "clients", "users", "tasks", "connections", "forks", "jvms", "nodes",
-    "parallelism", "concurrency", "p", "n_threads", "num_threads", "nproc", "np",
-)  # fmt: skip
-
-
+LIMITS = ("quota", "memory", "placement")
 # What is read of every command: response, where it is read where it is the first and where it is not, unit, direction,
 # title.
 OWN = (
@@ -63,6 +55,7 @@ class CommandStudy:
     env_all: bool = False
     input: str = ""
     stdout: str | None = None
+    events: bool = False
     ok_exits: tuple[int, ...] = (0,)
     protocol: dict[str, str | int | list[str]] = field(default_factory=dict)
     question: str = "sweep"
@@ -110,7 +103,14 @@ HEAD = "# What `scalograph {}` ran. Repeat it from the folder where that was: sc
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 _KEY = re.compile(r"workload\.(\w+)")
-_OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--response {}", "workload": "--{}"}
+_OPTIONS = {
+    "shape": "--shape",
+    "baseline": "--default",
+    "protocol": "--{}",
+    "factors": "--factor {}",
+    "responses": "--response {}",
+    "workload": "--{}",
+}
 
 
 def toml_value(value: Any) -> str:
@@ -144,12 +144,11 @@ def study_text(study: CommandStudy) -> str:
     head = {
         "version": 1, "name": study_name(study.command, study.subcommand.rpartition(" ")[2]), "title": _title(study),
         "question": study.question, "work": "per-worker" if per_worker else "total", "seed": 1,
-        "plan": study.asked.plan or None,
+        "plan": study.asked.plan or None, "shape": [*study.asked.shapes] or None,
     }  # fmt: skip
     lines = [HEAD.format(study.subcommand), *key_lines(head), *_workload(study), *_factors(study), *_responses(study)]
     if study.asked.baseline:
-        factor, level = study.asked.baseline
-        lines += toml_table("[baseline]", {factor: _level(level)})
+        lines += toml_table("[baseline]", {factor: _level(level) for factor, level in study.asked.baseline.items()})
     elif along and not is_search(study.question):
         # A search measures levels as often as it needs: no speedup is paired with a baseline.
         lines += toml_table("[baseline]", {along[0]: along[1]})
@@ -192,6 +191,7 @@ def _workload(study: CommandStudy) -> list[str]:
         "env_all": study.env_all or None,
         "input": study.input or None,
         "stdout": study.stdout,
+        "events": study.events or None,
         "ok_exits": study.ok_exits if study.ok_exits != (0,) else None,
         "env": quote_keys(study.env),
     }
@@ -206,6 +206,7 @@ def _factors(study: CommandStudy) -> Iterator[str]:
             "levels": levels if listed is None else [*listed],
             "control": "cpus" if is_cpus else study.asked.controls.get(factor),
             "title": "CPUs" if is_cpus else study.asked.titles.get(factor),
+            "unit": study.asked.units.get(factor),
             "role": study.asked.roles.get(factor),
         }
         yield from toml_table(f"[factors.{factor}]", keys)
@@ -218,7 +219,7 @@ def _responses(study: CommandStudy) -> Iterator[str]:
         yield from _output_response(printed)
     for own, first, later, unit, better, title in OWN:
         keys = {"from": later if directed else first, "unit": unit, "better": better, "title": title}
-        yield from toml_table(f"[responses.{own}]", keys)
+        yield from toml_table(f"[responses.{own}]", {**keys, "limit": study.asked.limits.get(own)})
     for printed in study.responses:
         if printed not in directed:
             yield from _output_response(printed)
@@ -265,7 +266,7 @@ def _map_problem(problem: Problem) -> Problem:
     room, _, rest = key.partition(".")
     part = re.split(r"[.\[]", rest)[0].replace("_", "-")
     where = _OPTIONS.get(room, key).format(part)
-    if room == "factors" and part in (*WORKERS, "cpus"):
+    if room == "factors" and part in (*WORKERS, "cpus", *LIMITS):
         where = f"--{part}"
     if room == "workload" and part in ("command", ""):
         where = "command"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from scalograph.cli.command_line_study.declaration import (
     HEAD,
@@ -13,20 +14,33 @@ from scalograph.cli.command_line_study.declaration import (
     study_name,
     toml_table,
 )  # fmt: skip
-from scalograph.cli.command_line_study.option_texts import split, variables
+from scalograph.cli.command_line_study.option_texts import (
+    CPU_QUOTA,
+    MEMORY_LIMIT,
+    limit_factors,
+    limit_keys,
+    split,
+    unique,
+    variables,
+)  # fmt: skip
 from scalograph.cli.overrides import parse_option
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import Problem, ScalographError, StudyError
+from scalograph.questions.asked import amount_levels, is_range, spread_range
 from scalograph.study.processes import HOST, LOOPBACK
 from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
+from scalograph.text.units import parse_duration, parse_percent
 
 # The workloads of our own driver, and of the others.
 OWN, OTHERS = "load", "http-drivers"
 # What our own driver alone can do.
-_OWN_OPTIONS = ("cycle", "down", "status", "contains", "pool")
+_OWN_OPTIONS = ("cycle", "down", "status", "contains", "pool", "post", "body", "header", "mix", "arrivals")
 _FIX = "leave it out, or use --driver load"
+# What --mix takes the place of, and the longest body that a study holds.
+_OF_ONE_REQUEST = ("post", "body", "header", "contains")
+_MOST_BODY = 1000
 REQUEST_S = 10  # until our driver says that a request had no answer
 
 Parameters = dict[str, str | int | float]
@@ -45,8 +59,42 @@ def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Para
     timeout_s = parse_option("--timeout", options.timeout)
     parameters |= {"timeout_ms": round(500 * timeout_s)} if timeout_s < 2 * REQUEST_S else {}
     parameters |= {"down_s": parse_option("--down", options.down), "cycle": options.cycle, "status": options.status}
-    texts = {key: getattr(options, key) for key in ("contains", "pool")}
+    parameters |= {"arrivals": options.arrivals} if "rate" in factors else {}
+    texts = {key: getattr(options, key) for key in ("contains", "pool")} | _request_parameters(options)
     return OWN, parameters | {key: escape_braces(text) for key, text in texts.items() if text}
+
+
+def _request_parameters(options: LoadOptions) -> dict[str, str]:
+    """Return what is sent beside the path. Raises StudyError for options that contradict each other."""
+    if options.mix is not None:
+        if given := next((f"--{name}" for name in _OF_ONE_REQUEST if getattr(options, name)), ""):
+            raise StudyError.one("", f"{given} and --mix exclude each other", "", "leave one out")
+        if not options.mix.is_file():
+            raise StudyError.one("--mix", f'"{options.mix}" is no file', "a file of operations (TOML)")
+        return {"mix": str(options.mix.absolute())}
+    if options.body is not None and options.post is None:
+        raise StudyError.one("--body", "--get sends none", "", "use --post URL")
+    for header in options.header or ():
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*", header):
+            raise StudyError.one(
+                "--header", f"{header[:60]!r}", "NAME: VALUE", "such as 'Content-Type: application/json'"
+            )
+    return {
+        "method": "POST" if options.post else "", "headers": "\n".join(options.header or ()),
+        "body": _read_body(options.body or ""),
+    }  # fmt: skip
+
+
+def _read_body(text: str) -> str:
+    if not text.startswith("@"):
+        return text
+    try:
+        content = Path(text[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError.one("--body", f'"{text[1:][:60]}" cannot be read as text', "a text file") from error
+    if len(content) > _MOST_BODY:
+        raise StudyError.one("--body", f"{len(content)} characters", f"at most {_MOST_BODY}", "send less, or use --mix")
+    return content
 
 
 def escape_braces(text: str) -> str:
@@ -65,10 +113,17 @@ def _refuse(options: LoadOptions, factors: Container[str]) -> None:
         raise StudyError.one("--copies", f"{name} sends to one server only", "", _FIX)
 
 
-QUESTION = "throughput"
+QUESTION, LIMITED, SIZED = "throughput", "within-limit", "size"
 SERVER, DRIVER = "server", "driver"
 # What counts the load comes first: it is what the curve is drawn along.
 VARIED = ("clients", "rate", "copies", "cpus")
+# Titles of the study, by what it asks.
+_TITLES = {
+    QUESTION: "What is the maximum throughput of `{}`?", LIMITED: "How much load does `{}` carry within its limits?",
+    SIZED: "What does `{}` need at least, to keep its limits?",
+}  # fmt: skip
+# Of the server alone: keys of its process, which the factors of the same names fill.
+_PROCESS_LIMITS = (CPU_QUOTA, MEMORY_LIMIT)
 _URL = re.compile(r"http://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
 _LOOPBACK = re.compile(HOST)
 _EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} for PORT"
@@ -82,6 +137,9 @@ _RESPONSES = (
     ("driver_cpu", f"process.{DRIVER}.cpu_percent", "%", "none", "CPU usage, driver"),
     ("server_cpu", f"process.{SERVER}.cpu_percent", "%", "none", "CPU usage, server"),
 )
+_ERROR_SHARE = ("error_share", "value.error_percent", "%", "lower", "errors")
+# A level lies within 1% of the one that is wanted.
+_MOST_LEVELS = 1000
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 # Keys of the study, and the options that they come from.
 _OPTIONS = (
@@ -113,20 +171,26 @@ def load_study(options: LoadOptions) -> str:
     called = serve[0] if serve else host if options.pid is None else f"process {options.pid}"
     text = " ".join(serve) or called
     shown = text if len(text) <= MAX_COMMAND and text.isprintable() else called.rpartition("/")[2][:MAX_COMMAND]
+    limits = _limits(options.limit)
+    factors = _load_range(factors) if limits else factors
+    asked = _TITLES[_question(factors) if limits else QUESTION]
     head = {
         "version": 1,
         "name": study_name((called,), "load"),
-        "title": f"What is the maximum throughput of `{shown}`?",
-        "question": QUESTION,
+        "title": asked.format(shown),
+        "question": _question(factors) if limits else QUESTION,
         "work": "total",
         "seed": 1,
     }
     sent = {"targets": target, "path": escape_braces(path), **parameters}
     protocol = {key: getattr(options, key) for key in ("runs", "max_reruns", "budget", "timeout")}
+    if limits:
+        del protocol["runs"]
     lines = [
         HEAD.format("load"), *key_lines(head), *_server(options, serve, f"{host}:{port}", factors),
         *toml_table("[[workload.process]]", {"name": DRIVER, "role": "driver", "use": driver, "parameters": sent}),
-        *_levels(factors), *_responses(bool(serve) or options.pid is not None), *toml_table("[protocol]", protocol),
+        *_levels(factors, not limits), *_responses(bool(serve) or options.pid is not None, limits),
+        *toml_table("[protocol]", protocol),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -157,9 +221,13 @@ def _server_option(options: LoadOptions) -> str:
 
 def _address(options: LoadOptions) -> tuple[str, str, str]:
     """Return host, port and path of --get."""
-    match = _URL.fullmatch(options.get)
+    if (options.get is None) == (options.post is None):
+        given = "both are given" if options.get else "neither is given"
+        raise StudyError.one("", f"--get and --post: {given}", "", "give one of them: --get http://127.0.0.1:{port}/")
+    asked = options.get or options.post or ""
+    match = _URL.fullmatch(asked)
     if match is None:
-        raise StudyError.one("--get", f"{options.get[:80]!r}", _EXPECTED)
+        raise StudyError.one("--post" if options.post else "--get", f"{asked[:80]!r}", _EXPECTED)
     host, port, path = match[1], match[2] or "80", match[3] or "/"
     if port == "{port}" and not options.serve:
         raise StudyError.one("--get", "no server fills {port}", "", "add --serve COMMAND, or write a number")
@@ -175,11 +243,19 @@ def _factors(options: LoadOptions) -> dict[str, str]:
     given = {factor: levels for factor in VARIED if (levels := getattr(options, factor)) is not None}
     if "clients" in given and "rate" in given:
         raise StudyError.one("", "--rate and --clients exclude each other", "", "leave one out")
-    for factor in ("copies", "cpus"):
-        if factor in given and not options.serve:
+    texts = {name: getattr(options, name) for name in _PROCESS_LIMITS if options.limit}
+    amounts = {name: amount_levels(text, name) for name, text in texts.items() if text and ":" in text}
+    limits = limit_factors(options, amounts)
+    limits.levels.update({name: ",".join(f"{x:g}" for x in levels) for name, levels in amounts.items()})
+    for factor in ("copies", "cpus", *limits.levels):
+        if factor in {**given, **limits.levels} and not options.serve:
             raise StudyError.one(
                 f"--{factor}", "there is no server to set it for", "", "add --serve COMMAND, or leave it out"
             )
+    if CPU_QUOTA in limits.levels and "all" in (options.cpus or "all"):
+        what, fix = "the load generator would share the CPUs of the server", "add --cpus 1, so that it has its own"
+        raise StudyError.one("--quota", what, "", fix)
+    given |= limits.levels
     return given if {"clients", "rate"} & given.keys() else {"clients": "1", **given}
 
 
@@ -199,23 +275,78 @@ def _server(options: LoadOptions, serve: Sequence[str], address: str, factors: M
         ports = 1 if port == "{port}" else [int(port)]
         ready = options.ready or (port if host == LOOPBACK else address)
         started = {"argv": serve, "ports": ports, "ready": _ready(ready)}
-        times = {"ready_timeout": options.ready_timeout, "copies": "{copies}" if "copies" in factors else None}
+        limits = {name: f"{{{name}}}" for name in _PROCESS_LIMITS if name in factors}
+        times = {
+            "ready_timeout": options.ready_timeout,
+            "copies": "{copies}" if "copies" in factors else None,
+            **limits,
+        }
         yield from toml_table("[[workload.process]]", {**server, **started, **times})
     if options.pid is not None:
         yield from toml_table("[[workload.process]]", {**server, "pid": options.pid})
 
 
-def _levels(factors: Mapping[str, str]) -> Iterator[str]:
-    more = {"cpus": {"control": "cpus", "title": "CPUs"}, "rate": {"title": "offered requests", "unit": "1/s"}}
+def _levels(factors: Mapping[str, str], has_baseline: bool) -> Iterator[str]:
+    more = {
+        "cpus": {"control": "cpus", "title": "CPUs"}, "rate": {"title": "offered requests", "unit": "1/s"},
+        "placement": {"control": "placement"}, **{name: limit_keys(name) for name in _PROCESS_LIMITS},
+    }  # fmt: skip
     for factor, levels in factors.items():
         yield from toml_table(f"[factors.{factor}]", {"levels": levels, **more.get(factor, {})})
     counted = {factor: min(counts) for factor, text in factors.items() if len(counts := count_levels(text)) > 1}
-    if counted:
+    if counted and has_baseline:
         yield from toml_table("[baseline]", dict([next(iter(counted.items()))]))
 
 
-def _responses(has_server: bool) -> Iterator[str]:
-    for response, source, unit, better, title in _RESPONSES:
+def _responses(has_server: bool, limits: Mapping[str, float]) -> Iterator[str]:
+    """Yield the responses; with limits those first, and no other has a direction."""
+    every = [*_RESPONSES, *([_ERROR_SHARE] if _ERROR_SHARE[0] in limits else [])]
+    for response, source, unit, better, title in sorted(every, key=lambda row: bool(limits) and row[0] not in limits):
         if has_server or not source.startswith("process."):
-            keys = {"from": source, "unit": unit, "better": better, "title": title}
+            better = "none" if limits and response not in limits else better
+            title = response if response in limits and source.endswith("_ns") else title
+            keys = {"from": source, "unit": unit, "better": better, "title": title, "limit": limits.get(response)}
             yield from toml_table(f"[responses.{response}]", keys)
+
+
+_LIMIT = re.compile(r"\s*(p50|p90|p99|errors)\s*<=?\s*([0-9.]+\s*[a-zµ%]+)\s*")
+
+
+def _limits(texts: Sequence[str] | None) -> dict[str, float]:
+    """Return the limits by response, in its unit: ns, or percent of requests. Raises StudyError for another form."""
+    return unique("--limit", [_read_limit(text) for text in texts or ()])
+
+
+def _read_limit(text: str) -> tuple[str, float]:
+    match = _LIMIT.fullmatch(text)
+    try:
+        if match is None:
+            raise ValueError
+        if match[1] == "errors":
+            return _ERROR_SHARE[0], 100 * _positive(parse_percent(match[2]))
+        return match[1], 1e9 * _positive(parse_duration(match[2]))
+    except ValueError:
+        expected = "p50, p90 or p99 < a time, or errors < a share"
+        raise StudyError.one("--limit", f"{text[:60]!r}", expected, "such as 'p99<50ms', 'errors<0.1%'") from None
+
+
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise ValueError
+    return value
+
+
+def _question(factors: Mapping[str, str]) -> str:
+    """Return what is asked of a server with limits: the least that it needs, or the highest load that it carries."""
+    return SIZED if any("," in factors.get(name, "") for name in _PROCESS_LIMITS) else LIMITED
+
+
+def _load_range(factors: Mapping[str, str]) -> dict[str, str]:
+    """Return the factors with counts for the range of the load. Raises StudyError without one range."""
+    load = next(name for name in ("rate", "clients") if name in factors)
+    if _question(factors) == SIZED:
+        return dict(factors)
+    if not is_range(factors[load]):
+        option = f"--{load}"
+        raise StudyError.one(option, f"{factors[load][:40]!r}", "a range to search", f"such as {option} 10:10000")
+    return {**factors, load: spread_range(factors[load], _MOST_LEVELS, f"--{load}")}

@@ -4,11 +4,12 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from scalograph.cli.command_line_study.declaration import HARNESS, OWN, CommandStudy, PrintedFigure
-from scalograph.cli.options import CommandOptions, SearchOptions
+from scalograph.cli.options import CommandOptions, LimitOptions, SearchOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedFactors
@@ -16,6 +17,7 @@ from scalograph.run.caller_environment import caller_variables
 from scalograph.study.control_names import DRAWN
 from scalograph.study.reader_names import HARNESS_UNITS
 from scalograph.study.scalars import unknown_name_error
+from scalograph.text.units import parse_mib
 
 T = TypeVar("T")
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
@@ -162,6 +164,72 @@ def sweep_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     )
 
 
+_SIZE_RANGE = re.compile(r"([^:]+):([^:]+):\*(\d{1,3})", re.ASCII)
+CPU_QUOTA, MEMORY_LIMIT = "quota", "memory"
+# Title and unit of each.
+_LIMITS = {CPU_QUOTA: ("CPU quota", "CPUs"), MEMORY_LIMIT: ("memory limit", "MiB")}
+
+
+def limit_factors(options: LimitOptions, taken: Container[str] = ()) -> AskedFactors:
+    """Return the factors of --quota (CPUs), --memory (MiB) and --placement, but those that are `taken`.
+
+    Raises StudyError for other levels.
+    """
+    texts = {CPU_QUOTA: options.quota, MEMORY_LIMIT: options.memory, "placement": options.placement}
+    given = {name: text for name, text in texts.items() if text is not None and name not in taken}
+    given |= {name: mib_levels(given[name]) for name in (MEMORY_LIMIT,) if name in given}
+    limited = [name for name in _LIMITS if name in given]
+    return AskedFactors(
+        given, controls={name: name for name in given}, titles={name: _LIMITS[name][0] for name in limited},
+        units={name: _LIMITS[name][1] for name in limited},
+    )  # fmt: skip
+
+
+def limit_keys(name: str) -> dict[str, str]:
+    """Return title and unit of the factor of a limit."""
+    return dict(zip(("title", "unit"), _LIMITS[name], strict=True))
+
+
+def mib_levels(text: str) -> str:
+    """Return sizes as levels in MiB.
+
+    >>> mib_levels("512K,64M"), mib_levels("256M:2G:*2"), mib_levels("1G,none")
+    ('0.5,64', '256,512,1024,2048', '1024,none')
+    """
+    return ",".join(level for item in text.split(",") for level in _sizes(item.strip()))
+
+
+def _sizes(item: str) -> list[str]:
+    span = _SIZE_RANGE.fullmatch(item)
+    if span is None:
+        return [item if item == "none" else f"{read_mib(item):.10g}"]
+    low, high, by = read_mib(span[1]), read_mib(span[2]), int(span[3])
+    if by < 2 or not 0 < low <= high:
+        raise StudyError.one("--memory", f"{item[:60]!r}", "a range that rises, by a factor from 2", _SIZE_EXAMPLE)
+    return [f"{low * by**k:.10g}" for k in range(64) if low * by**k <= high]
+
+
+def read_mib(text: str) -> float:
+    """Read a size with its unit, in MiB. Raises StudyError for another form."""
+    try:
+        return parse_mib(text)
+    except ValueError as error:
+        raise StudyError.one("--memory", f"{text[:60]!r}", "a size with K, M or G", _SIZE_EXAMPLE) from error
+
+
+_SIZE_EXAMPLE = "such as 256M, or 256M:2G:*2"
+
+
+def _merge_factors(asked: AskedFactors, limits: AskedFactors) -> AskedFactors:
+    """Return the factors of a command with those of its limits; one that it varies itself stays as it is."""
+    if twice := next((name for name in limits.levels if name in asked.levels and not asked.controls.get(name)), None):
+        raise StudyError.one("", f"--{twice} and a factor {twice} are both given", "", "rename that factor")
+    return replace(
+        asked, levels={**limits.levels, **asked.levels}, controls={**limits.controls, **asked.controls},
+        titles={**limits.titles, **asked.titles}, units={**limits.units, **asked.units},
+    )  # fmt: skip
+
+
 def _read_varied(text: str) -> list[str]:
     names = [*dict.fromkeys(name.strip() for name in text.split(","))]
     if other := next((name for name in names if name not in DRAWN), None):
@@ -185,6 +253,7 @@ def _study(
     subcommand: str = "measure",
     copies: int = 1,
 ) -> CommandStudy:
+    factors = _merge_factors(factors, limit_factors(options, factors.controls))
     precision = {"precision": factors.precision} if factors.precision else {}
     limits: dict[str, str | int] = {
         "max_reruns": options.max_reruns,
@@ -202,6 +271,7 @@ def _study(
         env_all=options.env_all,
         input="" if options.input is None else str(options.input),
         stdout=options.stdout,
+        events=options.events,
         ok_exits=tuple(read_exits(options.ok_exit)),
         protocol={**runs, **precision, **limits},
         question=question,

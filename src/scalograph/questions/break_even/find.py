@@ -50,7 +50,7 @@ class BreakEvenOptions:
         return AskedFactors(
             {"version": ",".join(both), **{axis.name: axis.levels for axis in axes}},
             roles={axis.name: axis.role for axis in axes if axis.role},
-            baseline=("version", both[0]),
+            baseline={"version": both[0]},
             precision=check_share(self.even, "--even", "10%"),
         )
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.design.search_steps import Configuration, Search
+from scalograph.design.search_steps import Configuration, ExcludingState, Search
 from scalograph.questions.break_even.model import DIGITS, OUTLIER, SURE, RatioSurface, sobol_points, straddle_score
 from scalograph.questions.break_even.model_mean import Axis, comparison_space, usable_cpus
 from scalograph.study.model import Study
@@ -20,14 +20,12 @@ RUNS_A_PAIR = 3
 LEAST = 8
 # Difference that counts as even, unless the study sets a precision.
 EVEN = 0.10
-# Failures of a pair that exclude its point.
-FAILURES = 2
 # Fits in a row that leave nothing undecided end the search: the pairs between them, one on each side of the line, might
 # have shown that the surface is wrong there.
 IN_A_ROW = 3
 
 
-class BreakEvenState:
+class BreakEvenState(ExcludingState):
     """State of a break-even search: pure in points, seed and observations. A level is the index of a point.
 
     Attributes:
@@ -46,12 +44,11 @@ class BreakEvenState:
         `axes`: 1 to 4; `at`: coordinates of the points, shape (points, axes); `cpus`: that workers can use at once;
         `even`: difference that counts as none, as a share; `name`: names a point for people.
         """
+        super().__init__()
         self._axes, self._at, self._cpus = tuple(axes), at, cpus
         self.even, self._name = log1p(EVEN if even is None else even), name
         self._first = first_points(axes, at, seed)
         self._least = min(LEAST * len(axes), len(at))
-        self._excluded: set[int] = set()
-        self._failures: dict[int, int] = {}
         self._in_a_row, self.most = 0, MOST[len(axes)]
         self.asked: list[int] = []
         self.g: list[float] = []
@@ -72,7 +69,7 @@ class BreakEvenState:
 
     @property
     def next_level(self) -> int | None:
-        if waiting := [i for i in self._first if i not in self._excluded and i not in self.asked]:
+        if waiting := [i for i in self._first if i not in self.failing and i not in self.asked]:
             return waiting[0]
         if self.surface is None:  # so many spread points failed that the others have to stand in for them
             return next((int(i) for i in self.candidates if i not in self.asked), None)
@@ -94,19 +91,16 @@ class BreakEvenState:
         self._update()
         return None
 
-    def observe_failure(self, level: int) -> str | None:
-        """Observe a pair without a score; the second one excludes its point."""
-        self._failures[level] = self._failures.get(level, 0) + 1
-        if self._failures[level] != FAILURES:
-            return None
-        self._excluded.add(level)
+    def level_name(self, level: int) -> str:
+        return self._name(level)
+
+    def _exclude(self, level: int) -> None:
         if not len(self.candidates):
             self._next = None
         elif self.surface is not None:
             self._choose_next(self.surface)
         else:
             self._update()
-        return f"{self._name(level)} failed {FAILURES} times: excluded"
 
     @property
     def pairs(self) -> dict[int, list[float]]:
@@ -119,14 +113,14 @@ class BreakEvenState:
     @property
     def candidates(self) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
         """Return the indices of the points that are not excluded."""
-        return np.array([i for i in range(len(self._at)) if i not in self._excluded], dtype=np.int64)
+        return np.array([i for i in range(len(self._at)) if i not in self.failing], dtype=np.int64)
 
     def is_open(self, mean: FloatArray, sd: FloatArray) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
         """Tell where neither the sign of g is known nor that it is even."""
         return np.asarray((np.abs(mean) <= SURE * sd) & (np.abs(mean) + SURE * sd > self.even))
 
     def _update(self) -> None:
-        if len(self.asked) < max(3, sum(i not in self._excluded for i in self._first)):
+        if len(self.asked) < max(3, sum(i not in self.failing for i in self._first)):
             return
         self.surface = RatioSurface(self._at[self.asked], np.array(self.g), self._axes, self._cpus, self.surface)
         self._choose_next(self.surface)
@@ -138,7 +132,7 @@ class BreakEvenState:
         """Return points whose only pair is an outlier: no single pair decides, nor is it excluded."""
         mean, _ = surface(self._at[self.asked])
         far = np.abs(np.array(self.g) - mean) > OUTLIER * surface.parameters.noise
-        kept = [i for i, off in zip(self.asked, far, strict=True) if off and i not in self._excluded]
+        kept = [i for i, off in zip(self.asked, far, strict=True) if off and i not in self.failing]
         return [i for i in kept if self.asked.count(i) == 1]
 
     def _confirming_point(self, surface: RatioSurface, sign: int) -> int | None:

@@ -4,7 +4,15 @@ import random
 from collections.abc import Sequence
 from math import exp, log
 
-from scalograph.design.search_steps import Configuration, Search, count_levels, searched_factor
+from scalograph.design.search_steps import (
+    Configuration,
+    ExcludingState,
+    Search,
+    count_above,
+    count_levels,
+    searched_factor,
+    unreached_levels,
+)
 from scalograph.questions.cliff.model import LEAST_RUNS, LIKELY, SURE, Cliff, alternation, cliff, has_place
 from scalograph.questions.cliff.model_wander import contradiction
 from scalograph.study.model import Study
@@ -18,11 +26,9 @@ MOST_CLIFFS, MOST_FURTHER, FURTHER = 3, 12, 0.1
 BESIDE, CONFIRMED, CONFIRMED_MIXED = 0.92, 2, 5
 # Runs at most, and levels at least: fewer are compared by a sweep.
 MOST, LEAST_LEVELS = 60, 5
-# Failures that exclude a level.
-FAILURES = 2
 
 
-class CliffState:
+class CliffState(ExcludingState):
     """State of a search for cliffs: pure in levels, seed and observations, in their order.
 
     Attributes:
@@ -34,9 +40,9 @@ class CliffState:
     """
 
     def __init__(self, levels: Sequence[int], seed: int) -> None:
+        super().__init__()
         self._levels = sorted(levels)
         self._first = first_levels(self._levels, seed)
-        self._failures: dict[int, int] = {}
         self.n: list[int] = []
         self.times: list[float] = []
         self.sure: list[Cliff] = []
@@ -90,19 +96,13 @@ class CliffState:
         self._update()
         return None
 
-    def observe_failure(self, level: int) -> str | None:
-        """Observe a run without a score; the second one excludes the level, and all above that have none."""
-        self._failures[level] = self._failures.get(level, 0) + 1
-        if self._failures[level] != FAILURES:
-            return None
-        above = level > max(self.n, default=level)
-        out = [n for n in self._levels if n == level or (above and n > level)]
+    def _exclude(self, level: int) -> str:
+        out = unreached_levels(self._levels, level, self.n or [level])
         kept = [(n, time) for n, time in zip(self.n, self.times, strict=True) if n != level]
         self.n, self.times = [n for n, _ in kept], [time for _, time in kept]
         self._levels = [n for n in self._levels if n not in out]
         self._update()
-        rest = f", and the {len(out) - 1} levels above it" if len(out) > 1 else ""
-        return f"level {level} failed {FAILURES} times: excluded{rest}"
+        return count_above(len(out))
 
     def _update(self) -> None:
         before, self.sure, self.open, self.wandering, self.alternates = len(self.sure), [], None, None, None

@@ -55,7 +55,7 @@ def commits_document(factor: str, state: CommitState) -> Commits | None:
         whole=tuple(map(exp, ends(estimates.whole))), slower=state.is_slower, even=exp(state.even) - 1,
         steps=[step(gap) for gap in sure],
         open=[OpenGap(after=names[gap.first], last=names[gap.last], share=share(gap)) for gap in unsure],
-        failed=[names[i] for i in sorted(state.excluded)], n_built=2 + len(estimates.between),
+        failed=[names[i] for i in sorted(state.failing)], n_built=2 + len(estimates.between),
         n=sum(2 + (block.version is not None) for block in state.blocks), noise=estimates.sigma,
         n_more=None if state.is_decided else state.n_more,
     )  # fmt: skip

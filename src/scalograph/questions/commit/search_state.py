@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import log, log1p, sqrt
 from typing import Any
 
-from scalograph.design.search_steps import Configuration, Search, searched_factor
+from scalograph.design.search_steps import FAILURES, Configuration, ExcludingState, Search, searched_factor
 from scalograph.errors import StudyError
 from scalograph.questions.commit.model import Block, Effect, Effects, effects
 from scalograph.study.model import Study
@@ -19,8 +19,8 @@ ERROR = 0.0005
 LEAST, MOST_BLOCKS, CONFIRMED = 2, 24, 4
 # Half width of the share of a step that is narrow enough, and blocks of its sides that are made for it at most.
 NARROW, MOST_CONFIRMED = 0.10, 12
-# Failures that exclude a version: what does not build has one cause, what does not run may have another.
-FAILURES = 2
+# Failures in a row that end a search where an end fails: a killed run is no broken commit.
+FAILURES_OF_ENDS = 5
 # Runs at most; a change that is smaller counts as none, unless the study sets a precision.
 MOST, EVEN = 600, 0.02
 # A further step is looked for where it is surely above this share of the whole change.
@@ -37,23 +37,21 @@ class Gap:
     open: Sequence[int]
 
 
-class CommitState:
+class CommitState(ExcludingState):
     """State of a search for steps: pure in the observations, in their order. A level is the index of a version.
 
     Attributes:
         names: of the versions, in order.
         blocks: log times of all complete blocks.
         effects: what they say; None before two are complete.
-        excluded: versions that failed.
     """
 
     def __init__(self, names: Sequence[str], even: float | None = None) -> None:
         """Begin with the names of the versions, in order; `even` is a change that counts as none, as a share."""
+        super().__init__()
         self.names, self.even = names, log1p(EVEN if even is None else even)
-        self._failures: dict[int, int] = {}
         self.blocks: list[Block] = []
         self.effects: Effects | None = None
-        self.excluded: set[int] = set()
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -62,7 +60,7 @@ class CommitState:
     @property
     def has_failed(self) -> bool:
         """Tell whether an end failed: nothing can be compared with it."""
-        return self.ends[1] in self.excluded
+        return self.ends[1] in self.failing
 
     @property
     def is_slower(self) -> bool:
@@ -116,25 +114,27 @@ class CommitState:
 
     def observe(self, level: int, score: Any) -> str | None:
         good, version, bad = score
+        self._failures.pop(level, None)
         self.blocks.append(Block(level, good, version, bad))
         if len(self.blocks) > 1:
             self.effects = effects(self.blocks)
         return None
 
-    def observe_failure(self, level: int) -> str | None:
-        """Observe a block without a score; the second one excludes its version."""
-        self._failures[level] = self._failures.get(level, 0) + 1
-        if self._failures[level] != FAILURES:
-            return None
-        self.excluded.add(level)
-        return f"{self.names[level]} failed {FAILURES} times: excluded"
+    def level_name(self, level: int) -> str:
+        return self.names[level]
+
+    def _most_failures(self, level: int) -> int:
+        return FAILURES_OF_ENDS if level in self.ends else FAILURES
+
+    def _exclude(self, level: int) -> None:
+        """Go on without a version: nothing that was observed changes."""
 
     def gaps(self) -> list[Gap]:
         """Return the gaps between measured versions, in order."""
         assert self.effects is not None
-        measured = sorted({*self.ends, *self.effects.between} - self.excluded)
+        measured = sorted({*self.ends, *self.effects.between} - self.failing)
         return [
-            Gap(a, b, self.effects.change(a, b, self.ends), [i for i in range(a + 1, b) if i not in self.excluded])
+            Gap(a, b, self.effects.change(a, b, self.ends), [i for i in range(a + 1, b) if i not in self.failing])
             for a, b in pairwise(measured)
         ]
 

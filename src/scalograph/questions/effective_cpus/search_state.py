@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from scalograph.design.search_steps import Configuration, Search, count_levels, searched_factor
+from scalograph.design.search_steps import Configuration, ExcludingState, Search, count_levels, searched_factor
 from scalograph.questions.effective_cpus.model import LEAST_RUNS, Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Bisection, search
@@ -16,11 +16,9 @@ N_START = 5
 MOST_MODEL = 24
 # Runs at most: 24 for the model, as many again for the search without one.
 MOST = 48
-# Failures that exclude a level.
-FAILURES = 2
 
 
-class EffectiveCpusState:
+class EffectiveCpusState(ExcludingState):
     """State of a search for effective CPUs: pure in levels, seed and observations, in their order.
 
     Attributes:
@@ -30,9 +28,9 @@ class EffectiveCpusState:
     """
 
     def __init__(self, levels: Sequence[int], seed: int, rounds: bool) -> None:
+        super().__init__()
         self._levels, self._rounds = sorted(levels), rounds
         self._start = first_levels(self._levels, seed)
-        self._failures: dict[int, int] = {}
         # Up to hundreds of CPUs there are more programs than can be weighed after each run.
         self._without_model = bool(self._levels) and most_runs(self._levels[-1], rounds) < MOST_MODEL
         self.k: list[int] = []
@@ -63,16 +61,12 @@ class EffectiveCpusState:
         self.times.append(time / level if self._rounds else time)
         return self._update()
 
-    def observe_failure(self, level: int) -> str | None:
-        """Observe a run without a score; the second one excludes its level, and that level's scores."""
-        self._failures[level] = self._failures.get(level, 0) + 1
-        if self._failures[level] != FAILURES:
-            return None
+    def _exclude(self, level: int) -> str | None:
         kept = [(k, time) for k, time in zip(self.k, self.times, strict=True) if k != level]
         self.k, self.times = [k for k, _ in kept], [time for _, time in kept]
         self._levels.remove(level)
-        notes = (f"level {level} failed {FAILURES} times: excluded", self._update())
-        return "; ".join(note for note in notes if note)
+        note = self._update()
+        return note and f"; {note}"
 
     def _update(self) -> str | None:
         self.result = None

@@ -3,28 +3,28 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.errors import StudyError
-from scalograph.questions.asked import AskedFactors, Option, check_share
-from scalograph.study.levels import LevelsError, parse_levels
+from scalograph.questions.asked import (
+    ARGUMENTS,
+    AskedFactors,
+    Option,
+    TunableOption,
+    check_share,
+    name_factor,
+    option_words,
+    refuse_twice,
+    split_assignment,
+    split_levels,
+    varied_variables,
+)
 from scalograph.study.scalars import Level, format_value
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
 
-ARGUMENTS = "arguments"
 _FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
-_CONTROLLED = re.compile(r"([^=]+)=(.+)", re.DOTALL)
-
-
-class TunableOption(NamedTuple):
-    """A tunable: its factor, what sets it (None: the template), its title, its levels."""
-
-    name: str
-    control: str | None
-    title: str
-    levels: list[Level]
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,16 @@ class TunablesOptions:
 
     def factors(self) -> AskedFactors:
         """Make a factor of each setting, its first level the default. Raises StudyError where there is none."""
-        knobs = [*_options(self.option), *_variables(self.env), *_kernel(self.sysctl), *_templates(self.factor)]
+        knobs = [
+            *option_words(self.option),
+            *varied_variables(self.env),
+            *_kernel(self.sysctl),
+            *_templates(self.factor),
+        ]
         if not knobs:
             expected = "one or more of --option, --env, --sysctl, --factor"
             raise StudyError.one("tunables", "no setting to vary", expected, "such as --env MALLOC_ARENA_MAX=1,2,8")
-        names = [knob.name for knob in knobs]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise StudyError.one("tunables", f"{twice} is given twice", "", "give all its levels together")
+        refuse_twice("tunables", (knob.name for knob in knobs))
         return AskedFactors(
             levels={knob.name: ",".join(format_value(level) for level in knob.levels) for knob in knobs},
             lists={knob.name: knob.levels for knob in knobs},
@@ -81,27 +84,11 @@ def figures(findings: "Findings") -> dict[str, Any]:
     return {"matter": [factor.factor for factor in part.matter], **part.model_dump(mode="json", exclude={"factors"})}
 
 
-def _options(texts: Sequence[str] | None) -> Iterator[TunableOption]:
-    for text in texts or ():
-        levels = _levels("--option", text)
-        levels = levels if len(levels) > 1 else ["", *levels]
-        words = [level if isinstance(level, str) else format_value(level) for level in levels]
-        title = words[-1] if words[0] == "" else " or ".join(words)
-        yield TunableOption(_name(words[-1]), ARGUMENTS, title, [*words])
-
-
-def _variables(texts: Sequence[str] | None) -> Iterator[TunableOption]:
-    for text in (text for text in texts or () if "=" in text):
-        name, levels = _split_levels("--env", text)
-        if len(levels) > 1:
-            yield TunableOption(_name(name), f"env:{name}", name, levels)
-
-
 def _kernel(texts: Sequence[str] | None) -> Iterator[TunableOption]:
     for text in texts or ():
-        name, levels = _split_levels("--sysctl", text)
+        name, levels = split_assignment("--sysctl", text)
         values: list[Level] = [format_value(level) for level in levels]
-        yield TunableOption(_name(name.rpartition(".")[2]), f"sysctl:{name}", name, values)
+        yield TunableOption(name_factor(name.rpartition(".")[2]), f"sysctl:{name}", name, values)
 
 
 def _templates(texts: Sequence[str] | None) -> Iterator[TunableOption]:
@@ -109,28 +96,4 @@ def _templates(texts: Sequence[str] | None) -> Iterator[TunableOption]:
         match = _FACTOR.fullmatch(text)
         if match is None:
             raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS", "such as size=64,256")
-        yield TunableOption(match[1], None, match[1], _levels("--factor", match[2]))
-
-
-def _split_levels(option: str, text: str) -> tuple[str, list[Level]]:
-    match = _CONTROLLED.fullmatch(text)
-    if match is None:
-        raise StudyError.one(option, f"{text[:80]!r}", "NAME=LEVELS, the default first", "such as NAME=1,2")
-    return match[1].strip(), _levels(option, match[2])
-
-
-def _levels(option: str, text: str) -> list[Level]:
-    try:
-        return parse_levels(text)
-    except LevelsError as error:
-        raise StudyError.one(option, str(error)) from error
-
-
-def _name(text: str) -> str:
-    """Name a factor after what it sets.
-
-    >>> _name("-XX:+UseParallelGC"), _name("MALLOC_ARENA_MAX")
-    ('xx-useparallelgc', 'malloc_arena_max')
-    """
-    plain = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-_")
-    return (plain if plain[:1].isalpha() else f"option-{plain}")[:64].rstrip("-")
+        yield TunableOption(match[1], None, match[1], split_levels("--factor", match[2]))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import sqrt
 from statistics import fmean
 
+from scalograph.analysis.crossing import CREDIBLE, SURE
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, SampleMap, tabulate
 from scalograph.findings.sample import read_named_records, replay_runs
@@ -11,8 +12,8 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, TableDoc
 from scalograph.questions.within_limit.claim import limit_claim
 from scalograph.questions.within_limit.document import LimitedRun, WithinLimit
-from scalograph.questions.within_limit.model import CREDIBLE, SURE
 from scalograph.questions.within_limit.search_state import begin
+from scalograph.study.responses import limits_of
 from scalograph.text.warning_catalog import Caveat
 from scalograph.verdict.little import driver_load
 
@@ -65,6 +66,7 @@ def limit_document(table: Table) -> WithinLimit | None:
         location = Estimate(None, None, None, CREDIBLE, crossing.n, METHOD, outside)
     return WithinLimit(
         factor=search.what, response=table.view.primary, limit=limit, decided=crossing.is_known,
+        others={name: x for name, x in limits_of(table.study).items() if name != table.view.primary},
         crossing=location, highest=highest, always=crossing.always, never=crossing.never,
         answered=answered_share(table, search.what, highest) if highest is not None else None,
         runs=[LimitedRun(level=n, over=over) for n, over in zip(state.at, state.over, strict=True)],

@@ -2,21 +2,21 @@
 
 from typing import Any
 
+from scalograph.analysis.crossing import SURE
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.questions.claims import case, missing_response, state, why_unanswerable
+from scalograph.questions.claims import case, limit_texts, missing_response, state, why_unanswerable
 from scalograph.questions.within_limit.document import WithinLimit
-from scalograph.questions.within_limit.model import SURE
 from scalograph.text.cell_numbers import is_resolved
 from scalograph.text.format import level_text, number
 from scalograph.text.scale import scale_for
-from scalograph.text.short_names import COUNTS, is_counted
+from scalograph.text.short_names import COUNTS, is_counted, join_names
 
 FORMS = {
-    "met": "The {limit} limit of {response} is met up to [[{factor} ]]{crossing:quantity}.",
-    "always": "The {limit} limit of {response} is met at all tested levels, up to [[{factor} ]]{most} {unit}.",
-    "never": "The {limit} limit of {response} is not met at [[{factor} ]]{least} {unit}, the lowest tested level.",
+    "met": "{limits} met up to [[{factor} ]]{crossing:quantity}.",
+    "always": "{limits} met at all tested levels, up to [[{factor} ]]{most} {unit}.",
+    "never": "{limits} not met at [[{factor} ]]{least} {unit}, the lowest tested level.",
     "open": "Inconclusive: after {n} runs, the {limit} limit of {response} may be reached at"
     " [[{factor} ]]{low} to {high} {unit}. Use longer runs.",
     "queue": "At that level {answered:percent} of requests are answered; a longer window would find a lower level.",
@@ -39,10 +39,18 @@ def limit_claim(table: Table, samples: SampleMap, result: WithinLimit | None) ->
         "factor": "" if is_noun else title, "unit": unit, "crossing": (result.crossing, unit), "low": low,
         "high": high, "least": levels[0], "most": levels[-1], "n": len(result.runs), "answered": result.answered,
     }  # fmt: skip
+    values["limits"] = _limits(table, result, values)
     names = [_case(result)]
     names += ["queue"] if result.answered is not None and names != ["open"] else []
     shown = _matrix(result, names[0], values)
     return state(FORMS, [case(name, **values) for name in names], shown, f"response {result.response}")
+
+
+def _limits(table: Table, result: WithinLimit, values: dict[str, Any]) -> str:
+    """Name all limits, with the verb that a sentence goes on from."""
+    if not result.others:
+        return f"The {values['limit']} limit of {values['response']} is"
+    return f"The limits of {join_names(limit_texts(table, '{response} ({limit})'))} are"
 
 
 def _case(result: WithinLimit) -> str:

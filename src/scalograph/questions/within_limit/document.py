@@ -10,7 +10,7 @@ class LimitedRun(Model):
     """One run of the search."""
 
     level: int
-    over: float = Field(description="its response over the limit")
+    over: float = Field(description="its response over the limit; of several the worst")
 
 
 class WithinLimit(Model):
@@ -19,6 +19,7 @@ class WithinLimit(Model):
     factor: str
     response: str
     limit: float = Field(description="in the unit of the response")
+    others: dict[str, float] = Field(default={}, max_length=16, description="further responses, and their limits")
     decided: bool
     crossing: Estimate = Field(description="level at which the typical response is at its limit")
     highest: int | None = Field(default=None, description="highest level of the study that meets it, most probably")

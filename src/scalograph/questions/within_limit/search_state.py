@@ -2,17 +2,25 @@
 
 from collections.abc import Sequence
 
-from scalograph.design.search_steps import Configuration, Search, count_levels, searched_factor
-from scalograph.questions.within_limit.model import Crossing, Posterior, posterior
+from scalograph.analysis.crossing import Crossing, Posterior, posterior
+from scalograph.design.search_steps import (
+    Configuration,
+    ExcludingState,
+    Search,
+    count_above,
+    count_levels,
+    searched_factor,
+    unreached_levels,
+)
 from scalograph.study.model import Study
 from scalograph.study.responses import primary_response
 
 # Where the first runs are, as shares of the range by its log; and where the next ones, of the crossing's probability.
 FIRST, NEXT = (0.5, 0.8, 0.2), (0.5, 0.3, 0.7)
-MOST, FAILURES = 15, 2
+MOST = 15
 
 
-class LimitState:
+class LimitState(ExcludingState):
     """State of a search for a limit: pure in levels and observations, in their order.
 
     Attributes:
@@ -21,9 +29,9 @@ class LimitState:
     """
 
     def __init__(self, levels: Sequence[int], limit: float) -> None:
+        super().__init__()
         self._levels, self._limit = sorted(levels), limit
         self._first = first_levels(self._levels)
-        self._failures: dict[int, int] = {}
         self.at: list[int] = []
         self.over: list[float] = []
         self.crossing: Crossing | None = None
@@ -53,17 +61,11 @@ class LimitState:
         self._update()
         return None
 
-    def observe_failure(self, level: int) -> str | None:
-        """Observe a run without a score; the second one excludes the level, and all above that have none."""
-        self._failures[level] = self._failures.get(level, 0) + 1
-        if self._failures[level] != FAILURES:
-            return None
-        above = level > max(self.at, default=level - 1)
-        out = [n for n in self._levels if n == level or (above and n > level)]
+    def _exclude(self, level: int) -> str:
+        out = unreached_levels(self._levels, level, self.at)
         self._levels = [n for n in self._levels if n not in out]
         self._update()
-        rest = f", and the {len(out) - 1} levels above it" if len(out) > 1 else ""
-        return f"level {level} failed {FAILURES} times: excluded{rest}"
+        return count_above(len(out))
 
     def _update(self) -> None:
         if len(self._levels) > 1 and self.at:

@@ -119,10 +119,14 @@ def _command(launch: Launch, folder: Path) -> dict[str, Any]:
     return {
         "argv": list(launch.argv), "copies": launch.copies, "cwd": str(folder), "env": dict(launch.env),
         "cpus": list(launch.cpus) if launch.cpus else None, "policy": launch.policy, "priority": launch.priority,
-        "nice": launch.nice, **({"cgroup": launch.cgroup} if launch.cgroup else {}),
+        "nice": launch.nice, **_cgroup_field(launch.cgroups),
         **({"stdin": launch.stdin} if launch.stdin else {}),
         **({"ok_exits": list(launch.ok_exits)} if launch.ok_exits != (0,) else {}),
     }  # fmt: skip
+
+
+def _cgroup_field(folders: Sequence[str]) -> dict[str, Any]:
+    return {"cgroup": folders[0] if len(folders) == 1 else list(folders)} if folders else {}
 
 
 def _service_fields(launch: Launch) -> dict[str, Any]:

@@ -208,6 +208,35 @@ def test_a_server_of_ones_own_gets_a_port_and_the_driver_its_address() -> None:
     assert study["responses"]["server_cpu"]["from"] == "process.server.cpu_percent"
 
 
+def test_a_body_headers_and_a_mix_are_what_the_driver_sends(tmp_path: Path) -> None:
+    (tmp_path / "body").write_text('{"a": 1}')
+    sent = made(post=PAGE, serve="./app {port}", body=f"@{tmp_path / 'body'}", header=["A: b", "C: d"])
+    parameters = sent["workload"]["process"][1]["parameters"]
+    assert {name: parameters[name] for name in ("method", "headers", "body")} == {
+        "method": "POST", "headers": "A: b\nC: d", "body": '{{"a": 1}}',
+    }  # fmt: skip
+    (tmp_path / "mix.toml").write_text("")
+    mixed = made(get=PAGE, serve="./app {port}", mix=tmp_path / "mix.toml", rate="5", arrivals="constant")
+    parameters = mixed["workload"]["process"][1]["parameters"]
+    assert (parameters["mix"], parameters["arrivals"]) == (str(tmp_path / "mix.toml"), "constant")
+
+
+def test_limits_are_searched_and_a_limited_server_has_them_alone() -> None:
+    study = made(get=PAGE, serve="./app {port}", limit=["errors<0.1%", "p99<50ms"], rate="10:5000")
+    responses = study["responses"]
+    assert (study["question"], [*responses][:2]) == ("within-limit", ["p99", "error_share"])
+    assert (responses["p99"]["limit"], responses["error_share"]["limit"]) == (5e7, 0.1)
+    assert {response["better"] for response in [*responses.values()][2:]} == {"none"}
+    sized = made(get=PAGE, serve="./app {port}", limit=["p99<50ms"], rate="100", cpus="1", quota="0.1:1", memory="64M")
+    assert (sized["question"], sized["factors"]["rate"]["levels"]) == ("size", "100")
+    assert sized["factors"]["quota"]["levels"].startswith("0.1,0.102,")
+    limited = made(get=PAGE, serve="./app {port}", quota="0.5,1", memory="64M", placement="scatter", cpus="1")
+    server, driver = limited["workload"]["process"]
+    assert (server["quota"], server["memory"]) == ("{quota}", "{memory}") and "quota" not in driver
+    assert limited["factors"]["memory"] == {"levels": "64", "title": "memory limit", "unit": "MiB"}
+    assert limited["factors"]["placement"]["control"] == "placement"
+
+
 @pytest.mark.parametrize(("ready", "expected"), [
     ("http://127.0.0.1:{port}/up", {"http": "http://127.0.0.1:{port}/up"}),
     ("line:listens on {port}: yes", {"line": "listens on {port}: yes"}),

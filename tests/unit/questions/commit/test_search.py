@@ -55,7 +55,7 @@ def test_two_steps_are_placed_the_larger_first() -> None:
 
 def test_versions_that_fail_widen_the_set_and_are_not_measured_again() -> None:
     state = search(30, [(15, 1.2)], broken=(13, 14, 15))
-    assert named(state) == [(12, 16)] and state.excluded <= {13, 14, 15}
+    assert named(state) == [(12, 16)] and state.failing <= {13, 14, 15}
 
 
 @pytest.mark.parametrize(("factor", "is_even"), [(1.0, True), (0.8, True)])

@@ -91,3 +91,18 @@ def test_a_search_that_ends_early_is_inconclusive(tmp_path: Path) -> None:
     part, said = asked(tmp_path, queue)
     assert not part.decided and not said.answered and [*cases_of(said)] == ["open"]
     assert cases_of(said)["open"]["n"] == len(part.runs)
+
+
+def test_of_several_limits_the_worst_decides(tmp_path: Path) -> None:
+    class Failing(Queue):
+        def record(self, levels: Configuration, wall: float, **figures: Any) -> Record:
+            share = [0.0 if float(levels["rate"]) < 200 else 5.0 * float(levels["rate"]) / 250]
+            return record(1.0, 1.0, values={"p90_ns": [wall * 1e9], "error_percent": share}, **figures)
+
+    errors = {"from": "value.error_percent", "unit": "%", "limit": 5.0, "title": "errors"}
+    study = a_study(RATES, question="within-limit", seed=3, responses={"p90": P90, "errors": errors})
+    _, found = simulated.run(tmp_path, Failing(full_at(500)), study, 2)
+    part, said = part_of(found, "within-limit", WithinLimit), claim_of(found)
+    assert part.others == {"errors": 5.0} and part.decided
+    assert part.crossing.value == pytest.approx(250, rel=0.08), "p90 alone is met up to 400"
+    assert said.sentences[0].startswith("The limits of p90 (2 s) and errors (5%) are met up to")

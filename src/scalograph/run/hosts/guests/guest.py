@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace as replace_part
 
-from scalograph.control import capacity, isolation, tasks
+from scalograph.control import capacity, isolation, memory, tasks
 from scalograph.control.apply import apply
 from scalograph.control.control import HeldSetting, Launch, Level
 from scalograph.control.ext_scheduler import OPERATIONS, STATE, scheduler_name
@@ -279,11 +279,11 @@ def _refuse_unprintable(*paths: Path) -> None:
 def guest_facts(machine: HostFacts) -> HostFacts:
     """Return what a guest is: the CPUs of the machine, each a core of its own, and half of its memory."""
     cpus = tuple(CpuFact(cpu=n, core=n) for n in range(machine.n_cpus))
-    outside = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS), _OUTSIDE)
+    outside = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS, memory.MEMORY), _OUTSIDE)
     same = ("distribution", "compiler", "architecture", "cpu_model", "jvms", "schedulers")
     kept = {name: getattr(machine, name) for name in same}
-    memory = min(_MOST_MEMORY, (machine.memory_bytes or _MOST_MEMORY) // 2)
-    return HostFacts(cpus=cpus, memory_bytes=memory, hypervisor="QEMU", refused=outside, accelerator="tcg", **kept)
+    half = min(_MOST_MEMORY, (machine.memory_bytes or _MOST_MEMORY) // 2)
+    return HostFacts(cpus=cpus, memory_bytes=half, hypervisor="QEMU", refused=outside, accelerator="tcg", **kept)
 
 
 def has_virtualization(root: Path = Path("/")) -> bool:

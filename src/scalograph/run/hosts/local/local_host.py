@@ -11,7 +11,8 @@ from scalograph.control import apply, held_settings
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.kernel_files import refuse_fixed_layout, refuse_unmet
-from scalograph.control.process_cpus import apply_quotas
+from scalograph.control.memory import add_memory_use
+from scalograph.control.process_cpus import apply_limits
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
@@ -269,12 +270,17 @@ class LocalHost:
         return record.replace_counters(counter_changes(before, read_counters())) if spec.counted else record
 
     def _run_services(self, spec: Specification, folder: Path) -> Record:
-        if not is_named(spec.launches):
-            return self._run_probe(spec, folder)
         if spec.keeps_services and has_services(spec.launches):
             return self._services.measure(spec, folder)
-        with scratch("state") as state, apply_quotas(spec.launches) as launches:
-            filled = replace(spec, launches=fill_launches(launches, state))
+        with apply_limits(spec.launches) as launches:
+            record = self._run_limited(replace(spec, launches=launches), folder)
+            return add_memory_use(record, launches)
+
+    def _run_limited(self, spec: Specification, folder: Path) -> Record:
+        if not is_named(spec.launches):
+            return self._run_probe(spec, folder)
+        with scratch("state") as state:
+            filled = replace(spec, launches=fill_launches(spec.launches, state))
             return fail_if_disk_full(self._run_probe(filled, folder), state)
 
     def _run_probe(self, spec: Specification, folder: Path) -> Record:

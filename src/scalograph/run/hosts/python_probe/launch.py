@@ -167,8 +167,8 @@ def _set_up(spec: Spec, copy: Copy, pipes: Mapping[str, int]) -> Iterator[str]:
     """Set this process up in the order that privileges allow; yield which field the next step may have refused."""
     command, ids = copy.command, None if spec.user is None else _user_ids(spec.user)
     yield "cgroup"
-    if command.cgroup is not None:
-        (Path(command.cgroup) / "cgroup.procs").write_text("0")
+    for folder in [command.cgroup] if isinstance(command.cgroup, str) else command.cgroup or ():
+        (Path(folder) / "cgroup.procs").write_text("0")
     yield "copies"
     tree.reset_signals()
     os.setsid()

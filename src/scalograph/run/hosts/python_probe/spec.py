@@ -98,6 +98,9 @@ def _is_running(value: object) -> object:
 
 _FLAG = Rule(lambda value: isinstance(value, bool), "true or false")
 _PATH = Rule(lambda value: _text(4096).accepts(value) and value.startswith("/"), "an absolute path")
+_CGROUPS = Rule(
+    lambda value: _PATH.accepts(value) or _list(_PATH, 1, 2).accepts(value), "an absolute path, or a list of 1 or 2"
+)
 _STDOUT = Rule(
     lambda value: value in ("null", "capture", "pipe", "tty") or _PATH.accepts(value),
     "null, capture, pipe, tty, or an absolute path",
@@ -128,7 +131,7 @@ class Command(NamedTuple):
     policy: Annotated[str | None, _choice("other", "batch", "idle", "fifo", "rr", "ext")] = None
     priority: Annotated[int, integer(0, 99)] = 0
     nice: Annotated[int | None, integer(-20, 19)] = None
-    cgroup: Annotated[str | None, _PATH] = None
+    cgroup: Annotated[str | Sequence[str] | None, _CGROUPS] = None
     name: Annotated[str, _SERVICE_NAME] = ""
     role: Annotated[str, _choice("driver", "service")] = "driver"
     ready: Annotated[Mapping[str, Any] | None, _READY] = None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from scalograph.control import capacity, isolation, tasks
+from scalograph.control import capacity, isolation, memory, tasks
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.machine_control import MACHINE_SETTINGS
 from scalograph.control.scheduler import EXT, NEGATIVE_NICE, REAL_TIME, why_no_ext
@@ -118,7 +118,7 @@ def read_facts(name: str, remote: RemoteFacts, capabilities: Capabilities) -> Ho
         if capability not in granted:
             raise _facts_error(name, f"a probe that does not tell of {capability}")
     real_time, nice = (granted[capability] for capability in _CAPABILITIES)
-    refused = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS, MACHINE_SETTINGS), _THERE)
+    refused = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS, memory.MEMORY, MACHINE_SETTINGS), _THERE)
     refused |= {
         name: item.why or "" for name, item in ((REAL_TIME, real_time), (NEGATIVE_NICE, nice)) if not item.granted
     }

@@ -1,17 +1,21 @@
 """A test of scaling: which intervals pass, which fail, and what is skipped."""
 
+import importlib
+import inspect
 import json
+import os
 import subprocess
 from functools import partial
+from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
 import pytest
 
 import scalograph
-from scalograph.cli import scaling_assertion
-from scalograph.cli.scaling_assertion import judge_speedup
 from scalograph.errors import Exit
+from scalograph.notebook import scaled_function, scaling_assertion
+from scalograph.notebook.scaling_assertion import judge_speedup
 from tests.kit.refusals import refuses
 
 
@@ -43,3 +47,41 @@ def test_wrong_arguments_and_a_command_that_fails_are_told(monkeypatch: pytest.M
     monkeypatch.setattr(scaling_assertion.subprocess, "run", lambda *_, **__: ended)
     with pytest.raises(AssertionError, match=r"^the command exited with 3$"):
         scalograph.assert_scales(["./prog", "{threads}"], at_least=1)
+
+
+MODULE = """
+from pathlib import Path
+from scalograph import scales
+
+class Group:
+    @staticmethod
+    @scales(threads=(1, 3), at_least=1.2, runs=7)
+    def test_it(threads):
+        "It says with how many."
+        Path(__file__).with_name("called").write_text(str(threads))
+
+test_it = Group.test_it
+"""
+
+
+def test_a_decorated_function_is_a_test_whose_runs_call_it_in_a_fresh_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "test_group.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked: list[Any] = []
+    monkeypatch.setattr(scaled_function, "assert_scales", lambda *words, **named: asked.append((words, named)))
+    module = importlib.import_module("test_group")
+    assert module.test_it.__name__ == "test_it" and module.test_it.__doc__ == "It says with how many."
+    assert not inspect.signature(module.test_it).parameters, "pytest would look for a fixture"
+    module.test_it()
+    ((command, threads, at_least), named) = asked[0]
+    assert (threads, at_least, named["runs"]) == ((1, 3), 1.2, 7) and "--events" in named["options"]
+    path = next(word for word in named["options"] if word.startswith("PYTHONPATH=")).partition("=")[2]
+    argv = [word.replace("{threads}", "3") for word in command]
+    env = {**os.environ, "PYTHONPATH": path, "SCALOGRAPH_EVENTS": str(tmp_path / "events")}
+    subprocess.run(argv, env=env, check=True, cwd=tmp_path / "..")
+    assert (tmp_path / "called").read_text() == "3"
+    ready, iteration = (tmp_path / "events").read_text().splitlines()
+    start, end = map(int, iteration.split()[2:4])
+    assert ready == "ready" and start <= end

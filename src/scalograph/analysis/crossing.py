@@ -54,8 +54,12 @@ class Crossing:
         return max(self.always, self.never) >= SURE or self.inside <= 1 or self.high <= WIDEST * self.low
 
 
-def posterior(levels: Sequence[float], over: Sequence[float], ends: tuple[float, float]) -> "Posterior":
+def posterior(
+    levels: Sequence[float], over: Sequence[float], ends: tuple[float, float], lost: float = LOST
+) -> "Posterior":
     """Weigh all crossings in the searched range, by level and response over the limit of each run.
+
+    `lost` is the share of runs that tell nothing.
 
     >>> seen = posterior([50, 100, 200, 90, 110, 100], [0.5, 1.0, 2.0, 0.9, 1.1, 1.0], (10, 1000))
     >>> found = seen.crossing([50, 90, 100, 110, 200])
@@ -67,19 +71,19 @@ def posterior(levels: Sequence[float], over: Sequence[float], ends: tuple[float,
     slope, noise = SLOPES[:, None, None], NOISES[None, :, None]
     logs = np.zeros((SLOPES.size, NOISES.size, N_PLACES))
     for at, value in zip(x, y, strict=True):
-        logs += np.log(_likelihood(slope * (at - places), float(value), noise))
+        logs += np.log(_likelihood(slope * (at - places), float(value), noise, lost))
     weights = np.exp(TEMPER * (logs - logs.max())).sum(axis=(0, 1))
     return Posterior(places, weights / weights.sum(), ends, x.size)
 
 
-def _likelihood(mean: FloatArray, value: float, noise: FloatArray) -> FloatArray:
+def _likelihood(mean: FloatArray, value: float, noise: FloatArray, lost: float) -> FloatArray:
     """Return the likelihood of one run: of its distance where it is near, else of its side, which noise may hide."""
     if abs(value) > NEAR:
         hidden = stdtr(DF, -abs(value) / noise)
-        return np.asarray(np.where(mean * value > 0, 1 - hidden, hidden) * (1 - LOST) + LOST)
+        return np.asarray(np.where(mean * value > 0, 1 - hidden, hidden) * (1 - lost) + lost)
     t = (value - mean) / noise
     density = 0.375 * (1 + t * t / DF) ** (-(DF + 1) / 2) / noise
-    return np.asarray((1 - LOST) * density + LOST)
+    return np.asarray((1 - lost) * density + lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class Posterior:
     def quantile(self, share: float) -> float:
         return exp(float(np.interp(share, np.cumsum(self.weights), self.places)))
 
-    def crossing(self, levels: Sequence[int]) -> Crossing:
+    def crossing(self, levels: Sequence[float]) -> Crossing:
         """Summarize the posterior for a study with these levels."""
         low, high = (self.quantile((1 + end * CREDIBLE) / 2) for end in (-1, 1))
         always = float(self.weights[self.places > log(self.ends[1])].sum())

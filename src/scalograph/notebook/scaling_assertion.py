@@ -13,13 +13,15 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import Exit
 from scalograph.text.quantities import times
 
+# Another test may measure: one at a time does.
+_WAIT = ("--wait-lock", "10m")
 # With these `measure` prints a document; a busy machine ends in NO_ANSWER.
 _MEASURED = (Exit.DONE, Exit.NO_ANSWER, Exit.CONFIGURATION_FAILED)
 
 
 def assert_scales(
     command: Sequence[str], threads: Sequence[int] = (1, 2, 4), at_least: float = 1.5, *, runs: int = 10,
-    budget: str = "5min", per_worker: bool = False,
+    budget: str = "5min", per_worker: bool = False, options: Sequence[str] = (),
 ) -> Estimate:  # fmt: skip
     """Assert the speedup of a command with the most threads over the fewest.
 
@@ -34,6 +36,7 @@ def assert_scales(
         runs: of each count.
         budget: no block of runs begins past it.
         per_worker: whether each thread does the same work; else all counts do.
+        options: further options of `measure`.
 
     Returns:
         The speedup, with its interval.
@@ -51,8 +54,8 @@ def assert_scales(
     n_cpus = len(os.sched_getaffinity(0))
     if at_least > n_cpus:
         raise SkipTest(f"a speedup of {at_least:g} takes more CPUs than the {n_cpus} that there are")
-    options = ["--threads", ",".join(map(str, counts)), "--runs", str(runs), "--budget", budget]
-    return judge_speedup(_measure([*options, *(["--per-worker"] if per_worker else []), "--", *command]), at_least)
+    swept = ["--threads", ",".join(map(str, counts)), "--runs", str(runs), "--budget", budget, *_WAIT, *options]
+    return judge_speedup(_measure([*swept, *(["--per-worker"] if per_worker else []), "--", *command]), at_least)
 
 
 def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
