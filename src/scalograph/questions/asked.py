@@ -206,7 +206,7 @@ def amount_levels(text: str, amount: str) -> list[float]:
     Raises StudyError: no such range, told of the option.
 
     >>> amount_levels("0.5:0.55", "quota"), amount_levels("1M:1.04M", "memory")
-    ([0.5, 0.51, 0.52, 0.53, 0.539, 0.55], [1.0, 1.02, 1.04])
+    ([0.5, 0.51, 0.519, 0.529, 0.54, 0.55], [1.0, 1.02, 1.04])
     """
     match, (read, example) = _AMOUNTS.fullmatch(text.strip()), _READ[amount]
     try:

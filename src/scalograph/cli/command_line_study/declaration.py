@@ -264,6 +264,7 @@ def _title(study: CommandStudy) -> str:
 def _map_problem(problem: Problem) -> Problem:
     key = _WHERE.sub("", problem.where)
     room, _, rest = key.partition(".")
+    room = room.partition("[")[0]
     part = re.split(r"[.\[]", rest)[0].replace("_", "-")
     where = _OPTIONS.get(room, key).format(part)
     if room == "factors" and part in (*WORKERS, "cpus", *LIMITS):
