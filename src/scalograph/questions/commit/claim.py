@@ -8,7 +8,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase
 from scalograph.questions.claims import case, state
-from scalograph.questions.commit.document import Commits, CommitStep, Interval
+from scalograph.questions.commit.document import FIGURE, Commits, CommitStep, Interval
 from scalograph.text.answer_form import change_cell
 from scalograph.text.quantities import count_noun, two_digits
 
@@ -33,7 +33,8 @@ def commit_claim(table: Table, result: Commits | None) -> Claim:
     if result is None:
         failed = sum(row.status != "ok" for row in table.rows)
         return state(FORMS, [case("no answer", n=len(table.rows), failed=failed)])
-    return state(FORMS, [*_cases(result)], _matrix(table, result))
+    figure = FIGURE if len(result.versions) > 1 else ""
+    return state(FORMS, [*_cases(result)], _matrix(table, result), figure)
 
 
 def commit_name(version: str) -> str:

@@ -5,6 +5,7 @@ from pydantic import Field
 from scalograph.protocol.plain import Model
 
 Interval = tuple[float, float, float]
+FIGURE = "commits"  # of the measured versions
 
 
 class CommitStep(Model):
@@ -25,6 +26,15 @@ class OpenGap(Model):
     share: Interval
 
 
+class MeasuredVersion(Model):
+    """A version beside the good one."""
+
+    place: int = Field(description="in the order of versions, 0 for the good one")
+    name: str
+    n: int = Field(description="blocks")
+    factor: Interval = Field(description="time over that of the good version: low end, value, high end, with 95%")
+
+
 class Commits(Model):
     """Which of the versions between a good one and a bad one made the program slower."""
 
@@ -38,6 +48,7 @@ class Commits(Model):
     even: float = Field(description="the change that counts as none, as a share")
     steps: list[CommitStep] = Field(description="the largest first")
     open: list[OpenGap]
+    versions: list[MeasuredVersion] = Field(description="but for the good one, in order")
     failed: list[str] = Field(description="versions that could not be built or run")
     n_built: int = Field(description="versions that were measured, the ends among them")
     n: int = Field(description="runs that the answer rests on")
