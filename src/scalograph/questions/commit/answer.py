@@ -7,8 +7,8 @@ from scalograph.findings.answer import Answer, SampleMap, tabulate
 from scalograph.findings.sample import replay_runs
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, TableDoc
-from scalograph.questions.commit.claim import commit_claim, commit_name
-from scalograph.questions.commit.document import Commits, CommitStep, Interval, MeasuredVersion, OpenGap
+from scalograph.questions.commit.claim import commit_claim
+from scalograph.questions.commit.document import Commits, CommitStep, Interval, MeasuredVersion, OpenGap, commit_name
 from scalograph.questions.commit.model import Effect
 from scalograph.questions.commit.search_state import ERROR, FURTHER, CommitState, Gap, begin
 from scalograph.text.warning_catalog import Caveat
@@ -23,7 +23,7 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
         flags = [] if document.decided else [Caveat("search open", {"n": document.n})]
     return Answer(
         document=document, decided=document is not None and document.decided, claim=commit_claim(table, document),
-        tables=[_measured(table, document)] if document else [], doubts=flags,
+        tables=[_versions_table(table, document)] if document else [], doubts=flags,
     )  # fmt: skip
 
 
@@ -46,9 +46,9 @@ def commits_document(factor: str, state: CommitState) -> Commits | None:
             factor=tuple(map(exp, ends(gap.change))), share=share(gap),
         )  # fmt: skip
 
-    def version(place: int) -> MeasuredVersion:
-        change = estimates.change(0, place, state.ends)
-        return MeasuredVersion(place=place, name=names[place], n=change.n, factor=tuple(map(exp, ends(change))))
+    def version(index: int) -> MeasuredVersion:
+        change = estimates.change(0, index, state.ends)
+        return MeasuredVersion(index=index, name=names[index], n=change.n, factor=tuple(map(exp, ends(change))))
 
     gaps = state.steps() if state.is_slower else []
     least = FURTHER * estimates.whole.value
@@ -59,14 +59,14 @@ def commits_document(factor: str, state: CommitState) -> Commits | None:
         whole=tuple(map(exp, ends(estimates.whole))), slower=state.is_slower, even=exp(state.even) - 1,
         steps=[step(gap) for gap in sure],
         open=[OpenGap(after=names[gap.first], last=names[gap.last], share=share(gap)) for gap in unsure],
-        versions=[version(place) for place in sorted({*estimates.between, state.ends[1]})],
+        versions=[version(index) for index in sorted({*estimates.between, state.ends[1]})],
         failed=[names[i] for i in sorted(state.failing)], n_built=2 + len(estimates.between),
         n=sum(2 + (block.version is not None) for block in state.blocks), noise=estimates.sigma,
         n_more=None if state.is_decided else state.n_more,
     )  # fmt: skip
 
 
-def _measured(table: Table, document: Commits) -> TableDoc:
+def _versions_table(table: Table, document: Commits) -> TableDoc:
     """List the measured versions in order: what each takes over the good one."""
     return tabulate("commit-versions", "Versions that were measured", document.versions, [
         (table.view.title(document.factor), "label", lambda x: commit_name(x.name)),

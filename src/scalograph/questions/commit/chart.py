@@ -4,8 +4,7 @@ from typing import Any
 
 from scalograph.protocol.figure import Figure, Plot, View
 from scalograph.protocol.findings import Findings
-from scalograph.questions.commit.claim import commit_name
-from scalograph.questions.commit.document import FIGURE, Commits, MeasuredVersion
+from scalograph.questions.commit.document import FIGURE, Commits, MeasuredVersion, commit_name
 from scalograph.text.plots import axis, hover, line
 
 TITLE = "Time of each measured commit"
@@ -36,15 +35,15 @@ def _dots(versions: list[MeasuredVersion]) -> dict[str, Any]:
         hover([commit_name(version.name), "{1:.3f} [{0:.3f}, {2:.3f}]".format(*version.factor)]) for version in versions
     ]
     dots = {"mode": "markers", "marker": {"size": 7, "color": "line-0"}, "hoverinfo": "text", "text": texts}
-    return {**line([version.place for version in versions], [*values], "line-0", 0, **dots), "error_y": bars}
+    return {**line([version.index for version in versions], [*values], "line-0", 0, **dots), "error_y": bars}
 
 
 def _steps(part: Commits) -> dict[str, Any]:
     """Return the line that begins at 1 and rises by each step, at the last version that may have brought it."""
-    places = {version.name: version.place for version in part.versions}
-    rises = sorted((places.get(step.candidates[-1], 0), step.factor[1]) for step in part.steps)
+    order = {version.name: version.index for version in part.versions}
+    rises = sorted((order.get(step.candidates[-1], 0), step.factor[1]) for step in part.steps)
     xs, ys, level = [0.0], [1.0], 1.0
-    for place, factor in rises:
-        xs += [place - 0.5, place - 0.5]
+    for index, factor in rises:
+        xs += [index - 0.5, index - 0.5]
         ys += [level, level := level * factor]
     return line([*xs, float(part.n_versions - 1)], [*ys, level], "line-1", 1.4)

@@ -1,6 +1,5 @@
 """State which commit made a program slower, by how much of the whole, and what stays open."""
 
-import re
 from collections.abc import Iterator
 
 from scalograph.analysis.estimate import Estimate
@@ -8,7 +7,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase
 from scalograph.questions.claims import case, state
-from scalograph.questions.commit.document import FIGURE, Commits, CommitStep, Interval
+from scalograph.questions.commit.document import FIGURE, Commits, CommitStep, Interval, commit_name, is_commit
 from scalograph.text.answer_form import change_cell
 from scalograph.text.quantities import count_noun, two_digits
 
@@ -25,8 +24,6 @@ FORMS = {
     "not placed": "Inconclusive: the change lies between {after} and {last}; {n} runs do not resolve its commit.",
     "no answer": "No answer: too few runs; {failed} of {n} failed.",
 }
-# Versions of a repository are named by their place, their subject and their commit; other versions as they are.
-_NAME = re.compile(r"(\d{4})-(?:(.*)-)?([0-9a-f]{10})")
 
 
 def commit_claim(table: Table, result: Commits | None) -> Claim:
@@ -35,18 +32,6 @@ def commit_claim(table: Table, result: Commits | None) -> Claim:
         return state(FORMS, [case("no answer", n=len(table.rows), failed=failed)])
     figure = FIGURE if len(result.versions) > 1 else ""
     return state(FORMS, [*_cases(result)], _matrix(table, result), figure)
-
-
-def commit_name(version: str) -> str:
-    """Return a version as people name it.
-
-    >>> commit_name("0012-use-a-map-3f2c1a9b00"), commit_name("0001-3f2c1a9b00"), commit_name("17.0.2")
-    ('3f2c1a9 (use a map)', '3f2c1a9', '17.0.2')
-    """
-    match = _NAME.fullmatch(version)
-    if match is None:
-        return version
-    return match[3][:7] + (f" ({match[2].replace('-', ' ')})" if match[2] else "")
 
 
 def _short(version: str) -> str:
@@ -79,7 +64,7 @@ def _no_slowdown(result: Commits, ends: dict[str, str]) -> AnswerCase:
 def _step_case(step: CommitStep) -> AnswerCase:
     low, value, high = step.factor
     gain, names = [Estimate(value, low, high, 0.95)], [*map(commit_name, step.candidates)]
-    after = "the commit before it" if _NAME.fullmatch(step.after) and len(names) == 1 else _short(step.after)
+    after = "the commit before it" if is_commit(step.after) and len(names) == 1 else _short(step.after)
     return (
         case("one", who=names[0], after=after, gain=gain)
         if len(names) == 1

@@ -1,11 +1,15 @@
 """The document of a search for commits, as findings hold it."""
 
+import re
+
 from pydantic import Field
 
 from scalograph.protocol.plain import Model
 
 Interval = tuple[float, float, float]
 FIGURE = "commits"  # of the measured versions
+# Versions of a repository are named by their place, their subject and their commit; other versions as they are.
+_NAME = re.compile(r"(\d{4})-(?:(.*)-)?([0-9a-f]{10})")
 
 
 class CommitStep(Model):
@@ -29,7 +33,7 @@ class OpenGap(Model):
 class MeasuredVersion(Model):
     """A version beside the good one."""
 
-    place: int = Field(description="in the order of versions, 0 for the good one")
+    index: int = Field(description="in the order of versions, 0 for the good one")
     name: str
     n: int = Field(description="blocks")
     factor: Interval = Field(description="time over that of the good version: low end, value, high end, with 95%")
@@ -54,3 +58,20 @@ class Commits(Model):
     n: int = Field(description="runs that the answer rests on")
     noise: float = Field(description="standard deviation of the log time of a run beside its block")
     n_more: int | None = Field(default=None, description="about how many more runs would decide, where undecided")
+
+
+def is_commit(version: str) -> bool:
+    """Tell whether a version is one of a repository."""
+    return _NAME.fullmatch(version) is not None
+
+
+def commit_name(version: str) -> str:
+    """Return a version as people name it.
+
+    >>> commit_name("0012-use-a-map-3f2c1a9b00"), commit_name("0001-3f2c1a9b00"), commit_name("17.0.2")
+    ('3f2c1a9 (use a map)', '3f2c1a9', '17.0.2')
+    """
+    match = _NAME.fullmatch(version)
+    if match is None:
+        return version
+    return match[3][:7] + (f" ({match[2].replace('-', ' ')})" if match[2] else "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.questions.commit.claim import commit_name
+from scalograph.questions.commit.document import commit_name
 from scalograph.questions.commit.model import Block, effects
 from scalograph.questions.commit.search_state import MOST_PAIRS, START, CommitState
 from tests.kit import simulated
