@@ -98,10 +98,10 @@ def defect_sentence(lack: str, module: str, share: float, package: str) -> str:
     """Return what stacks of a file lack, and what gives it: symbols of its package, or another build."""
     stacks = f"in {percent(share)} of the stacks"
     if lack == "callerless":
-        return f"Callers of functions of {module} are not known {stacks}: link it with -Wl,--eh-frame-hdr."
+        return f"Callers of functions of {module} are not known {stacks}: link {module} with -Wl,--eh-frame-hdr."
     if module == "[compiled]":
-        return f"Code compiled at run time has no names {stacks}: no map for perf."
-    remedy = "install its debug symbols" if ".so" in module else "build it with -g, and do not strip it"
+        return f"Code compiled at run time has no names {stacks}: the runtime writes no map for perf."
+    remedy = "install its debug symbols" if ".so" in module else "build it with -g and do not strip it"
     remedy = f"install {package}-dbgsym" if package else remedy
     return f"Functions of {module or 'unknown files'} have no names {stacks}: {remedy}."
 

@@ -48,11 +48,11 @@ def test_each_lack_has_its_remedy():
         defect_sentence("nameless", "libz.so.1", 0.5, "zlib1g"), defect_sentence("nameless", "[compiled]", 0.5, ""),
         defect_sentence("callerless", "static", 0.5, ""),
     ] == [
-        "Functions of prog have no names in 50% of the stacks: build it with -g, and do not strip it.",
+        "Functions of prog have no names in 50% of the stacks: build it with -g and do not strip it.",
         "Functions of libz.so.1 have no names in 50% of the stacks: install its debug symbols.",
         "Functions of libz.so.1 have no names in 50% of the stacks: install zlib1g-dbgsym.",
-        "Code compiled at run time has no names in 50% of the stacks: no map for perf.",
-        "Callers of functions of static are not known in 50% of the stacks: link it with -Wl,--eh-frame-hdr.",
+        "Code compiled at run time has no names in 50% of the stacks: the runtime writes no map for perf.",
+        "Callers of functions of static are not known in 50% of the stacks: link static with -Wl,--eh-frame-hdr.",
     ]  # fmt: skip
 
 

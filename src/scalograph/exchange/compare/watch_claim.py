@@ -17,8 +17,8 @@ FORMS = {
     "worse": "{n_worse} of {n} series became worse since {since}.",
     "clearest": "{series}: {change}[[{ci}]] from {name} on.",
     "steady": "No change for the worse since {since} was found in {n} series.",
-    "few": "Inconclusive: no series has {fewest} results with some since {since}.",
-    "rate": "False alarms are held to 5% over all series; the margin is {margin:exact}.",
+    "few": "Inconclusive: no series has {fewest} results, some of them since {since}.",
+    "rate": "The false-alarm rate over all series is limited to 5%; the margin is {margin:exact}.",
     "changes": "Changed with {name}: {changes:list}.",
 }
 
@@ -66,13 +66,13 @@ def watch_trust(watched: Watch) -> Trust | None:
         lanes.setdefault(series.study, []).append(series.lane)
     split = {study: list(dict.fromkeys(names)) for study, names in lanes.items() if len(set(names)) > 1}
     points = [f"{study} ran on {'; '.join(names)}: separate series." for study, names in split.items()][:1]
-    points += [f"Of {len(split)} studies the machine changed."] if len(split) > 1 else []
+    points += [f"The machine changed in {len(split)} studies."] if len(split) > 1 else []
     points += [f"Not included: {watched.left_out[0]}."] if watched.left_out else []
     if not points:
         return None
     n = len({p.folder for s in watched.series if s.is_level for p in s.points if p.excluded})
     lost = f"{n:,} of {count_noun(watched.n_results, 'result')} excluded."
-    other = "Some files are not read." if watched.left_out else "A study ran on several machines."
+    other = "Some files were not read." if watched.left_out else "A study ran on several machines."
     return Trust(level="caution", sentence=lost if n else other, points=points)
 
 

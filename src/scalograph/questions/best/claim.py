@@ -21,11 +21,11 @@ FORMS = {
     "default": "Fastest: the default, {who}.",
     "equivalent": "Fastest: {who}; the default is equivalent within {margin:percent}.",
     "unconfirmed": "Inconclusive: fresh runs do not confirm that {who} is faster than the default.",
-    "open": "Inconclusive: the search ended after {n} runs; the fastest so far is {who}, not confirmed.",
+    "open": "Inconclusive: the search ended after {n} runs; {who} is the fastest so far, but unconfirmed.",
     "several": "Equivalent within {margin:percent}, or inconclusive: {set} ({n_members} of {all})"
-    "[[; one may be faster by more (probability {risk:chance})]].",
-    "alone": "All other configurations are slower by more than {margin:percent}.",
-    "risk": "Another one may be faster by more than {margin:percent} (probability {risk:chance}).",
+    "[[; another may be faster by more than that (probability {risk:chance})]].",
+    "alone": "All other configurations are probably slower by more than {margin:percent}.",
+    "risk": "Another configuration may be faster by more than {margin:percent} (probability {risk:chance}).",
     "cheapest": "Cheapest of these: {cheap}[[, at {over:times} the speed of the fastest]].",
     "no answer": "No answer: {reason}.",
 }
@@ -37,7 +37,7 @@ RISK = 0.05
 
 def best_claim(table: Table, part: Best | None, reason: str) -> Claim:
     if part is None:
-        return state(FORMS, [case("no answer", reason=reason or "the search has no run of each first configuration")])
+        return state(FORMS, [case("no answer", reason=reason or "some of the first configurations have no run")])
     values = {
         "who": table.view.typed_levels(part.winner.levels), "gain": part.winner.speed, "margin": part.margin,
         "n": part.n_runs, "n_members": len(part.members), "all": part.n_configurations,

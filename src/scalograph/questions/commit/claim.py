@@ -14,14 +14,14 @@ from scalograph.text.quantities import count_noun, two_digits
 FORMS = {
     "one": "{who} takes {gain:change} time than {after}{gain:change_ci}.",
     "one of": "One of {who:or} takes {gain:change} time than {after}{gain:change_ci}.",
-    "all": "That is the whole change from {good} to {bad}, within {share}.",
-    "share": "That is {share} of the change from {good} to {bad}[[; {second} is {who:or}]]"
-    "[[; {rest} lies between {after} and {last}, not resolved]].",
+    "all": "Its share of the change from {good} to {bad} is {share}; it may be all of it.",
+    "share": "That is {share} of the change from {good} to {bad}[[; {who:or} accounts for {second}]]"
+    "[[; {rest} lies between {after} and {last}, commit unknown]].",
     "failed": "Excluded: {n}, which could not be built or run.",
     "no slowdown": "No slowdown: {bad} takes {gain:change} time than {good}{gain:change_ci}.",
-    "faster": "No slowdown: {bad} is faster than {good}. Exchange --good and --bad to find what made it faster.",
-    "not seen": "Inconclusive: {bad} may take up to {most:at_most} more time than {good}; noise {noise:percent}.",
-    "not placed": "Inconclusive: the change lies between {after} and {last}; {n} runs do not resolve its commit.",
+    "faster": "No slowdown: {bad} is faster than {good}. Exchange --good and --bad to find its commit.",
+    "not seen": "Inconclusive: {bad} may take up to {most:at_most} more time than {good}; noise is {noise:percent}.",
+    "not placed": "Inconclusive: the change lies between {after} and {last}; {n} runs do not identify its commit.",
     "no answer": "No answer: too few runs; {failed} of {n} failed.",
 }
 
@@ -96,7 +96,7 @@ def _matrix(table: Table, result: Commits) -> Matrix | None:
         _row(" or ".join(map(commit_name, step.candidates)), step.share, change_cell(_estimate(step.factor)))
         for step in result.steps
     ]
-    rows += [_row(f"{_short(gap.after)} to {_short(gap.last)}", gap.share, "not resolved") for gap in result.open]
+    rows += [_row(f"{_short(gap.after)} to {_short(gap.last)}", gap.share, "inconclusive") for gap in result.open]
     return Matrix(
         title=table.view.primary_title, unit="", better=table.view.response.better, rows_are="commit",
         columns=["change of time", "share of the slowdown"], rows=rows,

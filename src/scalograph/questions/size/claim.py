@@ -16,10 +16,10 @@ from scalograph.text.short_names import join_names
 
 FORMS = {
     "needs": "The least {amount}[[ for {goal}]] is {need:quantity}[[, at {beside}]].",
-    "always": "{kept} is kept at all tested levels of {amount}, down to {least}[[, at {beside}]].",
-    "never": "{kept} is not kept at any tested level of {amount}, up to {most}.",
-    "open": "Inconclusive: after {n} runs, the least {amount}[[ for {goal}]] may be {low} to {high}[[, at {beside}]]."
-    " Use longer runs.",
+    "always": "Every tested level of {amount}, down to {least}, gives {kept}[[, at {beside}]].",
+    "never": "No tested level of {amount}, up to {most}, gives {kept}.",
+    "open": "Inconclusive: after {n} runs, the least {amount}[[ for {goal}]] may be anywhere from {low} to {high}"
+    "[[, at {beside}]]. Use longer runs.",
     "failed": "With less {amount}, {n_failed} of {of:runs} failed[[: {reason}]].",
     "slower": "With less {amount}, {response} is up to {worst} the limit.",
     "no answer": "No answer: {reason}.",
