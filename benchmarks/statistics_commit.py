@@ -2,7 +2,7 @@
 
 Simulated histories of 20 to 500 commits: one step or two at random places, noise of 1% to 10% for a run, one run of
 twenty slowed by some of it more, drift between blocks, and histories of which a fifth does not build. The size of a
-step is told in standard deviations of a pair. The bisection measures both ends and each commit so many times, and takes
+step is in standard deviations of a pair. The bisection measures both ends and each commit so many times, and takes
 the middle of the ends as its threshold, as a script for `git bisect run` does.
 """
 
@@ -96,7 +96,7 @@ def bisect(history: History, repeats: int, drift: float) -> tuple[int, int]:
 
 
 def holds(gap: Gap, place: int, history: History) -> bool:
-    """Whether a step is in the smallest set that can be told: its commit, beside those that do not build."""
+    """Whether a step is in the smallest possible set: its commit, beside those that do not build."""
     return gap.first < place <= gap.last and all(i in history.broken for i in range(gap.first + 1, gap.last))
 
 

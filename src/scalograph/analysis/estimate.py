@@ -102,6 +102,16 @@ class Estimate:
         value, low, high = (none if x is None else format(x, spec or f",.{decimals_beside(x, digits)}f") for x in ends)
         return value if self.low is None and self.high is None else f"{value} [{low}, {high}]"
 
+    def reaches(self, least: float) -> bool | None:
+        """Tell whether the whole interval is at `least` or above; None if it holds `least`, or an end is unknown.
+
+        >>> [Estimate(2.0, 1.5, 2.5).reaches(least) for least in (1.5, 2.0, 2.6)]
+        [True, None, False]
+        """
+        if self.low is not None and self.low >= least:
+            return True
+        return False if self.high is not None and self.high < least else None
+
     def contains(self, x: float) -> bool:
         """Tell whether the interval covers `x`; without an interval it does not."""
         return self.low is not None and self.high is not None and self.low <= x <= self.high

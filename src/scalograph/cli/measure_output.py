@@ -124,25 +124,22 @@ def _answer(
         claim = add_sentence(claim, text)
     screen_shown = replace(shown, claim=claim, tables=[show.steps_table(findings, cost), *shown.tables])
     code = print_results(session, findings, screen_shown, options, show.document(findings, sentences, cost))
-    return code if at_least is None else judge_speedup(findings, code, at_least)
+    return code if at_least is None else speedup_exit_code(findings, code, at_least)
 
 
-def judge_speedup(findings: "Findings", code: int, at_least: float) -> int:
-    """Return 0 where the speedup with most workers is surely so high, 7 where it is surely lower, else 8.
+def speedup_exit_code(findings: "Findings", code: int, at_least: float) -> int:
+    """Return 0 where the speedup with most workers surely reaches `at_least`, 7 where it surely does not, else 8.
 
-    A code of a configuration that failed stays. Only the whole interval decides.
+    The code of a configuration that failed stays.
     """
     from scalograph.cli.command_line_study.show import sort_points
 
-    points = sort_points(findings.curves[0]) if findings.curves else []
-    speedup = points[-1].speedup if points else None
     if code == Exit.CONFIGURATION_FAILED:
         return code
-    if findings.trust.level == "unusable" or speedup is None or speedup.low is None or speedup.high is None:
-        return Exit.INCONCLUSIVE
-    if speedup.low >= at_least:
-        return Exit.DONE
-    return Exit.SLOWER if speedup.high < at_least else Exit.INCONCLUSIVE
+    points = sort_points(findings.curves[0]) if findings.curves else []
+    speedup = points[-1].speedup if points and findings.trust.level != "unusable" else None
+    reached = speedup.reaches(at_least) if speedup else None
+    return {True: Exit.DONE, False: Exit.SLOWER, None: Exit.INCONCLUSIVE}[reached]
 
 
 def print_results(

@@ -218,7 +218,7 @@ class _Splitter:
             if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:
                 continue
             waiting.append(absence)
-        # Nobody runs, and who would is kept from a CPU: whoever waits for an unseen one of them is, too.
+        # No task has a CPU, and others have those of ready tasks: who waits for such a task waits for the others.
         is_kept = not busy and any(absence.cause.kind == wait_kinds.QUEUE for absence in waiting)
         charges = list[tuple[LossCause, float]]()
         for absence in waiting:

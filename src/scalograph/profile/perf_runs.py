@@ -266,7 +266,7 @@ def split_repeats(trace: Trace) -> tuple[Trace, ...]:
 
 
 def end_by_term(planned: Plan) -> Plan:
-    """Return the plan with services that are told to end, and not killed: a recorder writes when it ends."""
+    """Return the plan with services that end by SIGTERM, not SIGKILL: a recorder writes as its program ends."""
     processes = tuple(map(_stop_by_term, planned.program.processes))
     return replace(planned, program=replace(planned.program, processes=processes))
 

@@ -203,7 +203,7 @@ _READ: Mapping[str, tuple[Callable[[str], float], str]] = {"quota": (float, "0.1
 def amount_levels(text: str, amount: str) -> list[float]:
     """Spread levels of an amount over a range, LOW:HIGH, at equal ratios, with three digits.
 
-    Raises StudyError: no such range, told of the option.
+    Raises StudyError: no such range.
 
     >>> amount_levels("0.5:0.55", "quota"), amount_levels("1M:1.04M", "memory")
     ([0.5, 0.51, 0.519, 0.529, 0.54, 0.55], [1.0, 1.02, 1.04])

@@ -71,7 +71,7 @@ def test_what_is_no_result_is_named_and_a_foreign_file_is_kept(folder: Path, tmp
     assert (folder / NAME).read_text() == "mine\n"
     assert left_out == [
         r"\udcff/first: its name is not UTF-8", "hyperfine.json: a file of another format; see scalograph compare",
-        "index.jsonl: is not an index of ours, so none is kept",
+        "index.jsonl: another program wrote it; the index is not saved",
     ]  # fmt: skip
     assert [s.folder for s in summaries if s.unread] == ["broken"]
     assert "broken: broken findings" in scalograph(["watch", "results", "--table", "left-out"], tmp_path).printed

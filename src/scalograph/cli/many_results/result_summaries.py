@@ -55,7 +55,7 @@ def read_summaries(root: Path) -> tuple[list[ResultSummary], list[str]]:
 def _keep(file: Path, every: dict[str, tuple[Stamp, ResultSummary]]) -> list[str]:
     """Write the index; without it all results are read again next time, which is no failure."""
     if is_foreign(file):
-        return [f"{file.name}: is not an index of ours, so none is kept"]
+        return [f"{file.name}: another program wrote it; the index is not saved"]
     with suppress(HostError):
         write_index(file, every)
     return []

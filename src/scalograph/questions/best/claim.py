@@ -1,4 +1,4 @@
-"""State which configuration is fastest, which cannot be told from it, and which is the cheapest: cases and values."""
+"""State which configuration is fastest, which may be as fast, and which is the cheapest: cases and values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod

@@ -33,7 +33,7 @@ class BestLine(Model):
 
 
 class Best(Model):
-    """Which configuration is fastest, and which cannot be told from it."""
+    """Which configuration is fastest, and which may be as fast."""
 
     response: str
     decided: bool = Field(description="whether all planned runs were made")

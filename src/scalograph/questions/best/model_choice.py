@@ -1,4 +1,4 @@
-"""Choose: the fastest configuration, those that cannot be told from it, and the run that may change this the most."""
+"""Choose: the fastest configuration, those that may be as fast, and the run that may change this the most."""
 
 from dataclasses import dataclass
 from math import log1p

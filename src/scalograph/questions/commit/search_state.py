@@ -177,7 +177,7 @@ class CommitState(ExcludingState):
     def _is_placed(self, level: int) -> bool:
         """Tell whether it is known on which side of a version the larger change is, or that both have one.
 
-        The sides are its neighbors among the measured versions.
+        The sides are the measured versions next to it.
         """
         estimates = self.effects
         assert estimates is not None
@@ -194,7 +194,7 @@ class CommitState(ExcludingState):
         return is_halfway or abs(at.value - (low + high) / 2) > quantile * at.error
 
     def _plateau(self, level: int) -> float:
-        """Return the place of a version between the ends; that of an end where it cannot be told from it."""
+        """Return the place of a version between the ends; that of an end where it does not differ from it."""
         assert self.effects is not None
         half = self.effects.whole.value / 2
         if level in self.ends:

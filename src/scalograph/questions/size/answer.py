@@ -52,7 +52,7 @@ def _need(search: AmountSearch) -> SizeNeed:
     )  # fmt: skip
 
 
-_NOTE = "over the limit: the response of a run over its limit; up to 1 the limit is kept"
+_NOTE = "over the limit: the response of a run over its limit; up to 1 it is within the limit"
 
 
 def size_tables(table: Table, result: Size) -> list[TableDoc]:
