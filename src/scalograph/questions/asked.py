@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 from scalograph.errors import StudyError
 from scalograph.study.levels import LevelsError, parse_levels
@@ -23,6 +23,7 @@ COUNTED = (
     "parallelism", "concurrency", "p", "n_threads", "num_threads", "nproc", "np", "ranks",
 )  # fmt: skip
 ARGUMENTS = "arguments"  # what the words of `--option` fill
+_FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 _CONTROLLED = re.compile(r"([^=]+)=(.+)", re.DOTALL)
 
 
@@ -133,6 +134,14 @@ def spread_range(text: str, most: int, option: str) -> str:
     return ",".join(map(str, sorted({round(low * exp(i * step)) for i in range(most)})))
 
 
+OptionWords = Annotated[
+    list[str] | None, Option("Words of the command, such as -O0,-O2; one word is tested against its absence")
+]
+OptionVariables = Annotated[
+    list[str] | None, Option("Environment variable, as NAME=LEVELS; with one level or NAME alone it is only passed")
+]
+
+
 class TunableOption(NamedTuple):
     """A tunable: its factor, what sets it (None: the template), its title, its levels."""
 
@@ -158,6 +167,14 @@ def varied_variables(texts: Sequence[str] | None) -> Iterator[TunableOption]:
         name, levels = split_assignment("--env", text)
         if len(levels) > 1:
             yield TunableOption(name_factor(name), f"env:{name}", name, levels)
+
+
+def read_factor(text: str) -> tuple[str, str]:
+    """Parse `NAME=LEVELS` of a factor; raises StudyError for another form."""
+    match = _FACTOR.fullmatch(text)
+    if match is None:
+        raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2")
+    return match[1], match[2]
 
 
 def split_assignment(option: str, text: str) -> tuple[str, list[Level]]:

@@ -12,7 +12,7 @@ from scalograph.cli.command_line_study.declaration import HARNESS, OWN, CommandS
 from scalograph.cli.options import CommandOptions, LimitOptions, SearchOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
-from scalograph.questions.asked import AskedFactors
+from scalograph.questions.asked import AskedFactors, read_factor
 from scalograph.run.caller_environment import caller_variables
 from scalograph.study.control_names import DRAWN
 from scalograph.study.reader_names import HARNESS_UNITS
@@ -22,7 +22,6 @@ from scalograph.text.units import parse_mib
 T = TypeVar("T")
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
 _NO_DIRECTION = re.compile(r"[a-z][a-z0-9_]*(?:\([^()]*\))?:([A-Za-z]\w*):")
-_FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 _COUNTS = re.compile(r"(\d{1,18}|all)(:(\d{1,18}|all)(:[*+]\d{1,18})?)?|", re.ASCII)
 # As other programs write one.
 _RANGE = re.compile(r"(\d{1,18})(?:-|\.{2,3})(\d{1,18})", re.ASCII)
@@ -99,14 +98,6 @@ def read_response(text: str) -> PrintedFigure:
     better, source = match[3] or "none", match[4].strip()
     unit = _UNIT_OF.get(better, "") if HARNESS.fullmatch(source) else ""
     return PrintedFigure(match[1], match[2] or unit, better, source)
-
-
-def read_factor(text: str) -> tuple[str, str]:
-    """Parse `NAME=LEVELS`; raises StudyError for another form."""
-    match = _FACTOR.fullmatch(text)
-    if match is None:
-        raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2")
-    return match[1], match[2]
 
 
 def counts(option: str, text: str | None) -> str | None:

@@ -1,6 +1,5 @@
 """`find best`: its options, the grid that they name, and its answer for machines."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,8 +9,11 @@ from scalograph.questions.asked import (
     ARGUMENTS,
     AskedFactors,
     Option,
+    OptionVariables,
+    OptionWords,
     check_share,
     option_words,
+    read_factor,
     refuse_twice,
     varied_variables,
 )
@@ -19,8 +21,6 @@ from scalograph.study.scalars import format_value, suggest
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-
-_FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,8 @@ class BestOptions:
     """
 
     factor: Annotated[list[str] | None, Option("Values for {NAME}, as NAME=LEVELS; repeatable", short="-v")] = None
-    option: Annotated[
-        list[str] | None, Option("Words of the command, such as -O2,-O3; one word is tested against its absence")
-    ] = None
-    env: Annotated[
-        list[str] | None, Option("Environment variable, as NAME=LEVELS; with one level or NAME alone it is only passed")
-    ] = None
+    option: OptionWords = None
+    env: OptionVariables = None
     cpus: Annotated[str | None, Option("CPUs that it may use: levels such as 1:all")] = None
     shape: Annotated[
         list[str] | None, Option("Condition, such as 'ranks*threads=16' or 'threads<=cores'; repeatable")
@@ -52,7 +48,7 @@ class BestOptions:
     def factors(self) -> AskedFactors:
         """Make the factors of the grid. Raises StudyError where there are none."""
         knobs = [*option_words(self.option), *varied_variables(self.env)]
-        plain = [_split(text) for text in self.factor or ()] + ([("cpus", self.cpus)] if self.cpus else [])
+        plain = [read_factor(text) for text in self.factor or ()] + ([("cpus", self.cpus)] if self.cpus else [])
         if not knobs and not plain:
             expected = "one or more of -v, --option, --env, --cpus"
             raise StudyError.one("find best", "nothing to vary", expected, "such as -v threads=1:64")
@@ -82,13 +78,6 @@ def figures(findings: "Findings") -> dict[str, Any]:
         return {"decided": False, "winner": None, "members": []}
     cheap = recommend(part)
     return {**part.model_dump(mode="json", exclude={"line"}), "recommended": (cheap or part.winner).levels}
-
-
-def _split(text: str) -> tuple[str, str]:
-    match = _FACTOR.fullmatch(text)
-    if match is None:
-        raise StudyError.one("-v", f"{text[:80]!r}", "NAME=LEVELS", "such as threads=1:64")
-    return match[1], match[2]
 
 
 def _read_default(text: str | None, names: Sequence[str]) -> Mapping[str, str]:

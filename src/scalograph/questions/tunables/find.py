@@ -1,6 +1,5 @@
 """`find tunables`: its options, the settings that they name, and its answer for machines."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,10 +9,13 @@ from scalograph.questions.asked import (
     ARGUMENTS,
     AskedFactors,
     Option,
+    OptionVariables,
+    OptionWords,
     TunableOption,
     check_share,
     name_factor,
     option_words,
+    read_factor,
     refuse_twice,
     split_assignment,
     split_levels,
@@ -23,8 +25,6 @@ from scalograph.study.scalars import Level, format_value
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-
-_FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,8 @@ class TunablesOptions:
     scalograph find tunables --machine-wide --sysctl vm.swappiness=60,0,100 -- ./prog
     """
 
-    option: Annotated[
-        list[str] | None, Option("Words of the command, such as -O0,-O2; one word is tested against its absence")
-    ] = None
-    env: Annotated[
-        list[str] | None, Option("Environment variable, as NAME=LEVELS; with one level or NAME alone it is only passed")
-    ] = None
+    option: OptionWords = None
+    env: OptionVariables = None
     sysctl: Annotated[list[str] | None, Option("Kernel setting, as NAME=LEVELS")] = None
     factor: Annotated[list[str] | None, Option("Values to substitute for {NAME}, as NAME=LEVELS")] = None
     one_at_a_time: Annotated[bool, Option("Vary one setting at a time instead, three runs each")] = False
@@ -93,7 +89,5 @@ def _kernel(texts: Sequence[str] | None) -> Iterator[TunableOption]:
 
 def _templates(texts: Sequence[str] | None) -> Iterator[TunableOption]:
     for text in texts or ():
-        match = _FACTOR.fullmatch(text)
-        if match is None:
-            raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS", "such as size=64,256")
-        yield TunableOption(match[1], None, match[1], split_levels("--factor", match[2]))
+        name, levels = read_factor(text)
+        yield TunableOption(name, None, name, split_levels("--factor", levels))

@@ -26,7 +26,6 @@ from scalograph.cli.command_line_study.option_texts import (
     argv,
     counts,
     read_exits,
-    read_factor,
     read_response,
     read_variable,
     responses,
@@ -35,7 +34,7 @@ from scalograph.cli.command_line_study.option_texts import (
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.sweep_options import LoadOptions, SweepOptions
 from scalograph.errors import HostError, Problem, StudyError
-from scalograph.questions.asked import AskedFactors
+from scalograph.questions.asked import AskedFactors, read_factor
 from scalograph.run.revisions import Revision
 from scalograph.study.declare import declare
 from scalograph.study.load import parse

@@ -24,7 +24,7 @@ def test_options_become_a_study_with_its_default_and_its_shapes() -> None:
 
 @pytest.mark.parametrize(("options", "message"), [
     (BestOptions(), "find best: nothing to vary"),
-    (BestOptions(factor=["1:8"]), "-v: '1:8', expected NAME=LEVELS"),
+    (BestOptions(factor=["1:8"]), "--factor: '1:8', expected NAME=LEVELS"),
     (BestOptions(factor=["a=1,2", "a=3"]), "a is given twice"),
     (BestOptions(factor=["a=1,2"], default="b=1"), '--default: "b" is not varied, expected one of a'),
     (BestOptions(factor=["a=1,2"], default="a"), "--default: 'a', expected NAME=LEVEL"),
