@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.questions.throughput.model_driven import (
+from scalograph.findings.driven_runs import (
     DRIVER_CPU,
     DROPPED,
     LATE,
