@@ -54,8 +54,8 @@ def why_unanswerable(table: Table, taken: SampleMap) -> str:
 
 def add_failure(text: str, table: Table, levels: Mapping[str, Level] = MappingProxyType({})) -> str:
     """Add to a text why the first run failed that has these levels; the text alone where none did."""
-    why = failure(table, levels)
-    return f"{text} ({why})" if why else text
+    reason = failure(table, levels)
+    return f"{text} ({reason})" if reason else text
 
 
 def failure(table: Table, levels: Mapping[str, Level]) -> str:

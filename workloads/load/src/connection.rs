@@ -46,7 +46,15 @@ pub enum Taken {
 
 impl Connection {
     pub fn new(slot: usize) -> Self {
-        Connection { slot, stream: None, session: None, connecting: false, out: Vec::new(), written: 0, wants_room: false }
+        Connection {
+            slot,
+            stream: None,
+            session: None,
+            connecting: false,
+            out: Vec::new(),
+            written: 0,
+            wants_room: false,
+        }
     }
 
     /// Connects and waits for it, at most 5 s: before the load begins.

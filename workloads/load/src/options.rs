@@ -119,7 +119,7 @@ impl Options {
         }
         let tls = given.choice("tls", &["no", "yes", "insecure"])?;
         if tls != "no" {
-            let config = trust(tls == "insecure", given.text("ca", ""))?;
+            let config = trust(tls == "insecure", given.text("ca", "")).map_err(Refusal)?;
             for target in &mut all {
                 let Some(tls) = Tls::new(&config, &target.host) else {
                     return refuse(format!("{}: no certificate can have this name", target.host));

@@ -1,6 +1,5 @@
 //! TLS: whose certificates are trusted, and the session of a connection.
 
-use crate::options::{refuse, Refusal};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_name, WebPkiServerVerifier};
 use rustls::crypto::{ring, verify_tls12_signature, verify_tls13_signature, CryptoProvider};
@@ -30,26 +29,29 @@ pub struct Tls {
 }
 
 /// Whom all connections trust: with `insecure` everybody, else the authorities of the file `ca`, or of the system.
-pub fn trust(insecure: bool, ca: &str) -> Result<Arc<ClientConfig>, Refusal> {
+///
+/// An error is one sentence.
+pub fn trust(insecure: bool, ca: &str) -> Result<Arc<ClientConfig>, String> {
     let provider = Arc::new(ring::default_provider());
     let trust = if insecure { Trust { provider, authorities: None, given: Vec::new() } } else { read(provider, ca)? };
     let config = ClientConfig::builder_with_provider(trust.provider.clone())
         .with_safe_default_protocol_versions()
-        .or_else(|error| refuse(format!("TLS: {error}")))?;
+        .map_err(|error| format!("TLS: {error}"))?;
     let mut config = config.dangerous().with_custom_certificate_verifier(Arc::new(trust)).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }
 
-fn read(provider: Arc<CryptoProvider>, ca: &str) -> Result<Trust, Refusal> {
-    let file = if ca.is_empty() { SYSTEM.into_iter().find(|file| Path::new(file).is_file()).unwrap_or(SYSTEM[0]) } else { ca };
+fn read(provider: Arc<CryptoProvider>, ca: &str) -> Result<Trust, String> {
+    let file =
+        if ca.is_empty() { SYSTEM.into_iter().find(|file| Path::new(file).is_file()).unwrap_or(SYSTEM[0]) } else { ca };
     let read = CertificateDer::pem_file_iter(file).and_then(|all| all.collect::<Result<Vec<_>, _>>());
-    let given = read.or_else(|error| refuse(format!("ca={file}: {error}")))?;
+    let given = read.map_err(|error| format!("ca={file}: {error}"))?;
     let mut roots = RootCertStore::empty();
     // A system may hold some that no library reads.
     roots.add_parsable_certificates(given.iter().cloned());
     let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build();
-    let authorities = authorities.or_else(|_| refuse(format!("ca={file}: it has no certificate (PEM)")))?;
+    let authorities = authorities.map_err(|_| format!("ca={file}: it has no certificate (PEM)"))?;
     Ok(Trust { provider, authorities: Some(authorities), given: if ca.is_empty() { Vec::new() } else { given } })
 }
 

@@ -83,7 +83,7 @@ class SizeState:
         self.steps[number] = (self._planned.get(configuration_key(configuration), configuration),)
 
     @property
-    def confirmed(self) -> Confirmation | None:
+    def confirmation(self) -> Confirmation | None:
         """Return the fresh runs that keep the limit; None without any."""
         last = self.tries[-1] if self.tries else None
         return last if last is not None and last.is_over and last.keeps else None

@@ -137,8 +137,8 @@ def limit_tables(table: Table, result: WithinLimit, loads: _Loads) -> list[Table
         levels.setdefault(run.level, []).append(run.over)
     driven = {level: [run for at, run in loads.runs if at == level] for level in levels}
     rates: list[ItemColumn[tuple[int, list[float]]]] = [
-        ("throughput", "number", lambda x: _rounded([run.rate for run in driven[x[0]]]), "1/s"),
-        ("goodput", "number", lambda x: _rounded([loads.goodput(driven[x[0]])]), "1/s"),
+        ("throughput", "number", lambda x: _mean_rate([run.rate for run in driven[x[0]]]), "1/s"),
+        ("goodput", "number", lambda x: _mean_rate([loads.goodput(driven[x[0]])]), "1/s"),
     ]  # fmt: skip
     return [tabulate("within-limit", "Levels that were measured", sorted(levels.items()), [
         (table.view.title(result.factor), "label", lambda x: x[0], table.view.unit(result.factor)),
@@ -148,6 +148,6 @@ def limit_tables(table: Table, result: WithinLimit, loads: _Loads) -> list[Table
     ], _NOTE)]  # fmt: skip
 
 
-def _rounded(rates: Sequence[float | None]) -> float | None:
+def _mean_rate(rates: Sequence[float | None]) -> float | None:
     present = [rate for rate in rates if rate is not None]
     return round(fmean(present), 1) if present else None
