@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from markupsafe import Markup
-
-from scalograph import __version__
 from scalograph.protocol.result_summary import ResultSummary, start_seconds
 from scalograph.protocol.watched_series import LevelChange, SeriesNote, Watch, WatchedSeries
-from scalograph.report.first_screen import WORDS, nonce
+from scalograph.report.first_screen import WORDS
 from scalograph.report.history_chart import history_pictures, is_noted, lane_lengths, sparkline
-from scalograph.report.html import environment, join_files
+from scalograph.report.html import render_page
 from scalograph.text.quantities import count_noun
 from scalograph.text.summaries import change_size, point_name, size_text
 
@@ -94,7 +91,7 @@ def _page_name(study: str) -> str:
 
 def site_index(title: str, watched: Watch, histories: Sequence[StudyHistory], sentences: Sequence[str]) -> str:
     """Return the index: each study with its answer now, how many results it has, and what changed where."""
-    return _render("site.html", title, histories=histories, watched=watched, sentences=sentences, study=None)
+    return _render(title, histories=histories, watched=watched, sentences=sentences, study=None)
 
 
 def study_page(history: StudyHistory, links: Mapping[str, str], since: str) -> str:
@@ -108,16 +105,13 @@ def study_page(history: StudyHistory, links: Mapping[str, str], since: str) -> s
         (note, next((p for s in history.series for p in s.points if is_noted(p, note)), None)) for note in history.notes
     ]
     return _render(
-        "site.html", history.newest.title or history.name, study=history, charts=charts, links=links, reasons=reasons,
+        history.newest.title or history.name, study=history, charts=charts, links=links, reasons=reasons,
         noted=noted, since=since, results=history.results[:MOST_ROWS],
     )  # fmt: skip
 
 
-def _render(template: str, title: str, **values: Any) -> str:
-    style = join_files("css", STYLES)
-    context = {
-        "title": title, "version": __version__, "style": Markup(style),  # noqa: S704  ours, from this package
-        "nonce": nonce(__version__, style, title, repr(values)), "point_name": point_name, "change_size": change_size,
-        "sparkline": sparkline, "count_noun": count_noun, "WORDS": WORDS, **values,
-    }  # fmt: skip
-    return environment().get_template(template).render(context)
+def _render(title: str, **values: Any) -> str:
+    return render_page(
+        "site.html", STYLES, [title, repr(values)], title=title, point_name=point_name, change_size=change_size,
+        sparkline=sparkline, count_noun=count_noun, WORDS=WORDS, **values,
+    )  # fmt: skip
