@@ -16,9 +16,9 @@ from scalograph.questions.claims import state
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_wander import evidence
 from scalograph.text.answer_form import factor_with_ends
-from scalograph.text.quantities import probability
 from scalograph.text.cell_numbers import INCONCLUSIVE, cell_number, is_resolved, level_range
 from scalograph.text.format import DASH, number, significant
+from scalograph.text.quantities import probability
 from scalograph.text.scale import Scale, scale_for
 from scalograph.text.units import unit_of
 

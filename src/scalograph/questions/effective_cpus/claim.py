@@ -11,8 +11,8 @@ from scalograph.questions.claims import state
 from scalograph.questions.effective_cpus.document import EffectiveCpus
 from scalograph.questions.effective_cpus.model_programs import cpus_used, levels_of
 from scalograph.text.answer_form import fill
-from scalograph.text.quantities import probability
 from scalograph.text.cell_numbers import cell_number
+from scalograph.text.quantities import probability
 
 LIMITS = {
     "quota": "a quota of {quota} CPUs (less capacity, not fewer CPUs)",
