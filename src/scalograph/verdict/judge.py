@@ -87,20 +87,17 @@ def _find_excess_cpu_time(run: RunFigures, cpus: int) -> Cause | None:
     # Until the last process of the tree had ended: what a survivor used belongs to the whole time that it had.
     capacity = max(run.wall_ns or 0, run.tree_wall_ns or 0) * cpus
     if run.cpu_ns is not None and run.cpu_ns > PLAY * capacity + 2 * TICK_NS:
-        text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds{_unseen(run)}"
+        unseen = ": it left its CPUs, or a counter is wrong" if run.outside_ns is None else ""
+        text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds{unseen}"
         return Cause("CPU time", run.cpu_ns / capacity if capacity else None, "of capacity", text)
     return None
-
-
-def _unseen(run: RunFigures) -> str:
-    return ": it left its CPUs, or a counter is wrong" if run.outside_ns is None else ""
 
 
 def _find_early_copies(copies: Sequence[CopyEvent]) -> Cause | None:
     """Find copies that finished sooner than their CPU time allows; report the first and count the others."""
     early = [copy for copy in copies if _excess(copy) > 0]
     if early:
-        first, cpus = early[0], _n_cpus(early[0])
+        first, cpus = early[0], len(early[0].in_force.cpus) if early[0].in_force else 0
         used, lasted = _cpu_time(first) / 1e9, ((first.end_ns or 0) - (first.start_ns or 0)) / 1e9
         many = f" (and {len(early) - 1} other copies)" if len(early) > 1 else ""
         text = f"copy {first.copy_index} ended after {lasted:.3g} s on {cpus} CPUs, with {used:.3g} s of CPU time{many}"
@@ -110,10 +107,6 @@ def _find_early_copies(copies: Sequence[CopyEvent]) -> Cause | None:
 
 def _cpu_time(copy: CopyEvent) -> int:
     return (copy.user_ns or 0) + (copy.system_ns or 0)
-
-
-def _n_cpus(copy: CopyEvent) -> int:
-    return len(copy.in_force.cpus) if copy.in_force else 0
 
 
 def _excess(copy: CopyEvent) -> float:
