@@ -12,7 +12,7 @@ from scalograph import __version__
 from scalograph.protocol.result_summary import ResultSummary, start_seconds
 from scalograph.protocol.watched_series import LevelChange, SeriesNote, Watch, WatchedSeries
 from scalograph.report.first_screen import WORDS, nonce
-from scalograph.report.history_chart import history_pictures, is_noted, lane_lengths, sparkline
+from scalograph.report.history_chart import history_pictures, lane_lengths, sparkline
 from scalograph.report.html import environment, join_files
 from scalograph.text.quantities import count_noun
 from scalograph.text.summaries import change_size, point_name, size_text
@@ -105,7 +105,7 @@ def study_page(history: StudyHistory, links: Mapping[str, str], since: str) -> s
     ]
     reasons = {p.folder: p.excluded for series in history.series if series.is_level for p in series.points}
     noted = [
-        (note, next((p for s in history.series for p in s.points if is_noted(p, note)), None)) for note in history.notes
+        (note, next((p for s in history.series for p in s.points if note.covers(p)), None)) for note in history.notes
     ]
     return _render(
         "site.html", history.newest.title or history.name, study=history, charts=charts, links=links, reasons=reasons,

@@ -19,6 +19,7 @@ FORMS = {
     "steady": "No change for the worse since {since} was found in {n} series.",
     "few": "Inconclusive: no series has {fewest} results, some of them since {since}.",
     "rate": "The false-alarm rate over all series is limited to 5%; the margin is {margin:exact}.",
+    "acknowledged": "Not counted: {known}, acknowledged in annotations.toml.",
     "changes": "Changed with {name}: {changes:list}.",
 }
 
@@ -36,7 +37,9 @@ def watch_claim(watched: Watch) -> Claim:
         cases += [_case("changes", name=point_name(change), changes=texts)] if texts else []
         return state(FORMS, [*cases, rate], _matrix(watched, alarms))
     if n:
-        return state(FORMS, [_case("steady", since=watched.since, n=n), rate])
+        n_known = sum(c.is_acknowledged for series in watched.series for c in series.changes)
+        cases = [_case("acknowledged", known=count_noun(n_known, "change"))] if n_known else []
+        return state(FORMS, [_case("steady", since=watched.since, n=n), *cases, rate])
     return state(FORMS, [_case("few", fewest=FEWEST, since=watched.since)])
 
 
@@ -87,11 +90,16 @@ def _change_table(watched: Watch) -> TableDoc:
     columns += [Column(name="p"), Column(name="shows", kind="label"), Column(name="differs from before", kind="text")]
     rows: list[list[Cell]] = [
         [series_name(s), point_name(c), c.started[:10], c.folder, change_size(s, c), c.p,
-         "within the margin" if c.is_small else c.shown,
+         _show_kind(c),
          "; ".join(f"{d.what}: {d.reference}, {d.other}" for d in c.differences)]
         for s in watched.series for c in s.changes if c.is_recent
     ]  # fmt: skip
     return TableDoc(id="changes", title=f"Changes since {watched.since}", columns=columns, rows=rows)
+
+
+def _show_kind(change: LevelChange) -> str:
+    shown = "within the margin" if change.is_small else change.shown
+    return f"{shown}, acknowledged: {change.acknowledged}" if change.acknowledged else shown
 
 
 def _series_table(watched: Watch) -> TableDoc:
