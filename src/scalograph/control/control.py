@@ -25,8 +25,8 @@ class Launch:
     `own_quota_cpus` is granted to its process alone, and so are `max_memory` bytes, in the folders `cgroups`, which are
     made when the run starts.
     `kernel` and `boot_options` are of the machine that is booted for the run, if one is. `values` fills the workload's
-    templates. `place` turns the requested `n_cpus` and `placement` into `cpus`; `online` are the CPUs that the others
-    are taken offline beside.
+    templates. `host` is the machine it is started on, where a run has several. `place` turns the requested `n_cpus` and
+    `placement` into `cpus`; `online` are the CPUs that the others are taken offline beside.
     """
 
     name: str = ""
@@ -49,6 +49,7 @@ class Launch:
     quota_cpus: float | None = None
     max_tasks: int | None = None
     online: tuple[int, ...] | None = None
+    host: str = ""
     own_quota_cpus: float | None = None
     max_memory: int | None = None
     cgroups: tuple[str, ...] = ()

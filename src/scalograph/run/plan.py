@@ -39,7 +39,7 @@ def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
     parts = {
         "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
         "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
-        "workload.process": bool(program.running) or any(process.name for process in program.processes),
+        "workload.process.pid": bool(program.running), 'workload.keep = "block"': study.workload.keep == "block",
     }  # fmt: skip
     parts['protocol.vary = ["layout"]'] = "layout" in study.protocol.vary
     yield from (name for name, is_there in parts.items() if is_there)
@@ -111,7 +111,7 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = add_jvms(facts, _launcher_paths(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
-    if facts.reached and (parts := list(_unsupported_parts(declared.study, started))):
+    if (facts.reached or facts.elsewhere) and (parts := list(_unsupported_parts(declared.study, started))):
         fix = "leave it out, or start scalograph on that machine"
         raise HostError(parts[0], "not done over ssh", "a study without", fix)
     resolved = design(declared.study, facts, _make_refusal(declared.study, started, facts))

@@ -243,6 +243,8 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     run = record.run
     if run.status != "ok":
         return Judgment("failed", [Cause("status", None, "", run.reason or run.status)])
+    if record.machines:
+        return _judge_machines(record, asked)
     if asked and is_surely_clean(record, asked.iterations):
         return _CLEAN
     if record.guest and not record.guest.has_times:
@@ -270,6 +272,23 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     if plain.verdict == "clean" and (unclear := _possible_disturbances(marked)):
         return Judgment("unverified", unclear)
     return plain
+
+
+# From the worst.
+_VERDICTS = ("failed", "invalid", "disturbed", "unverified", "corrected", "clean")
+
+
+def _judge_machines(record: Record, asked: Requirements | None) -> Judgment:
+    """Judge a run on several machines by the worst of them."""
+    if asked and (wrong := _iteration_error(record, asked)):
+        return Judgment("failed", [Cause("iterations", None, "", wrong)])
+    if broken := find_little_violation(record):
+        return Judgment("invalid", [*broken])
+    each = [(part, judge(record.of_machine(part))) for part in record.machines]
+    part, worst = min(each, key=lambda pair: _VERDICTS.index(pair[1].verdict))
+    names = ", ".join(dict.fromkeys(p.name for p in record.processes if p.command in part.commands))
+    causes = [Cause(c.cause, c.amount, c.unit, f"machine of {names}: {c.text}") for c in worst.causes]
+    return Judgment(worst.verdict, causes)
 
 
 def _excuse(causes: Sequence[Cause], run: RunFigures) -> list[Cause]:

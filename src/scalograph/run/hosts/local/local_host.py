@@ -24,10 +24,12 @@ from scalograph.run.hosts.local.probe_process import NotStartedError, ProbeProce
 from scalograph.run.hosts.services.held_services import HeldServices
 from scalograph.run.interrupts import Interrupts, make_interrupt, pending_signal, record_signal
 from scalograph.run.launches import (
+    Site,
     fail_if_disk_full,
     fill_launches,
     find_programs,
     find_step_programs,
+    free_ports,
     has_services,
     is_named,
     is_on_path,
@@ -296,6 +298,20 @@ class LocalHost:
         if is_last:
             self._services.close()
         return self._services.collect_service_ends()
+
+    @contextmanager
+    def open_site(self, address: str) -> Iterator[tuple[Path, Site]]:
+        """Yield the working folder of a part of a run, and its site at an address; both go at the end."""
+        with self._folder(False) as folder, scratch("state") as state:
+            yield folder, Site(state, address)
+
+    def choose_ports(self, launches: Sequence[Launch]) -> list[tuple[int, ...]]:
+        """Return ports of each launch that nobody uses here. Raises HostError."""
+        return free_ports(launches)
+
+    def make_process(self, folders: Sequence[Path]) -> ProbeProcess:
+        """Return a probe, not yet started; `folders` are there when it runs."""
+        return self._process()
 
     def close(self) -> None:
         """End services that outlive their run."""
