@@ -91,7 +91,7 @@ def _run_probe(
     try:
         with process.running(), _forward_signals(process, received, on_signal):
             answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec) + process.START_S)
-        return _parse_answer(answer, str(spec.get("run")))
+        return parse_answer(answer, str(spec.get("run")))
     except LostError as error:
         end_orphaned_run(process.process.pid)
         return lost_record(str(error), process.first_line())
@@ -171,7 +171,8 @@ def _deadline_s(spec: Mapping[str, Any]) -> float:
     return (int(spec.get("timeout_ns", 0)) + int(ready) + services) / 1e9 + GRACE_S
 
 
-def _parse_answer(answer: ProbeAnswer, run: str) -> Record:
+def parse_answer(answer: ProbeAnswer, run: str) -> Record:
+    """Return the record that a probe gave for a run. Raises HostError or ProtocolError: it refused, or it is broken."""
     _refuse_failure(answer)
     lines = answer.output.split(b"\n")
     if lines.pop():
