@@ -98,7 +98,9 @@ WaitLock = Annotated[
 Env = Annotated[
     list[str] | None, typer.Option(metavar="NAME[=VALUE]", help="Pass a variable; NAME alone passes its current value")
 ]
-HostName = Annotated[str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, or reboot:NAME")]
+HostName = Annotated[
+    str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, reboot:NAME, or slurm")
+]
 OnHost = Annotated[
     list[str] | None,
     typer.Option(

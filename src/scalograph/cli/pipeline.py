@@ -143,6 +143,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         target = earlier or begin(planned, start.folder)
         if target.warning:
             say(target.warning, "yellow")
+        host.keep_in(target.folder)
         _announce(planned, target.folder, start.label)
         called = _label_study(planned, start.label) if start.label else ""
         tell = (lambda text: say(f"{called}: {text}")) if called else say

@@ -58,6 +58,16 @@ class ProgramFile(Value):
     sha256: str
 
 
+class ClusterFacts(Value):
+    """A partition of a cluster: its nodes that can be used, the time limit of a job, and all names of partitions."""
+
+    engine: Literal["slurm"]
+    partition: str
+    n_nodes: int
+    limit_s: float | None = Field(default=None, description="of a job; None: no limit")
+    partitions: tuple[str, ...] = ()
+
+
 # Not in the journal's `machine`: permissions, what each run records itself, and what runs start with.
 _EXCLUDED = {
     *("kernels", "offered_kernels", "refused", "granted_priority", "granted_nice"),
@@ -96,7 +106,10 @@ class HostFacts(Value):
         default=None, description="of guests in which runs are made, kvm or tcg; None: the machine itself makes them"
     )
     boot_id: str | None = Field(default=None, description="of the kernel that runs since the last boot")
-    reached: Literal["ssh"] | None = Field(default=None, description="how, if it is another machine; None: this one")
+    reached: Literal["ssh", "slurm"] | None = Field(
+        default=None, description="how, if it is another machine; None: this one"
+    )
+    cluster: ClusterFacts | None = Field(default=None, description="in which runs are made; `cpus` are of one node")
     environment: dict[str, str] = Field(default={}, description="of another machine: what its runs get of it")
     program: ProgramFile | None = Field(default=None, description="of another machine: what a command starts there")
     schedulers: dict[str, str] | None = Field(
@@ -120,7 +133,7 @@ class HostFacts(Value):
     def machine(self) -> dict[str, Any]:
         """Return the `machine` field of the journal: facts without names of people or hosts."""
         plain = self.model_dump(exclude={*_EXCLUDED, "cpus", "jvms", "elsewhere"})
-        for name in ("accelerator", "reached"):
+        for name in ("accelerator", "reached", "cluster"):
             if plain[name] is None:
                 del plain[name]
         plain["n_cpus"] = self.n_cpus

@@ -271,6 +271,20 @@ class MachinePart(RecordPart, frozen=True, kw_only=True):
     gate_lag_ns: Count | None = None
 
 
+class JobStep(RecordPart, frozen=True, kw_only=True):
+    """Where in a cluster a run was made: the job, its nodes, and what a reference run on each of them took.
+
+    `n_machines` counts the machines of all nodes of the job, by their boots: fewer than nodes if some share one.
+    """
+
+    engine: Literal["slurm"]
+    job: Annotated[str, Meta(max_length=64)]
+    nodes: Annotated[list[Name], Meta(max_length=MAX_COPIES)] = []
+    n_nodes: Count
+    n_machines: Count | None = None
+    reference_ns: Annotated[list[Count | None], Meta(max_length=MAX_COPIES)] = []
+
+
 class ErrorEvent(RecordPart, frozen=True):
     """Why a probe carried out no run."""
 
@@ -334,6 +348,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
     processes: Annotated[list[ProcessEvent], Meta(max_length=64)] = []
     timeline: Timeline | None = None
     guest: Guest | None = None
+    job: JobStep | None = None
     settings: Annotated[list[MachineSetting], Meta(max_length=64)] = []
     counters: Annotated[dict[ValueName, Count], Meta(max_length=64)] | None = None
     boot_id: Annotated[str, Meta(max_length=64)] | None = None

@@ -34,13 +34,23 @@ from scalograph.study.program import Program, program
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import ValuesRefusal, load_workload, refusals
 
+# Controls that a job step obeys: others set what belongs to the nodes' owners, or to the process that starts the tasks.
+_IN_JOBS = ("cluster", "env", "jvm", "jvm-options", "arguments")
 
-def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
+
+def _unsupported_parts(study: Study, program: Program, facts: HostFacts) -> Iterator[str]:
     parts = {
         "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
-        "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
         "workload.process.pid": bool(program.running), 'workload.keep = "block"': study.workload.keep == "block",
     }  # fmt: skip
+    if facts.cluster is None:
+        parts |= {"workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller"}
+    else:
+        parts["workload.process"] = any(process.name for process in program.processes)
+        parts |= {
+            f"factors.{name}": factor.control is not None and factor.control.partition(":")[0] not in _IN_JOBS
+            for name, factor in study.factors.items()
+        }
     parts['protocol.vary = ["layout"]'] = "layout" in study.protocol.vary
     yield from (name for name, is_there in parts.items() if is_there)
     for name, response in study.responses.items():
@@ -111,9 +121,9 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = add_jvms(facts, _launcher_paths(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
-    if (facts.reached or facts.elsewhere) and (parts := list(_unsupported_parts(declared.study, started))):
+    if (facts.reached or facts.elsewhere) and (parts := list(_unsupported_parts(declared.study, started, facts))):
         fix = "leave it out, or start scalograph on that machine"
-        raise HostError(parts[0], "not done over ssh", "a study without", fix)
+        raise HostError(parts[0], f"not done over {facts.reached}", "a study without", fix)
     resolved = design(declared.study, facts, _make_refusal(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's
         refuse_unnamed(resolved.study, facts, consent)

@@ -143,6 +143,17 @@ def _find_overlong_times(run: RunFigures) -> Iterator[Cause]:
             yield Cause("stall", None, "", f"{name} is {lasted / 1e9:.3g} s of a run of {wall / 1e9:.3g} s")
 
 
+def _find_unwatched(record: Record) -> Cause | None:
+    """Return why nothing could be measured of a run: an emulated guest, or nodes of a cluster."""
+    if record.guest and not record.guest.has_times:
+        return Cause("functional", None, "", FUNCTIONAL)
+    if record.job is None:
+        return None
+    if record.job.n_machines is not None and record.job.n_machines < record.job.n_nodes:
+        return Cause("one machine", None, "", "nodes of its job are one machine: functional, not timing")
+    return Cause("nodes", None, "", "its nodes were not watched")
+
+
 # Of these, less than the share of a run's time below which nothing is blamed is never a cause.
 _TAKEN = attrgetter("neighbor_ns", "wait_ns", "machine_memory_stall_ns", "machine_io_stall_ns")
 # Of these, any amount is left to the rules: they are counted in ticks, or have limits of their own.
@@ -247,8 +258,8 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
         return _judge_machines(record, asked)
     if asked and is_surely_clean(record, asked.iterations):
         return _CLEAN
-    if record.guest and not record.guest.has_times:
-        return Judgment("unverified", [Cause("functional", None, "", FUNCTIONAL)])
+    if unwatched := _find_unwatched(record):
+        return Judgment("unverified", [unwatched])
     if asked and (wrong := _iteration_error(record, asked)):
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
     if away := find_cpu_escape(record) or find_quota_escape(record):

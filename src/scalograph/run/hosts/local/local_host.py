@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from scalograph.control import apply, held_settings
 from scalograph.control.control import HeldSetting, Launch
@@ -110,10 +111,7 @@ class StudySteps:
             heard.append(number)
             record_signal(number)
 
-        command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **self._marks()}}
-        # Nothing is measured, and a program such as sudo may become another user.
-        line = {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False}
-        line["timeout_ns"] = round(limit_s * 1e9)
+        line = step_line(step, argv, folder, {**launch.env, **self._marks()}, limit_s)
         try:
             record = measure(line, self._probe(pending_signal() is not None), hear)
         except NotStartedError:
@@ -125,10 +123,18 @@ class StudySteps:
         if heard and pending_signal() is None:
             raise make_interrupt(heard[0])
         self.n_ended = record.run.n_survivors or 0
-        return _step_failure(argv[0], record, limit_s)
+        return describe_step_failure(argv[0], record, limit_s)
 
 
-def _step_failure(name: str, record: Record, limit_s: float) -> str | None:
+def step_line(step: str, argv: Sequence[str], folder: Path, env: Mapping[str, str], limit_s: float) -> dict[str, Any]:
+    """Return what the probe of a step reads: nothing is measured, and sudo, say, may become another user."""
+    command = {"argv": list(argv), "cwd": str(folder), "env": dict(env)}
+    plain = {"backend": "plain", "namespace": False, "timeout_ns": round(limit_s * 1e9)}
+    return {"protocol": 1, "run": step, "commands": [command], **plain}
+
+
+def describe_step_failure(name: str, record: Record, limit_s: float) -> str | None:
+    """Return why a step failed, by the record of its probe; None if it did not."""
     run, copy = record.run, record.copies[0] if record.copies else None
     if run.status == "ok":
         return None
@@ -312,6 +318,9 @@ class LocalHost:
     def make_process(self, folders: Sequence[Path]) -> ProbeProcess:
         """Return a probe, not yet started; `folders` are there when it runs."""
         return self._process()
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep nothing beside the results."""
 
     def close(self) -> None:
         """End services that outlive their run."""
