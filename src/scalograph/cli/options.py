@@ -150,6 +150,16 @@ class StartOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HostOptions:
+    """Where the runs of a command line are made, and in which folder there."""
+
+    host: HostName = LOCAL
+    cwd: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of the runs, on the machine that makes them")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LimitOptions:
     """What a program is given: levels of its CPU time, memory, and place. Each option is a factor."""
 
@@ -165,7 +175,7 @@ class LimitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions(LimitOptions):
+class CommandOptions(LimitOptions, HostOptions):
     """Options of `measure` and every search: the command, its limits and steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]

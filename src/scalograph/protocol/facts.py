@@ -27,6 +27,12 @@ class CpuFact(Value):
     l2: int | None = None
     l3: int | None = None
     max_khz: int | None = None
+    speed_class: int | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="as `doctor --cpus` measured it; 0: fastest"
+    )
+    shared: int | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="lowest CPU of those measured to share a core"
+    )
 
 
 class Jvm(Value):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
@@ -268,3 +269,21 @@ def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
         text = f'unknown name {{{name}}} in "{item}"'
         raise unknown_name_error("argv", text, name, sorted(values), "or {{ for a brace", "no name at all")
     return values[name]
+
+
+# Of one word: more are not listed.
+_MOST_SPELLED = 10_000
+
+
+def spell(word: str, levels: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a word with each level of the factors that it names; other names stay.
+
+    >>> spell("{here}/{version}", {"version": ["old", "new"], "n": ["1"]})
+    ['{here}/old', '{here}/new']
+    """
+    spelled = [word]
+    for name, texts in levels.items():
+        if (placeholder := f"{{{name}}}") in word:
+            filled = (each.replace(placeholder, text) for each in spelled for text in texts)
+            spelled = list(islice(filled, _MOST_SPELLED))
+    return spelled
