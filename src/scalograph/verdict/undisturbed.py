@@ -86,7 +86,7 @@ def undisturbed_windows(record: Record) -> list[Ends] | None:
     share, n = steal.most_ns / run.wall_ns, n_cpus(record)
     by_index: dict[int, list[tuple[float, float, float]]] = {}
     for part in parts:
-        bounds = zip(part.low_ns, part.high_ns, part.sleep_ns, strict=True)
+        bounds = zip(part.low_ns or (), part.high_ns or (), part.sleep_ns or (), strict=True)
         times = zip(part.index, part.start_ns, part.end_ns, part.cpu_ns, bounds, strict=True)
         for index, start, end, cpu, (low, high, asleep) in times:
             wall = end - start
