@@ -191,6 +191,8 @@ def _free_ports(n: int) -> list[int]:
 def _start_daemons(folder: Path, conf: Path, n_nodes: int) -> None:
     files = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
     munge = [f"--{option}={folder}/munge.{name}" for option, name in files.items()]
+    # By force: it would have every user reach its socket, and this cluster is for one.
+    munge.append("--force")
     # In a session of their own, and with the mark by which `stop` finds them and what they started.
     environment = {**os.environ, "SLURM_CONF": str(conf)}
     commands = [["munged", "--foreground", *munge], ["slurmctld", "-D", "-f", str(conf)]]

@@ -62,7 +62,7 @@ _GROUPS: Mapping[str, frozenset[str]] = {
     ),
     "Statistics": frozenset({"precision", "margin", "target", "cost", "ceiling", "even", "same"}),
     "Environment": frozenset(
-        {"env", "env_all", "wait_quiet", "when_busy", "wait_lock", "machine_wide", "dangerous", "host"}
+        {"env", "env_all", "wait_quiet", "when_busy", "wait_lock", "machine_wide", "dangerous", "host", "max_idle"}
         | {"accept_difference", "quota", "memory", "placement"}
     ),
     "Output": frozenset(

@@ -101,6 +101,10 @@ Env = Annotated[
 HostName = Annotated[
     str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, reboot:NAME, or slurm")
 ]
+MaxIdle = Annotated[
+    str | None,
+    typer.Option("--max-idle", metavar="PERCENT", help="Idle node-hours of a job on a cluster (default 30%)"),
+]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz)")]
 Where = Annotated[
     list[str] | None,
@@ -135,6 +139,7 @@ class StartOptions:
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
+    max_idle: MaxIdle = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
     tables: Tables = False
