@@ -26,8 +26,8 @@ class Launch:
     made when the run starts.
     `request` is what a run asks of a cluster, by the names of `cluster:NAME`.
     `kernel` and `boot_options` are of the machine that is booted for the run, if one is. `values` fills the workload's
-    templates. `place` turns the requested `n_cpus` and `placement` into `cpus`; `online` are the CPUs that the others
-    are taken offline beside.
+    templates. `host` is the machine it is started on, where a run has several. `place` turns the requested `n_cpus` and
+    `placement` into `cpus`; `online` are the CPUs that the others are taken offline beside.
     """
 
     name: str = ""
@@ -50,6 +50,7 @@ class Launch:
     quota_cpus: float | None = None
     max_tasks: int | None = None
     online: tuple[int, ...] | None = None
+    host: str = ""
     own_quota_cpus: float | None = None
     max_memory: int | None = None
     cgroups: tuple[str, ...] = ()

@@ -114,6 +114,7 @@ wrong answers | Wrong answers: {share:at_most} in the worst configuration[[; the
 
 output decides | Its output decides its work: {piped} with its output in a pipe, {null} without (to measure that: \
 --stdout pipe)
+believes | {runtime} sees {n} CPUs under a quota of {quota}; {effect}
 busy start | CPU busy at the start of block {block}[[ after waiting {waited}]] ({seen})
 waited | Block {block} started on a quiet machine after waiting {waited}
 block invalid | Block {block} unusable: {n} of {of} runs have impossible values; not repeated
@@ -136,9 +137,10 @@ settings restored | Machine settings were changed for {n:runs}, then restored an
 """
 
 
-def output_notes(warnings: Iterable[str]) -> list[str]:
-    """Return the warnings that the output of a program decides its work."""
-    return [f"{text}." for text in warnings if text.startswith(CATALOG["output decides"].what.partition(":")[0])]
+def noted_sentences(warnings: Iterable[str]) -> list[str]:
+    """Return the warnings about the program itself: its output decides its work, or it believes in other CPUs."""
+    marks = CATALOG["output decides"].what.partition(":")[0], _BELIEVES
+    return [f"{text}." for text in warnings if any(mark in text for mark in marks)]
 
 
 class WarningForm(NamedTuple):
@@ -159,6 +161,7 @@ def _parse_table() -> dict[str, WarningForm]:
 
 
 CATALOG = _parse_table()
+_BELIEVES = " CPUs under a quota of "
 
 # What disturbed a run, and why runs are excluded that only one of them disturbed.
 NAMES = {"neighbor": "other processes", "steal": "CPU steal", "observer": "the probe"}
