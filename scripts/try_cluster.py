@@ -70,11 +70,13 @@ PartitionName=try Nodes=ALL Default=YES MaxTime=60 State=UP OverSubscribe=EXCLUS
 """
 
 
-# Nodes of one name would share the memory of their ranks, and they are reached on loopback only.
+# Nodes of one name would share the memory of their ranks, and they are reached on loopback only. Ranks that connect
+# when they first meet lose each other there now and then.
 TASK_PROLOG = """\
 #!/bin/sh
 echo export OMPI_MCA_btl=tcp,self
 echo export OMPI_MCA_btl_tcp_if_include=lo
+echo export OMPI_MCA_mpi_preconnect_mpi=1
 echo export OMPI_MCA_mpi_yield_when_idle=1
 """
 
