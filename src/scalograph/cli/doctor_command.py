@@ -229,9 +229,7 @@ def measure_cpus(json: bool) -> int:
         emit_json(classes.model_dump(mode="json"))
     else:
         out().print(_grid(class_rows(classes)))
-        tell()
-        for text in class_sentences(classes, facts):
-            tell(text)
+        tell("\n".join(["", *class_sentences(classes, facts)]))
     try:
         save_classes(classes)
     except HostError as error:

@@ -183,7 +183,7 @@ def _refuse_mistakes(declared: Declared, start: StudyStart) -> None:
 def _belief(planned: Plan, host: Host, runner: Runner) -> str:
     from scalograph.profile.believed_cpus import believed_note
 
-    return believed_note(planned, host, runner)
+    return believed_note(planned, host, runner, say)
 
 
 def score_of(study: Study) -> Score | None:
