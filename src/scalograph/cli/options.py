@@ -98,7 +98,15 @@ WaitLock = Annotated[
 Env = Annotated[
     list[str] | None, typer.Option(metavar="NAME[=VALUE]", help="Pass a variable; NAME alone passes its current value")
 ]
-HostName = Annotated[str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, or reboot:NAME")]
+HostName = Annotated[
+    str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, reboot:NAME, or slurm")
+]
+OnHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on", metavar="PROCESS=HOST", help="Start this process on local or ssh:NAME; a driver on several: ssh:A,ssh:B"
+    ),
+]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz)")]
 Where = Annotated[
     list[str] | None,
@@ -133,6 +141,7 @@ class StartOptions:
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
+    on: OnHost = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
     tables: Tables = False

@@ -19,6 +19,7 @@ from scalograph.protocol import results
 from scalograph.run.caller_environment import unpassed_variables_note
 from scalograph.run.hosts.base import Host
 from scalograph.run.hosts.host_names import LOCAL, is_elsewhere, open_host
+from scalograph.run.hosts.machines.machines_host import is_far, is_on_several, open_machines
 from scalograph.run.launches import check_programs
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import preparation_lines
@@ -134,9 +135,10 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
     if start.show_output and start.host != LOCAL:
         text = "what runs write elsewhere comes when they have ended"
         raise StudyError.one("--show-output", text, "", "leave it out, or leave out --host")
-    is_far = is_elsewhere(start.host)
+    study, wait_s = declared.study, start.wait_lock_s
+    far = is_far(study, start.host) if is_on_several(study, start.host) else is_elsewhere(start.host)
     check = partial(_refuse_mistakes, declared, start)
-    with machine_lock(start.wait_lock_s, is_far, check) as restored, open_host(start.host, start.wait_lock_s) as host:
+    with machine_lock(wait_s, far, check) as restored, open_machines(study, start.host, wait_s) as host:
         if host.probe.warning:
             say(host.probe.warning, "yellow")
         planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)
@@ -146,6 +148,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         target = earlier or begin(planned, start.folder)
         if target.warning:
             say(target.warning, "yellow")
+        host.keep_in(target.folder)
         _announce(planned, target.folder, start.label)
         called = _label_study(planned, start.label) if start.label else ""
         tell = (lambda text: say(f"{called}: {text}")) if called else say
@@ -175,7 +178,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
 
 def _refuse_mistakes(declared: Declared, start: StudyStart) -> None:
     """Refuse levels and programs that this machine does not have: nobody waits for another session to be told so."""
-    if start.host == LOCAL:
+    if start.host == LOCAL and not is_on_several(declared.study, LOCAL):
         with open_host() as host:
             check_programs(plan(declared, host.facts(), consent=start.consent))
 

@@ -13,8 +13,7 @@ from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.speedup_points import karp_flatt
 from scalograph.analysis.usl import MISSED, N_PARAMETERS, Usl, Weights, fit_usl, group_by_size
-from scalograph.analysis.usl_outlier import find_outlier
-from scalograph.analysis.usl_predict import REACH, predict
+from scalograph.analysis.usl_predict import REACH, find_outlier, predict
 from scalograph.errors import StudyError
 from scalograph.exchange.csv_points import Points
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc

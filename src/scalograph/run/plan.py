@@ -37,13 +37,24 @@ from scalograph.study.program import STEPS, Program, program
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import ValuesRefusal, load_workload, refusals
 
+# Controls that a job step obeys: others set what belongs to the nodes' owners, or to the process that starts the tasks.
+_IN_JOBS = ("cluster", "env", "jvm", "jvm-options", "arguments")
 
-def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
+
+def _unsupported_parts(study: Study, program: Program, facts: HostFacts) -> Iterator[str]:
     parts = {
         "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
-        "workload.env_all": study.workload.env_all,
-        "workload.process": bool(program.running) or any(process.name for process in program.processes),
+        "workload.process.pid": bool(program.running), 'workload.keep = "block"': study.workload.keep == "block",
     }  # fmt: skip
+    if facts.cluster is None:
+        parts["workload.env_all"] = study.workload.env_all
+        parts['workload.cwd = "caller"'] = bool(facts.elsewhere) and study.workload.cwd == "caller"
+    else:
+        parts["workload.process"] = any(process.name for process in program.processes)
+        parts |= {
+            f"factors.{name}": factor.control is not None and factor.control.partition(":")[0] not in _IN_JOBS
+            for name, factor in study.factors.items()
+        }
     parts['protocol.vary = ["layout"]'] = "layout" in study.protocol.vary
     yield from (name for name, is_there in parts.items() if is_there)
     for name, response in study.responses.items():
@@ -63,12 +74,13 @@ def text_levels(study: Study) -> dict[str, list[str]]:
     return {name: texts for name, levels in parsed.items() if (texts := [x for x in levels if isinstance(x, str)])}
 
 
-def _problems_elsewhere(study: Study, program: Program) -> list[Problem]:
+def _problems_elsewhere(study: Study, program: Program, facts: HostFacts) -> list[Problem]:
     """Return what of a study cannot be done on another machine, and which files of the caller it would lack there."""
     fix = "leave it out, or start scalograph on that machine"
-    problems = [Problem(part, "not done over ssh", "", fix) for part in _unsupported_parts(study, program)]
+    problem = f"not done over {facts.reached or 'ssh'}"
+    problems = [Problem(part, problem, "", fix) for part in _unsupported_parts(study, program, facts)]
     use = study.workload
-    if use.cwd == "scratch":
+    if use.cwd == "scratch" or facts.cluster is not None or facts.elsewhere:
         return problems
     argvs = {"command": use.command, **{step: getattr(use, step) for step in STEPS}}
     for step, argv in argvs.items():
@@ -174,10 +186,10 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = add_jvms(facts, _launcher_paths(declared.study), starts)
     started = program(declared.study.workload, declared.folder)
-    if facts.reached:
-        if problems := _problems_elsewhere(declared.study, started):
+    if facts.reached or facts.elsewhere:
+        if problems := _problems_elsewhere(declared.study, started, facts):
             raise HostError.join_problems(problems)
-        started = _find_versions_here(declared.study, started)
+        started = _find_versions_here(declared.study, started) if facts.cluster is None else started
     resolved = design(declared.study, facts, _make_refusal(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's
         refuse_unnamed(resolved.study, facts, consent)

@@ -37,7 +37,7 @@ class Process:
 
     `service` is None of a driver, which starts at the gate. `cpus` counts CPUs that no other process has, `quota`
     CPU seconds in a second that it is granted. `values` are templates and names of its own. It is started under the
-    levels of `when`; without any, always.
+    levels of `when`; without any, always. `hosts` name the machines it is started on; empty: the host of the study.
     """
 
     argv: tuple[str, ...]
@@ -50,6 +50,7 @@ class Process:
     memory: float | str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     when: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,7 @@ def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequen
     return Process(
         tuple(locate(declared.argv)) if declared.argv else (), declared.copies, declared.name, declared.role, service,
         cpus=declared.cpus, quota=declared.quota, memory=declared.memory, when=declared.when,
+        hosts=tuple(declared.host or ()),
     )  # fmt: skip
 
 

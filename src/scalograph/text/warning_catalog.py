@@ -26,6 +26,7 @@ timeout | @include runs ended by the timeout | the other runs are the faster one
 includes runs ended by the timeout
 physics | @have impossible values | do not rely on these
 functional | @include runs in an emulated guest | their times are excluded | | functional, not timing
+one machine | @include runs whose nodes are one machine | these show function, not timing | | functional, not timing
 unverified | @include runs not checked for interference | their times may be too long | @doctor | {unverified} of \
 {runs} runs not checked for interference
 unverified rate | @include runs not checked for interference | their rates may be too low

@@ -192,5 +192,11 @@ class Host(Protocol):
         Asked only of studies that have such; `is_last`: after the last run, so those that are up are ended first.
         """
 
+    def keep_in(self, folder: Path) -> None:
+        """Learn the folder of the results, before the first run of a study that has one.
+
+        A host that keeps files of its own keeps them there, and finds those of an earlier session.
+        """
+
     def close(self) -> None:
         """Release what is held for the next run."""

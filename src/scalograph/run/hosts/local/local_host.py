@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from scalograph.control import apply, held_settings
 from scalograph.control.control import HeldSetting, Launch
@@ -25,10 +26,12 @@ from scalograph.run.hosts.local.probe_process import NotStartedError, ProbeProce
 from scalograph.run.hosts.services.held_services import HeldServices
 from scalograph.run.interrupts import Interrupts, make_interrupt, pending_signal, record_signal
 from scalograph.run.launches import (
+    Site,
     fail_if_disk_full,
     fill_launches,
     find_programs,
     find_step_programs,
+    free_ports,
     has_services,
     is_named,
     is_on_path,
@@ -109,10 +112,7 @@ class StudySteps:
             heard.append(number)
             record_signal(number)
 
-        command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **self._marks()}}
-        # Nothing is measured, and a program such as sudo may become another user.
-        line = {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False}
-        line["timeout_ns"] = round(limit_s * 1e9)
+        line = step_line(step, argv, folder, {**launch.env, **self._marks()}, limit_s)
         try:
             record = measure(line, self._probe(pending_signal() is not None), hear)
         except NotStartedError:
@@ -124,10 +124,18 @@ class StudySteps:
         if heard and pending_signal() is None:
             raise make_interrupt(heard[0])
         self.n_ended = record.run.n_survivors or 0
-        return _step_failure(argv[0], record, limit_s)
+        return describe_step_failure(argv[0], record, limit_s)
 
 
-def _step_failure(name: str, record: Record, limit_s: float) -> str | None:
+def step_line(step: str, argv: Sequence[str], folder: Path, env: Mapping[str, str], limit_s: float) -> dict[str, Any]:
+    """Return what the probe of a step reads: nothing is measured, and sudo, say, may become another user."""
+    command = {"argv": list(argv), "cwd": str(folder), "env": dict(env)}
+    plain = {"backend": "plain", "namespace": False, "timeout_ns": round(limit_s * 1e9)}
+    return {"protocol": 1, "run": step, "commands": [command], **plain}
+
+
+def describe_step_failure(name: str, record: Record, limit_s: float) -> str | None:
+    """Return why a step failed, by the record of its probe; None if it did not."""
     run, copy = record.run, record.copies[0] if record.copies else None
     if run.status == "ok":
         return None
@@ -311,6 +319,23 @@ class LocalHost:
         if is_last:
             self._services.close()
         return self._services.collect_service_ends()
+
+    @contextmanager
+    def open_site(self, address: str) -> Iterator[tuple[Path, Site]]:
+        """Yield the working folder of a part of a run, and its site at an address; both go at the end."""
+        with self._folder(False) as folder, scratch("state") as state:
+            yield folder, Site(state, address)
+
+    def choose_ports(self, launches: Sequence[Launch]) -> list[tuple[int, ...]]:
+        """Return ports of each launch that nobody uses here. Raises HostError."""
+        return free_ports(launches)
+
+    def make_process(self, folders: Sequence[Path]) -> ProbeProcess:
+        """Return a probe, not yet started; `folders` are there when it runs."""
+        return self._process()
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep nothing beside the results."""
 
     def close(self) -> None:
         """End services that outlive their run."""

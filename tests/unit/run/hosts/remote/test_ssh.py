@@ -162,7 +162,10 @@ def test_what_would_have_to_be_restored_there_is_refused_and_names_are_asked_for
         for text, expected in texts.items():
             with pytest.raises((HostError, StudyError), match=expected):
                 plan_of(tmp_path, text, host.facts(), starts=False)
-    with pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, ssh:NAME'), open_host("ssh"):
+    with (
+        pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, slurm, ssh:NAME'),
+        open_host("ssh"),
+    ):
         pass
     with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), open_host("ssh:-v"):
         pass
