@@ -7,7 +7,7 @@ are refused: only whoever changed them there could restore them after a crash.
 import hashlib
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
