@@ -18,7 +18,6 @@ from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.levels import Run
 from scalograph.text.answer_form import factor_with_ends
 from scalograph.text.quantities import count_noun
 from scalograph.text.units import format_duration
@@ -85,7 +84,7 @@ def believed_note(planned: Plan, host: Host, runner: Runner, tell: Tell) -> str:
     if runner.most_limited is None:
         return ""
     try:
-        return BeliefCheck(planned, host, runner, tell, *runner.most_limited).note()
+        return BeliefCheck(planned, host, runner, tell).note()
     except (HostError, KeyboardInterrupt):
         return ""  # the study is complete all the same
 
@@ -94,9 +93,9 @@ class BeliefCheck:
     """Asks the program of a run under its limits, and repeats the run with the variable."""
 
     def __init__(
-        self, planned: Plan, host: Host, runner: Runner, tell: Tell, quota: float, run: Run, wall_s: float
+        self, planned: Plan, host: Host, runner: Runner, tell: Tell, limited: tuple[float, Run, float]
     ) -> None:
-        self._planned, self._host, self._tell, self._quota, self._wall_s = planned, host, tell, quota, wall_s
+        self._planned, self._host, self._tell, (self._quota, run, self._wall_s) = planned, host, tell, limited
         self._spec = runner.specification(run)
         launch = self._spec.launches[0]
         self._name = "" if launch.name else find_runtime(launch.argv[0], launch.env.get("PATH"))
@@ -110,7 +109,7 @@ class BeliefCheck:
             return ""
         value = row.value.format(n)
         if not row.obeys or self._ask({row.variable: value}) == n:
-            effect = f"with {row.variable}={value}, {self._try({row.variable: value})}"
+            effect = f"with {row.variable}={value}, {self._try(row.variable, value)}"
         else:
             effect = f"{row.variable}={value} does not change that in this version"
         return warning_text("believes", runtime=self._name, n=believed, quota=f"{self._quota:g}", effect=effect)
@@ -130,18 +129,16 @@ class BeliefCheck:
         numbers = re.findall(row.says, written, re.MULTILINE)
         return int(numbers[-1]) if numbers else None
 
-    def _try(self, variables: Mapping[str, str]) -> str:
+    def _try(self, variable: str, value: str) -> str:
         """Run pairs without and with the variable, each second one the other way round; return what it changes."""
         n_pairs = min(PAIRS, int(_PAIRS_S / max(2 * self._wall_s, 1e-9)))
         times: tuple[list[float], list[float]] = ([], [])
         if n_pairs < _FEWEST:
             return "speed was not measured: runs are too long"
-        self._tell(
-            f"{self._name} sees more CPUs than its quota: {n_pairs} pairs of runs with {', '.join(variables)} set"
-        )
+        self._tell(f"{self._name} sees more CPUs than its quota: {n_pairs} pairs of runs, without and with {variable}")
         for number in range(n_pairs):
             for index in (0, 1) if number % 2 == 0 else (1, 0):
-                more = variables if index else {}
+                more = {variable: value} if index else {}
                 record = self._measure(lambda launch, more=more: replace(launch, env={**launch.env, **more}))  # type: ignore[misc]
                 if record.run.status != "ok" or not record.run.wall_ns:
                     return "runs fail"
