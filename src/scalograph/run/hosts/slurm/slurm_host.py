@@ -269,7 +269,8 @@ class SlurmHost(LocalHost):
 
 
 def _choose_folder(spec: Specification, folder: JobFolder) -> Path:
-    return Path.cwd() if spec.in_callers_folder else folder.path / f"{spec.run.run}.folder"
+    usual = Path.cwd() if spec.in_callers_folder else folder.path / f"{spec.run.run}.folder"
+    return Path(spec.given_folder or usual)
 
 
 def _encode(line: Mapping[str, Any]) -> bytes:
