@@ -35,10 +35,12 @@ from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import ValuesRefusal, load_workload, refusals
 
 
-def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
+def _unsupported_parts(study: Study, program: Program, elsewhere: bool) -> Iterator[str]:
+    """Yield keys that ask for this machine; `elsewhere`: its processes are on several, each in a folder of its own."""
     parts = {
         "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
-        "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
+        "workload.env_all": study.workload.env_all,
+        'workload.cwd = "caller"': study.workload.cwd == "caller" and not elsewhere,
         "workload.process.pid": bool(program.running), 'workload.keep = "block"': study.workload.keep == "block",
     }  # fmt: skip
     parts['protocol.vary = ["layout"]'] = "layout" in study.protocol.vary
@@ -111,7 +113,8 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = add_jvms(facts, _launcher_paths(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
-    if (facts.reached or facts.elsewhere) and (parts := list(_unsupported_parts(declared.study, started))):
+    several = bool(facts.elsewhere)
+    if (facts.reached or several) and (parts := list(_unsupported_parts(declared.study, started, several))):
         fix = "leave it out, or start scalograph on that machine"
         raise HostError(parts[0], "not done over ssh", "a study without", fix)
     resolved = design(declared.study, facts, _make_refusal(declared.study, started, facts))
