@@ -98,7 +98,15 @@ WaitLock = Annotated[
 Env = Annotated[
     list[str] | None, typer.Option(metavar="NAME[=VALUE]", help="Pass a variable; NAME alone passes its current value")
 ]
-HostName = Annotated[str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, or reboot:NAME")]
+HostName = Annotated[
+    str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, reboot:NAME, or slurm")
+]
+OnHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on", metavar="PROCESS=HOST", help="Start this process on local or ssh:NAME; a driver on several: ssh:A,ssh:B"
+    ),
+]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz)")]
 Where = Annotated[
     list[str] | None,
@@ -133,11 +141,22 @@ class StartOptions:
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
+    on: OnHost = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
     tables: Tables = False
     table: TableName = None
     json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostOptions:
+    """Where the runs of a command line are made, and in which folder there."""
+
+    host: HostName = LOCAL
+    cwd: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of the runs, on the machine that makes them")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +175,7 @@ class LimitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions(LimitOptions):
+class CommandOptions(LimitOptions, HostOptions):
     """Options of `measure` and every search: the command, its limits and steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]

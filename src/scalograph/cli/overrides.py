@@ -1,6 +1,6 @@
 """Options of a start that override `[protocol]`: budgets, and what to do on a busy machine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from scalograph.questions.registry import is_search
 from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.declare import Declared
 from scalograph.study.model import Quick, Study
+from scalograph.study.processes import hosts_of
 from scalograph.study.scalars import unknown_name_error
 from scalograph.text.units import parse_duration
 
@@ -33,6 +34,24 @@ def override_protocol(
         return declared
     protocol = declared.study.protocol.model_copy(update=given)
     return replace(declared, study=declared.study.model_copy(update={"protocol": protocol}))
+
+
+def override_hosts(declared: Declared, texts: Sequence[str] | None) -> Declared:
+    """Place processes of a study on machines, as `--on PROCESS=HOST` says. Raises StudyError."""
+    if not texts:
+        return declared
+    use = declared.study.workload
+    named = {process.name: process for process in use.process}
+    for text in texts:
+        name, _, hosts = text.partition("=")
+        if name not in named:
+            raise unknown_name_error("--on", f'no process "{name[:40]}"', name, list(named), "see [[workload.process]]")
+        try:
+            named[name] = named[name].model_copy(update={"host": hosts_of(hosts.split(","))})
+        except ValueError as error:
+            raise StudyError.one("--on", f"{name}: {error}", "", "such as --on database=ssh:db") from None
+    workload = use.model_copy(update={"process": list(named.values())})
+    return replace(declared, study=declared.study.model_copy(update={"workload": workload}))
 
 
 def _refuse_uncounted(study: Study) -> None:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.findings.run_notes import iteration_window
@@ -21,8 +22,9 @@ from scalograph.profile.perf_trace import Trace, read_trace
 from scalograph.profile.recording import (
     LOCK_SETTINGS,
     TIMEOUT_S,
+    LockWaits,
     TimeFilter,
-    read_lock_sites,
+    read_lock_waits,
     recorder_options,
     why_unrecordable,
 )
@@ -144,22 +146,24 @@ class PerfRuns:
         _remove_maps(traces)
         return PerfRun(record, traces, rates)
 
-    def lock_sites(self, configuration: Configuration) -> dict[tuple[str, str], float]:
-        """Return where Java waits for monitors, from a run with a flight recorder: seconds by class and method.
+    def lock_waits(self, configuration: Configuration) -> LockWaits:
+        """Return where Java waits for locks, from a run with a flight recorder.
 
         Empty where no JVM leaves a recording.
         """
         jvms = [jvm for jvm in self.plain.facts.jvms if not why_unrecordable(jvm)]
         if not jvms or re.search(r"\s", str(self._folder)):
-            return {}
-        options = " ".join(recorder_options(self._folder, LOCK_SETTINGS))
-        recorded = _add_variables(end_by_term(self.plain), {"JAVA_TOOL_OPTIONS": f"{_ANY_JVM} {options}"})
-        within = make_time_filter(self._run(recorded, configuration), self._warmup)
-        files, newest = [*(self._folder / "recordings").iterdir()], max(jvms, key=lambda jvm: jvm.release)
-        try:
-            return read_lock_sites(files, newest, within)
-        except (HostError, ProtocolError):
-            return {}
+            return LockWaits()
+        with TemporaryDirectory(dir=self._folder) as name:
+            folder = Path(name)
+            options = " ".join(recorder_options(folder, LOCK_SETTINGS))
+            recorded = _add_variables(end_by_term(self.plain), {"JAVA_TOOL_OPTIONS": f"{_ANY_JVM} {options}"})
+            within = make_time_filter(self._run(recorded, configuration), self._warmup)
+            files, newest = [*(folder / "recordings").iterdir()], max(jvms, key=lambda jvm: jvm.release)
+            try:
+                return read_lock_waits(files, newest, within)
+            except (HostError, ProtocolError):
+                return LockWaits()
 
     def _record_command(self, configuration: Configuration, rates: Rates) -> Record:
         command = record_command(self._file, rates, self.has_wakes)

@@ -9,6 +9,7 @@ import msgspec
 from scalograph.errors import ProtocolError
 from scalograph.protocol.record import (
     MAX_LINE_BYTES,
+    Awaits,
     Capabilities,
     CopyEvent,
     ErrorEvent,
@@ -55,9 +56,9 @@ def explain_error(error: msgspec.ValidationError, document: Any, where: str) -> 
 
 
 EVENTS: Mapping[str, type[RecordPart]] = {
-    "header": Header, "copy": CopyEvent, "output": Output, "iterations": Iterations, "values": Values, "phases": Phases,
-    "histogram": HistogramEvent, "process": ProcessEvent, "timeline": Timeline, "run": RunFigures, "error": ErrorEvent,
-    "capabilities": Capabilities,
+    "header": Header, "awaits": Awaits, "copy": CopyEvent, "output": Output, "iterations": Iterations,
+    "values": Values, "phases": Phases, "histogram": HistogramEvent, "process": ProcessEvent, "timeline": Timeline,
+    "run": RunFigures, "error": ErrorEvent, "capabilities": Capabilities,
 }  # fmt: skip
 _OF_A_COPY = (Iterations, Values, Output, Phases, HistogramEvent)
 

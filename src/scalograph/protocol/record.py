@@ -248,6 +248,43 @@ class Guest(RecordPart, frozen=True, kw_only=True):
     has_times: bool = True
 
 
+class Awaits(RecordPart, frozen=True):
+    """What a run waits for whose gate is opened from outside; `clock_ns` is CLOCK_REALTIME there."""
+
+    what: Literal["gate", "window", "release", "end"]
+    clock_ns: Count
+
+
+class MachinePart(RecordPart, frozen=True, kw_only=True):
+    """What was measured on one machine of a run on several: its commands are those of the record by number.
+
+    `clock_offset_ns`: its clock minus that of whoever opened the gates, within `clock_error_ns`; no time is computed
+    by it. `gate_lag_ns`: its gate opened so long after the order for the first one, at most.
+    """
+
+    commands: Annotated[list[Annotated[int, Meta(ge=0, lt=64)]], Meta(max_length=64)]
+    header: Header
+    run: RunFigures
+    boot_id: Annotated[str, Meta(max_length=64)] | None = None
+    clock_offset_ns: Nanoseconds | None = None
+    clock_error_ns: Count | None = None
+    gate_lag_ns: Count | None = None
+
+
+class JobStep(RecordPart, frozen=True, kw_only=True):
+    """Where in a cluster a run was made: the job, its nodes, and what a reference run on each of them took.
+
+    `n_machines` counts the machines of all nodes of the job, by their boots: fewer than nodes if some share one.
+    """
+
+    engine: Literal["slurm"]
+    job: Annotated[str, Meta(max_length=64)]
+    nodes: Annotated[list[Name], Meta(max_length=MAX_COPIES)] = []
+    n_nodes: Count
+    n_machines: Count | None = None
+    reference_ns: Annotated[list[Count | None], Meta(max_length=MAX_COPIES)] = []
+
+
 class ErrorEvent(RecordPart, frozen=True):
     """Why a probe carried out no run."""
 
@@ -311,10 +348,21 @@ class Record(RecordPart, frozen=True, kw_only=True):
     processes: Annotated[list[ProcessEvent], Meta(max_length=64)] = []
     timeline: Timeline | None = None
     guest: Guest | None = None
+    job: JobStep | None = None
     settings: Annotated[list[MachineSetting], Meta(max_length=64)] = []
     counters: Annotated[dict[ValueName, Count], Meta(max_length=64)] | None = None
     boot_id: Annotated[str, Meta(max_length=64)] | None = None
+    machines: Annotated[list[MachinePart], Meta(max_length=64)] = []
     run: RunFigures
+
+    def of_machine(self, part: MachinePart) -> "Record":
+        """The record of one of its machines alone."""
+        processes = [process for process in self.processes if process.command in part.commands]
+        copies = [copy for copy in self.copies if copy.command in part.commands]
+        return replace(
+            self, header=part.header, run=part.run, processes=processes, copies=copies, boot_id=part.boot_id,
+            machines=[], iterations=[], values=[], phases=[], histograms=[], timeline=None,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         if sum([len(part.index) for part in self.iterations]) > MAX_ITERATIONS:

@@ -110,7 +110,7 @@ def study_page(history: StudyHistory, links: Mapping[str, str], since: str) -> s
     ]
     reasons = {p.folder: p.excluded for series in history.series if series.is_level for p in series.points}
     noted = [
-        (note, next((p for s in history.series for p in s.points if is_noted(p, note)), None)) for note in history.notes
+        (note, next((p for s in history.series for p in s.points if note.covers(p)), None)) for note in history.notes
     ]
     return _render(
         history.newest.title or history.name, study=history, charts=charts, links=links, reasons=reasons,
@@ -239,19 +239,12 @@ def _notes(
 ) -> Iterator[str]:
     """Draw an upright line with its number before the first result of each note."""
     for number, note in enumerate(notes, 1):
-        here = next((p for p in points if is_noted(p, note)), None)
+        here = next(filter(note.covers, points), None)
         if here:
             x = max(xs[_key(here)] - 5, LEFT)
             line = {"fill": "none", "stroke_dasharray": "4 3", **paint("stroke", "muted")}
             yield element("path", d=f"M{x:.1f} {HEAD}V{foot:g}", **line)
             yield text_lines([f"{number}"], x, HEAD - 2, "middle", "ink", 11)
-
-
-def is_noted(point: SeriesPoint, note: SeriesNote) -> bool:
-    """Return whether a result is of the commit of a note, or began on its date or later."""
-    if note.commit:
-        return bool(point.commit) and (point.commit.startswith(note.commit) or note.commit.startswith(point.commit))
-    return bool(note.date) and point.started[:10] >= note.date
 
 
 def _dates(points: Sequence[SeriesPoint], xs: Mapping[str, float], height: float) -> Iterator[str]:

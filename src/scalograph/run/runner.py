@@ -175,7 +175,12 @@ OTHER_WORK, SHORT_S = 3.0, 2.0
 
 
 class Runner:
-    """Makes the runs of a plan on any host, one after the other."""
+    """Makes the runs of a plan on any host, one after the other.
+
+    `most_limited`: of the runs that succeeded, one under the least quota, in CPUs, and its seconds; None without one.
+    """
+
+    most_limited: tuple[float, Run, float] | None = None
 
     def __init__(
         self, planned: Plan, host: Host, score: Score | None = None, echo: Echo | None = None,
@@ -202,6 +207,9 @@ class Runner:
             spec, record.replace_settings([MachineSetting(**vars(setting)) for setting in held or ()])
         )
         self._try_pipe(spec, record)
+        quota = spec.launches[0].quota_cpus
+        if quota and record.run.status == "ok" and (self.most_limited is None or quota < self.most_limited[0]):
+            self.most_limited = (quota, run, (record.run.wall_ns or 0) / 1e9)
         return drop_times(self._check_requirements(record), self._planned.design.study)
 
     def output_note(self) -> str:
@@ -238,6 +246,7 @@ class Runner:
             in_callers_folder=study.workload.cwd == "caller", steps=program.steps, running=program.running,
             reset=study.reset, counted=study.is_counted, keeps_services=study.workload.keep == "block",
             watches_speed=study.watches_speed, echo=self._echo, stdout=study.workload.stdout,
+            given_folder=study.workload.given_folder,
         )  # fmt: skip
 
     def _check_requirements(self, record: Record) -> Record:

@@ -28,6 +28,7 @@ from scalograph.study.fields import (
     StudyPart,
     Text,
     Variable,
+    WorkingFolder,
     printed_name,
 )
 from scalograph.study.processes import MAX_COMMANDS, SERVICE, DeclaredProcess
@@ -94,11 +95,16 @@ class WorkloadUse(StudyPart):
     )
     events: bool = False
     copies: Copies = 1
-    cwd: Literal["scratch", "caller"] = "scratch"
+    cwd: WorkingFolder = "scratch"
     keep: Literal["run", "block"] = Field(default="run", exclude_if=lambda kept: kept == "run")
     setup: Argv | None = None
     prepare: Argv | None = None
     cleanup: Argv | None = None
+
+    @property
+    def given_folder(self) -> str | None:
+        """Return the folder of the runs if it is a given one of the machine that makes them."""
+        return self.cwd if self.cwd.startswith("/") else None
 
     @model_validator(mode="after")
     def _one_of(self) -> "WorkloadUse":

@@ -143,6 +143,17 @@ def _find_overlong_times(run: RunFigures) -> Iterator[Cause]:
             yield Cause("stall", None, "", f"{name} is {lasted / 1e9:.3g} s of a run of {wall / 1e9:.3g} s")
 
 
+def _find_unwatched(record: Record) -> Cause | None:
+    """Return why nothing could be measured of a run: an emulated guest, or nodes of a cluster."""
+    if record.guest and not record.guest.has_times:
+        return Cause("functional", None, "", FUNCTIONAL)
+    if record.job is None:
+        return None
+    if record.job.n_machines is not None and record.job.n_machines < record.job.n_nodes:
+        return Cause("one machine", None, "", "nodes of its job are one machine: functional, not timing")
+    return Cause("nodes", None, "", "its nodes were not watched")
+
+
 # Of these, less than the share of a run's time below which nothing is blamed is never a cause.
 _TAKEN = attrgetter("neighbor_ns", "wait_ns", "machine_memory_stall_ns", "machine_io_stall_ns")
 # Of these, any amount is left to the rules: they are counted in ticks, or have limits of their own.
@@ -243,10 +254,12 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     run = record.run
     if run.status != "ok":
         return Judgment("failed", [Cause("status", None, "", run.reason or run.status)])
+    if record.machines:
+        return _judge_machines(record, asked)
     if asked and is_surely_clean(record, asked.iterations):
         return _CLEAN
-    if record.guest and not record.guest.has_times:
-        return Judgment("unverified", [Cause("functional", None, "", FUNCTIONAL)])
+    if unwatched := _find_unwatched(record):
+        return Judgment("unverified", [unwatched])
     if asked and (wrong := _iteration_error(record, asked)):
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
     if away := find_cpu_escape(record) or find_quota_escape(record):
@@ -270,6 +283,23 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     if plain.verdict == "clean" and (unclear := _possible_disturbances(marked)):
         return Judgment("unverified", unclear)
     return plain
+
+
+# From the worst.
+_VERDICTS = ("failed", "invalid", "disturbed", "unverified", "corrected", "clean")
+
+
+def _judge_machines(record: Record, asked: Requirements | None) -> Judgment:
+    """Judge a run on several machines by the worst of them."""
+    if asked and (wrong := _iteration_error(record, asked)):
+        return Judgment("failed", [Cause("iterations", None, "", wrong)])
+    if broken := find_little_violation(record):
+        return Judgment("invalid", [*broken])
+    each = [(part, judge(record.of_machine(part))) for part in record.machines]
+    part, worst = min(each, key=lambda pair: _VERDICTS.index(pair[1].verdict))
+    names = ", ".join(dict.fromkeys(p.name for p in record.processes if p.command in part.commands))
+    causes = [Cause(c.cause, c.amount, c.unit, f"machine of {names}: {c.text}") for c in worst.causes]
+    return Judgment(worst.verdict, causes)
 
 
 def _excuse(causes: Sequence[Cause], run: RunFigures) -> list[Cause]:

@@ -17,6 +17,7 @@ from scalograph.cli.command_line_study.declaration import (
 from scalograph.cli.command_line_study.option_texts import (
     CPU_QUOTA,
     MEMORY_LIMIT,
+    folder_text,
     limit_factors,
     limit_keys,
     split,
@@ -268,7 +269,9 @@ def _ready(text: str) -> dict[str, str | int]:
 
 def _server(options: LoadOptions, serve: Sequence[str], address: str, factors: Mapping[str, str]) -> Iterator[str]:
     keep = "block" if options.keep else None
-    yield from toml_table("[workload]", {"cwd": "caller", "keep": keep, "env": quote_keys(variables(options.env))})
+    yield from toml_table(
+        "[workload]", {"cwd": folder_text(options.cwd), "keep": keep, "env": quote_keys(variables(options.env))}
+    )
     server = {"name": SERVER, "role": "service"}
     if serve:
         host, _, port = address.rpartition(":")

@@ -262,12 +262,20 @@ def _study(
         env_all=options.env_all,
         input="" if options.input is None else str(options.input),
         stdout=options.stdout,
+        cwd=folder_text(options.cwd),
         events=options.events,
         ok_exits=tuple(read_exits(options.ok_exit)),
         protocol={**runs, **precision, **limits},
         question=question,
         subcommand=subcommand,
     )
+
+
+def folder_text(folder: str | None) -> str:
+    """Return the folder of the runs as a study has it. Raises StudyError for a relative one."""
+    if folder is not None and not folder.startswith("/"):
+        raise StudyError.one("--cwd", f"{folder[:60]!r}", "an absolute path", "such as /srv/data")
+    return folder or "caller"
 
 
 def _insert_placeholder(command: tuple[str, ...], name: str | None) -> tuple[str, ...]:

@@ -27,6 +27,9 @@ _GROUPS: tuple[tuple[str, Callable[[CpuFact], int | None]], ...] = (
     ("another L2 cache", lambda cpu: cpu.l2),
 )
 SIBLINGS = "CPUs share cores"
+SPEED = "CPUs of another speed begin"
+# Clocks of cores of one kind differ by less.
+_ONE_KIND = 1.05
 NO_CPU = "there is no CPU for each"
 
 
@@ -64,17 +67,35 @@ def _sort_cpus(cpus: tuple[CpuFact, ...], placement: str) -> tuple[CpuFact, ...]
 @cache
 def _find_boundaries(cpus: tuple[CpuFact, ...]) -> tuple[Boundary, ...]:
     kinds, limits = [(name, of, _shared_groups(cpus, of)) for name, of in _GROUPS], list[Boundary]()
-    doubled = False
+    doubled, speeds = False, speed_classes(cpus)
     for n in range(1, len(cpus)):
         new, before = cpus[n], cpus[:n]
         opened = (name for name, of, groups in kinds if of(new) in groups - {of(cpu) for cpu in before})
         is_sibling = new.core in {cpu.core for cpu in before}
-        if name := next(opened, ""):
+        is_sibling |= new.shared is not None and new.shared in {cpu.shared for cpu in before}
+        if speeds[n] not in speeds[:n]:
+            limits.append(Boundary(n, SPEED))
+        elif name := next(opened, ""):
             limits.append(Boundary(n, f"{name} begins"))
         elif is_sibling and not doubled:
             limits.append(Boundary(n, SIBLINGS))
         doubled = doubled or is_sibling
     return tuple(limits)
+
+
+def speed_classes(cpus: Sequence[CpuFact]) -> list[int]:
+    """Return the class of speed of each CPU: as measured, else by its highest clock.
+
+    >>> speed_classes([CpuFact(cpu=n, core=n, max_khz=khz) for n, khz in enumerate([5000, 4900, 3600])])
+    [1, 1, 0]
+    """
+    if any(cpu.speed_class is not None for cpu in cpus):
+        return [cpu.speed_class or 0 for cpu in cpus]
+    firsts = list[int]()
+    for khz in sorted({cpu.max_khz or 0 for cpu in cpus}):
+        if not firsts or khz > _ONE_KIND * firsts[-1]:
+            firsts.append(khz)
+    return [sum((cpu.max_khz or 0) >= first for first in firsts) - 1 for cpu in cpus]
 
 
 def _shared_groups(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None]) -> set[int | None]:
