@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from scalograph.errors import HostError, StudyError
-from scalograph.questions.asked import Option
+from scalograph.questions.asked import Option, Words
 from scalograph.run.hosts.host_names import LOCAL
 from scalograph.text.units import parse_percent
 
@@ -318,4 +318,6 @@ def _parameters(bundle: Any) -> Iterator[Parameter]:
         if isinstance(option, Option):
             names = [*filter(None, [option.short]), f"--{field.name.replace('_', '-')}"]
             hint = Annotated[kind, typer.Option(*names, help=option.help, metavar=option.metavar, min=option.min)]
+        if isinstance(option, Words):
+            hint = Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
