@@ -47,12 +47,12 @@ def undisturbed_time(record: Record, elapsed: str, warmup: int, is_clean: bool) 
     """
     most_taken = SHARE if is_clean else 1.0
     every = undisturbed_observations(record, elapsed, warmup, most_taken)
-    whole = undisturbed_observations(record, "run.wall", 0, most_taken) if record.iterations else every
     open_log = median(ends.open_log for ends in every) if every else 0.0
     # If a run lost less than 2%, its wall time is more certain than ends far apart.
     is_usable = every and open_log <= MOST_OPEN / 2
     if not is_usable:
         return UndisturbedTime()
+    whole = undisturbed_observations(record, "run.wall", 0, most_taken) if record.iterations else every
     values = tuple(ends.middle_ns / 1e9 for ends in every)
     return UndisturbedTime(values, open_log, whole[0].middle_ns / 1e9 if whole else None)
 

@@ -172,7 +172,7 @@ class Parameter(WorkloadPart):
         """Return what was expected of an invalid value; None for a valid one."""
         if isinstance(value, bool) or not isinstance(value, _TYPES[self.type]):
             return {"int": "an integer", "float": "a number", "text": "text", "list": "a list"}[self.type]
-        if self.choices is not None and value not in self.choices:
+        if self.choices is not None and value not in (*self.choices, "{elsewhere}"):  # which a run answers
             return "one of " + ", ".join(map(str, self.choices))
         if not isinstance(value, int | float):
             return None

@@ -189,7 +189,7 @@ class MachinesHost:
     def _part(self, spec: Specification, launches: Sequence[Launch], name: str, folder: Path, site: Site) -> MachineRun:
         """Return what the machine of a name does of a run, not yet started."""
         process = self._hosts[name].make_process([site.folder(launch) for launch in launches])
-        line = replace(spec, launches=tuple(launches)).line(folder) | {"gate": "asked", "protocol": 2}
+        line = replace(spec, launches=tuple(launches), awaits_gate=True).line(folder)
         return MachineRun(line, process, any(launch.service is None for launch in launches))
 
     def _fill(self, launches: Sequence[Launch], spec: Specification, sites: Mapping[str, Site]) -> tuple[Launch, ...]:
