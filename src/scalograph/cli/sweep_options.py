@@ -11,7 +11,6 @@ from scalograph.cli.options import (
     CommandOptions,
     Env,
     ExportJson,
-    HostOptions,
     Json,
     LimitOptions,
     OutDir,
@@ -69,7 +68,7 @@ _READY = "When the server is ready: it answers this URL, listens on this port, o
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadOptions(LimitOptions, HostOptions):
+class LoadOptions(LimitOptions):
     """Options of `load`: server, requests, levels, and duration of the load."""
 
     get: Annotated[str | None, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")] = (

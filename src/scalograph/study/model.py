@@ -201,6 +201,11 @@ class Protocol(StudyPart):
         default=[], max_length=3, exclude_if=lambda named: not named
     )
     sentinel: bool | None = Field(default=None, exclude_if=lambda asked: asked is None)
+    # On a cluster; a study says so, since its owners do.
+    max_idle: Percent | None = Field(default=None, exclude_if=lambda share: share is None)
+    node_reference_s: Annotated[Duration, Field(le=600)] | None = Field(
+        default=None, alias="node_reference", exclude_if=lambda asked: asked is None
+    )
 
     @model_validator(mode="after")
     def _some_count(self) -> "Protocol":

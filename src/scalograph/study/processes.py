@@ -271,10 +271,6 @@ def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
     return values[name]
 
 
-# Of one word: more are not listed.
-_MOST_SPELLED = 10_000
-
-
 def spell(word: str, levels: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a word with each level of the factors that it names; other names stay.
 
@@ -282,8 +278,7 @@ def spell(word: str, levels: Mapping[str, Sequence[str]]) -> list[str]:
     ['{here}/old', '{here}/new']
     """
     spelled = [word]
-    for name, texts in levels.items():
-        if (placeholder := f"{{{name}}}") in word:
-            filled = (each.replace(placeholder, text) for each in spelled for text in texts)
-            spelled = list(islice(filled, _MOST_SPELLED))
+    for name in (name for name in levels if f"{{{name}}}" in word):
+        filled = (each.replace(f"{{{name}}}", text) for each in spelled for text in levels[name])
+        spelled = [*islice(filled, 10_000)]
     return spelled

@@ -95,6 +95,10 @@ class JobFolder:
         stderr = self._bytes(f"{run}.error", _SMALL)[-_TAIL:].decode(errors="replace")
         return ProbeAnswer(int(code) if code.lstrip("-").isdecimal() else 1, output, stderr)
 
+    def lost_reason(self) -> str:
+        """Return what a launcher said where the cluster failed, not the program; empty if that was not so."""
+        return self._text("lost").strip()[:200]
+
     def step(self, run: str) -> JobStep:
         """Return where a run was made, as far as the job told."""
         all_nodes, references = self._text("nodes").split()[:_MOST_NODES], dict(self._references())

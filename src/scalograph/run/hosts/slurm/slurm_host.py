@@ -4,6 +4,7 @@ Results lie in a folder that the nodes share. The nodes themselves are not watch
 """
 
 import json
+import math
 import secrets
 import signal
 from collections.abc import Iterator, Mapping
@@ -25,7 +26,7 @@ from scalograph.run.hosts.local.local_host import MAX_NOT_STARTED, LocalHost, de
 from scalograph.run.hosts.local.probe import find_probe, interrupted_record, lost_record, parse_answer
 from scalograph.run.hosts.slurm.engine import Engine, JobEnd, JobRequest
 from scalograph.run.hosts.slurm.job_folder import JobFolder, prepare_home, remove_home
-from scalograph.run.hosts.slurm.job_plan import PlannedJob, blocks_of, count_hours, describe, split_block
+from scalograph.run.hosts.slurm.job_plan import MAX_IDLE, PlannedJob, blocks_of, count_hours, describe, split_block
 from scalograph.run.hosts.slurm.job_queue import ActiveJob, JobQueue
 from scalograph.run.hosts.slurm.slurm_engine import SlurmEngine
 from scalograph.run.interrupts import pending_signal
@@ -80,9 +81,19 @@ class SlurmHost(LocalHost):
         _refuse_events(planned)
         planned = super().ready(planned, tell)
         self._planned, self._runner = planned, Runner(planned, self, lambda *_: 0.0)
-        hours = count_hours(planned.runs.planned_runs(), self._request)
+        hours = count_hours(planned.runs.planned_runs(), self._request, self._max_idle)
         tell(f"{planned.facts.cluster.partition if planned.facts.cluster else ''}: {describe(hours, is_timed=False)}")
         return planned
+
+    @property
+    def _max_idle(self) -> float:
+        share = self._planned.design.study.protocol.max_idle
+        return MAX_IDLE if share is None else share
+
+    @property
+    def _reference_s(self) -> int:
+        asked = self._planned.design.study.protocol.node_reference_s
+        return REFERENCE_S if asked is None else math.ceil(asked)
 
     @cached_property
     def _blocks(self) -> dict[int, list[Run]]:
@@ -213,7 +224,7 @@ class SlurmHost(LocalHost):
         left = block[names.index(run.run) :] if run.run in names else [run]
         left = [each for each in left if each is run or not self._queue.job_of(each.run)]
         left = [each for each in left if self._find_made(self._runner.specification(each)) is None]
-        for job in split_block(left, self._request):
+        for job in split_block(left, self._request, self._max_idle):
             self._submit_job(job)
         active = self._queue.job_of(run.run)
         assert active is not None, "every run of a block is in one of its jobs"
@@ -227,11 +238,11 @@ class SlurmHost(LocalHost):
         lines = dict(line for spec in specs.values() for line in self._lines(spec, folder))
         folder.create(name, specs, lines)
         self._add_folder(folder)
-        limit_s = EACH_S + REFERENCE_S + sum(spec.timeout_s + PER_RUN_S for spec in specs.values())
+        limit_s = EACH_S + self._reference_s + sum(spec.timeout_s + PER_RUN_S for spec in specs.values())
         cluster = self.facts().cluster
         most_s = cluster.limit_s if cluster else None
         request = JobRequest(
-            name=name, script=self._home / "job.sh", arguments=(str(folder.path), str(REFERENCE_S)),
+            name=name, script=self._home / "job.sh", arguments=(str(folder.path), str(self._reference_s)),
             folder=folder.path, nodes=job.n_nodes, limit_s=limit_s if most_s is None else min(limit_s, most_s),
             partition=job.kind.partition, constraint=job.kind.constraint,
         )  # fmt: skip
@@ -243,7 +254,7 @@ class SlurmHost(LocalHost):
         Raises HostError: somebody else cancelled it.
         """
         full = "; its file system is full" if is_full(active.folder.path) else ""
-        text = f"job {active.id} ended before its runs: {end.text}{full}"
+        text = f"job {active.id} ended before its runs: {active.folder.lost_reason() or end.text}{full}"
         if end.by_others:
             raise HostError("--host slurm", text, "a job that nobody cancels", "add --resume to submit its runs again")
         self._n_lost[run] = self._n_lost.get(run, 0) + 1
@@ -259,7 +270,8 @@ class SlurmHost(LocalHost):
 
 
 def _choose_folder(spec: Specification, folder: JobFolder) -> Path:
-    return Path.cwd() if spec.in_callers_folder else folder.path / f"{spec.run.run}.folder"
+    usual = Path.cwd() if spec.in_callers_folder else folder.path / f"{spec.run.run}.folder"
+    return Path(spec.given_folder or usual)
 
 
 def _encode(line: Mapping[str, Any]) -> bytes:
