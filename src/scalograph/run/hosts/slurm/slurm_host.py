@@ -19,7 +19,8 @@ from msgspec.structs import replace as replace_part
 from scalograph.control.control import Launch
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import JobStep, Record, RunFigures
+from scalograph.protocol.record import Record, RunFigures
+from scalograph.protocol.record_processes import JobStep
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.local.local_host import MAX_NOT_STARTED, LocalHost, describe_step_failure, step_line
 from scalograph.run.hosts.local.probe import find_probe, interrupted_record, lost_record, parse_answer
