@@ -318,7 +318,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
     machines: Annotated[list[MachinePart], Meta(max_length=64)] = []
     run: RunFigures
 
-    def of_machine(self, part: MachinePart) -> "Record":
+    def restrict_to(self, part: MachinePart) -> "Record":
         """The record of one of its machines alone."""
         processes = [process for process in self.processes if process.command in part.commands]
         copies = [copy for copy in self.copies if copy.command in part.commands]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from scalograph.questions.registry import QUESTIONS, SWEEP
@@ -34,7 +34,7 @@ from scalograph.study.fields import (
 from scalograph.study.processes import MAX_COMMANDS, SERVICE, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.reader_names import HARNESS_UNITS, READERS
-from scalograph.study.shapes import EXPECTED, Shape
+from scalograph.study.shapes import ShapeText
 
 _SOURCES = r"window\.(wall|cpu)|(run|kernel)\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
 From = Annotated[str, StringConstraints(pattern=rf"^({_SOURCES})$")]
@@ -56,15 +56,6 @@ ReaderName = Annotated[str, BeforeValidator(lambda value: _check_choice(value, _
 
 # A response, or what is calculated of the primary one.
 ShownResponse = Annotated[Name, Refers("shown response")]
-
-
-def _check_shape(text: str) -> str:
-    if Shape.parse(text) is None:
-        raise PydanticCustomError("shape", "Input should be {expected}", {"expected": EXPECTED})
-    return text
-
-
-ShapeText = Annotated[Text, AfterValidator(_check_shape)]
 
 
 def _is_none(value: object) -> bool:

@@ -294,7 +294,7 @@ def _judge_machines(record: Record, asked: Requirements | None) -> Judgment:
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
     if broken := find_little_violation(record):
         return Judgment("invalid", [*broken])
-    each = [(part, judge(record.of_machine(part))) for part in record.machines]
+    each = [(part, judge(record.restrict_to(part))) for part in record.machines]
     part, worst = min(each, key=lambda pair: _VERDICTS.index(pair[1].verdict))
     names = ", ".join(dict.fromkeys(p.name for p in record.processes if p.command in part.commands))
     causes = [Cause(c.cause, c.amount, c.unit, f"machine of {names}: {c.text}") for c in worst.causes]
