@@ -43,8 +43,6 @@ PlanKind = Literal["screening", "one-at-a-time", "pairs"]
 SCREENING: PlanKind = "screening"
 ONE_AT_A_TIME: PlanKind = "one-at-a-time"
 PAIRED: PlanKind = "pairs"
-
-
 # A name of a registry; a control may have a name of its own after a colon.
 QuestionName = Annotated[str, BeforeValidator(lambda value: _check_choice(value, QUESTIONS))]
 ControlName = Annotated[
@@ -52,8 +50,6 @@ ControlName = Annotated[
 ]
 _PRINTING = {name: row for name, row in READERS.items() if row.to_output}
 ReaderName = Annotated[str, BeforeValidator(lambda value: _check_choice(value, _PRINTING))]
-
-
 # A response, or what is calculated of the primary one.
 ShownResponse = Annotated[Name, Refers("shown response")]
 
