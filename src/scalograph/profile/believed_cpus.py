@@ -93,10 +93,10 @@ def believed_note(planned: Plan, host: Host, runner: Runner, tell: Tell) -> str:
 class BeliefCheck:
     """Asks the program of a run under its limits, and repeats the run with the variable."""
 
-    def __init__(
-        self, planned: Plan, host: Host, runner: Runner, tell: Tell, limited: tuple[float, Run, float]
-    ) -> None:
-        self._planned, self._host, self._tell, (self._quota, run, self._wall_s) = planned, host, tell, limited
+    def __init__(self, planned: Plan, host: Host, runner: Runner, tell: Tell) -> None:
+        assert runner.most_limited is not None
+        self._planned, self._host, self._tell = planned, host, tell
+        self._quota, run, self._wall_s = runner.most_limited
         self._spec = runner.specification(run)
         launch = self._spec.launches[0]
         self._name = "" if launch.name else find_runtime(launch.argv[0], launch.env.get("PATH"))
