@@ -155,19 +155,13 @@ class StartOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HostOptions:
-    """Where the runs of a command line are made, and in which folder there."""
+class LimitOptions:
+    """Where a program runs, and what it is given: levels of its CPU time, memory, and place, each a factor."""
 
     host: HostName = LOCAL
     cwd: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of the runs, on the machine that makes them")
     ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LimitOptions:
-    """What a program is given: levels of its CPU time, memory, and place. Each option is a factor."""
-
     quota: Annotated[
         str | None, typer.Option(metavar="LEVELS", help="CPU time, in CPUs: 0.5,1,2, or none; a cgroup limits it")
     ] = None
@@ -199,7 +193,7 @@ class ClusterOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions(LimitOptions, ClusterOptions, HostOptions):
+class CommandOptions(LimitOptions, ClusterOptions):
     """Options of `measure` and every search: the command, its limits and steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]

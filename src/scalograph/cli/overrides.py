@@ -55,6 +55,11 @@ def override_hosts(declared: Declared, texts: Sequence[str] | None) -> Declared:
     return replace(declared, study=declared.study.model_copy(update={"workload": workload}))
 
 
+def host_words(texts: Sequence[str] | None) -> list[str]:
+    """Return `--on` as words of a resuming command."""
+    return [word for text in texts or () for word in ("--on", text)]
+
+
 def _refuse_uncounted(study: Study) -> None:
     if is_search(study.question):
         reason = f'the question "{study.question}", which says what is run next'

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scalograph.cli.console import complain, emit_json, out, say, tell
 from scalograph.cli.options import StartOptions
 from scalograph.cli.overrides import (
+    host_words,
     option_words,
     override_hosts,
     override_protocol,
@@ -209,7 +210,7 @@ def start(declared: "Declared", options: StartOptions, command: list[str], repor
     session = run_declared(declared, begun)
     words = option_words(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked, o.max_idle)
     words += consent.words()
-    words += [word for text in o.on or () for word in ("--on", text)]
+    words += host_words(o.on)
     return conclude(session, o, [*command, *["--quick"] * o.quick, *words], report)
 
 

@@ -18,9 +18,11 @@ from scalograph.protocol.record_processes import (
     MAX_TEXT,
     CopyIndex,
     Count,
+    Guest,
     HistogramEvent,
     InterferingProcess,
-    Name,
+    JobStep,
+    MachineSetting,
     Nanoseconds,
     Number,
     Others,
@@ -237,17 +239,6 @@ class RunFigures(RecordPart, frozen=True):
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
-class Guest(RecordPart, frozen=True, kw_only=True):
-    """What was booted for a run. `has_times` says whether its times are those of a machine."""
-
-    kernel: Text
-    command_line: Text
-    cpus: Text
-    accelerator: Literal["kvm", "tcg"]
-    boot_ns: Count
-    has_times: bool = True
-
-
 class Awaits(RecordPart, frozen=True):
     """What a run waits for whose gate is opened from outside; `clock_ns` is CLOCK_REALTIME there."""
 
@@ -269,20 +260,6 @@ class MachinePart(RecordPart, frozen=True, kw_only=True):
     clock_offset_ns: Nanoseconds | None = None
     clock_error_ns: Count | None = None
     gate_lag_ns: Count | None = None
-
-
-class JobStep(RecordPart, frozen=True, kw_only=True):
-    """Where in a cluster a run was made: the job, its nodes, and what a reference run on each of them took.
-
-    `n_machines` counts the machines of all nodes of the job, by their boots: fewer than nodes if some share one.
-    """
-
-    engine: Literal["slurm"]
-    job: Annotated[str, Meta(max_length=64)]
-    nodes: Annotated[list[Name], Meta(max_length=MAX_COPIES)] = []
-    n_nodes: Count
-    n_machines: Count | None = None
-    reference_ns: Annotated[list[Count | None], Meta(max_length=MAX_COPIES)] = []
 
 
 class ErrorEvent(RecordPart, frozen=True):
@@ -320,20 +297,6 @@ class Capabilities(RecordPart, frozen=True):
     protocol: Literal[1]
     probe: Annotated[str, Meta(max_length=64)]
     capabilities: Annotated[list[Capability], Meta(max_length=256)]
-
-
-class MachineSetting(RecordPart, frozen=True):
-    """A setting of the whole machine that the run changed, each value as it was read.
-
-    `in_force` at its start, `at_end` of it, `after` it had been restored.
-    """
-
-    name: Name
-    before: Text
-    asked: Text
-    in_force: Text
-    at_end: Text
-    after: Text
 
 
 class Record(RecordPart, frozen=True, kw_only=True):

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from scalograph.control.apply import find_wrong_masks, read_back
 from scalograph.control.process_cpus import find_wrong_quotas
-from scalograph.protocol.record import CopyEvent, MachineSetting, Record, Values
-from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.protocol.record import CopyEvent, Record, Values
+from scalograph.protocol.record_processes import MachineSetting, ServicesEnded
 from scalograph.run.caller_environment import draw_variables
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES, Echo, Host, Specification
 from scalograph.run.launches import launches

@@ -280,9 +280,8 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("unverified", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
     plain = _judge_by_busy_time(marked) if lacks_records(run) else Judgment("clean")
-    if plain.verdict == "clean" and (unclear := _possible_disturbances(marked)):
-        return Judgment("unverified", unclear)
-    return plain
+    unclear = _possible_disturbances(marked) if plain.verdict == "clean" else []
+    return Judgment("unverified", unclear) if unclear else plain
 
 
 # From the worst.

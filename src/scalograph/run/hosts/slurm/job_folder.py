@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from scalograph.errors import HostError
 from scalograph.protocol.bounded import read_whole
-from scalograph.protocol.record import JobStep
+from scalograph.protocol.record_processes import JobStep
 from scalograph.run.hosts.local.probe_process import MAX_RECORD_BYTES, ProbeAnswer
 from scalograph.run.hosts.slurm.job_scripts import SCRIPTS
 

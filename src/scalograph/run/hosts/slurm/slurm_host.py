@@ -20,7 +20,8 @@ from msgspec.structs import replace as replace_part
 from scalograph.control.control import Launch
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import JobStep, Record, RunFigures
+from scalograph.protocol.record import Record, RunFigures
+from scalograph.protocol.record_processes import JobStep
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.local.local_host import MAX_NOT_STARTED, LocalHost, describe_step_failure, step_line
 from scalograph.run.hosts.local.probe import find_probe, interrupted_record, lost_record, parse_answer
@@ -283,7 +284,8 @@ class SlurmHost(LocalHost):
 
 
 def _choose_folder(spec: Specification, folder: JobFolder) -> Path:
-    return Path.cwd() if spec.in_callers_folder else folder.path / f"{spec.run.run}.folder"
+    usual = Path.cwd() if spec.in_callers_folder else folder.path / f"{spec.run.run}.folder"
+    return Path(spec.given_folder or usual)
 
 
 def _encode(line: Mapping[str, Any]) -> bytes:
