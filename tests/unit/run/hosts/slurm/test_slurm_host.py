@@ -235,3 +235,18 @@ def test_runs_beyond_the_plan_get_a_job_of_their_own(cluster: Cluster, host: Slu
     planned = cluster.ready(host, "true")
     record = Runner(planned, host).measure(Run("r0001r1", 0, {"nodes": 2}, 0))
     assert record.run.status == "ok" and len(calls(cluster.state, "sbatch")) == 1
+
+
+def test_inside_an_allocation_nothing_is_submitted(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"ID": "77", "NODELIST": "n1,n2", "NUM_NODES": "2", "PARTITION": "try"}.items():
+        monkeypatch.setenv(f"SLURM_JOB_{name}", value)
+    with open_host("slurm") as host:
+        assert isinstance(host, SlurmHost)
+        records = cluster.measure(host, cluster.ready(host, "true"))
+        assert [(record.run.status, record.job and record.job.n_nodes) for record in records] == [("ok", 2)] * 4
+        refuses(Exception, "1 to 2, as the partition has", cluster.ready, host, "true", factors={
+            "nodes": {"levels": [4], "control": "cluster:nodes"}
+        })  # fmt: skip
+        assert interrupted(cluster, host, signal.SIGINT).run.status == "interrupted"
+    assert not (cluster.state / "jobs").exists() or not [*(cluster.state / "jobs").iterdir()]
+    refuses(HostError, "slurm:big inside an allocation", open_host("slurm:big").__enter__)
