@@ -9,6 +9,7 @@ use std::io::{self, Write};
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
     Header(Header),
+    Awaits(Awaits),
     Copy(Box<CopyEvent>),
     Output(Output),
     Iterations(Iterations),
@@ -55,6 +56,16 @@ pub struct Header {
     pub cgroup: Option<String>,
     pub backend: String,
     pub degraded: Vec<Degraded>,
+}
+
+/// What a run waits for whose gate is opened from outside.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Awaits {
+    pub run: String,
+    pub what: String,
+    /// CLOCK_REALTIME when this was written.
+    pub clock_ns: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -1,6 +1,7 @@
 //! `scalograph-probe`: one specification line in, event lines out. The contract is
 //! protocol/probe.md.
 
+mod asked;
 mod birth;
 mod board;
 mod capabilities;

@@ -15,6 +15,8 @@ pub enum Source {
     Running(usize),
     /// Whoever reads our standard output.
     Reader,
+    /// Whoever opens the gate.
+    Asker,
 }
 
 impl Source {
@@ -27,6 +29,7 @@ impl Source {
             Source::Ring => (4, 0),
             Source::Reader => (5, 0),
             Source::Running(i) => (6, i),
+            Source::Asker => (7, 0),
         };
         (index as u64) << 3 | kind
     }
@@ -40,6 +43,7 @@ impl Source {
             4 => Source::Ring,
             5 => Source::Reader,
             6 => Source::Running(index),
+            7 => Source::Asker,
             _ => Source::Signal,
         }
     }
@@ -88,6 +92,11 @@ impl Poller {
         // SAFETY: `event` is read during the call only.
         let added = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) };
         sys::check(added.into()).map(drop)
+    }
+
+    pub fn remove(&self, fd: i32) {
+        // SAFETY: plain numbers; the last argument is not read.
+        unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_DEL, fd, std::ptr::null_mut()) };
     }
 
     /// Rounded up to milliseconds: a late timeout is harmless, a spinning probe is not.

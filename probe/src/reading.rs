@@ -101,7 +101,7 @@ impl Watch<'_> {
     ///
     /// The writes follow each other directly, so that copies start as close together as possible.
     pub fn release(&mut self) {
-        if !self.holds() || self.copies.iter().any(Copy::may_wait) {
+        if !self.holds() || self.copies.iter().any(Copy::may_wait) || self.await_release() {
             return;
         }
         for copy in self.copies.iter_mut().filter(|c| c.waits()) {

@@ -59,6 +59,12 @@ fn start(watch: &mut Watch, starter: &Starter) -> Result<Option<Before>, Refusal
     }
     let drivers = watch.spec.n_services()..watch.spec.commands.len();
     watch.join(starter.start(drivers, watch.board)?).map_err(|e| Refusal::os("epoll", &e))?;
+    if watch.spec.is_asked {
+        watch.await_gate();
+        if watch.early.is_some() {
+            return Ok(None);
+        }
+    }
     open_gate(watch)
 }
 
@@ -130,5 +136,8 @@ fn open_gate(watch: &mut Watch) -> Result<Option<Before>, Refusal> {
     watch.gate_ns = watch.board.head().deadline_ns.load(SeqCst);
     let gate_ns = watch.gate_ns;
     watch.sentinel.iter_mut().for_each(|s| s.begin(gate_ns));
+    if watch.spec.is_asked {
+        watch.announce("window");
+    }
     Ok(Some(before))
 }

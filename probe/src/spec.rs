@@ -34,6 +34,8 @@ pub struct Spec {
     /// Whether the speed of the CPUs is measured during the run.
     pub sentinel: bool,
     pub plain: bool,
+    /// Whether whoever asked for the run opens its gate, as of several machines.
+    pub is_asked: bool,
     /// Whether the tree may be held by namespaces, in which no program can become another user.
     pub namespace: bool,
 }
@@ -92,7 +94,7 @@ pub enum Masks {
 impl Spec {
     /// Whether the usage of each command is measured separately.
     pub fn is_divided(&self) -> bool {
-        self.n_services() > 0 || !self.running.is_empty()
+        self.is_asked || self.n_services() > 0 || !self.running.is_empty()
     }
 
     /// Return the number of services: they come first, drivers after them.
@@ -134,9 +136,11 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
     top.int("protocol", None, 1, 2)?;
     let run = top.text("run", 128)?;
     let running = role::running(&top)?;
+    let is_asked = top.choice("gate", &["own", "asked"])?.as_deref() == Some("asked");
     Ok(Spec {
         run,
-        commands: commands(&top, running.len())?,
+        commands: commands(&top, running.len(), is_asked)?,
+        is_asked,
         running,
         events: top.flag("events", false)?,
         stdout: stdout(&top)?,
@@ -167,7 +171,7 @@ fn stdout(top: &Fields) -> Result<Output, Refusal> {
     }
 }
 
-fn commands(top: &Fields, n_running: usize) -> Result<Vec<Command>, Refusal> {
+fn commands(top: &Fields, n_running: usize, is_asked: bool) -> Result<Vec<Command>, Refusal> {
     let wrong = || Refusal::spec("commands", top.map.get("commands"), "a list of 1 to 64 commands");
     let list = top.map.get("commands").and_then(Value::as_array).ok_or_else(wrong)?;
     if list.is_empty() || list.len() > MAX_COMMANDS {
@@ -176,13 +180,13 @@ fn commands(top: &Fields, n_running: usize) -> Result<Vec<Command>, Refusal> {
     let mut left = MAX_COPIES;
     let commands: Vec<Command> =
         list.iter().enumerate().map(|(i, v)| command(i, v, &mut left)).collect::<Result<_, _>>()?;
-    check(&commands, list, n_running).map(|()| commands)
+    check(&commands, list, n_running, is_asked).map(|()| commands)
 }
 
 /// Check what concerns several commands: names, the order of roles, and ports.
-fn check(commands: &[Command], found: &[Value], n_running: usize) -> Result<(), Refusal> {
+fn check(commands: &[Command], found: &[Value], n_running: usize, is_asked: bool) -> Result<(), Refusal> {
     let all_drivers = commands.iter().all(|c| c.service.is_none());
-    if all_drivers && n_running == 0 {
+    if all_drivers && n_running == 0 && !is_asked {
         return Ok(());
     }
     let refuse = |i: usize, field: &str, expected: &str| {
@@ -195,7 +199,8 @@ fn check(commands: &[Command], found: &[Value], n_running: usize) -> Result<(), 
     if all_drivers {
         return Ok(());
     }
-    if n_first == commands.len() {
+    // Its driver may be on another machine.
+    if n_first == commands.len() && !is_asked {
         return Err(Refusal::spec("commands", None, "a driver after the services"));
     }
     if let Some(i) = (n_first..commands.len()).find(|i| commands[*i].service.is_some()) {

@@ -27,6 +27,9 @@ impl Watch<'_> {
             let contain = self.contain;
             self.records.iter_mut().for_each(|r| r.hold(at_ns, contain));
         }
+        if self.spec.is_asked {
+            self.announce("end");
+        }
         self.stop_services(at_ns);
     }
 
@@ -40,6 +43,9 @@ impl Watch<'_> {
             self.ended_ns = self.ended_ns.or(Some(now));
             return self.contain.close();
         };
+        if self.holds_services() {
+            return;
+        }
         let (killed, part) = (self.killed_ns, self.contain.part(index));
         let Some((service, copy)) = self.service(index).zip(self.copies.get_mut(index)) else { return };
         let Some(served) = &mut copy.service else { return };

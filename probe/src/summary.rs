@@ -70,6 +70,11 @@ fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     event.queue_drain_ns = spread(&left);
     let firsts: Vec<u64> = drivers.iter().zip(&watch.spins).filter(|(_, s)| **s).filter_map(|(t, _)| t.left).collect();
     event.gate_skew_ns = spread(&firsts);
+    if drivers.is_empty() {
+        event.wall_ns = watch.mains_end_ns.map(|end| end.saturating_sub(frame.gate));
+        (event.wall_outer_ns, event.tree_wall_ns) = (event.wall_ns, event.wall_ns);
+        event.wall_source = Some("gate".into());
+    }
 }
 
 fn spread(times: &[u64]) -> Option<u64> {

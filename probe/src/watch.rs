@@ -1,5 +1,6 @@
 //! The run while processes live: wait for events, reap, read, and kill at a limit.
 
+use crate::asked::Asker;
 use crate::board::{Board, Stage};
 use crate::conditions::Conditions;
 use crate::contain::Containment;
@@ -47,6 +48,7 @@ pub struct Watch<'a> {
     pub spins: Vec<bool>,
     pub budget: Budget,
     pub early: Option<Early>,
+    pub asker: Asker,
     pub adopted: Usage,
     pub n_survivors: u64,
     /// CPU time of the leaf when the last main had ended: what survivors use is none of the run's.
@@ -102,6 +104,7 @@ impl<'a> Watch<'a> {
             hidden_rss_bytes: 0,
             budget: Budget::new(),
             early: None,
+            asker: Asker::default(),
             adopted: Usage::default(),
             n_survivors: 0,
             leaf_ns: None,
@@ -128,7 +131,7 @@ impl<'a> Watch<'a> {
         }
         // Fails for a plain file, which has no reader to lose.
         let _ = self.poller.add(libc::STDOUT_FILENO, Source::Reader);
-        Ok(())
+        self.hear_standard_input()
     }
 
     /// Add copies that wait at the gate, with whether each is the first on its CPU.
@@ -187,6 +190,7 @@ impl<'a> Watch<'a> {
             Source::Stderr(i) => self.read_stderr(i),
             Source::Events(i) => self.read_events(i),
             Source::Ring => self.drain(),
+            Source::Asker => self.hear_asker(),
             Source::Running(i) => self.on_running_end(i),
             Source::Reader => self.stop("interrupted", "the reader of standard output has gone; killed".into()),
         }

@@ -1,4 +1,4 @@
-"""A database server on a copy of what was prepared, on 127.0.0.1 alone."""
+"""A database server on a copy of what was prepared, at one address alone."""
 
 import os
 import shutil
@@ -15,8 +15,8 @@ SWITCHES = ("on", "off")
 def main() -> None:
     """Become the server."""
     given = parse(
-        sys.argv[1:], port="", state="", database="h2", prepared="", memory_mib="128", connections="200", fsync="on",
-        max_prepared="0", java="java", jar="",
+        sys.argv[1:], port="", address="127.0.0.1", state="", database="h2", prepared="", memory_mib="128",
+        connections="200", fsync="on", max_prepared="0", java="java", jar="",
     )  # fmt: skip
     for name, (low, high) in NUMBERS.items():
         number(given, name, low, high)

@@ -6,10 +6,11 @@ import java.util.Map;
 
 /** Arguments are {@code name=value}, in any order; what is not given has the default that workload.toml gives too. */
 final class Arguments {
-    private static final List<String> NAMES = List.of("port", "database", "database_port", "state", "connections", "threads",
-            "consumers", "backlog", "station_ms", "supplier_ms", "seed");
+    private static final List<String> NAMES = List.of("port", "address", "database", "database_port",
+            "database_address", "state", "connections", "threads", "consumers", "backlog", "station_ms", "supplier_ms", "seed");
 
     final int port;
+    final String address;
     final int connections;
     final int threads;
     final int consumers;
@@ -23,6 +24,7 @@ final class Arguments {
     Arguments(String[] words) {
         Map<String, String> given = parse(words);
         port = number(given, "port", 8080, 1, 65_535);
+        address = given.getOrDefault("address", "127.0.0.1");
         connections = number(given, "connections", 16, 1, 1_000);
         threads = number(given, "threads", 40, 1, 10_000);
         consumers = number(given, "consumers", 2, 1, 100);
@@ -40,7 +42,7 @@ final class Arguments {
             case "file":
                 return "jdbc:h2:file:" + given.getOrDefault("state", ".") + "/shop;LOCK_TIMEOUT=10000;DB_CLOSE_ON_EXIT=FALSE";
             case "postgres":
-                return "jdbc:postgresql://127.0.0.1:" + number(given, "database_port", 5432, 1, 65_535)
+                return "jdbc:postgresql://" + given.getOrDefault("database_address", "127.0.0.1") + ":" + number(given, "database_port", 5432, 1, 65_535)
                         + "/postgres?user=bench&reWriteBatchedInserts=true";
             default:
                 throw new IllegalArgumentException("database: found " + database + ", expected memory, file or postgres");

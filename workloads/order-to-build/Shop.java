@@ -65,7 +65,7 @@ public final class Shop {
         // Read by the server's classes when they are loaded. Without the first an answer waits 40 ms for its last packet.
         System.setProperty("sun.net.httpserver.nodelay", "true");
         System.setProperty("sun.net.httpserver.maxIdleConnections", Integer.toString(CONNECTIONS));
-        InetSocketAddress at = new InetSocketAddress(InetAddress.getLoopbackAddress(), given.port);
+        InetSocketAddress at = new InetSocketAddress(InetAddress.getByName(given.address), given.port);
         HttpServer server = HttpServer.create(at, CONNECTIONS);
         server.createContext("/", exchange -> answer(exchange, operations));
         server.setExecutor(Executors.newFixedThreadPool(given.threads));

@@ -17,7 +17,7 @@ SERVER = """\
 <server>
   <featureManager>{features}</featureManager>
   <executor coreThreads="{core_threads}"/>
-  <httpEndpoint id="defaultHttpEndpoint" host="127.0.0.1" httpPort="{port}" httpsPort="-1"/>
+  <httpEndpoint id="defaultHttpEndpoint" host="{address}" httpPort="{port}" httpsPort="-1"/>
   <wasJmsEndpoint enabled="false"/>
   <messagingEngine>
     <queue id="shop" maxMessageDepth="1000000" failedDeliveryPolicy="KEEP_TRYING" redeliveryInterval="50"/>
@@ -62,8 +62,8 @@ def configuration(given: dict[str, str], server: Path) -> str:
     """Return server.xml, and lay the driver of the database beside it."""
     if given["database"] == "postgres":
         jar, class_name = Path(given["postgresql"]), "org.postgresql.xa.PGXADataSource"
-        values = {"serverName": "127.0.0.1", "portNumber": given["database_port"], "databaseName": "postgres",
-                  "user": "bench"}  # fmt: skip
+        values = {"serverName": given["database_address"], "portNumber": given["database_port"],
+                  "databaseName": "postgres", "user": "bench"}  # fmt: skip
     else:
         jar, class_name = Path(given["h2"]), "org.h2.jdbcx.JdbcDataSource"
         place = "mem:shop;DB_CLOSE_DELAY=-1" if given["database"] == "memory" else f"file:{given['state']}/shop"
@@ -78,5 +78,6 @@ def configuration(given: dict[str, str], server: Path) -> str:
     return SERVER.format(
         features="".join(f"<feature>{name}</feature>" for name in FEATURES), jar=copied,
         sources="\n".join(sources),
-        port=given["port"], connections=given["connections"], core_threads=int(given["threads"]) + SPARE_THREADS,
+        address=given["address"], port=given["port"], connections=given["connections"],
+        core_threads=int(given["threads"]) + SPARE_THREADS,
     )  # fmt: skip

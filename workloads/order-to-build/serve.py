@@ -11,8 +11,8 @@ from liberty import liberty
 from wildfly import wildfly
 
 USAGE, UNAVAILABLE = 64, 69
-OWN = ("port", "database", "database_port", "state", "connections", "threads", "consumers", "backlog", "station_ms",
-       "supplier_ms", "seed")  # fmt: skip
+OWN = ("port", "address", "database", "database_port", "database_address", "state", "connections", "threads",
+       "consumers", "backlog", "station_ms", "supplier_ms", "seed")  # fmt: skip
 NAMES = ("server", "java", "classpath", "build", "wildfly", "liberty", "postgresql", "h2", *OWN)
 
 
@@ -43,7 +43,8 @@ def parse(words: list[str]) -> dict[str, str]:
         if name not in given:
             end(USAGE, f"arguments: found {name[:40]}, expected one of {', '.join(NAMES)}")
         given[name] = text
-    return given
+    # A database that is not started has no address.
+    return given | {name: given[name] or "127.0.0.1" for name in ("address", "database_address")}
 
 
 def become(argv: list[str]) -> NoReturn:

@@ -71,7 +71,7 @@ def wildfly(given: dict[str, str], write_war: Callable[[Path], None]) -> list[st
     """Return the words that start it; OSError where it cannot be laid out."""
     home, base = Path(given["wildfly"]), Path(given["state"]) / "standalone"
     lay_out(given, home, base, write_war)
-    properties = {"jboss.home.dir": home, "jboss.server.base.dir": base, "jboss.bind.address": "127.0.0.1",
+    properties = {"jboss.home.dir": home, "jboss.server.base.dir": base, "jboss.bind.address": given["address"],
                   "jboss.bind.address.management": "127.0.0.1", "jboss.bind.address.unsecure": "127.0.0.1",
                   "jboss.http.port": given["port"], **dict.fromkeys(PORTS, 0),
                   **LOOKUPS,
@@ -106,7 +106,8 @@ def source(given: dict[str, str], deployments: Path) -> str:
     if given["database"] == "postgres":
         jar = Path(given["postgresql"])
         shutil.copy(jar, deployments / jar.name)
-        values = {"ServerName": "127.0.0.1", "PortNumber": given["database_port"], "DatabaseName": "postgres"}
+        at = {"ServerName": given["database_address"], "PortNumber": given["database_port"]}
+        values = {**at, "DatabaseName": "postgres"}
         user, driver, class_name = "bench", jar.name, "org.postgresql.xa.PGXADataSource"
     else:
         place = "mem:shop;DB_CLOSE_DELAY=-1" if given["database"] == "memory" else f"file:{given['state']}/shop"

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.console import complain, emit_json, out, say, tell
 from scalograph.cli.options import StartOptions
-from scalograph.cli.overrides import option_words, override_protocol, refuse_unused, seconds_of, warn_no_quick_form
+from scalograph.cli.overrides import (
+    host_words,
+    option_words,
+    override_hosts,
+    override_protocol,
+    refuse_unused,
+    seconds_of,
+    warn_no_quick_form,
+)
 from scalograph.errors import Exit, ScalographError, StudyError
 from scalograph.questions.registry import is_search
 from scalograph.text.quantities import count_noun
@@ -34,10 +42,10 @@ def run_pilot(
     from scalograph.cli.analyze_steps import analyze
     from scalograph.cli.pipeline import StudyStart, run_declared
     from scalograph.questions.pilot.plan import pilot_study, takes_iterations
-    from scalograph.run.hosts.host_names import open_host
+    from scalograph.run.hosts.machines.machines_host import open_machines
     from scalograph.run.plan import plan
 
-    with open_host(host, wait_lock_s) as machine:
+    with open_machines(declared.study, host, wait_lock_s) as machine:
         planned = plan(declared, machine.facts(), consent=consent)
     study = pilot_study(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
     start = StudyStart(folder=folder, host=host, consent=consent, wait_lock_s=wait_lock_s)
@@ -186,7 +194,8 @@ def start(declared: "Declared", options: StartOptions, command: list[str], repor
 
     o = options
     asked = _extended_runs(declared, o.output) if o.resume and not o.pilot and o.runs is None else o.runs
-    declared = override_protocol(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked)
+    declared = override_protocol(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked, o.max_idle)
+    declared = override_hosts(declared, o.on)
     warn_no_quick_form(declared, o.quick)
     consent = Consent(o.machine_wide, tuple(o.dangerous or ()))
     wait_s = seconds_of("--wait-lock", o.wait_lock)
@@ -199,7 +208,9 @@ def start(declared: "Declared", options: StartOptions, command: list[str], repor
         wait_lock_s=wait_s,
     )  # fmt: skip
     session = run_declared(declared, begun)
-    words = [*option_words(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked), *consent.words()]
+    words = option_words(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked, o.max_idle)
+    words += consent.words()
+    words += host_words(o.on)
     return conclude(session, o, [*command, *["--quick"] * o.quick, *words], report)
 
 

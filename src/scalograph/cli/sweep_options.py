@@ -13,6 +13,7 @@ from scalograph.cli.options import (
     ExportJson,
     Json,
     LimitOptions,
+    OnHost,
     OutDir,
     StrictAnswer,
     TableName,
@@ -74,6 +75,10 @@ class LoadOptions(LimitOptions):
     get: Annotated[str | None, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")] = (
         None
     )
+    insecure: Annotated[bool, typer.Option("--insecure", help="With https, accept any certificate")] = False
+    ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With https, certificates to trust (PEM), also the server's own")
+    ] = None
     post: Annotated[str | None, typer.Option(metavar="URL", help="URL to send a POST request to")] = None
     body: Annotated[str | None, typer.Option(metavar="TEXT", help="Body of the request; @FILE reads a file")] = None
     header: Annotated[
@@ -115,6 +120,7 @@ class LoadOptions(LimitOptions):
         None
     )
     remote: Annotated[bool, typer.Option("--remote", help="Allow a server on another machine")] = False
+    on: OnHost = None
     driver: Annotated[
         str, typer.Option(metavar="NAME", help="Load generator: load (built in), wrk, oha, or k6 (fewer metrics)")
     ] = "load"

@@ -105,7 +105,7 @@ def _site(options: SiteOptions) -> int:
     """
     from scalograph.cli.answer_output import answer, short_path
     from scalograph.cli.many_results.site import site_document, write_site
-    from scalograph.exchange.compare.watch_claim import watch_claim
+    from scalograph.exchange.compare.series_watch import watch_claim
 
     o = options
     root = _root(o)
@@ -170,7 +170,7 @@ def parse_since(text: str, now: float) -> float:
 
 def watch_screen(watched: "Watch", folder: Path) -> "Screen":
     """Lay out the answer."""
-    from scalograph.exchange.compare.watch_claim import watch_claim, watch_tables, watch_trust
+    from scalograph.exchange.compare.series_watch import watch_claim, watch_tables, watch_trust
     from scalograph.report.screen import Screen
     from scalograph.text.quantities import count_noun
 

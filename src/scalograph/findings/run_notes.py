@@ -261,9 +261,12 @@ class SubtaskTrace:
 
 def find_trace(record: Record) -> SubtaskTrace | None:
     """Return the first whole trace of a record; None if there is none."""
-    telling = [part.values for part in record.values if START in part.values]
-    if not telling:
+    for part in record.values:
+        if START in part.values:
+            break
+    else:  # as in most runs
         return None
+    telling = [part.values for part in record.values if START in part.values]
     reported = (tuple(values.get(name, []) for name in (START, END, WORKER)) for values in telling)
     whole = next((lists for lists in reported if _is_whole(*lists)), None)
     return SubtaskTrace(tuple(whole[0]), tuple(whole[1]), tuple(int(n) for n in whole[2])) if whole else None

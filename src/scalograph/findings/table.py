@@ -41,7 +41,16 @@ from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.questions.registry import is_search
 from scalograph.study.identity import parse_journaled_study
 from scalograph.study.model import Response, Study, add_responses
-from scalograph.study.responses import RATE, Windows, elapsed_source, observer, primary_response, tree_ratio, windows
+from scalograph.study.responses import (
+    RATE,
+    Windows,
+    elapsed_source,
+    middle,
+    observer,
+    primary_response,
+    tree_ratio,
+    windows,
+)
 from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
@@ -224,12 +233,12 @@ class _JournalReader:
         """Add an event. Raises ProtocolError if it does not follow protocol/journal.md."""
         table, kind = self._table, event["event"]
         try:
-            if kind == "ask":
+            if kind == "verdict":
+                self.verdicts[str(event["run"])] = str(event["verdict"])
+            elif kind == "ask":
                 pass
             elif kind == "run":
                 table.rows.append(self._row(event, line))
-            elif kind == "verdict":
-                self.verdicts[str(event["run"])] = str(event["verdict"])
             elif kind == "resume":
                 _apply_resume(table, event)
                 self._resumed_s = _timestamp(event["at"])
@@ -250,7 +259,8 @@ class _JournalReader:
                 table.paused_s += max(0.0, self._resumed_s - _timestamp(table.ended or table.started))
                 self._resumed_s = None
             self._adds = kind in ("ask", "run") or (self._adds and kind != "resume")
-            table.ended = str(event["at"]) if self._adds else table.ended
+            if self._adds:
+                table.ended = str(event["at"])
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             where = f"{table.file.name}:{line}" if table.file else f"line {line}"
             problem = f"a broken `{kind}` event: {_first_line(error)}"
@@ -262,8 +272,8 @@ class _JournalReader:
         # A run may end well and still not have done what was asked of it.
         ok, run, trace = judgment.verdict != "failed", record.run, run_notes.find_trace(record)
         iterations = windows(record) if ok else Windows()
-        read = {name: observe(record, iterations) for name, observe in self._observers.items()} if ok else {}
-        observations = {name: values for name, values in read.items() if values}
+        observers = self._observers.items() if ok else ()
+        observations = {name: values for name, observe in observers if (values := observe(record, iterations))}
         primary: Sequence[float] = observations.get(self._primary, ())
         took_s = (run.wall_outer_ns or run.wall_ns or 0) / 1e9  # its event was written at its end
         start_s = round(_timestamp(event["at"]) - self._began - took_s, 3)
@@ -277,7 +287,7 @@ class _JournalReader:
             status=run.status if ok or run.status != "ok" else "failed",
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
-            scores={name: values[0] if len(values) == 1 else median(values) for name, values in observations.items()},
+            scores={name: values[0] if len(values) == 1 else middle(values) for name, values in observations.items()},
             observations={name: tuple(values) for name, values in observations.items()} if self._keep else _NONE,
             work=_work_units(iterations) if self._is_work_declared else None,
             n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),

@@ -4,8 +4,9 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from scalograph.control.apply import apply
@@ -37,22 +38,60 @@ def has_services(launches: Sequence[Launch]) -> bool:
     return any(launch.service for launch in launches)
 
 
+@dataclass(frozen=True)
+class Site:
+    """Where processes of a run are: the parent of their state folders, and the address at which others reach them.
+
+    State folders are made here if it `is_here`, else by whoever starts the processes.
+    """
+
+    state: Path
+    address: str = LOOPBACK
+    is_here: bool = True
+
+    def folder(self, launch: Launch) -> Path:
+        """Return the state folder of a launch."""
+        return self.state / (f"{launch.name}-{launch.copy}" if launch.service else launch.name)
+
+    def reaches(self, form: str, text: str) -> tuple[str, str]:
+        """Return `ready` at the address that the process listens on, unless it names another one."""
+        host, port = split_address(form, text)
+        if form == "line" or host != LOOPBACK or self.address == LOOPBACK:
+            return form, text
+        at = f"{bracket(self.address)}:{port}"
+        path = text.removeprefix("http://").partition("/")[2]
+        return form, f"http://{at}/{path}" if form == "http" else at
+
+
+def bracket(address: str) -> str:
+    """Return an address as it stands before a port.
+
+    >>> bracket("10.0.0.2"), bracket("fd00::2")
+    ('10.0.0.2', '[fd00::2]')
+    """
+    return f"[{address}]" if ":" in address else address
+
+
 def fill_launches(
-    launches: Sequence[Launch], state: Path, ports: Sequence[tuple[int, ...]] | None = None
-) -> tuple[Launch, ...]:
+    launches: Sequence[Launch], state: Path, ports: Sequence[tuple[int, ...]] | None = None,
+    sites: Mapping[str, Site] = MappingProxyType({}),
+) -> tuple[Launch, ...]:  # fmt: skip
     """Return the launches of a run with services, with free ports and a state folder for each copy.
 
-    `ports` are those of each launch, if they were chosen before (`free_ports`).
+    `ports` are those of each launch, if they were chosen before (`free_ports`); `sites` are those of other hosts than
+    this machine.
 
     Raises:
         HostError: the kernel gives no port, or the folder has no room.
         StudyError: a template has a name that nothing fills.
     """
     ports = free_ports(launches) if ports is None else ports
-    shared = dict(_service_values(launches, ports))
+    by_launch = [sites.get(launch.host) or Site(state) for launch in launches]
+    shared = dict(_service_values(launches, ports, by_launch))
+    shared["elsewhere"] = "yes" if any(site.address != LOOPBACK for site in by_launch) else "no"
     return tuple(
-        _fill_launch(launch, {**launch.values, **shared, **dict(_own_values(launch, own, state))})
-        for launch, own in zip(launches, ports, strict=True)
+        _fill_launch(launch, {**launch.values, **shared, **dict(_own_values(launch, own, site))}, site)
+        for launch, own, site in zip(launches, ports, by_launch, strict=True)
     )
 
 
@@ -131,13 +170,15 @@ def program_of(launch: Launch) -> str:
     return fill(launch.argv[:1], launch.values)[0] if launch.name else launch.argv[0]
 
 
-def _fill_launch(launch: Launch, values: Mapping[str, Any]) -> Launch:
+def _fill_launch(launch: Launch, values: Mapping[str, Any], site: Site) -> Launch:
     templates = {name: value for name, value in values.items() if isinstance(value, Template)}
     values = {**values, **{name: fill([value], values)[0] for name, value in templates.items()}}
     service = launch.service
     if service is not None:
         ports = values["ports"].split(",") if values.get("ports") else []
-        ready = _check_ready(service.ready[0], fill([service.ready[1]], values)[0]) if service.ready else None
+        ready = None
+        if service.ready:
+            ready = site.reaches(*_check_ready(service.ready[0], fill([service.ready[1]], values)[0]))
         service = replace(service, ready=ready, ports=tuple(map(int, ports)))
     return replace(launch, argv=tuple(fill(launch.argv, values)), service=service)
 
@@ -151,27 +192,35 @@ def _check_ready(form: str, text: str) -> tuple[str, str]:
     return form, text
 
 
-def _own_values(launch: Launch, ports: Sequence[int], state: Path) -> Iterator[tuple[str, str]]:
-    folder = state / (f"{launch.name}-{launch.copy}" if launch.service else launch.name)
+def _own_values(launch: Launch, ports: Sequence[int], site: Site) -> Iterator[tuple[str, str]]:
+    folder = site.folder(launch)
     try:
-        folder.mkdir(exist_ok=True)
+        if site.is_here:
+            folder.mkdir(exist_ok=True)
     except OSError as error:
         raise HostError("state folder", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
     yield "state", str(folder)
+    yield "address", site.address
     if ports:
         yield from (("port", str(ports[0])), ("ports", ",".join(map(str, ports))))
 
 
-def _service_values(launches: Sequence[Launch], ports: Sequence[Sequence[int]]) -> Iterator[tuple[str, str]]:
+def _service_values(
+    launches: Sequence[Launch], ports: Sequence[Sequence[int]], sites: Sequence[Site]
+) -> Iterator[tuple[str, str]]:
     """Yield what later processes know of a service: its first port, and all copies as a list."""
     for name in dict.fromkeys(launch.name for launch in launches if launch.service):
         firsts = [own[0] for launch, own in zip(launches, ports, strict=True) if launch.name == name and own]
         if firsts:
             yield f"{name}_port", str(firsts[0])
             yield f"{name}_ports", ",".join(map(str, firsts))
-            service = next(launch.service for launch in launches if launch.name == name)
+            service, site = next(
+                (launch.service, site) for launch, site in zip(launches, sites, strict=True) if launch.name == name
+            )
             host = split_address(*service.ready)[0] if service and service.ready and service.ready[0] != "line" else ""
-            yield f"{name}_targets", ",".join(f"{host or LOOPBACK}:{port}" for port in firsts)
+            host = bracket(site.address) if host in ("", LOOPBACK) else host
+            yield f"{name}_targets", ",".join(f"{host}:{port}" for port in firsts)
+            yield f"{name}_address", site.address
 
 
 def free_ports(launches: Sequence[Launch]) -> list[tuple[int, ...]]:
@@ -215,16 +264,20 @@ def launches(planned: Plan, configuration: Configuration) -> tuple[Launch, ...]:
         StudyError: a template has a name that nothing fills.
     """
     processes = planned.program.processes_for(configuration)
+    if not processes:
+        return ()  # of those on one machine of several
     if not processes[0].name:
         launch = _apply_levels(planned, configuration, processes[0])
         return (replace(launch, argv=tuple(fill(processes[0].argv, launch.values))),)
     obeying = [_apply_levels(planned, configuration, process) for process in processes]
-    wanted = cpu_demands(processes, _study_values(planned), configuration)
+    # Levels are of the study's own machine: whoever is started elsewhere has what that machine gives.
+    local = [process for process in processes if process.name not in planned.facts.elsewhere]
+    wanted = cpu_demands(local, _study_values(planned), configuration)
     cpus = divide_cpus(wanted, obeying[0], planned.facts)
     started = [
         launch
         for process, base in zip(processes, obeying, strict=True)
-        for launch in _launch_copies(planned, process, replace(base, cpus=cpus[process.name]), len(processes) > 1)
+        for launch in _launch_copies(planned, process, replace(base, cpus=cpus.get(process.name)), len(processes) > 1)
     ]
     if len(started) > MAX_COMMANDS:
         expected = f"at most {MAX_COMMANDS}"
@@ -240,7 +293,7 @@ def input_file(planned: Plan) -> str | None:
     use, here = planned.design.study.workload, planned.program.here
     if use.input is None:
         return None
-    file = here / use.input if use.cwd == "caller" else inside(here, use.input, "workload.input")
+    file = here / use.input if use.cwd != "scratch" else inside(here, use.input, "workload.input")
     if Path(file).is_fifo():
         raise StudyError.one(
             "workload.input", f"{use.input} is a pipe", "a file", "write it to a file: each run reads it"
@@ -264,24 +317,42 @@ def _launch_copies(planned: Plan, process: Process, base: Launch, has_services: 
     quota = process_quota(process, base.values)
     launch = replace(base, name=process.name, role=process.role, argv=process.argv, own_quota_cpus=quota)
     launch = replace(launch, max_memory=process_memory(process, base.values))
+    if process.name in planned.facts.elsewhere:
+        launch = _plain_launch(launch, planned)
     if process.service is None:
-        return [_driver_launch(launch, planned) if has_services else launch]
+        started = _driver_launch(launch, planned) if has_services else launch
+        return [replace(started, host=host) for host in process.hosts or ("",)]
     return [
-        replace(launch, service=process.service, copies=1, copy=copy, values={**launch.values, "copy": copy})
+        replace(
+            launch,
+            service=process.service,
+            copies=1,
+            copy=copy,
+            values={**launch.values, "copy": copy},
+            host="".join(process.hosts),
+        )
         for copy in range(launch.copies)
     ]
 
 
-def _environment(planned: Plan) -> dict[str, str]:
-    return environment(planned.design.study.workload, planned.facts.environment if planned.facts.reached else None)
+def _environment(planned: Plan, name: str = "") -> dict[str, str]:
+    """Return the environment of a process; it is that of the machine it is started on."""
+    facts = planned.facts.elsewhere.get(name, planned.facts)
+    return environment(planned.design.study.workload, facts.environment if facts.reached else None)
 
 
 def _driver_launch(launch: Launch, planned: Plan) -> Launch:
     """Return the launch of a driver beside services: of the levels, only its own CPUs, quota and templates apply."""
+    granted = planned.facts.elsewhere.get(launch.name, planned.facts).granted_nice
+    return replace(_plain_launch(launch, planned), nice=DRIVER_NICE if granted <= DRIVER_NICE else None)
+
+
+def _plain_launch(launch: Launch, planned: Plan) -> Launch:
+    """Return a launch without the levels, which are of other processes."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
-        env=_environment(planned), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus, max_memory=launch.max_memory,
-        nice=DRIVER_NICE if planned.facts.granted_nice <= DRIVER_NICE else None,
+        env=_environment(planned, launch.name), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
+        max_memory=launch.max_memory,
     )  # fmt: skip
 
 

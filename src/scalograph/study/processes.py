@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
@@ -17,9 +18,11 @@ MAX_PORTS = 64
 MAX_PID = 2**31 - 1
 FORMS = ("line", "port", "http")
 # What every process may write into its template, and what it may if it has ports.
-OWN_NAMES, COPY_NAMES, PORT_NAMES = ("state",), ("copy",), ("port", "ports")
+OWN_NAMES, COPY_NAMES, PORT_NAMES = ("state", "address", "elsewhere"), ("copy",), ("port", "ports")
+# Becomes yes or no when a run starts.
+ELSEWHERE = "{elsewhere}"
 # Of the services that it comes after: "{server_targets}" are all copies as HOST:PORT,HOST:PORT.
-ENDINGS = ("_port", "_ports", "_targets")
+ENDINGS = ("_port", "_ports", "_targets", "_address")
 # A host of this machine and a port, which alone is asked for at the first of these hosts.
 LOOPBACK = "127.0.0.1"
 HOST = r"127(?:\.[0-9]{1,3}){3}|localhost|\[::1\]"
@@ -27,6 +30,7 @@ _ADDRESS = rf"({HOST}):([0-9]{{1,5}}|\{{[^{{}}]+\}})"
 _URL, _AT = re.compile(rf"http://{_ADDRESS}(/[!-~]*)?"), re.compile(_ADDRESS)
 
 ProcessName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
+_MACHINE = re.compile(r"local|ssh:[A-Za-z0-9_][A-Za-z0-9_.@:%-]{0,254}", re.ASCII)
 
 
 def _is_port(value: Any) -> bool:
@@ -56,6 +60,20 @@ def _url(value: Any) -> Any:
     if not isinstance(value, str) or not _URL.fullmatch(value):
         raise ValueError(f'found {short_repr(value)}, expected "http://127.0.0.1:{{port}}/PATH"')
     return value
+
+
+def hosts_of(value: Any) -> list[str]:
+    """Return the machines that a text or a list names. Raises ValueError.
+
+    >>> hosts_of("local"), hosts_of(["ssh:a", "ssh:me@b"])
+    (['local'], ['ssh:a', 'ssh:me@b'])
+    """
+    listed = value if isinstance(value, list) else [value]
+    if not 1 <= len(listed) <= MAX_COMMANDS or not all(isinstance(x, str) and _MACHINE.fullmatch(x) for x in listed):
+        raise ValueError(f"found {short_repr(value)}, expected local or ssh:NAME")
+    if len(set(listed)) < len(listed):
+        raise ValueError(f"found {short_repr(value)}, expected each machine once")
+    return listed
 
 
 def _ports(value: Any) -> Any:
@@ -125,6 +143,8 @@ class DeclaredProcess(StudyPart):
     cpus: Copies | None = Field(default=None, exclude_if=lambda count: count is None)
     quota: Limit | None = Field(default=None, exclude_if=lambda limit: limit is None)
     memory: Limit | None = Field(default=None, exclude_if=lambda limit: limit is None)
+    # Names of machines are in no journal, and no part of what is measured.
+    host: Annotated[list[str] | None, BeforeValidator(hosts_of)] = Field(default=None, exclude=True)
 
     @property
     def words(self) -> list[str]:
@@ -251,3 +271,16 @@ def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
         text = f'unknown name {{{name}}} in "{item}"'
         raise unknown_name_error("argv", text, name, sorted(values), "or {{ for a brace", "no name at all")
     return values[name]
+
+
+def spell(word: str, levels: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a word with each level of the factors that it names; other names stay.
+
+    >>> spell("{here}/{version}", {"version": ["old", "new"], "n": ["1"]})
+    ['{here}/old', '{here}/new']
+    """
+    spelled = [word]
+    for name in (name for name in levels if f"{{{name}}}" in word):
+        filled = (each.replace(f"{{{name}}}", text) for each in spelled for text in levels[name])
+        spelled = [*islice(filled, 10_000)]
+    return spelled

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import sub
 from statistics import fmean, median
 
 from msgspec import Struct
@@ -50,7 +51,7 @@ def windows(record: Record) -> Windows:
     if len(record.iterations) == 1:  # most runs have one copy: no need to look for the first and the last
         (part,) = record.iterations
         if part.index == list(range(len(part.index))):
-            wall_s = [(end - start) / 1e9 for start, end in zip(part.start_ns, part.end_ns, strict=True)]
+            wall_s = [ns / 1e9 for ns in map(sub, part.end_ns, part.start_ns)]
             return Windows(wall_s, [None if cpu is None else cpu / 1e9 for cpu in part.cpu_ns], part.work)
     by_index: dict[int, list[tuple[int, int, int, int | None]]] = {}
     for part in record.iterations:
@@ -104,10 +105,20 @@ def _single(read: "Callable[[Record, Windows], float | None]", record: Record, w
     return () if value is None else (value,)
 
 
+def middle(numbers: Sequence[float]) -> float:
+    """Return the median of at least one number, as `statistics.median` does, in half of its time.
+
+    >>> middle([3, 1, 2]), middle([4, 1, 2, 3])
+    (2, 2.5)
+    """
+    ordered, half = sorted(numbers), len(numbers) // 2
+    return ordered[half] if len(numbers) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
 def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:
     if len(record.values) == 1:  # the mean over one copy
         numbers = record.values[0].values.get(name)
-        return (float(median(numbers)),) if numbers else ()
+        return (float(middle(numbers)),) if numbers else ()
     copies: dict[int, list[float]] = {}
     for part in record.values:
         if numbers := part.values.get(name):
@@ -250,8 +261,11 @@ def _startup(record: Record, windows: Windows) -> float | None:
     """Return seconds of starting and ending: process wall time minus first to last window."""
     if not windows.wall_s or record.run.wall_ns is None:
         return None
-    first = min([min(part.start_ns) for part in record.iterations if part.start_ns])
-    last = max([max(part.end_ns) for part in record.iterations if part.end_ns])
+    if len(record.iterations) == 1:
+        first, last = min(record.iterations[0].start_ns), max(record.iterations[0].end_ns)
+    else:
+        first = min([min(part.start_ns) for part in record.iterations if part.start_ns])
+        last = max([max(part.end_ns) for part in record.iterations if part.end_ns])
     return (record.run.wall_ns - (last - first)) / 1e9
 
 

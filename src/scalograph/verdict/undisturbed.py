@@ -53,7 +53,7 @@ def has_one_task(run: RunFigures) -> bool:
 def ran_on_one_cpu(record: Record) -> bool:
     """Tell whether several tasks ran on one of the CPUs that they were given, as if they were bound to it."""
     used = record.run.per_cpu_ns or ()
-    return n_cpus(record) > 1 and max(used, default=0) > BOUND * sum(used) and not has_one_task(record.run)
+    return bool(used) and max(used) > BOUND * sum(used) and n_cpus(record) > 1 and not has_one_task(record.run)
 
 
 def undisturbed_run(record: Record) -> Ends | None:
@@ -78,19 +78,19 @@ def undisturbed_run(record: Record) -> Ends | None:
 def undisturbed_windows(record: Record) -> list[Ends] | None:
     """Return the undisturbed time of each iteration, over all copies; None if the record does not give it."""
     parts, run = record.iterations, record.run
+    if any(part.low_ns is None or part.high_ns is None or part.sleep_ns is None for part in parts):
+        return None
     steal = _correctable_steal(record)
     if steal is None or not parts or not run.wall_ns:
         return None
-    share = steal.most_ns / run.wall_ns
+    share, n = steal.most_ns / run.wall_ns, n_cpus(record)
     by_index: dict[int, list[tuple[float, float, float]]] = {}
     for part in parts:
-        if part.low_ns is None or part.high_ns is None or part.sleep_ns is None:
-            return None
-        bounds = zip(part.low_ns, part.high_ns, part.sleep_ns, strict=True)
+        bounds = zip(part.low_ns or (), part.high_ns or (), part.sleep_ns or (), strict=True)
         times = zip(part.index, part.start_ns, part.end_ns, part.cpu_ns, bounds, strict=True)
         for index, start, end, cpu, (low, high, asleep) in times:
             wall = end - start
-            least = max(low, (cpu or 0) / n_cpus(record)) - share * wall
+            least = max(low, (cpu or 0) / n) - share * wall
             by_index.setdefault(index, []).append((least, wall if asleep > BRIEF * wall else high, wall))
     every = [_slowest(by_index[index]) for index in sorted(by_index)]
     ends = [ends for ends in every if ends is not None]
@@ -203,7 +203,8 @@ def undisturbed_observations(record: Record, elapsed: str, warmup: int, most_tak
     """
     taken_ns = most_taken * (record.run.wall_ns or 0)
     if elapsed.startswith("window.") and record.iterations:
-        every, walls = (undisturbed_windows(record) or [])[warmup:], [1e9 * s for s in windows(record).wall_s[warmup:]]
+        every = (undisturbed_windows(record) or [])[warmup:]
+        walls = [1e9 * s for s in windows(record).wall_s[warmup:]] if every else []
     else:
         whole = undisturbed_run(record)
         every, walls = [whole] if whole else [], [float(record.run.wall_ns or 0)]

@@ -53,6 +53,7 @@ class Specification:
         capture: whether their output is read.
         timeout_s: from the gate, in seconds; each step has as long.
         in_callers_folder: run in the caller's folder, else in a fresh one.
+        given_folder: run in this folder of the machine instead.
         steps: templates by name; those of `prepare` and `cleanup` count.
         running: names and process ids of services that run already.
         reset: what is done to the machine right before.
@@ -61,6 +62,7 @@ class Specification:
         watches_speed: whether the speed of the CPUs is measured meanwhile.
         echo: receives what the processes write, as it comes; only this machine does it.
         stdout: `null`, `pipe`, `tty`, or a file in the folder of the run; None is `null`.
+        awaits_gate: it is a part of a run on several machines, whose gate is opened from outside.
     """
 
     run: Run
@@ -77,10 +79,12 @@ class Specification:
     watches_speed: bool = False
     echo: Echo | None = None
     stdout: str | None = None
+    given_folder: str | None = None
+    awaits_gate: bool = False
 
     def line(self, folder: Path) -> dict[str, Any]:
         """Return the line that the probe reads (protocol/probe.md), with `folder` to work in."""
-        protocol = 2 if self.running or has_services(self.launches) else 1
+        protocol = 2 if self.running or self.awaits_gate or has_services(self.launches) else 1
         return {
             "protocol": protocol, "run": self.run.run,
             "commands": [
@@ -91,6 +95,7 @@ class Specification:
             "events": self.events, "stdout": self._stdout(folder),
             "stdout_limit_bytes": MAX_OUTPUT_BYTES if self.capture or not (self.echo or self.stdout == "tty") else 0,
             **({"echo": True} if self.echo else {}),
+            **({"gate": "asked"} if self.awaits_gate else {}),
             **({"sentinel": True} if self.watches_speed else {}),
             "stderr_limit_bytes": min(MAX_STDERR_BYTES, ALL_STDERR_BYTES // sum(each.copies for each in self.launches)),
             "timeout_ns": round(self.timeout_s * 1e9),
@@ -188,6 +193,12 @@ class Host(Protocol):
         """Return how kept services (`keeps_services`) ended since the last call.
 
         Asked only of studies that have such; `is_last`: after the last run, so those that are up are ended first.
+        """
+
+    def keep_in(self, folder: Path) -> None:
+        """Learn the folder of the results, before the first run of a study that has one.
+
+        A host that keeps files of its own keeps them there, and finds those of an earlier session.
         """
 
     def close(self) -> None:

@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from scalograph.analysis.change_points import recent_rises
-from scalograph.exchange.compare.series_watch import watch
-from scalograph.exchange.compare.watch_claim import watch_claim, watch_tables, watch_trust
+from scalograph.exchange.compare.series_watch import watch, watch_claim, watch_tables, watch_trust
 from scalograph.exchange.junit import watch_junit
 from scalograph.protocol.result_summary import ResultSummary, start_seconds
 from scalograph.protocol.watched_series import SeriesNote

@@ -90,8 +90,10 @@ def _run_probe(
 ) -> Record:
     try:
         with process.running(), _forward_signals(process, received, on_signal):
-            answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec) + process.START_S)
-        return _parse_answer(answer, str(spec.get("run")))
+            answer = process.exchange(
+                json.dumps(spec).encode() + b"\n", deadline_s(spec) + process.START_S + process.extra_s
+            )
+        return parse_answer(answer, str(spec.get("run")))
     except LostError as error:
         end_orphaned_run(process.process.pid)
         return lost_record(str(error), process.first_line())
@@ -163,7 +165,8 @@ def _forward_signals(
             signal.signal(number, handler)
 
 
-def _deadline_s(spec: Mapping[str, Any]) -> float:
+def deadline_s(spec: Mapping[str, Any]) -> float:
+    """Return the seconds within which a probe has to answer."""
     ready = spec.get("ready_timeout_ns", 60_000_000_000) if spec.get("events") else 0
     # Services come up one after the other, and are ended so.
     limits = ("ready_timeout_ns", "stop_grace_ns")
@@ -171,7 +174,8 @@ def _deadline_s(spec: Mapping[str, Any]) -> float:
     return (int(spec.get("timeout_ns", 0)) + int(ready) + services) / 1e9 + GRACE_S
 
 
-def _parse_answer(answer: ProbeAnswer, run: str) -> Record:
+def parse_answer(answer: ProbeAnswer, run: str) -> Record:
+    """Return the record that a probe gave for a run. Raises HostError or ProtocolError: it refused, or it is broken."""
     _refuse_failure(answer)
     lines = answer.output.split(b"\n")
     if lines.pop():

@@ -13,13 +13,14 @@ from typing import IO, Any
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.events import parse_event
-from scalograph.protocol.record import MAX_LINE_BYTES, Header
+from scalograph.protocol.record import MAX_LINE_BYTES, Awaits, Header
 
 MAX_RECORD_BYTES = 256 << 20
 _STDERR_TAIL = 4096
 # Between looks at a probe that says nothing; waking up more often could disturb its run.
 _LOOK_S = 1.0
 _CHUNK = 1 << 16
+_AWAITS = b'{"event":"awaits"'
 # Whoever was stopped (Ctrl-Z) or got no CPU finds the answer after its time: it is read as long as more comes.
 _LATE_S, _MAX_LATE = 1.0, 20
 _FIX_SIZE = "let the copies print less, or ask for fewer copies or iterations"
@@ -85,6 +86,11 @@ class ProbeProcess:
         self.argv, self.fresh = tuple(argv), fresh
         # Receives what it writes to stderr: of a run that is shown, what the processes of the run write.
         self.echo: Callable[[bytes], None] | None = None
+        # It waits so long for others, at most.
+        self.extra_s = 0.0
+        # Receives what a run awaits whose gate is opened by `send_line`; standard input stays open then.
+        self.on_await: Callable[[Awaits], None] | None = None
+        self._line = b""
         self._stderr = b""
         self._output: list[bytes] = []
         self._size = 0
@@ -109,6 +115,16 @@ class ProbeProcess:
     def send(self, number: int) -> None:
         """Passes a signal on."""
         self.process.send_signal(number)
+
+    def boot_id(self) -> str | None:
+        """Return the boot in which a run on another machine was made; None here."""
+        return None
+
+    def send_line(self) -> None:
+        """Send the line that a run awaits; one that has ended needs none."""
+        assert self.process.stdin is not None
+        with suppress(OSError, ValueError):
+            os.write(self.process.stdin.fileno(), b"\n")
 
     def check(self) -> None:
         """Raises LostError where it is known that no answer will come; asked at least once a second."""
@@ -165,7 +181,8 @@ class ProbeProcess:
             self._keep(stream, chunk)
             return line
         selector.unregister(stream)
-        self.end(stream)
+        if self.on_await is None or stream is not self.process.stdin:
+            self.end(stream)
         return line
 
     def end(self, stream: IO[bytes]) -> None:
@@ -178,11 +195,28 @@ class ProbeProcess:
             if self.echo:
                 self.echo(chunk)
             return
+        if self.on_await is not None:
+            chunk = self._hear_lines(chunk, self.on_await)
         self._output.append(chunk)
         self._size += len(chunk)
         if self._size > MAX_RECORD_BYTES:
             expected = f"at most {MAX_RECORD_BYTES} bytes of events"
             raise LostError("probe", "a longer answer", expected, _FIX_SIZE)
+
+    def _hear_lines(self, chunk: bytes, on_await: Callable[[Awaits], None]) -> bytes:
+        """Return whole lines of the answer, without those that say what is awaited."""
+        *lines, self._line = (self._line + chunk).split(b"\n")
+        answer = list[bytes]()
+        for line in lines:
+            try:
+                part = parse_event(line)[1] if line.startswith(_AWAITS) else None
+            except ProtocolError:
+                part = None  # as part of the answer it is refused
+            if isinstance(part, Awaits):
+                on_await(part)
+            else:
+                answer.append(line + b"\n")
+        return b"".join(answer)
 
     def _wait(self, patience: "_Patience", limit_s: float) -> ProbeAnswer:
         try:

@@ -5,14 +5,17 @@ are refused: only whoever changed them there could restore them after a crash.
 """
 
 import hashlib
+import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from msgspec.structs import replace as replace_part
 
+from scalograph.control.control import Launch
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.jvm import default_values
 from scalograph.errors import HostError, StudyError
@@ -27,21 +30,26 @@ from scalograph.run.hosts.remote import ssh_client
 from scalograph.run.hosts.remote.ssh_copy import list_files, move_program, needed_paths
 from scalograph.run.hosts.remote.ssh_machine import LOCK_S, PROBE, RUN_S, SshMachine
 from scalograph.run.interrupts import record_signal
-from scalograph.run.launches import input_file
-from scalograph.run.plan import Plan
+from scalograph.run.launches import Site, fill_launches, input_file, is_named
+from scalograph.run.plan import Plan, text_levels
+from scalograph.study.model import Study
 from scalograph.study.program import Program
 from scalograph.system import quiet
 
 # Our folder is gone: that machine was booted.
 GONE = 76
-# $1 our folder, $2 that of the run, $3 that of the last one, which goes; $4 how long a run before may take to end.
+# $1 our folder, $2 that of the run, $3 that of the last one, which goes; $4 how long a run before may take to end; then
+# folders that the run needs.
 START = f"""\
 printf 'boot %s\\n' "$(cat /proc/sys/kernel/random/boot_id)" >&2
 umask 077
 [ -x "$1/{PROBE}" ] || exit {GONE}
 [ -z "$3" ] || rm -rf -- "$3"
 mkdir -p -- "$2" || exit 74
-exec flock -o -w "$4" -E 75 "$1/run" "$1/{PROBE}"
+ours=$1 wait=$4
+shift 4
+[ $# = 0 ] || mkdir -p -- "$@" || exit 74
+exec flock -o -w "$wait" -E 75 "$ours/run" "$ours/{PROBE}"
 """
 _OF_PROBE = (0, 1, 2, 3)
 _WHY = {
@@ -49,6 +57,8 @@ _WHY = {
     GONE: "our folder there is gone",
     ssh_client.NO_CONNECTION: "no connection",
 }
+# Below those that Linux gives to outgoing connections.
+_PORTS = range(20_000, 32_000)
 _BOOT = re.compile(rb"^boot ([0-9a-f-]{36})$", re.MULTILINE)
 
 
@@ -57,10 +67,12 @@ class SshProcess(ProbeProcess):
 
     START_S = float(ssh_client.CONNECT_S + RUN_S)
 
-    def __init__(self, machine: SshMachine, folder: str, last: str = "", fresh: bool = False) -> None:
-        """Prepare it, with its folder there (created if missing); `last`, that of an earlier run, is removed."""
+    def __init__(
+        self, machine: SshMachine, folder: str, last: str = "", fresh: bool = False, folders: Sequence[Path] = ()
+    ) -> None:
+        """Prepare it, with its folders there (created if missing); `last`, that of an earlier run, is removed."""
         self._machine = machine
-        words = ssh_client.script(START, str(machine.folder), folder, last, str(RUN_S))
+        words = ssh_client.script(START, str(machine.folder), folder, last, str(RUN_S), *map(str, folders))
         super().__init__(ssh_client.ssh_argv(machine.name, words), fresh)
 
     @contextmanager
@@ -156,12 +168,12 @@ class SshHost(LocalHost):
         if "java" in program.values:
             program = replace(program, values={**program.values, **default_values(planned.facts)})
         input_file(prepared)  # refuses one outside
-        there = self._copy_program(program, prepared.design.study.workload.input, tell)
+        there = self._copy_program(program, prepared.design.study, tell)
         facts = planned.facts.model_copy(update={"program": self._external_program(there)})
         return replace(prepared, facts=facts, program=there, source=program)
 
-    def _copy_program(self, program: Program, reads: str | None, tell: Tell) -> Program:
-        needed = needed_paths(program, reads)
+    def _copy_program(self, program: Program, study: Study, tell: Tell) -> Program:
+        needed = needed_paths(program, study.workload.input, text_levels(study))
         # A name of its own for each path, ending as that does: a program may go by it.
         names = {path.root: f"{hashlib.sha256(bytes(path.root)).hexdigest()[:12]}/{path.root.name}" for path in needed}
         listed = list_files(needed, names)
@@ -188,6 +200,10 @@ class SshHost(LocalHost):
     def _is_there(self, program: str, path: str | None) -> bool:
         return self._machine.find(path or "", [program]) != [None]
 
+    def _has_folder(self, path: str) -> bool:
+        answer = ssh_client.call(self._machine.name, ssh_client.script('[ ! -d "$1" ] || echo yes', path))
+        return answer == "yes\n"
+
     def _marks(self) -> Mapping[str, str]:
         """Return none: our process number is another process there, and a step ends with its connection."""
         return {}
@@ -206,9 +222,31 @@ class SshHost(LocalHost):
     def _process(self, fresh: bool = False) -> SshProcess:
         return SshProcess(self._machine, self._folder_there, self._last, fresh)
 
+    @contextmanager
+    def open_site(self, address: str) -> Iterator[tuple[Path, Site]]:
+        """Name the working folder of a part of a run there, and its site; the next run removes both."""
+        with self._folder(False) as folder:
+            yield folder, Site(folder / "state", address, is_here=False)
+
+    def choose_ports(self, launches: Sequence[Launch]) -> list[tuple[int, ...]]:
+        """Return ports of each launch that are likely to be free there; the probe refuses one that is not."""
+        wanted = [launch.service.ports if launch.service else 0 for launch in launches]
+        free = iter(random.sample(_PORTS, sum(ports for ports in wanted if isinstance(ports, int))))
+        return [tuple(islice(free, ports)) if isinstance(ports, int) else ports for ports in wanted]
+
+    def make_process(self, folders: Sequence[Path]) -> SshProcess:
+        """Return a probe there, not yet started; it creates the folders."""
+        return SshProcess(self._machine, self._folder_there, self._last, folders=folders)
+
     def _run_counted(self, spec: Specification, folder: Path) -> Record:
         return self._run_probe(spec, folder)  # counters of this kernel are none of that one
 
     def _run_probe(self, spec: Specification, folder: Path) -> Record:
         process = self._process()
+        if is_named(spec.launches):
+            site = Site(folder / "state", is_here=False)
+            sites = dict.fromkeys([launch.host for launch in spec.launches], site)
+            process = self.make_process([site.folder(launch) for launch in spec.launches])
+            filled = fill_launches(spec.launches, site.state, self.choose_ports(spec.launches), sites)
+            spec = replace(spec, launches=filled)
         return replace_part(measure(spec.line(folder), process, record_signal), boot_id=process.boot_id())
