@@ -98,8 +98,8 @@ def _join(records: Sequence[Record], driving: int, failed: int | None) -> RunFig
     runs = [record.run for record in records]
     wrong = [i for i in (driving, *range(len(runs))) if runs[i].status != "ok"]
     bad = runs[failed if failed is not None else wrong[0] if wrong else driving]
-    known = {name: [getattr(run, name) for run in runs] for name in _SUMS}
-    sums = {name: None if None in each else sum(each) for name, each in known.items()}
+    values = {name: [getattr(run, name) for run in runs] for name in _SUMS}
+    sums = {name: None if None in each else sum(each) for name, each in values.items()}
     nothing = dict.fromkeys(_OF_ONE)
     degraded = [entry for run in runs for entry in run.degraded]
     skew = [run.gate_skew_ns for run in runs if run.gate_skew_ns is not None]
