@@ -32,10 +32,11 @@ def main(name: str, one_round: Measure, figures: Callable[[Round], list[Figure]]
     """
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("--quick", action="store_true", help=f"{rounds[1]} rounds, no journal")
+    parser.add_argument("--rounds", type=int, default=rounds[0], help="so many of the long version")
     parser.add_argument("--json", action="store_true", help="one JSON line a figure instead of a table")
     parser.add_argument("--journal", type=Path, default=RESULTS / f"{name}.jsonl", help="of the long version")
     args = parser.parse_args()
-    n, journal = (rounds[1], None) if args.quick else (rounds[0], args.journal)
+    n, journal = (rounds[1], None) if args.quick else (min(args.rounds, rounds[0]), args.journal)
     known = _read(journal)[:n]
     with tempfile.TemporaryDirectory() as folder:
         for number in _progress(name, len(known), n):

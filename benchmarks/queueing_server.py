@@ -1,6 +1,6 @@
 """A server of known service times, which needs hardly any CPU: requests queue, and are served by waiting.
 
-queueing_server.py PORT SHAPE SERVERS:MS [SERVERS:MS ...]
+queueing_server.py PORT SHAPE SERVERS:MS [SERVERS:MS ...] [tls=FILE]
 
 /pool tells of the first station as of a pool (workloads/load/README.md). Each request passes the stations one after the
 other. A station has so many servers, which take so many milliseconds on
@@ -15,11 +15,13 @@ import heapq
 import math
 import random
 import selectors
+import ssl
 import sys
 from collections import deque
 from collections.abc import Iterator
 
 BLOCK = 20
+TLS = "tls="
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
 
 
@@ -101,6 +103,15 @@ class Queue(asyncio.Protocol):
             self._transport.write(ANSWER % (len(body), body))
 
 
+def secured(pem: str | None) -> ssl.SSLContext | None:
+    """Make the context of a server with this key and certificate; None without a file."""
+    if pem is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    return context
+
+
 async def serve(port: int, shape: str, words: list[str]) -> None:
     """Serve until the process is ended: on a port of 127.0.0.1, stations told as SERVERS:MS.
 
@@ -109,9 +120,11 @@ async def serve(port: int, shape: str, words: list[str]) -> None:
         ValueError: a word is no station.
     """
     rng, loop = random.Random(port), asyncio.get_running_loop()
+    *_, pem = [None, *(word.removeprefix(TLS) for word in words if word.startswith(TLS))]
+    words = [word for word in words if not word.startswith(TLS)]
     sizes = [(int(servers), float(ms) / 1e3) for servers, ms in (word.split(":") for word in words)]
     stations = [Station(servers, times(shape, mean_s, rng)) for servers, mean_s in sizes]
-    server = await loop.create_server(lambda: Queue(loop, stations), "127.0.0.1", port)
+    server = await loop.create_server(lambda: Queue(loop, stations), "127.0.0.1", port, ssl=secured(pem))
     await server.serve_forever()
 
 

@@ -22,6 +22,11 @@ look() { # sets `wanted`
     # Another machine, and a harness that is no Python package.
     has_server sshd || wanted+=(openssh-server)
     has hyperfine || wanted+=(hyperfine)
+    # A cluster, and programs that run over its nodes.
+    has_server slurmd || wanted+=(slurm-wlm)
+    has_server munged || wanted+=(munge)
+    has mpirun || wanted+=(openmpi-bin)
+    has mpicc || wanted+=(libopenmpi-dev)
     # Guests.
     has qemu-system-x86_64 || wanted+=(qemu-system-x86)
     has busybox || wanted+=(busybox-static)

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from scalograph.findings.answer import Answer
+from scalograph.findings.driven_runs import DrivenRun, PoolUse, ProcessUse
 from scalograph.findings.row import Row
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.questions.throughput.answer import answer_runs
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
-from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
 from scalograph.questions.throughput.model_plateau import GAIN
 from scalograph.study.load import parse
 from simulate.noise import FloatArray, Noise

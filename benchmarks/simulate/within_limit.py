@@ -9,6 +9,8 @@ from scalograph.analysis.crossing import Crossing
 from scalograph.questions.within_limit.search_state import MOST, LimitState
 from simulate.noise import Noise
 
+# Ends of a binary search that are as near to each other are close enough.
+NEAR = 0.02
 # Level of a load -> response over its limit.
 Queue = Callable[[float], float]
 
@@ -31,13 +33,27 @@ def queue(rng: np.random.Generator, top: int) -> tuple[Queue, float]:
 
 
 def search(over: Queue, levels: Sequence[int], rng: np.random.Generator, noise: Noise) -> tuple[Crossing | None, int]:
-    """Simulate a search on responses over the limit; return its posterior, and the number of runs.
-
-    The noise of the runs grows to three times at the limit and beyond, as that of waiting times does.
-    """
+    """Simulate a search on responses over the limit; return its posterior, and the number of runs."""
     state = LimitState(levels, 1.0)
     while (level := state.next_level) is not None and len(state.at) < MOST:
-        here = over(level)
-        log_off = float(noise.run_logs(rng, (1,))[0]) * (1 + 2 * min(1.0, here))
-        state.observe(level, here * float(np.exp(log_off)))
+        state.observe(level, draw_run(over, level, rng, noise))
     return state.crossing, len(state.at)
+
+
+def bisect(over: Queue, levels: Sequence[int], rng: np.random.Generator, noise: Noise) -> tuple[int, int]:
+    """Simulate a binary search with one run a step; return the highest level that met the limit, and the runs.
+
+    As people do it by hand with a load generator: whichever side a run is on is believed.
+    """
+    low, high, n = levels[0], levels[-1], 0
+    while high - low > max(1, NEAR * low) and n < MOST:
+        middle, n = (low + high) // 2, n + 1
+        low, high = (middle, high) if draw_run(over, middle, rng, noise) <= 1 else (low, middle)
+    return low, n
+
+
+def draw_run(over: Queue, level: int, rng: np.random.Generator, noise: Noise) -> float:
+    """Draw the response of a run: its noise grows to three times at the limit and beyond, as that of waits does."""
+    here = over(level)
+    log_off = float(noise.run_logs(rng, (1,))[0]) * (1 + 2 * min(1.0, here))
+    return here * float(np.exp(log_off))

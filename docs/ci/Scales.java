@@ -2,7 +2,9 @@ import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,7 +12,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Asserts in a test, of JUnit or any other, that a static method scales: it takes the number of threads.
+ * Asserts in a test, of JUnit or any other, that a method scales: it takes the number of threads.
  *
  * <p>Copy this file beside the tests. It needs {@code scalograph} on PATH. Each run starts a JVM with the class path of
  * this one; only the call is measured. It is aborted, not failed, where the speedup cannot be measured here.
@@ -52,10 +54,17 @@ public final class Scales {
         throw (AssertionError) thrown;
     }
 
+    private static Object newInstance(Class<?> type) throws ReflectiveOperationException {
+        Constructor<?> made = type.getDeclaredConstructor();
+        made.setAccessible(true);
+        return made.newInstance();
+    }
+
     /** One run: class, method, count. */
     public static void main(String[] words) throws Exception {
         Method method = Class.forName(words[0]).getDeclaredMethod(words[1], int.class);
         method.setAccessible(true);
+        Object instance = Modifier.isStatic(method.getModifiers()) ? null : newInstance(method.getDeclaringClass());
         int threads = Integer.parseInt(words[2]);
         String events = System.getenv("SCALOGRAPH_EVENTS");
         try (OutputStream out = events == null ? OutputStream.nullOutputStream() : new FileOutputStream(events)) {
@@ -67,7 +76,7 @@ public final class Scales {
                 }
             }
             long start = System.nanoTime(); // of CLOCK_MONOTONIC on Linux
-            method.invoke(null, threads);
+            method.invoke(instance, threads);
             String window = "iteration 0 " + start + " " + System.nanoTime() + " 1\n";
             out.write(window.getBytes(StandardCharsets.US_ASCII));
         }

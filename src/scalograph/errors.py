@@ -8,7 +8,7 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import IntEnum
 from types import FrameType
 from typing import Any, NoReturn
@@ -107,6 +107,13 @@ class HostError(ScalographError):
 
     def __init__(self, where: str, observed: str, expected: str = "", fix: str = "") -> None:
         super().__init__([Problem(where, observed, expected, fix)])
+
+    @classmethod
+    def join_problems(cls, problems: Sequence[Problem]) -> "HostError":
+        """Make a host error of several problems."""
+        error = cls(*astuple(problems[0]))
+        ScalographError.__init__(error, problems)
+        return error
 
 
 class MissingError(HostError):

@@ -120,6 +120,26 @@ def test_a_signal_ends_the_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not [one for one in far.iterdir() if one.is_dir()]
 
 
+def test_a_command_line_and_its_saved_study_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    write_program(tmp_path / "prog", 'cat "$1"')
+    (tmp_path / "data").touch()
+    line = ("--host", "ssh:there", "--runs", "1", "--budget", "1min")
+    refused = complete("measure", *line, "--env-all", "-o", "none", "--", "./prog", "data", cwd=tmp_path, codes=(3,))
+    assert "error: --env-all: not done over ssh" in refused.stderr and "on that machine: data" in refused.stderr
+    assert "hint: write {here}/data to copy it, or run in a folder there: --cwd" in refused.stderr
+    done = complete("measure", *line, "-o", "out", "--json", "--", "sh", "{here}/prog", "{here}/data", cwd=tmp_path)
+    assert json.loads(done.stdout)["results"] == "out"
+    complete("run", "out/study.toml", "--host", "ssh:there", "-o", "again", cwd=tmp_path)
+    for folder in ("out", "again"):
+        events = [*journal.read(tmp_path / folder / "journal.jsonl")]
+        assert events[0]["machine"]["reached"] == "ssh"
+        assert [event["record"].run.status for event in events if event["event"] == "run"] == ["ok"]
+    for options in (["--show-output"], ["--cwd", "relative"]):
+        complete("measure", *line, *options, "-o", "none", "--", "true", cwd=tmp_path, codes=(2,))
+    assert not (tmp_path / "none").exists()
+
+
 def ended(folder: Path, host: str, number: signal.Signals) -> Path:
     """Start a study, send it a signal while a run goes on, and see that this ends; return the folder there."""
     study(folder, "sh", "-c", f"pwd > {folder}/pwd; echo $$ > {folder}/pid; exec sleep 50")

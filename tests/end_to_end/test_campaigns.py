@@ -11,6 +11,8 @@ from types import ModuleType
 
 import pytest
 
+from scalograph.control.capacity import find_quota_refusal
+from scalograph.control.memory import find_memory_refusal
 from scalograph.errors import HostError
 from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
 from scalograph.run.hosts.guests.kernel_packages import ABOUT, MODULES
@@ -20,6 +22,9 @@ from tests.kit.processes import write_program
 from tests.kit.servers import needs_probe
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="virtiofsd changes its root")
+needs_limits = pytest.mark.skipif(
+    bool(find_quota_refusal() or find_memory_refusal()), reason="no limits of CPU time and memory are granted here"
+)
 BENCHMARKS = ROOT / "benchmarks"
 # Stands in for QEMU: a guest that boots, answers a run as the examples of the protocol do, and ends.
 QEMU = f"""\
@@ -68,6 +73,7 @@ def guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 KILLS = [
     pytest.param("kills_campaign", (1, 10), 10, marks=machine),
     pytest.param("settings_kills", (4, 4), 7),
+    pytest.param("limit_kills", (4, 4), 7, marks=[machine, needs_limits]),
     pytest.param("guest_kills", (2, 2), 9, marks=[needs_probe, needs_root]),
 ]
 

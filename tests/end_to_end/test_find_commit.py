@@ -117,8 +117,9 @@ def test_no_slowdown_and_a_bad_that_is_faster(home: Path, slower: float, message
 
 
 @pytest.mark.parametrize(("words", "code", "message"), [
-    ((), 2, "one of --good and --versions"),
-    (("--good", "v1", "--versions", "1,2"), 2, "one of --good and --versions"),
+    ((), 2, "one of --good, --versions, and --jdk"),
+    (("--good", "v1", "--versions", "1,2"), 2, "one of --good, --versions, and --jdk"),
+    (("--jdk", "7,8"), 2, "no JVM"),
     (("--good", "v2"), 2, 'revision "v2"'),
     (("--good", "main", "--bad", "v1"), 2, "no commit between them"),
     (("--good", "v1", "--build", "sh -c 'exit 9'"), 3, "exit code 9"),
@@ -136,3 +137,16 @@ def test_versions_have_an_order_of_their_own(tmp_path: Path) -> None:
     words = ("--versions", "17,21,25", "--max-reruns", 0, "--", "true", "{version}")
     text = " ".join(complete("find", "commit", *words, cwd=tmp_path, env=simulated(tmp_path, walls)).stdout.split())
     assert "25 takes" in text and "than 21" in text
+
+
+@machine
+def test_jvms_have_an_order_of_their_own(tmp_path: Path) -> None:
+    launchers = {tmp_path / name / "bin" / "java": wall for name, wall in (("a", 0.1), ("b", 0.12))}
+    for java in launchers:
+        java.parent.mkdir(parents=True)
+        java.write_text("#!/bin/sh\necho 'openjdk version \"17.0.1\"' >&2\n")
+        java.chmod(0o755)
+    walls = {f"{java} App": wall for java, wall in launchers.items()}
+    words = ("--jdk", ",".join(map(str, launchers)), "--max-reruns", 0, "--", "{java}", "App")
+    done = complete("find", "commit", *words, cwd=tmp_path, env=simulated(tmp_path, walls))
+    assert "b/bin/java takes" in " ".join(done.stdout.split()), done.stdout

@@ -3,12 +3,15 @@
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from scalograph.cli import explaining
 from scalograph.control.capacity import find_quota_refusal
 from scalograph.errors import HostError
+from scalograph.profile import explain_recorder
 from scalograph.profile.perf_runs import refuse_unable
 from scalograph.profile.recording import why_unrecordable
 from scalograph.system.platform_facts import find_jvms
@@ -109,7 +112,7 @@ def test_programs_without_java_are_sampled_by_perf(copies: int, tmp_path: Path) 
     except HostError as error:
         pytest.skip(str(error))
     results = native(tmp_path, copies)
-    options = ("--period", "1ms", "--study", "study.toml", "--wait-lock", "5m")
+    options = ("--period", "4ms", "--study", "study.toml", "--wait-lock", "5m")
     complete("profile", results, *options, cwd=tmp_path, codes=(0,))
     profile = json.loads((results / "profile.json").read_text())
     (seen,) = (run["seen"] for run in profile["profiled"])
@@ -154,15 +157,22 @@ int main(int argc, char **argv)
 
 
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
-def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path) -> None:
-    """No CPU is used: what else runs on this machine changes nothing."""
+def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No CPU is used: what else runs on this machine changes nothing. One recording of each level shows it."""
+    explain = explaining.keep_explanation
+    monkeypatch.setattr(
+        explaining,
+        "keep_explanation",
+        lambda folder, options, lock: explain(folder, replace(options, recordings=1), lock),
+    )
+    monkeypatch.setattr(explain_recorder, "PAIRS", 2)
     try:
         refuse_unable(tmp_path)
     except HostError as error:
         pytest.skip(str(error))
     (tmp_path / "prog.c").write_text(SLEEPER)
     subprocess.run(["cc", "-g", "-O1", "-pthread", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
-    options = ("--threads", "1,2", "--runs", 2, "-o", "results", "--explain", "--json")
+    options = ("--threads", "1,2", "--runs", 1, "-o", "results", "--explain", "--json")
     done = complete("measure", *options, "--", "./prog", "{threads}", cwd=tmp_path)
     document = json.loads(done.stdout)["explanation"]
     parts = {part["kind"]: part for part in reversed(document["parts"])}  # the largest of each kind
@@ -177,7 +187,7 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path) -
     assert (written["levels"], written["n_runs"], written["lost_cpus"]["low"]) == ([2, 1], [1, 1], None)
     done = complete("explain", "results", "--try", "quota", cwd=tmp_path, codes=(2,))
     assert "--try quota: no quota holds" in done.stderr
-    complete("report", "results", cwd=tmp_path)
+    complete("analyze", "results", cwd=tmp_path)
     assert "explanation" in [table["id"] for table in findings_in(tmp_path / "results")["tables"]]
 
 

@@ -11,6 +11,12 @@ from tests.kit import ROOT
 from tests.kit.command import in_process, machine, simulated
 
 CALLERS = ROOT / "docs" / "ci"
+# Of JUnit 5, as Debian's package has it, or in a folder that a variable names.
+JUNIT = Path(os.environ.get("JUNIT_JARS", "/usr/share/java"))
+JARS = [JUNIT / f"{name}.jar" for name in (
+    "junit-jupiter-api", "junit-jupiter-engine", "junit-platform-commons", "junit-platform-engine",
+    "junit-platform-launcher", "junit-platform-console", "opentest4j", "apiguardian-api", "picocli",
+)]  # fmt: skip
 TWO = ("measure", "--runs", 4, "--max-reruns", 0, "--threads", "1,2")
 
 
@@ -30,19 +36,49 @@ def check_window(folder: Path, argv: list[str | Path], **env: str) -> None:
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="no javac: apt-get install openjdk-17-jdk-headless")
 def test_a_run_of_the_caller_in_java(tmp_path: Path) -> None:
-    source = 'class Solver { static void solve(int n) { System.out.println("solved with " + n); } }'
+    source = 'class Solver { void solve(int n) { System.out.println("solved with " + n); } }'
     (tmp_path / "Solver.java").write_text(source)
     files = [tmp_path / "Solver.java", CALLERS / "Scales.java"]
     subprocess.run(["javac", "-Xlint:all", "-Werror", "-d", tmp_path, *files], check=True)
     check_window(tmp_path, ["java", "-cp", ".", "Scales", "Solver", "solve", "2"])
 
 
+@pytest.mark.skipif(not all(map(Path.exists, JARS)), reason="no JUnit 5: apt-get install junit5")
+def test_a_test_of_junit_passes_fails_or_is_aborted(tmp_path: Path) -> None:
+    method = "@ScalesTest(threads = {1, 2}, atLeast = 1.2) void solve(int n) { throw new Error(); }"
+    (tmp_path / "SolverTest.java").write_text(f"class SolverTest {{ {method} }}")
+    files = [tmp_path / "SolverTest.java", CALLERS / "Scales.java", CALLERS / "ScalesTest.java"]
+    path = ":".join(map(str, [".", *JARS]))
+    subprocess.run(["javac", "-Xlint:all,-classfile", "-cp", path, "-d", tmp_path, *files], check=True)
+    program = tmp_path / "scalograph"
+    program.write_text('#!/bin/sh\necho "$@" >words\nexit $CODE\n')
+    program.chmod(0o755)
+    launcher = [
+        "java",
+        "-ea",
+        "-cp",
+        path,
+        "org.junit.platform.console.ConsoleLauncher",
+        "--select-class",
+        "SolverTest",
+    ]
+    for code, word in (("0", "successful"), ("7", "failed"), ("8", "aborted")):
+        env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "CODE": code}
+        done = subprocess.run(launcher, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        assert f"[         1 tests {word}" in done.stdout, done.stdout + done.stderr
+    words = (tmp_path / "words").read_text()
+    assert "--threads 1,2 --at-least 1.2 --" in words and words.endswith("Scales SolverTest solve {threads}\n")
+
+
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="no rustc")
 def test_a_run_of_the_caller_in_rust(tmp_path: Path) -> None:
-    shutil.copy(CALLERS / "scales.rs", tmp_path)
-    test = 'scales!(solver_scales, 1.2, "1,2", |n: usize| println!("solved with {n}"));'
-    (tmp_path / "solver.rs").write_text(f"mod scales;\n{test}\n")
-    subprocess.run(["rustc", "--edition", "2021", "--test", "-o", "solver", "solver.rs"], cwd=tmp_path, check=True)
+    test = 'scales::scales!(solver_scales, 1.2, "1,2", |n: usize| println!("solved with {n}"));'
+    (tmp_path / "solver.rs").write_text(f"{test}\n")
+    compiler = ("rustc", "--edition", "2021", "-D", "warnings")
+    library = CALLERS / "scales" / "src" / "lib.rs"
+    subprocess.run([*compiler, "--crate-type", "lib", "--crate-name", "scales", library], cwd=tmp_path, check=True)
+    linked = ("--extern", "scales=libscales.rlib", "--test", "-o", "solver", "solver.rs")
+    subprocess.run([*compiler, *linked], cwd=tmp_path, check=True)
     words = ["./solver", "--exact", "solver_scales", "--test-threads", "1", "--nocapture"]
     check_window(tmp_path, [*words], SCALES_THREADS="2")
 

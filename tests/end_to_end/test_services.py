@@ -16,9 +16,9 @@ from scalograph.control.capacity import find_quota_refusal
 from scalograph.control.scheduler import find_granted_scheduling
 from scalograph.control.store import Store, lock_machine
 from scalograph.control.tasks import find_tasks_refusal
+from scalograph.findings.driven_runs import START, STOP, WHOLE, run_parts
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
-from scalograph.questions.throughput.model_driven import START, STOP, WHOLE, run_parts
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.plan import plan

@@ -16,6 +16,7 @@ from scalograph.protocol import saved_documents
 from scalograph.protocol.findings import Findings, Part
 from scalograph.protocol.journal import read
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedClaim, ReproducedPart, Reproduction
+from scalograph.protocol.result_summary import ResultSummary, decode_note, encode_note
 from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.surface.document import Surfaces
 from scalograph.verdict.judge import judge, requirements
@@ -143,6 +144,28 @@ def test_findings_of_an_earlier_release_are_read_with_the_outcomes_of_today(prot
     claims = [{**claim, "decision": OLD, "sentence": OLD} for claim in document["published_claims"]]
     read = Findings.model_validate({**document, "protocol": protocol, "published_claims": claims})
     assert [(claim.decision, claim.sentence) for claim in read.published_claims] == [(NOW, OLD)] * len(claims)
+
+
+NOTES = lines_of("notes")
+
+
+@pytest.mark.parametrize("line", NOTES)
+def test_a_golden_note_is_read_and_its_page_has_each_field(line: str) -> None:
+    summary = decode_note(line)
+    assert decode_note(encode_note(summary, summary.link or "")) == summary
+    later = {**json.loads(line), "verse": 1}
+    assert decode_note(json.dumps(later)) == summary
+    rows = [row.split("|")[1] for row in page_of("notes").splitlines() if row.startswith("| `")]
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(ResultSummary.__struct_fields__)
+
+
+@pytest.mark.parametrize("line", lines_of("notes_rejected"))
+def test_a_golden_broken_note_is_refused(line: str) -> None:
+    broken, golden = json.loads(line), json.loads(NOTES[0])
+    with pytest.raises(ValueError, match=re.escape(broken["found"])):
+        decode_note(json.dumps({**golden, "result": {**golden["result"], **broken["fields"]}}))
+    with pytest.raises(ValueError, match="protocol 2, expected 1"):
+        decode_note(json.dumps({**golden, "protocol": 2}))
 
 
 ACCEPTED = sorted((EXAMPLES / "study_accepted").glob("*.toml"))

@@ -1,5 +1,8 @@
 """The examples that are kept: their journals still read, and their reports are what they show."""
 
+import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.journal import read
 from scalograph.questions.registry import has_curves, is_search
 from scalograph.text.reproduced import headline
+from tests.golden.command import scalograph
 from tests.golden.conftest import Told
 from tests.golden.kept import MADE, kept_journals
 from tests.kit import ROOT
@@ -51,3 +55,19 @@ def test_the_kept_page_of_published_studies_is_of_its_document(kept: Path) -> No
 def test_there_is_an_example_of_each_study_that_stands_for_a_published_one() -> None:
     names = {path.parents[1].name for path in EXAMPLES}
     assert {"break-even", "cpu-surface", "parallel-build", "thread-scaling"} <= names
+
+
+def test_a_site_of_all_kept_examples_has_a_series_of_each(told: Told, tmp_path: Path) -> None:
+    for journal in EXAMPLES:
+        name = journal.parents[1].name
+        shutil.copytree(told(journal.parent, name).folder, tmp_path / "kept" / name, copy_function=os.link)
+    done = scalograph(["site", "kept", "--to", "public", "--json"], tmp_path)
+    document = json.loads(done.printed)
+    levels = {series["study"]: series for series in document["series"] if series["is_level"]}
+    assert done.code == 0 and document["lost"] == [] and document["n_results"] == len(EXAMPLES)
+    assert document["pages"] == 1 + len(levels) == len([*(tmp_path / "public").glob("*.html")])
+    figures = {levels[name]["figure"] for name in ("break-even", "descriptor-cliff", "order-to-build-limit")}
+    assert figures == {"break-even size", "descriptors at the cliff", "rate at the limit"}
+    assert all(levels[name]["points"][0]["value"] for name in ("break-even", "descriptor-cliff", "thread-scaling"))
+    reports = [*(tmp_path / "public" / "results").rglob("report.html")]
+    assert len(reports) == len(EXAMPLES) and levels["kernels"]["points"][0]["excluded"].startswith('"cpus" is neither')

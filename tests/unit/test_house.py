@@ -176,7 +176,7 @@ def test_a_further_host_costs_a_module_and_a_row() -> None:
         for name in HOUSE.importers(graph())[home]
         if not name.startswith("scalograph.run.hosts.")
     }
-    assert len(rows) == 4 and outside == set()
+    assert len(rows) == 5 and outside == set()
 
 
 def test_a_further_control_costs_a_class_and_a_row() -> None:

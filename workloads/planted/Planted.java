@@ -1,12 +1,15 @@
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** One planted cause of lost CPU time in Java: Planted CAUSE THREADS STRENGTH [UNITS] (README.md). */
 final class Planted {
     private static final int LOOPS = 120_000, LIVE = 1 << 20, OBJECTS = 20_000;
     private static final AtomicLong drawn = new AtomicLong(), lostNs = new AtomicLong();
     private static final Object monitor = new Object();
+    private static final ReentrantLock lock = new ReentrantLock();
     private static final Object[] live = new Object[LIVE];
     private static volatile double sink;
     private static long units = 6_000;
@@ -29,6 +32,18 @@ final class Planted {
         }
     }
 
+    /** The same under a lock that parks threads. */
+    static void insertParked(double loops) {
+        long start = System.nanoTime();
+        lock.lock();
+        try {
+            lostNs.addAndGet(System.nanoTime() - start);
+            compute(loops);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Work while all other threads do not exist yet. */
     static void serialPhase(double loops) {
         compute(loops);
@@ -42,10 +57,12 @@ final class Planted {
 
     private static void run(String cause, double strength) {
         for (long unit = drawn.getAndIncrement(); unit < units; unit = drawn.getAndIncrement()) {
-            boolean isUnit = cause.equals("monitor") || cause.equals("gc") || cause.equals("serial");
+            boolean isUnit = Set.of("monitor", "lock", "gc", "serial").contains(cause);
             compute(LOOPS * (isUnit ? 1 - strength : 1));
             if (cause.equals("monitor"))
                 insertLocked(LOOPS * strength);
+            if (cause.equals("lock"))
+                insertParked(LOOPS * strength);
             if (cause.equals("gc"))
                 allocateObjects(unit, strength);
         }

@@ -54,13 +54,15 @@ def change_points(values: Sequence[float], confidence: float = 0.95, seed: int =
 
 
 def recent_rises(
-    every: Sequence[Sequence[float]], begins: Sequence[int], confidence: float = 0.95, seed: int = 0
-) -> list[list[ChangePoint]]:
+    every: Sequence[Sequence[float]], begins: Sequence[int], confidence: float = 0.95, seed: int = 0,
+    expected: Sequence[Sequence[int]] = (),
+) -> list[list[ChangePoint]]:  # fmt: skip
     """Return the recent rise of each of many series, with one error rate over all, and older change points before it.
 
     `begins` is the index of the first recent value of each. A rise lasts to the end of the series, and is compared with
     the level before the recent values. `confidence` is one minus the probability that any series without a change has a
-    rise; a series with too few values has none, and is no member of the family.
+    rise; a series with too few values has none, and is no member of the family. `expected` are indices of each where a
+    new level is expected: only what departs from these levels is a change.
 
     >>> steady = [1.0, 1.2, 0.9, 1.1, 1.0, 0.8, 1.1, 0.9, 1.0, 1.2, 0.9, 1.0]
     >>> step = [*steady, *(9.0 + x for x in steady[:4])]
@@ -69,6 +71,7 @@ def recent_rises(
     """
     error = _RISES * (1 - confidence)
     series = [np.asarray(values, dtype=np.float64) for values in every]
+    series = [_align(values, cuts) for values, cuts in zip(series, expected or [()] * len(series), strict=True)]
     members = [i for i, values in enumerate(series) if _is_testable(values)]
     changes: list[list[ChangePoint]] = [[] for _ in series]
     rises = []
@@ -84,6 +87,11 @@ def recent_rises(
             break
         changes[i].append(ChangePoint(where, p))
     return changes
+
+
+def _align(values: FloatArray, cuts: Sequence[int]) -> FloatArray:
+    """Return values as departures from their level, which a cut begins: of a later rise the median sees little."""
+    return np.concatenate([part - np.median(part) for part in np.split(values, cuts)]) if cuts else values
 
 
 def _recent_rise(values: FloatArray, begin: int, alpha: float, rng: np.random.Generator) -> ChangePoint | None:

@@ -30,7 +30,7 @@ from scalograph.protocol.plain import AnswerCase
 from scalograph.protocol.results import write_text
 from scalograph.questions.claims import case, state
 from scalograph.report.screen import Screen
-from scalograph.run.hosts.host_names import open_host
+from scalograph.run.hosts.host_names import LOCAL, open_host
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare
 from scalograph.system.private_dir import scratch
@@ -75,7 +75,7 @@ def refuse_timed_options(options: CommandOptions) -> None:
     """Raise StudyError for an option that concerns times or saved results."""
     beside = {
         "--response": options.response, "--output": options.output, "--wait-quiet": options.wait_quiet,
-        "--when-busy": options.when_busy,
+        "--when-busy": options.when_busy, "--host": options.host != LOCAL,
     }  # fmt: skip
     if names := [name for name, value in beside.items() if value]:
         text = f"--count and {names[0]} exclude each other"

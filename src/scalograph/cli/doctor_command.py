@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, out, printable, say, tell
-from scalograph.cli.options import TIME_LIMIT, Json
+from scalograph.cli.options import TIME_LIMIT, HostName, Json, WaitLock
 from scalograph.errors import Exit, HostError, StudyError
+from scalograph.run.hosts.host_names import LOCAL
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -38,6 +39,11 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="With --noise: fewer runs (30 s)")] = False,
     budget: Annotated[str | None, typer.Option("--budget", metavar="TIME", help=f"With --noise: {TIME_LIMIT}")] = None,
     sanity: Annotated[bool, typer.Option("--sanity", help="Prove with test programs that measuring works")] = False,
+    cpus: Annotated[
+        bool, typer.Option("--cpus", help="Measure each CPU alone and in pairs: which are unlike?")
+    ] = False,
+    host: HostName = LOCAL,
+    wait_lock: WaitLock = None,
     json: Json = False,
 ) -> int:
     """Check what this machine can measure, with the three most useful fixes. Takes 5 s and changes nothing.
@@ -47,9 +53,13 @@ def command(
     scalograph doctor --all              every check, with reasons and fixes
     scalograph doctor --noise --quick    how much do runs of the same work differ, and which effects can be detected?
     scalograph doctor --sanity           do pinning, the gate, accounting, containment work here? exit 3 if one does not
+    scalograph doctor --cpus             fast and slow cores, shared cores, slow neighbors, as measured
     scalograph doctor --json | jq '.checks[] | select(.status == "refused")'
     """
-    modes = [name for name, is_on in {"--all": all_checks, "--noise": noise, "--sanity": sanity}.items() if is_on]
+    from scalograph.cli.overrides import seconds_of
+
+    given = {"--all": all_checks, "--noise": noise, "--sanity": sanity, "--cpus": cpus}
+    modes = [name for name, is_on in given.items() if is_on]
     if len(modes) > 1:
         raise StudyError.one("", f"{modes[0]} and {modes[1]} exclude each other", "", "run two commands")
     for name, is_given in {"--quick": quick, "--budget": budget is not None}.items():
@@ -57,6 +67,10 @@ def command(
             raise StudyError.one("", f"{name} shortens --noise only", "", "add --noise")
     if noise:
         return measure_noise(json, quick, budget)
+    if host != LOCAL:
+        return _examine_elsewhere(host, modes, json, seconds_of("--wait-lock", wait_lock))
+    if cpus:
+        return measure_cpus(json, seconds_of("--wait-lock", wait_lock))
     return prove_sanity(json) if sanity else _examine(all_checks, json)
 
 
@@ -85,6 +99,24 @@ def _examine(all_checks: bool, json: bool) -> int:
     if os.access(file, os.R_OK) and not json:
         tell(f"Your defaults ({file}): {', '.join(f'{key} {value}' for key, value in defaults.items()) or 'none'}")
     return 0
+
+
+def _examine_elsewhere(name: str, modes: Sequence[str], json: bool, wait_s: float | None) -> int:
+    """Print what another host is and which controls it refuses, as a study there would find it."""
+    from scalograph.run.hosts.host_names import open_host
+
+    if modes:
+        raise StudyError.one("", f"{modes[0]} and --host exclude each other", "", "start scalograph on that machine")
+    with open_host(name, wait_s) as host:
+        facts = host.facts()
+    if json:
+        emit_json({"machine": facts.machine(), "refused": facts.refused})
+        return Exit.DONE
+    jvms = ", ".join(jvm.build for jvm in facts.jvms)
+    texts = {"CPUs": f"{facts.n_cpus}, {facts.cpu_model}", "kernel": facts.kernel, "JVMs": jvms or "none"}
+    rows = [[part, "info", text or "not visible"] for part, text in texts.items()]
+    out().print(_grid([*rows, *([f"control: {part}", "refused", reason] for part, reason in facts.refused.items())]))
+    return Exit.DONE
 
 
 def print_summary(summary: "Summary", n_checks: int) -> None:
@@ -184,6 +216,28 @@ def noise_grid(measured: "Floor") -> "Grid":
     from scalograph.machine.floor.floor import floor_rows
 
     return _grid(floor_rows(measured))
+
+
+def measure_cpus(json: bool, wait_s: float | None = None) -> int:
+    """Measure the CPUs under the machine lock, print their classes and save them for later studies."""
+    from scalograph.cli.pipeline import machine_lock
+    from scalograph.machine.cpu_classes import class_rows, class_sentences, measure_classes
+    from scalograph.protocol.measured_cpus import save_classes
+    from scalograph.run.hosts.host_names import open_host
+
+    with open_host() as host, machine_lock(wait_s):
+        facts = host.facts()
+        classes = measure_classes(facts, say)
+    if json:
+        emit_json(classes.model_dump(mode="json"))
+    else:
+        out().print(_grid(class_rows(classes)))
+        tell("\n".join(["", *class_sentences(classes, facts)]))
+    try:
+        save_classes(classes)
+    except HostError as error:
+        say(str(error), "yellow")  # it was measured all the same
+    return Exit.DONE
 
 
 def prove_sanity(json: bool) -> int:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scalograph.cli.explaining import ExplainOptions, keep_explanation, show_explanation
+from scalograph.cli.explaining import ExplainOptions, keep_explanation, refuse_recording, show_explanation
 from scalograph.cli.options import CommandOptions, group_options
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
@@ -29,6 +29,7 @@ def _explain(explain: ExplainOptions, sweep: SweepOptions, options: CommandOptio
     """
     from scalograph.protocol import results
 
+    refuse_recording(options.host)
     words = options.command or []
     if _is_swept(sweep) or len(words) != 1 or not Path(words[0]).exists() or Path(words[0]).is_file():
         return _measure_first(explain, sweep, options)

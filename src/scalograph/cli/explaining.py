@@ -10,6 +10,7 @@ from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.cli.options import Where
 from scalograph.cli.profile_command import Study
 from scalograph.errors import HostError, StudyError
+from scalograph.run.hosts.host_names import LOCAL
 
 if TYPE_CHECKING:
     from scalograph.cli.sweep_options import AnswerOptions
@@ -51,6 +52,13 @@ class ExplainedOptions:
     """The option of a command that measures: explain afterwards."""
 
     explain: Annotated[bool, typer.Option("--explain", help="Then explain what scaling loses, as explain does")] = False
+
+
+def refuse_recording(host: str) -> None:
+    """Raise StudyError for another host than this machine: what a recorder writes is read where it is written."""
+    if host != LOCAL:
+        fix = "start scalograph on that machine"
+        raise StudyError.one("--host", f"{host} makes no recording that is read here", "", fix)
 
 
 def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str | None) -> "Explanation":

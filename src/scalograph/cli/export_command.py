@@ -21,21 +21,30 @@ FORMS = {
     ".jsonl": "extra-p", ".json": "speedscope",
 }  # fmt: skip
 OF_RUNS = ("observations", "runs", "extra-p")
-CHOICES = (*OF_RUNS, "points", "tables", "figure", "speedscope")
+CHOICES = (*OF_RUNS, "points", "tables", "figure", "speedscope", "notes")
 # Forms that are tables of columns, as observations are.
 COLUMNS = ("runs", "points")
 
 
 def command(
     source: Source,
-    to: Annotated[Path, typer.Option("--to", help="File to write: .csv, .parquet, .md, .adoc, .svg, .jsonl, or .json")],
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--to", help="File to write: .csv, .parquet, .md, .adoc, .svg, .jsonl, .json; a repository for notes"
+        ),
+    ],
     form: Annotated[
         str | None,
-        typer.Option("--as", help="Content: observations, runs, points, extra-p, tables, figure, or speedscope"),
+        typer.Option("--as", help="Content: observations, runs, points, extra-p, tables, figure, speedscope, or notes"),
     ] = None,
     figure: Annotated[str, typer.Option("--figure", help="Name of the chart to write (default: the first)")] = "",
+    commit: Annotated[
+        str | None, typer.Option("--commit", help="Commit of notes (default: that of the folder, else HEAD)")
+    ] = None,
+    link: Annotated[str, typer.Option("--link", metavar="URL", help="Web page that notes lead to")] = "",
 ) -> None:
-    """Write results for other tools: observations, runs, points, tables, or a chart.
+    """Write results for other tools: observations, runs, points, tables, a chart, or notes on commits.
 
     \b
     scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.csv
@@ -43,6 +52,7 @@ def command(
     scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.svg    the first figure
     scalograph export scalograph-results/thread-scaling/latest --as points --to points.csv
     scalograph export scalograph-results/thread-scaling/latest --to lost.speedscope.json  stacks of explain
+    scalograph export scalograph-results --as notes --to .                                for watch and site
     """
     from scalograph.errors import StudyError
 
@@ -50,6 +60,9 @@ def command(
     if form not in CHOICES:
         given = f'no format ends with "{to.suffix}"' if not form else f'"{form}"'
         raise unknown_name_error("--as" if form else str(to), given, form or to.suffix, CHOICES if form else FORMS)
+    if form == "notes":
+        _export_notes(source, to, commit, link)
+        return
     endings = [ending for ending, own in FORMS.items() if own == ("observations" if form in COLUMNS else form)]
     if to.suffix in FORMS and to.suffix not in endings:
         raise StudyError.one(str(to), f'--as {form} cannot be written as "{to.suffix}"', f"one of {', '.join(endings)}")
@@ -58,6 +71,19 @@ def command(
             "--figure", f"no chart is written by --as {form}", "", "use --as figure, or a file that ends with .svg"
         )
     tell(f"{to}: {_export_runs(source, form, to) if form in OF_RUNS else _export_findings(source, form, to, figure)}")
+
+
+def _export_notes(source: Path, home: Path, commit: str | None, link: str) -> None:
+    from scalograph.cli.many_results.result_summaries import keep_notes
+    from scalograph.errors import StudyError
+    from scalograph.protocol.result_summary import LINK
+    from scalograph.run.commit_notes import REF
+    from scalograph.text.quantities import count_noun
+
+    if link and not LINK.fullmatch(link):
+        raise StudyError.one("--link", f'"{link[:80]}"', "an address", "such as https://example.org/run/1")
+    n, commits = keep_notes(source, home, commit, link)
+    tell(f"{REF}: {count_noun(n, 'result')} of {commits}; push it with: git push origin {REF}")
 
 
 def _export_runs(source: Path, form: str, to: Path) -> str:

@@ -1,7 +1,7 @@
 """`scalograph find`: searches that place each run where it decides most."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from scalograph.cli.app import LateCommands
 from scalograph.cli.explaining import ExplainedOptions
 from scalograph.cli.help_layout import GroupedCommand
 from scalograph.cli.options import SearchOptions, group_options
+from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedFactors, AskedRevisions, QuestionOptions
 from scalograph.questions.registry import role, roles_present
 
@@ -71,6 +72,8 @@ def _search(question: str) -> Callable[..., int]:
         from scalograph.cli.command_line_study.option_texts import search_study
         from scalograph.cli.measure_output import print_findings, run_command_study, search_document
 
+        if factors.service:
+            return _run_service(question, factors.service, options, explained)
         study = search_study(question, factors, options)
         if revisions := factors.revisions:
             from scalograph.cli.command_line_study.built_revisions import insert_searched_revisions
@@ -96,3 +99,24 @@ def _search(question: str) -> Callable[..., int]:
 
     search.__doc__ = options_of.__doc__
     return group_options(search, options_of, SearchOptions, ExplainedOptions)
+
+
+def _run_service(
+    question: str, service: Mapping[str, Any], options: SearchOptions, explained: ExplainedOptions
+) -> int:  # fmt: skip
+    """Ask about a server: the study is that of `load`, the answer that of the question."""
+    from scalograph.cli.command_line_study.load_study import load_study, map_load_error
+    from scalograph.cli.measure_output import print_findings, run_command_study, search_document
+    from scalograph.cli.sweep_options import LoadOptions
+
+    names = {field.name for field in fields(LoadOptions)}
+    own = {field.name: field.default for field in fields(options) if field.name not in {*names, "command"}}
+    if name := next((name for name, default in own.items() if getattr(options, name) != default), ""):
+        option = f"--{name.replace('_', '-')}"
+        raise StudyError.one(option, "a server has no such option", "", "leave it out, or see scalograph load")
+    common = {field.name: getattr(options, field.name) for field in fields(options) if field.name in names}
+    load = LoadOptions(**{**common, **service})
+    answer = partial(print_findings, options=load, document=partial(search_document, question))
+    return run_command_study(
+        load_study(load), load, answer, map_error=map_load_error, consent=options.consent(), explains=explained.explain
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.command_line_study.declaration import CommandStudy, map_error, study_text
-from scalograph.cli.explaining import answer_explained
+from scalograph.cli.explaining import answer_explained, refuse_recording
 from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.cli.overrides import host_words, option_words, parse_option
 from scalograph.cli.start import end_early, print_resume_command
@@ -24,7 +24,7 @@ from scalograph.questions.registry import role
 from scalograph.system.private_dir import scratch
 from scalograph.text.short_names import shorten
 from scalograph.text.units import parse_percent
-from scalograph.text.warning_catalog import output_notes
+from scalograph.text.warning_catalog import noted_sentences
 
 if TYPE_CHECKING:
     from scalograph.cli.options import CommandOptions
@@ -62,6 +62,7 @@ def run_command_study(
     `explains` adds what explain says.
     """
     if explains:
+        refuse_recording(options.host)
         answer = partial(answer_explained, answer, options)
     with suppress(OSError):  # what the host refuses is told where the folder is made
         if options.output is not None:
@@ -72,7 +73,7 @@ def run_command_study(
             session = _run(folder / "study.toml", options, ceiling, consent)
         except (StudyError, HostError) as error:
             raise map_error(error) from error
-    saved, words = session.results, option_words(None, None, options.wait_quiet, options.when_busy)
+    saved, words = session.results, option_words(None, None, options.wait_quiet, options.when_busy, options.host)
     words += host_words(placed_on(options))
     # With the copy of the study: its file is no more.
     again = ["scalograph", "run", str(saved.study), *words, "--resume", "-o", str(saved.folder), *consent.words()]
@@ -98,10 +99,11 @@ def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) ->
     # A look at the noise floor would take longer than many a command.
     waiting = seconds_of("--wait-lock", options.wait_lock)
     start = StudyStart(
-        folder=options.output, ceiling=ceiling, noise=False, consent=consent, wait_lock_s=waiting,
+        folder=options.output, ceiling=ceiling, noise=False, host=options.host, consent=consent, wait_lock_s=waiting,
         show_output=isinstance(options, CommandOptions) and options.show_output,
         # Steps around a run would be carried out once more.
         tries_pipe=isinstance(options, CommandOptions) and not (options.prepare or options.cleanup),
+        asks_belief=options.quota is not None,
     )  # fmt: skip
     return run_declared(declared, start)
 
@@ -127,7 +129,7 @@ def _answer(
         claim = claim.model_copy(update={"matrix": claim.matrix.model_copy(update={"rows": rows})})
     claim = claim.model_copy(update={"sentences": [*claim.sentences, *more][:3]})
     claim = add_varied(add_partners(claim, findings.runs), findings.study.varied)
-    for text in output_notes(findings.warnings):
+    for text in noted_sentences(findings.warnings):
         claim = add_sentence(claim, text)
     screen_shown = replace(shown, claim=claim, tables=[show.steps_table(findings, cost), *shown.tables])
     code = print_results(session, findings, screen_shown, options, show.document(findings, sentences, cost))
@@ -161,8 +163,9 @@ def print_results(
     given = shlex.join(["scalograph", *sys.argv[1:]])
     by_file = options.output is not None or len(given) > _LONGEST
     # Only searches may change the machine.
-    consent = options.consent().words() if isinstance(options, SearchOptions) else []
-    again = shlex.join(["scalograph", "run", str(results.study), *consent]) if by_file else given
+    words = options.consent().words() if isinstance(options, SearchOptions) else []
+    words += option_words(None, None, None, None, options.host)
+    again = shlex.join(["scalograph", "run", str(results.study), *words]) if by_file else given
     places = study_places(results.folder, findings, again)
     explained = {PART: findings.parts[PART].data} if PART in findings.parts else {}
     document = {**document, "results": str(results.folder), **explained}
@@ -177,7 +180,10 @@ def print_findings(session: "Session", options: AnswerOptions, document: Callabl
     from scalograph.report.screen import screen
 
     findings, _ = report(session.results.folder)
-    return print_results(session, findings, screen(findings), options, document(findings))
+    shown = screen(findings)
+    for text in noted_sentences(findings.warnings):
+        shown = replace(shown, claim=add_sentence(shown.claim, text))
+    return print_results(session, findings, shown, options, document(findings))
 
 
 def search_document(question: str, findings: "Findings") -> dict[str, Any]:

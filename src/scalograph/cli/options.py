@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from scalograph.errors import HostError, StudyError
-from scalograph.questions.asked import Option
+from scalograph.questions.asked import Option, Words
 from scalograph.run.hosts.host_names import LOCAL
 from scalograph.text.units import parse_percent
 
@@ -98,7 +98,13 @@ WaitLock = Annotated[
 Env = Annotated[
     list[str] | None, typer.Option(metavar="NAME[=VALUE]", help="Pass a variable; NAME alone passes its current value")
 ]
-HostName = Annotated[str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, or reboot:NAME")]
+HostName = Annotated[
+    str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, reboot:NAME, or slurm")
+]
+MaxIdle = Annotated[
+    str | None,
+    typer.Option("--max-idle", metavar="PERCENT", help="Idle node-hours of a job on a cluster (default 30%)"),
+]
 OnHost = Annotated[
     list[str] | None,
     typer.Option(
@@ -139,6 +145,7 @@ class StartOptions:
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
+    max_idle: MaxIdle = None
     on: OnHost = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
@@ -149,8 +156,12 @@ class StartOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """What a program is given: levels of its CPU time, memory, and place. Each option is a factor."""
+    """Where a program runs, and what it is given: levels of its CPU time, memory, and place, each a factor."""
 
+    host: HostName = LOCAL
+    cwd: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of the runs, on the machine that makes them")
+    ] = None
     quota: Annotated[
         str | None, typer.Option(metavar="LEVELS", help="CPU time, in CPUs: 0.5,1,2, or none; a cgroup limits it")
     ] = None
@@ -163,7 +174,26 @@ class LimitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions(LimitOptions):
+class ClusterOptions:
+    """What a run asks of a cluster (--host slurm). Each option is a factor."""
+
+    nodes: Annotated[str | None, typer.Option(metavar="LEVELS", help="Nodes of a run on a cluster, such as 1,2,4")] = (
+        None
+    )
+    tasks_per_node: Annotated[str | None, typer.Option(metavar="LEVELS", help="Processes on each node (default 1)")] = (
+        None
+    )
+    cpus_per_task: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="CPUs of each process (default: all, divided among them)")
+    ] = None
+    launcher: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="What starts the processes: srun, srun:PLUGIN, mpirun, none")
+    ] = None
+    max_idle: MaxIdle = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOptions(LimitOptions, ClusterOptions):
     """Options of `measure` and every search: the command, its limits and steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]
@@ -306,4 +336,6 @@ def _parameters(bundle: Any) -> Iterator[Parameter]:
         if isinstance(option, Option):
             names = [*filter(None, [option.short]), f"--{field.name.replace('_', '-')}"]
             hint = Annotated[kind, typer.Option(*names, help=option.help, metavar=option.metavar, min=option.min)]
+        if isinstance(option, Words):
+            hint = Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)

@@ -14,7 +14,7 @@ from scalograph.cli.progress import show_progress
 from scalograph.control.kernel_files import describe_met
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.control.store import lock_machine
-from scalograph.errors import HostError, raise_on_signals
+from scalograph.errors import HostError, StudyError, raise_on_signals
 from scalograph.protocol import results
 from scalograph.run.caller_environment import unpassed_variables_note
 from scalograph.run.hosts.base import Host
@@ -113,6 +113,7 @@ class StudyStart:
         noise: check first the machine's noise against the saved floor.
         show_output: whether what the runs write is printed, in place of a live line.
         tries_pipe: whether a short command is tried with its output in a pipe.
+        asks_belief: whether a program under a quota is asked how many CPUs it believes to have.
         label: before the study's name where it is one of several, such as "part 3 of 12".
     """
 
@@ -126,10 +127,14 @@ class StudyStart:
     wait_lock_s: float | None = None
     show_output: bool = False
     tries_pipe: bool = False
+    asks_belief: bool = False
 
 
 def run_declared(declared: Declared, start: StudyStart) -> Session:
     """Plan and run a study under the machine lock: two at once would measure each other."""
+    if start.show_output and start.host != LOCAL:
+        text = "what runs write elsewhere comes when they have ended"
+        raise StudyError.one("--show-output", text, "", "leave it out, or leave out --host")
     study, wait_s = declared.study, start.wait_lock_s
     far = is_far(study, start.host) if is_on_several(study, start.host) else is_elsewhere(start.host)
     check = partial(_refuse_mistakes, declared, start)
@@ -143,6 +148,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         target = earlier or begin(planned, start.folder)
         if target.warning:
             say(target.warning, "yellow")
+        host.keep_in(target.folder)
         _announce(planned, target.folder, start.label)
         called = _label_study(planned, start.label) if start.label else ""
         tell = (lambda text: say(f"{called}: {text}")) if called else say
@@ -150,9 +156,10 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         echo = terminal_echo() if start.show_output else None
         runner, probe = Runner(planned, host, score_of(planned.design.study), echo, start.tries_pipe), host.probe.name
         showing, notes = show_progress(planned, called, start.show_output), [*_journal_notes(planned, restored)]
-        ended = runner.collect_service_ends
+        ended, belief = runner.collect_service_ends, partial(_belief, planned, host, runner)
+        on_program = runner.output_note, belief if start.asks_belief else str
         session = run_session(
-            planned, target, runner, probe, showing, start.accepted, gate, learned, notes, ended, runner.output_note
+            planned, target, runner, probe, showing, start.accepted, gate, learned, notes, ended, *on_program
         )
         if session.reason == "complete" and session.n_before and not session.n_made:
             say(f"nothing left to run, {count_noun(session.n_before, 'run')} done before")
@@ -164,6 +171,12 @@ def _refuse_mistakes(declared: Declared, start: StudyStart) -> None:
     if start.host == LOCAL and not is_on_several(declared.study, LOCAL):
         with open_host() as host:
             check_programs(plan(declared, host.facts(), consent=start.consent))
+
+
+def _belief(planned: Plan, host: Host, runner: Runner) -> str:
+    from scalograph.profile.believed_cpus import believed_note
+
+    return believed_note(planned, host, runner, say)
 
 
 def score_of(study: Study) -> Score | None:

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, say, tell
-from scalograph.cli.options import Dangerous, Json, MachineWide, OutDir, Quick, WaitQuiet, WhenBusy, group_options
+from scalograph.cli.options import (
+    Dangerous,
+    HostName,
+    Json,
+    MachineWide,
+    OutDir,
+    Quick,
+    WaitQuiet,
+    WhenBusy,
+    group_options,
+)
 from scalograph.errors import Exit, StudyError, Terminated
+from scalograph.run.hosts.host_names import LOCAL, is_elsewhere
 
 if TYPE_CHECKING:
     from scalograph.cli.reproduce.reproduce_results import ReproductionRun
@@ -52,6 +63,7 @@ class ReproduceOptions:
     when_busy: WhenBusy = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
+    host: HostName = LOCAL
     output: OutDir = None
     catalogue: Annotated[
         Path | None, typer.Option("--catalogue", metavar="FILE", help="Catalogue of other published studies")
@@ -77,7 +89,7 @@ def _reproduce(options: ReproduceOptions) -> int:
 
     names = tuple(options.study or ())
     if options.list_:
-        return _list(open_catalogue(options.catalogue, options.quick, names), _consent(options), options.json)
+        return _list(open_catalogue(options.catalogue, options.quick, names), options)
     for name, is_given in {"--again": options.again, "--more": options.more}.items():
         if is_given and not options.resume:
             raise StudyError.one("", f"{name} is for --resume only", "", "add --resume")
@@ -98,8 +110,9 @@ def _start_new(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducti
     catalogue = _open_catalogue(options, options.quick, names)
     others = read_others(catalogue, options.with_ or ())
     return ReproductionRun(
-        catalogue, options.output or Path(), options.quick, journal.now(), _consent(options), others=others, is_new=True
-    )
+        catalogue, options.output or Path(), options.quick, journal.now(), _consent(options), others=others,
+        is_new=True, host=options.host,
+    )  # fmt: skip
 
 
 def _consent(options: ReproduceOptions) -> "Consent":
@@ -140,7 +153,9 @@ def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionR
         begun = ", ".join(study.name for study in before.studies)
         raise StudyError.one("--study", f"it was begun with {begun}", "the same studies", "leave --study out")
     others = read_others(catalogue, options.with_ or (), before.others)
-    return ReproductionRun(catalogue, folder, before.quick, before.started, _consent(options), others=others)
+    return ReproductionRun(
+        catalogue, folder, before.quick, before.started, _consent(options), others=others, host=options.host
+    )
 
 
 def _plan(reproduction: "ReproductionRun", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
@@ -149,7 +164,7 @@ def _plan(reproduction: "ReproductionRun", budget_s: float | None, busy_again: b
     from scalograph.run.hosts.host_names import open_host
     from scalograph.text.units import format_duration
 
-    with machine_lock(), open_host() as host:
+    with machine_lock(elsewhere=is_elsewhere(reproduction.host)), open_host(reproduction.host) as host:
         plans = look_ahead(reproduction, host, busy_again, more_s)
     most = {name: seconds_at_most(reproduction, name) for name in plans}
     for i, (name, part) in enumerate(reproduction.parts.items()):
@@ -205,9 +220,11 @@ def _run(reproduction: "ReproductionRun", options: ReproduceOptions, budget_s: f
 
     again = ["scalograph", NAME, "--resume", "-o", _short_folder(reproduction.folder)]
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
-    again += [*option_words(None, None, options.wait_quiet, options.when_busy), *reproduction.consent.words()]
+    again += option_words(None, None, options.wait_quiet, options.when_busy, options.host)
+    again += reproduction.consent.words()
     try:
-        with machine_lock():  # over all parts: who waits for the machine would else take it between two of them
+        # Over all parts: who waits for the machine would else take it between two of them.
+        with machine_lock(elsewhere=is_elsewhere(options.host)):
             code = run_parts(reproduction, budget_s)
     except KeyboardInterrupt as error:
         reproduction.save()
@@ -242,14 +259,14 @@ def _short_folder(folder: Path) -> str:
     return str(folder.relative_to(Path.cwd())) if folder.is_relative_to(Path.cwd()) else str(folder)
 
 
-def _list(catalogue: "OpenedCatalogue", consent: "Consent", json: bool) -> int:
+def _list(catalogue: "OpenedCatalogue", options: ReproduceOptions) -> int:
     from scalograph.cli.reproduce.reproduce_plan import look_at_claims
     from scalograph.run.hosts.host_names import open_host
     from scalograph.text.short_names import join_names
 
-    with open_host() as host:
-        looked_at = look_at_claims(catalogue, host.facts(), consent)
-    if json:
+    with open_host(options.host) as host:
+        looked_at = look_at_claims(catalogue, host.facts(), _consent(options))
+    if options.json:
         studies = [study.model_dump(mode="json") for study in catalogue.studies]
         for part in (part for study in studies for part in study["parts"]):
             look = looked_at[part["study"]]

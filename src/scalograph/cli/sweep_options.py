@@ -75,6 +75,10 @@ class LoadOptions(LimitOptions):
     get: Annotated[str | None, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")] = (
         None
     )
+    insecure: Annotated[bool, typer.Option("--insecure", help="With https, accept any certificate")] = False
+    ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With https, certificates to trust (PEM), also the server's own")
+    ] = None
     post: Annotated[str | None, typer.Option(metavar="URL", help="URL to send a POST request to")] = None
     body: Annotated[str | None, typer.Option(metavar="TEXT", help="Body of the request; @FILE reads a file")] = None
     header: Annotated[

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from scalograph.protocol.watched_series import Watch
     from scalograph.report.screen import Screen
 
-AllResults = Annotated[Path, typer.Argument(metavar="RESULTS", help="A folder of results of any number of studies")]
+AllResults = Annotated[
+    Path | None, typer.Argument(metavar="RESULTS", help="A folder of results of any number of studies")
+]
+Notes = Annotated[
+    Path | None, typer.Option("--notes", metavar="REPOSITORY", help="Include results that CI jobs noted on commits")
+]
 Since = Annotated[
     str, typer.Option("--since", metavar="TIME", help="Start of the time, such as 30d, 4w, or 2026-11-01")
 ]
@@ -29,7 +34,8 @@ _DAYS = {"d": 1, "w": 7}
 class WatchOptions:
     """Options of `watch`."""
 
-    results: AllResults
+    results: AllResults = None
+    notes: Notes = None
     since: Since = "30d"
     margin: Margin = None
     tables: Tables = False
@@ -48,6 +54,7 @@ def _watch(options: WatchOptions) -> int:
     scalograph watch scalograph-results --since 30d
     scalograph watch kept --since 2026-11-01 --margin 5%
     scalograph watch kept --summary "$GITHUB_STEP_SUMMARY" --junit watch.xml
+    scalograph watch --notes .
     """
     from scalograph.cli.answer_output import answer, export_document, tables_place
     from scalograph.cli.console import tell
@@ -56,8 +63,9 @@ def _watch(options: WatchOptions) -> int:
     from scalograph.protocol.results import write_text
 
     o = options
-    watched, _ = _read_series(o.results, o.since, o.margin)
-    shown, sign = watch_screen(watched, o.results), "worse" if watched.alarms else ""
+    root = _root(o)
+    watched, _ = _read_series(o)
+    shown, sign = watch_screen(watched, root), "worse" if watched.alarms else ""
     if o.summary is not None:
         append_summary(o.summary, summary(shown, sign))
     if o.markdown:
@@ -77,7 +85,8 @@ watch = group_options(_watch, WatchOptions)
 class SiteOptions:
     """Options of `site`."""
 
-    results: AllResults
+    results: AllResults = None
+    notes: Notes = None
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Folder to write the pages to")] = Path("public")
     since: Since = "30d"
     margin: Margin = None
@@ -96,13 +105,14 @@ def _site(options: SiteOptions) -> int:
     """
     from scalograph.cli.answer_output import answer, short_path
     from scalograph.cli.many_results.site import site_document, write_site
-    from scalograph.exchange.compare.watch_claim import watch_claim
+    from scalograph.exchange.compare.series_watch import watch_claim
 
     o = options
-    watched, summaries = _read_series(o.results, o.since, o.margin)
+    root = _root(o)
+    watched, summaries = _read_series(o)
     sentences = watch_claim(watched).sentences
-    n_pages, lost = write_site(o.results, o.to, watched, summaries, sentences, o.reports)
-    shown = watch_screen(watched, o.results)
+    n_pages, lost = write_site(root, o.to, watched, summaries, sentences, o.reports)
+    shown = watch_screen(watched, root)
     if lost:
         shown = replace(shown, remarks={"Reports that could not be written": lost})
     document = dict(site_document(o.to, watched, n_pages, lost)) if o.json else None
@@ -113,15 +123,32 @@ def _site(options: SiteOptions) -> int:
 site = group_options(_site, SiteOptions)
 
 
-def _read_series(folder: Path, since: str, margin: str | None) -> "tuple[Watch, list[ResultSummary]]":
-    """Read all results below a folder. Raises StudyError: there is none, or no such time or margin."""
+def _root(options: WatchOptions | SiteOptions) -> Path:
+    """Return the folder of the results, else of the repository. Raises StudyError: neither is named."""
+    root = options.results or options.notes
+    if root is None:
+        raise StudyError.one("RESULTS", "no results", "a folder of results, or --notes with a repository")
+    return root
+
+
+def _read_series(options: WatchOptions | SiteOptions) -> "tuple[Watch, list[ResultSummary]]":
+    """Read all results, those below a folder in place of their notes.
+
+    Raises StudyError: there is none, or no such time or margin; HostError: git cannot be started.
+    """
     from scalograph.cli.comparing import share_of
-    from scalograph.cli.many_results.result_summaries import read_summaries
+    from scalograph.cli.many_results.result_summaries import identity, read_note_summaries, read_summaries
+    from scalograph.cli.many_results.site import read_notes
     from scalograph.exchange.compare.series_watch import watch as watch_series
 
-    begin, least = parse_since(since, time.time()), share_of("--margin", margin)
-    summaries, left_out = read_summaries(folder)
-    return watch_series(summaries, begin, least, left_out), summaries
+    begin, least = parse_since(options.since, time.time()), share_of("--margin", options.margin)
+    summaries, left_out = read_summaries(options.results) if options.results else ([], [])
+    if options.notes:
+        here = {*map(identity, summaries)}
+        others, lost = read_note_summaries(options.notes)
+        summaries += [summary for summary in others if identity(summary) not in here]
+        left_out += lost
+    return watch_series(summaries, begin, least, left_out, read_notes(_root(options))), summaries
 
 
 def parse_since(text: str, now: float) -> float:
@@ -143,7 +170,7 @@ def parse_since(text: str, now: float) -> float:
 
 def watch_screen(watched: "Watch", folder: Path) -> "Screen":
     """Lay out the answer."""
-    from scalograph.exchange.compare.watch_claim import watch_claim, watch_tables, watch_trust
+    from scalograph.exchange.compare.series_watch import watch_claim, watch_tables, watch_trust
     from scalograph.report.screen import Screen
     from scalograph.text.quantities import count_noun
 

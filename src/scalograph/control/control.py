@@ -24,6 +24,7 @@ class Launch:
     `stdin` is the file that each copy reads, from its beginning; `ok_exits` are exit codes that are no failure.
     `own_quota_cpus` is granted to its process alone, and so are `max_memory` bytes, in the folders `cgroups`, which are
     made when the run starts.
+    `request` is what a run asks of a cluster, by the names of `cluster:NAME`.
     `kernel` and `boot_options` are of the machine that is booted for the run, if one is. `values` fills the workload's
     templates. `host` is the machine it is started on, where a run has several. `place` turns the requested `n_cpus` and
     `placement` into `cpus`; `online` are the CPUs that the others are taken offline beside.
@@ -55,6 +56,7 @@ class Launch:
     cgroups: tuple[str, ...] = ()
     kernel: str | None = None
     boot_options: str = ""
+    request: Mapping[str, Level] = field(default_factory=dict)
 
     def add_values(self, **values: Any) -> "Launch":
         """Return this launch with more template values."""

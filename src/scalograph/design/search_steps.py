@@ -133,7 +133,7 @@ class SearchSteps:
         Where several share it, the one that the state wants: it wants no other before its step has ended.
         """
         key = configuration_key(configuration)
-        if key not in self._levels and len(self._search.steps) > self._n_known:
+        if len(self._search.steps) > self._n_known:
             self._levels = {}
             for level, configurations in self._search.steps.items():
                 for t in configurations:

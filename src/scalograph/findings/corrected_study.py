@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.quantiles import histogram
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.versus import CorrectionClass, check_correction
@@ -151,28 +150,19 @@ def check_study(study: Study, rows: Sequence[Row]) -> Correction:
     # With several checks at once, each has a higher confidence (Bonferroni).
     confidence = 1 - (1 - study.protocol.confidence) / max(1, len(others))
     over = usable[base] if base else ([], [])
-    words = {check_correction(*_ratios(both, over, confidence)).word for both in others}
+    ratios = ([ratio(a, b, confidence) for a, b in zip(both, over, strict=True)] for both in others)
+    words = {check_correction(clean, corrected).word for clean, corrected in ratios}
     check = min(words, key=_GRAVEST.index, default=_GRAVEST[-1])
     name = primary_response(study)
     return Correction(name, check, sum(len(clean) for clean, _ in usable.values()), taken_share(rows, name))
 
 
-def _ratios(
-    own: tuple[list[float], list[float]], over: tuple[list[float], list[float]], confidence: float
-) -> tuple[Estimate, Estimate]:
-    """Return the ratio of two configurations over their clean runs, and over their corrected ones."""
-    return ratio(own[0], over[0], confidence), ratio(own[1], over[1], confidence)
-
-
 def taken_share(rows: Iterable[Row], name: str) -> float:
     """Return the share that others took of the time of all corrected runs; `name` is their wall time."""
-    every = [(row.scores[name], median(row.undisturbed)) for row in rows if _has_both(row, name)]
+    corrected = [row for row in rows if row.verdict == "corrected" and name in row.scores and row.undisturbed]
+    every = [(row.scores[name], median(row.undisturbed)) for row in corrected]
     walls = sum(wall for wall, _ in every)
     return 1 - sum(time for _, time in every) / walls if walls else 0.0
-
-
-def _has_both(row: Row, name: str) -> bool:
-    return row.verdict == "corrected" and name in row.scores and bool(row.undisturbed)
 
 
 def disturb_bound(rows: Sequence[Row]) -> list[Row]:

@@ -38,7 +38,7 @@ def reproduction_commands(study: Study, copy: Path, machine: Mapping[str, Any] |
 
 def _run_command(study: Study, copy: Path, where: Sequence[str]) -> str:
     """Note the folder to run in if the copy alone would not find the workload."""
-    there = study.workload.cwd == "caller"
+    there = study.workload.cwd != "scratch"
     called = " ".join([f"scalograph run {'RESULTS/' if there else ''}study.toml", *_options(study, copy), *where])
     if there:
         return f"{called}    # from the folder where it was started"

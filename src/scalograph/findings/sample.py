@@ -179,6 +179,11 @@ def is_functional(row: Row) -> bool:
     return row.verdict == "unverified" and any(cause.cause == "functional" for cause in row.causes)
 
 
+def is_of_one_machine(row: Row) -> bool:
+    """Return whether nodes of a run's job were one machine: its times are those of no cluster."""
+    return row.verdict == "unverified" and any(cause.cause == "one machine" for cause in row.causes)
+
+
 def samples_by_configuration(table: Table) -> dict[Key, Sample]:
     """Return the sample of each planned configuration, empty ones included."""
     groups: dict[Key, list[Row]] = {tuple(t.values()): [] for t in table.configurations}

@@ -272,7 +272,8 @@ class _JournalReader:
         # A run may end well and still not have done what was asked of it.
         ok, run, trace = judgment.verdict != "failed", record.run, run_notes.find_trace(record)
         iterations = windows(record) if ok else Windows()
-        observations = self._observe(record, iterations) if ok else {}
+        observers = self._observers.items() if ok else ()
+        observations = {name: values for name, observe in observers if (values := observe(record, iterations))}
         primary: Sequence[float] = observations.get(self._primary, ())
         took_s = (run.wall_outer_ns or run.wall_ns or 0) / 1e9  # its event was written at its end
         start_s = round(_timestamp(event["at"]) - self._began - took_s, 3)
@@ -310,13 +311,6 @@ class _JournalReader:
             partners=tuple(find_partners(run)),
             search_s=self._search_time(record) if ok and elapsed and self._is_search else None,
         )  # fmt: skip
-
-    def _observe(self, record: Record, iterations: Windows) -> dict[str, Sequence[float]]:
-        observations = {}
-        for name, observe in self._observers.items():
-            if values := observe(record, iterations):
-                observations[name] = values
-        return observations
 
     def _search_time(self, record: Record) -> float | None:
         times = corrected_times(record, self._asked.elapsed, self._warmup)

@@ -2,13 +2,14 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from scalograph.profile import wait_kinds
 from scalograph.profile.perf_trace import COMPILED, KERNEL, Frame, ThreadTrace, Trace
+from scalograph.profile.recording import LockWaits
 from scalograph.profile.wait_kinds import LossCause
 from scalograph.protocol.record import RunFigures
 
@@ -19,6 +20,8 @@ _OF_OTHERS = frozenset({
 })  # fmt: skip
 # Waits that a timer can end.
 _TIMED = frozenset({wait_kinds.CONDITION, wait_kinds.SLEEP, wait_kinds.EVENTS, wait_kinds.GC})
+# To hand a message over takes time of its own: from the wake-up to the first instruction.
+_MESSAGES = frozenset({wait_kinds.PIPE, wait_kinds.NETWORK, wait_kinds.EVENTS})
 _MAX_HOPS = 16
 _UNSAMPLED = LossCause("unsampled")
 _NOBODY = LossCause(wait_kinds.UNEXPLAINED)
@@ -89,14 +92,15 @@ def sum_budgets(budgets: Sequence[CpuBudget]) -> CpuBudget:
     )  # fmt: skip
 
 
-def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:
+def split_capacity(trace: Trace, n_cpus: int, beside: Collection[str] = ()) -> CpuBudget:
     """Split `n_cpus` times the time of a run by cause.
 
     At every instant a CPU runs a task of the run, or it has none. One without a task is charged to the tasks that
     have a CPU next: to what each is ready for, or waits for. Where that is another task, to what that one does. While
-    more tasks run than `n_cpus`, all of their CPUs count.
+    more tasks run than `n_cpus`, all of their CPUs count. Services `beside` have CPUs of their own: what they do counts
+    only where others wait for it.
     """
-    splitter = _Splitter(trace)
+    splitter = _Splitter(trace, beside)
     parts: dict[LossCause, float] = defaultdict(float)
     for cause, ns in splitter.charge_idle(n_cpus):
         parts[cause] += ns
@@ -104,7 +108,7 @@ def split_capacity(trace: Trace, n_cpus: int) -> CpuBudget:
     for cause, ns in splitter.charge_work():
         parts[cause] += ns
     seconds = {cause: ns / 1e9 for cause, ns in parts.items() if ns}
-    used = sorted((_cpu_ns(task) / 1e9 for task in trace.tasks.values()), reverse=True)[:n_cpus]
+    used = sorted((_cpu_ns(task) / 1e9 for task in splitter.tasks), reverse=True)[:n_cpus]
     wall_s = (trace.end - trace.start) / 1e9
     return CpuBudget(sum(seconds.values()), wall_s, seconds, trace.n_lost, busiest_s=tuple(used))
 
@@ -124,16 +128,22 @@ def _spread_unsampled(parts: dict[LossCause, float]) -> None:
         parts[cause] += unsampled * ns / total
 
 
-def name_java_locks(budget: CpuBudget, sites: Mapping[tuple[str, str], float]) -> CpuBudget:
-    """Name waits of a JVM for locks by the class and the method of each site, in the shares of its seconds."""
+def name_java_locks(budget: CpuBudget, waits: LockWaits) -> CpuBudget:
+    """Name waits of a JVM for locks by the class and the method of each site, in the shares of its seconds.
+
+    Of time in which a thread was parked, the share that others were parked for is what their wakers did.
+    """
     parts: dict[LossCause, float] = defaultdict(float)
     for cause, seconds in budget.parts.items():
-        if cause.on != wait_kinds.JVM or not sites:
-            parts[cause] += seconds
-            continue
-        for (on, method), weight in sites.items():
-            site = cause._replace(stack=(Frame(method, COMPILED),) if method else (), on=on)
-            parts[site] += seconds * weight / sum(sites.values())
+        is_monitor, is_java = cause.kind == wait_kinds.LOCK, cause.on == wait_kinds.JVM
+        sites = (waits.monitors if is_monitor else waits.parked) if is_java else {}
+        whole = sum(sites.values()) + (0.0 if is_monitor else waits.other_s)
+        for (on, method), weight in sites.items() if whole else ():
+            stack = (Frame(method, COMPILED),) if method else ()
+            parts[cause._replace(kind=wait_kinds.LOCK, stack=stack, on=on)] += seconds * weight / whole
+        rest = 1 - sum(sites.values()) / whole if whole else 1.0
+        if rest > 0:
+            parts[cause if is_monitor or not is_java else cause._replace(on="")] += seconds * rest
     return replace(budget, parts=parts)
 
 
@@ -160,8 +170,10 @@ def exclude_others(budget: CpuBudget, run: RunFigures, throttled_ns: int = 0) ->
 
 
 class _Splitter:
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, beside: Collection[str] = ()) -> None:
         self._trace = trace
+        self._counted = {tid: task for tid, task in trace.tasks.items() if task.service not in beside}
+        self.tasks = self._counted.values()
         ends = sorted((task.died, tid) for tid, task in trace.tasks.items() if task.died is not None)
         self._absences = {tid: [*_absences(tid, task, trace, ends)] for tid, task in trace.tasks.items()}
         used = {tid: _cpu_ns(task) for tid, task in trace.tasks.items()}
@@ -172,7 +184,7 @@ class _Splitter:
     def charge_work(self) -> Iterator[tuple[LossCause, float]]:
         """Yield the CPU time of each process by the functions of its samples: a short task has none of its own."""
         processes: dict[int, list[ThreadTrace]] = defaultdict(list)
-        for task in self._trace.tasks.values():
+        for task in self.tasks:
             processes[task.pid].append(task)
         for tasks in processes.values():
             cpu_ns, stacks = sum(map(_cpu_ns, tasks)), [stack for task in tasks for _, stack in task.samples]
@@ -200,8 +212,8 @@ class _Splitter:
 
     def _events(self) -> Iterator[tuple[int, bool, int, int, Absence]]:
         """Yield when each task leaves its CPU for an absence, and when it is back."""
-        for tid, every in self._absences.items():
-            stays = self._trace.tasks[tid].stays
+        for tid, task in self._counted.items():
+            stays, every = task.stays, self._absences[tid]
             before = {absence.end: absence for absence in every}
             after = {absence.start: absence for absence in every}
             for stay in stays:
@@ -249,18 +261,26 @@ class _Splitter:
         if end > cut:
             # Without the wait nobody had to be woken.
             is_late = is_taken and absence.end - absence.woken > _LATENCY_NS
-            cause = _OTHERS if is_late else self._resolve(absence, max(absence.start, absence.woken - 1), busy)
+            cause = _OTHERS if is_late else self._resolve(absence, max(cut, absence.woken), busy)
             yield cause, end - cut
 
     def _resolve(self, absence: Absence, at: int, busy: Mapping[int, int]) -> LossCause:
+        """Return what an absence is charged to; where a thread of Java is parked, it may be for a lock."""
+        cause = self._follow(absence, at, busy)
+        is_parked = absence.cause.on == wait_kinds.JVM and cause != _OTHERS
+        return cause._replace(on=wait_kinds.JVM) if is_parked else cause
+
+    def _follow(self, absence: Absence, at: int, busy: Mapping[int, int]) -> LossCause:
         """Follow who waits for whom to the one that runs, or waits for something else; name services on the way."""
         first, tasks = absence, self._trace.tasks
         service, waiter = tasks[absence.tid].service, ""
         for _ in range(_MAX_HOPS):
-            if absence.cause.kind not in _OF_OTHERS:
+            is_woken = absence.woken <= at
+            if absence.cause.kind not in _OF_OTHERS or (is_woken and absence.cause.kind in _MESSAGES):
                 is_queued = absence.cause.kind == wait_kinds.QUEUE
                 is_excluded = is_queued and absence.cpu not in busy.values()
                 return _OTHERS if is_excluded else absence.cause._replace(service=service, waiter=waiter)
+            at = max(absence.start, absence.woken - 1) if is_woken else at
             waker = absence.waker
             if waker is None or waker == absence.tid:
                 # Nobody saw who ended it: one of those that run.
@@ -274,10 +294,9 @@ class _Splitter:
                 cause = self._serial(waker, at) or absence.cause
                 return cause._replace(service=service, waiter=waiter)
             absence = following
-            if absence.woken <= at and absence.cause.kind != wait_kinds.QUEUE:
-                if absence.end - absence.woken > _LATENCY_NS and absence.cpu not in busy.values():
-                    return _OTHERS
-                at = max(absence.start, absence.woken - 1)
+            is_late = absence.woken <= at and absence.end - absence.woken > _LATENCY_NS
+            if is_late and absence.cause.kind != wait_kinds.QUEUE and absence.cpu not in busy.values():
+                return _OTHERS
         return first.cause._replace(service=tasks[first.tid].service)
 
     def _absence_at(self, tid: int, at: int) -> Absence | None:

@@ -28,6 +28,7 @@ from scalograph.run.runner import Score
 from scalograph.study.responses import observe, windows
 from scalograph.system.private_dir import scratch
 from scalograph.text.explained import change_text, defect_sentence
+from scalograph.text.units import format_duration
 from scalograph.verdict.preemption import n_cpus
 
 RUNS = 3
@@ -35,6 +36,7 @@ _MUCH, _MUCH_DEFECT = 0.01, 0.1
 _NO_KERNEL = (
     "What tasks wait for is not known: run as root, or sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0."
 )
+_LONG_S = 5.0  # a run that takes longer is made once without a recorder
 _MOST_LOST = 0.5  # of a curve's loss in one step: then that step is explained
 
 
@@ -49,6 +51,7 @@ class _Level:
     plain_s: list[float] = field(default_factory=list)
     plain: list[float] = field(default_factory=list)
     cpus: int = 1
+    beside: frozenset[str] = frozenset()
     rates: Rates = field(default_factory=Rates)
 
 
@@ -75,15 +78,18 @@ class Explainer:
             for number in range(n_runs):
                 for level in levels:
                     self._plain_run(runs, level, factor)
-                    self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}")
+                    took = f", runs take {format_duration(level.plain_s[0])}" if level.plain_s[0] >= 1 else ""
+                    self._tell(f"{factor} {level.configuration[factor]}: recording {number + 1} of {n_runs}{took}")
                     self._recorded_run(runs, level, rule)
             self._name_java_locks(runs, levels)
             judged = [self._try(runs, change, ((ready, pair[1]), case), rule) for change, case in changed]
         return self._document(factor, levels, runs.has_wakes).model_copy(update={"trials": tuple(judged)})
 
     def _plain_run(self, runs: PerfRuns, level: _Level, factor: str) -> None:
+        if level.plain_s and level.plain_s[0] > _LONG_S:
+            return
         record = refuse_failed(runs.run(level.configuration))
-        n = n_cpus(record)
+        n, level.beside = count_cpus(record)
         level.cpus = min(n, int(level.configuration[factor])) if _counts_workers(self._table, factor) else n
         level.rates = runs.rates(record, level.cpus)
         level.plain_s.append(runs.measured_s(record))
@@ -92,11 +98,12 @@ class Explainer:
     def _recorded_run(self, runs: PerfRuns, level: _Level, rule: SpeedupRule | None) -> None:
         run = runs.record(level.configuration, level.rates)
         refuse_failed(run.record)
-        budgets = [split_capacity(trace, level.cpus) for trace in run.traces]
+        budgets = [split_capacity(trace, level.cpus, level.beside) for trace in run.traces]
         throttled_ns = sum(process.throttled_ns or 0 for process in run.record.processes)
         budget = exclude_others(sum_budgets(budgets), run.record.run, throttled_ns).divide(len(budgets))
         for trace in run.traces:
-            self._defects += wait_kinds.count_defects(trace.stacks())
+            # What a build works on has its name from the command line; nobody compiles the compiler for it.
+            self._defects += wait_kinds.count_defects(trace.stacks(trace.targets))
             self._knows_kernel |= any(frame.module == KERNEL for stack in trace.stacks() for frame in stack)
         scores = self._read_scores(run.record)
         level.budgets.append(budget)
@@ -106,10 +113,10 @@ class Explainer:
     def _name_java_locks(self, runs: PerfRuns, levels: Sequence[_Level]) -> None:
         causes = {cause.on for level in levels for budget in level.budgets for cause in budget.parts}
         if wait_kinds.JVM in causes:
-            self._tell("where Java waits for locks: one run with a flight recorder")
-            sites = runs.lock_sites(levels[1].configuration)
             for level in levels:
-                level.budgets = [name_java_locks(budget, sites) for budget in level.budgets]
+                self._tell("where Java waits for locks: a run of each level with a flight recorder")
+                waits = runs.lock_waits(level.configuration)
+                level.budgets = [name_java_locks(budget, waits) for budget in level.budgets]
 
     def _try(
         self, runs: PerfRuns, change: Change, cases: Sequence[tuple[Plan, Configuration]], rule: SpeedupRule | None
@@ -146,7 +153,9 @@ class Explainer:
         total = self._defects[wait_kinds.ALL, ""]
         for (lack, module), n in self._defects.most_common():
             if lack != wait_kinds.ALL and n >= _MUCH_DEFECT * total:
-                yield defect_sentence(lack, module, n / total, package_of(module))
+                package = package_of(module)
+                if not (package and lack == wait_kinds.CALLERLESS):  # its users do not link it
+                    yield defect_sentence(lack, module, n / total, package)
 
     def _document(self, factor: str, levels: Sequence[_Level], wakes: bool) -> Explanation:
         first, second = (LevelRuns(level.cpus, level.budgets, level.work) for level in levels)
@@ -186,11 +195,12 @@ def _not_visible() -> tuple[str, ...]:
 
 
 def package_of(module: str) -> str:
-    """Return the package of a library, as dpkg knows it; empty if there is none."""
-    if ".so" not in module or shutil.which("dpkg-query") is None:
+    """Return the package of a library or a program, as dpkg knows it; empty if there is none."""
+    if not module or shutil.which("dpkg-query") is None:
         return ""
+    path = f"*/{module}" if ".so" in module else f"*bin/{module}"
     done = subprocess.run(
-        ["dpkg-query", "--search", f"*/{module}"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        ["dpkg-query", "--search", path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
         errors="replace", timeout=TIMEOUT_S, check=False,
     )  # fmt: skip
     return done.stdout.partition(":")[0] if not done.returncode else ""
@@ -201,6 +211,19 @@ def _overhead(level: _Level, is_rate: bool) -> float:
     if is_rate and level.plain and level.scores:
         return median(level.plain) / median(level.scores)
     return median(budget.wall_s for budget in level.budgets) / median(level.plain_s)
+
+
+def count_cpus(record: Record) -> tuple[int, frozenset[str]]:
+    """Return how many CPUs a run may use, and which drivers have others than its services: these are not counted."""
+    drivers = record.driver_copies()
+    services = [copy for copy in record.copies if copy not in drivers]
+    theirs, others = (
+        {cpu for copy in copies if copy.in_force for cpu in copy.in_force.cpus} for copies in (services, drivers)
+    )
+    if not theirs or not others or theirs & others:
+        return n_cpus(record), frozenset()
+    commands = {copy.command for copy in drivers}
+    return len(theirs), frozenset(process.name for process in record.processes if process.command in commands)
 
 
 def choose_pair(
@@ -237,7 +260,7 @@ def choose_pair(
 def _costs(table: Table, factor: str, curve: Mapping[Level, Configuration]) -> dict[Level, float]:
     """Return the CPU time that each level could use per unit of work, in units of the study's response."""
     rule, primary = find_speedup_rule(table, factor), table.view.primary
-    is_worker = _counts_workers(table, factor)
+    is_worker = _counts_workers(table, factor) or table.study.factors[factor].control == "cpus"
     costs = {}
     for level, configuration in curve.items():
         rows = [
@@ -246,7 +269,7 @@ def _costs(table: Table, factor: str, curve: Mapping[Level, Configuration]) -> d
         if not rows:
             continue
         score = median(row.scores[primary] for row in rows)
-        cpus = min(int(level), rows[0].n_cpus) if is_worker else rows[0].n_cpus
+        cpus = min(int(level), rows[0].n_cpus) if is_worker and type(level) is int else rows[0].n_cpus
         per_unit = score if rule is None or rule.kind == "time" else 1 / score if score else 0.0
         costs[level] = cpus * per_unit / (int(level) if rule is not None and rule.per_worker else 1)
     return costs

@@ -13,16 +13,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.findings.run_notes import iteration_window
 from scalograph.profile.build_targets import name_targets, watch_commands
-from scalograph.profile.perf_trace import Trace, read_trace
+from scalograph.profile.perf_trace import Trace, read_inlined, read_trace
 from scalograph.profile.recording import (
     LOCK_SETTINGS,
     TIMEOUT_S,
+    LockWaits,
     TimeFilter,
-    read_lock_sites,
+    read_lock_waits,
     recorder_options,
     why_unrecordable,
 )
@@ -107,7 +109,7 @@ class PerfRuns:
         self._folder, self._file, self._warmup = folder, folder / "perf", ready.design.study.protocol.warmup
         program = ready.program
         self.is_wide = len(program.processes) != 1 or program.processes[0].copies != 1 or bool(program.running)
-        self.has_wakes = _grants_wakes(folder, self.is_wide)
+        self.has_wakes, self._tries_inlined = _grants_wakes(folder, self.is_wide), True
         self.plain, self._named = ready, _add_variables(end_by_term(ready), _MAPS)
 
     def run(self, configuration: Configuration, changed: Plan | None = None) -> Record:
@@ -137,29 +139,35 @@ class PerfRuns:
                 return PerfRun(record)
             processes = self._name_processes(record, configuration) if self.is_wide else {}
             trace = read_trace(self._file, processes)
+            targets = name_targets(trace, commands)
+            if self._tries_inlined and not targets:  # of what a build starts no function is named
+                inlined = read_inlined(self._file, trace)
+                self._tries_inlined, trace = inlined is not None, inlined or trace
         finally:
             self._file.unlink(missing_ok=True)
-        trace = replace(trace, targets=name_targets(trace, commands))
+        trace = replace(trace, targets=targets)
         traces = split_repeats(trace) if rates.n_repeats > 1 else (self._measured_part(record, trace, processes),)
         _remove_maps(traces)
         return PerfRun(record, traces, rates)
 
-    def lock_sites(self, configuration: Configuration) -> dict[tuple[str, str], float]:
-        """Return where Java waits for monitors, from a run with a flight recorder: seconds by class and method.
+    def lock_waits(self, configuration: Configuration) -> LockWaits:
+        """Return where Java waits for locks, from a run with a flight recorder.
 
         Empty where no JVM leaves a recording.
         """
         jvms = [jvm for jvm in self.plain.facts.jvms if not why_unrecordable(jvm)]
         if not jvms or re.search(r"\s", str(self._folder)):
-            return {}
-        options = " ".join(recorder_options(self._folder, LOCK_SETTINGS))
-        recorded = _add_variables(end_by_term(self.plain), {"JAVA_TOOL_OPTIONS": f"{_ANY_JVM} {options}"})
-        within = make_time_filter(self._run(recorded, configuration), self._warmup)
-        files, newest = [*(self._folder / "recordings").iterdir()], max(jvms, key=lambda jvm: jvm.release)
-        try:
-            return read_lock_sites(files, newest, within)
-        except (HostError, ProtocolError):
-            return {}
+            return LockWaits()
+        with TemporaryDirectory(dir=self._folder) as name:
+            folder = Path(name)
+            options = " ".join(recorder_options(folder, LOCK_SETTINGS))
+            recorded = _add_variables(end_by_term(self.plain), {"JAVA_TOOL_OPTIONS": f"{_ANY_JVM} {options}"})
+            within = make_time_filter(self._run(recorded, configuration), self._warmup)
+            files, newest = [*(folder / "recordings").iterdir()], max(jvms, key=lambda jvm: jvm.release)
+            try:
+                return read_lock_waits(files, newest, within)
+            except (HostError, ProtocolError):
+                return LockWaits()
 
     def _record_command(self, configuration: Configuration, rates: Rates) -> Record:
         command = record_command(self._file, rates, self.has_wakes)

@@ -5,9 +5,10 @@ import os
 import re
 import subprocess
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -143,7 +144,7 @@ def _waits(kinds: Mapping[str, tuple[int, float]]) -> Waits:
     return Waits(n=n, mean_s=total / n if n else None, on=on)
 
 
-def parse_stack(trace: Any) -> tuple[str, ...]:
+def parse_stack(trace: Any, most: int = MAX_FRAMES) -> tuple[str, ...]:
     """Return the top frames, innermost first, each `package.Class.method` without line numbers.
 
     >>> frame = {"method": {"type": {"name": "java/lang/Thread"}, "name": "run"}}
@@ -151,7 +152,7 @@ def parse_stack(trace: Any) -> tuple[str, ...]:
     ('java.lang.Thread.run',)
     """
     frames = trace.get("frames") if isinstance(trace, dict) else None
-    methods = (_part(frame, "method") for frame in (frames if isinstance(frames, list) else [])[:MAX_FRAMES])
+    methods = (_part(frame, "method") for frame in (frames if isinstance(frames, list) else [])[:most])
     return tuple(f"{_class_name(m.get('type')) or '?'}.{m.get('name')}"[:_NAME_CHARS] for m in methods)
 
 
@@ -227,10 +228,17 @@ def _event_setting(name: str, values: Mapping[str, str]) -> str:
     return f'  <event name="{name}">{parts}</event>'
 
 
-# Of waits for monitors, the only ones whose place perf does not see: compiled code has no frame that it could follow.
-LOCK_EVENT = "jdk.JavaMonitorEnter"
-LOCK_SETTINGS = {LOCK_EVENT: {"enabled": "true", "threshold": "0 ms", "stackTrace": "true"}}
-_MOST_LOCKS = 20_000  # waits that are read of one recording
+# Of waits whose site perf does not see: compiled code has no frame that it could follow.
+MONITOR_EVENT, PARK_EVENT = "jdk.JavaMonitorEnter", "jdk.ThreadPark"
+_EACH_WITH_STACK = {"enabled": "true", "threshold": "0 ms", "stackTrace": "true"}
+LOCK_SETTINGS = {MONITOR_EVENT: _EACH_WITH_STACK, PARK_EVENT: _EACH_WITH_STACK}
+_MOST_LOCKS, _LOCK_DEPTH = 20_000, 14  # waits that are read of one recording, and frames of each
+_PARKED_LOCK = re.compile(
+    r"java\.util\.concurrent\.(?:locks\.)?(ReentrantLock|ReentrantReadWriteLock|StampedLock|Semaphore)\b"
+)
+_PARKING = ("java.util.concurrent.", "jdk.internal.", "sun.misc.")  # packages of what parks, not of who asks for it
+
+LockSites = dict[tuple[str, str], float]
 
 
 def recorder_options(folder: Path, events: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -269,19 +277,48 @@ def read_recorded_tasks(files: Sequence[Path], jvm: Jvm, within: TimeFilter) -> 
     return counting.summarize(n_lost)
 
 
-def read_lock_sites(files: Sequence[Path], jvm: Jvm, within: TimeFilter) -> dict[tuple[str, str], float]:
-    """Return seconds of waits for monitors within a time window, by class of the monitor and method that takes it.
+@dataclass
+class LockWaits:
+    """Seconds that threads of Java waited for locks, by class of the lock and method that takes it.
+
+    Attributes:
+        parked: locks of `java.util.concurrent`; `other_s`: parked for anything else, until another thread ended it.
+    """
+
+    monitors: LockSites = field(default_factory=dict)
+    parked: LockSites = field(default_factory=dict)
+    other_s: float = 0.0
+
+    def add(self, kind: str, values: Event) -> None:
+        """Add an event; a park that only its timeout ended is no wait for anybody."""
+        seconds, frames = parse_duration(values.get("duration")), parse_stack(values.get("stackTrace"), _LOCK_DEPTH)
+        if kind == MONITOR_EVENT:
+            site = _class_name(values.get("monitorClass")), (*frames, "")[0]
+            self.monitors[site] = self.monitors.get(site, 0.0) + seconds
+        elif match := _PARKED_LOCK.match(_class_name(values.get("parkedClass"))):
+            site = match[1], next((frame for frame in frames if not frame.startswith(_PARKING)), "")
+            self.parked[site] = self.parked.get(site, 0.0) + seconds
+        elif not 0 < parse_duration(values.get("timeout")) <= seconds:
+            self.other_s += seconds
+
+
+def read_lock_waits(files: Sequence[Path], jvm: Jvm, within: TimeFilter) -> LockWaits:
+    """Return waits for monitors and for locks of `java.util.concurrent` within a time window.
 
     Raises as `read_recorded_tasks` does.
     """
-    seconds: dict[tuple[str, str], float] = defaultdict(float)
+    waits = LockWaits()
     for file in sorted(files)[:MAX_FILES]:
-        with print_events(file, jvm, (LOCK_EVENT,)) as every:
-            for values in (_part(event, "values") for event in islice(every, _MOST_LOCKS)):
+        with print_events(file, jvm, (*LOCK_SETTINGS,), _LOCK_DEPTH) as every:
+            for event in islice(every, _MOST_LOCKS):
+                values = _part(event, "values")
                 if within(parse_instant(values.get("startTime"))):
-                    method = (*parse_stack(values.get("stackTrace")), "")[0]
-                    seconds[_class_name(values.get("monitorClass")), method] += parse_duration(values.get("duration"))
-    return dict(sorted(seconds.items(), key=lambda item: -item[1])[:MAX_STACKS])
+                    waits.add(str(event.get("type")), values)
+    return LockWaits(_largest(waits.monitors), _largest(waits.parked), waits.other_s)
+
+
+def _largest(sites: LockSites) -> LockSites:
+    return dict(sorted(sites.items(), key=lambda item: -item[1])[:MAX_STACKS])
 
 
 def count_events(file: Path, jvm: Jvm) -> dict[str, int]:
@@ -294,9 +331,9 @@ def count_events(file: Path, jvm: Jvm) -> dict[str, int]:
 
 
 @contextmanager
-def print_events(file: Path, jvm: Jvm, kinds: Sequence[str]) -> Iterator[Iterator[Event]]:
+def print_events(file: Path, jvm: Jvm, kinds: Sequence[str], depth: int = MAX_FRAMES) -> Iterator[Iterator[Event]]:
     """Yield the events of these kinds; raises as `read_recorded_tasks` does."""
-    shown = ["--stack-depth", str(MAX_FRAMES), "--events", ",".join(kinds)]
+    shown = ["--stack-depth", str(depth), "--events", ",".join(kinds)]
     argv = [str(jfr_tool(jvm)), "print", "--json", *shown, str(file)]
     with _run_tool(argv) as stream:
         yield parse_events(stream.read)

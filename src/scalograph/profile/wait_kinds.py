@@ -22,7 +22,7 @@ class LossCause(NamedTuple):
     """A kind of lost time, and the stack of where: from the function that names it outward.
 
     Attributes:
-        on: the class of a lock, or `JVM` where a JVM waits for one that perf does not see.
+        on: the class of a lock; `JVM` where a JVM waits for one that perf does not see, or what ends a park follows.
         service: the process of the study that it is in; `waiter` is the one that waits for this one.
     """
 
@@ -57,7 +57,9 @@ _IN_PROGRAM = (
     (LOCK, r"pthread_(mutex|rwlock|spin)_|lll_(mutex_)?lock|ObjectMonitor|Mutex::lock|mutex_lock|runtime\.lock|"
            r"std::mutex|sys::.*mutex|LWLockAcquire|ProcSleep"),
 )  # fmt: skip
-_YIELD = r"do_sched_yield|__x64_sys_sched_yield"
+_PARKS = re.compile(r"Parker::park|Unsafe_Park")  # what java.util.concurrent waits by, for locks and all else
+# Who asks for another CPU is ready for it.
+_YIELD = r"do_sched_yield|__x64_sys_sched_yield|affine_move_task|set_cpus_allowed_ptr"
 _PATTERNS = {
     KERNEL: [(kind, re.compile(f"(?:{pattern})")) for kind, pattern in _IN_KERNEL],
     "": [(kind, re.compile(f"^_*(?:GI_)?.*(?:{pattern})")) for kind, pattern in _IN_PROGRAM],
@@ -101,7 +103,8 @@ def wait_cause(stack: Frames) -> LossCause:
     if kind == GIL:  # the interpreter's own functions say nothing more
         outside = tuple(frame for frame in outside if frame.module == COMPILED)
     own = own_frames(outside)
-    is_java = kind == LOCK and not own and any(frame.module == JVM for frame in outside)
+    runtime = [frame.name for frame in outside if frame.module == JVM] if not own else []
+    is_java = bool(runtime) if kind == LOCK else kind == CONDITION and any(map(_PARKS.search, runtime))
     return LossCause(kind or (CONDITION if is_futex else UNEXPLAINED), own, JVM if is_java else "")
 
 

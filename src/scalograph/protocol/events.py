@@ -111,6 +111,10 @@ class _Grouping:
         self.phases: list[Phases] = []
         self.histograms: list[HistogramEvent] = []
         self.processes: list[ProcessEvent] = []
+        self.lists: dict[type[RecordPart], list[Any]] = {
+            CopyEvent: self.copies, Values: self.values, Phases: self.phases, HistogramEvent: self.histograms,
+            ProcessEvent: self.processes,
+        }  # fmt: skip
         self.output: dict[int, list[str]] = {}
 
     def add(self, where: str, line: str | bytes) -> None:
@@ -147,20 +151,12 @@ class _Grouping:
         match part:
             case Header():
                 self.header = part
-            case CopyEvent():
-                self.copies.append(part)
             case Output():
                 self.output.setdefault(part.copy_index, []).append(part.stdout)
             case Iterations():
                 self._join(part)
-            case Values():
-                self.values.append(part)
-            case Phases():
-                self.phases.append(part)
-            case HistogramEvent():
-                self.histograms.append(part)
-            case ProcessEvent():
-                self.processes.append(part)
+            case CopyEvent() | Values() | Phases() | HistogramEvent() | ProcessEvent():
+                self.lists[type(part)].append(part)
             case Timeline() if self.timeline is None:
                 self.timeline = part
             case RunFigures():

@@ -27,6 +27,12 @@ class CpuFact(Value):
     l2: int | None = None
     l3: int | None = None
     max_khz: int | None = None
+    speed_class: int | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="as `doctor --cpus` measured it; 0: fastest"
+    )
+    shared: int | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="lowest CPU of those measured to share a core"
+    )
 
 
 class Jvm(Value):
@@ -56,6 +62,16 @@ class ProgramFile(Value):
     path: str
     bytes: int
     sha256: str
+
+
+class ClusterFacts(Value):
+    """A partition of a cluster: its nodes that can be used, the time limit of a job, and all names of partitions."""
+
+    engine: Literal["slurm"]
+    partition: str
+    n_nodes: int
+    limit_s: float | None = Field(default=None, description="of a job; None: no limit")
+    partitions: tuple[str, ...] = ()
 
 
 # Not in the journal's `machine`: permissions, what each run records itself, and what runs start with.
@@ -96,7 +112,10 @@ class HostFacts(Value):
         default=None, description="of guests in which runs are made, kvm or tcg; None: the machine itself makes them"
     )
     boot_id: str | None = Field(default=None, description="of the kernel that runs since the last boot")
-    reached: Literal["ssh"] | None = Field(default=None, description="how, if it is another machine; None: this one")
+    reached: Literal["ssh", "slurm"] | None = Field(
+        default=None, description="how, if it is another machine; None: this one"
+    )
+    cluster: ClusterFacts | None = Field(default=None, description="in which runs are made; `cpus` are of one node")
     environment: dict[str, str] = Field(default={}, description="of another machine: what its runs get of it")
     program: ProgramFile | None = Field(default=None, description="of another machine: what a command starts there")
     schedulers: dict[str, str] | None = Field(
@@ -120,7 +139,7 @@ class HostFacts(Value):
     def machine(self) -> dict[str, Any]:
         """Return the `machine` field of the journal: facts without names of people or hosts."""
         plain = self.model_dump(exclude={*_EXCLUDED, "cpus", "jvms", "elsewhere"})
-        for name in ("accelerator", "reached"):
+        for name in ("accelerator", "reached", "cluster"):
             if plain[name] is None:
                 del plain[name]
         plain["n_cpus"] = self.n_cpus

@@ -18,9 +18,11 @@ from scalograph.protocol.record_processes import (
     MAX_TEXT,
     CopyIndex,
     Count,
+    Guest,
     HistogramEvent,
     InterferingProcess,
-    Name,
+    JobStep,
+    MachineSetting,
     Nanoseconds,
     Number,
     Others,
@@ -237,17 +239,6 @@ class RunFigures(RecordPart, frozen=True):
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
-class Guest(RecordPart, frozen=True, kw_only=True):
-    """What was booted for a run. `has_times` says whether its times are those of a machine."""
-
-    kernel: Text
-    command_line: Text
-    cpus: Text
-    accelerator: Literal["kvm", "tcg"]
-    boot_ns: Count
-    has_times: bool = True
-
-
 class MachinePart(RecordPart, frozen=True, kw_only=True):
     """What was measured on one machine of a run on several: its commands are those of the record by number.
 
@@ -301,20 +292,6 @@ class Capabilities(RecordPart, frozen=True):
     capabilities: Annotated[list[Capability], Meta(max_length=256)]
 
 
-class MachineSetting(RecordPart, frozen=True):
-    """A setting of the whole machine that the run changed, each value as it was read.
-
-    `in_force` at its start, `at_end` of it, `after` it had been restored.
-    """
-
-    name: Name
-    before: Text
-    asked: Text
-    in_force: Text
-    at_end: Text
-    after: Text
-
-
 class Record(RecordPart, frozen=True, kw_only=True):
     """All that is known of one run; what the journal keeps."""
 
@@ -327,6 +304,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
     processes: Annotated[list[ProcessEvent], Meta(max_length=64)] = []
     timeline: Timeline | None = None
     guest: Guest | None = None
+    job: JobStep | None = None
     settings: Annotated[list[MachineSetting], Meta(max_length=64)] = []
     counters: Annotated[dict[ValueName, Count], Meta(max_length=64)] | None = None
     boot_id: Annotated[str, Meta(max_length=64)] | None = None

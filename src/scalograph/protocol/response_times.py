@@ -57,6 +57,16 @@ def quantile(counts: Counts, share: float) -> float | None:
     return None
 
 
+def share_within(counts: Counts, limit_s: float) -> float | None:
+    """Return the share of the requests that took at most so long, s; None without any.
+
+    >>> share_within({100: 90, 127: 10}, 110e-9), share_within({}, 1.0)
+    (0.9, None)
+    """
+    n = sum(counts.values())
+    return sum(count for bucket, count in counts.items() if middle_s(bucket) <= limit_s) / n if n else None
+
+
 def middle_s(bucket: int) -> float:
     """Return the middle of a bucket, s.
 

@@ -3,6 +3,7 @@
 Lines of JSON: a head, then one line for each result with the modification time and the size of its files.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import msgspec
 
 from scalograph import __version__
 from scalograph.protocol.bounded import read_whole
+from scalograph.protocol.plain import MAX_TEXT
 from scalograph.protocol.results import write_bytes
 
 NAME = "index.jsonl"
@@ -36,6 +38,7 @@ class ResultSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         logs: mean log score of each of these.
         open_log: how far the level stays open by the resolution of the scores, as a log.
         coefficients: other values by name, such as `sigma`.
+        link: address of its page, of a result that lies elsewhere and has left a note; None of one that lies here.
     """
 
     folder: str
@@ -59,6 +62,7 @@ class ResultSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     logs: tuple[float, ...] = ()
     open_log: float = 0.0
     coefficients: dict[str, float] = {}
+    link: str | None = None
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -74,6 +78,11 @@ class _IndexLine(msgspec.Struct, frozen=True):
     summary: ResultSummary
 
 
+_NOTE = 1
+_VERDICTS, _DIRECTIONS = ("reliable", "caution", "unusable"), ("lower", "higher", "none")
+_MOST_LOG = 300.0
+# The address of a page; of others a browser might run a script.
+LINK = re.compile(r"(https?://[!-~]{1,2000})?")
 _OURS = f"scalograph {__version__} 1"
 
 
@@ -112,6 +121,35 @@ def write_index(file: Path, every: Mapping[str, tuple[Stamp, ResultSummary]]) ->
     ]
     parts: Sequence[_Head | _IndexLine] = [_Head(_OURS, [*places]), *lines]
     write_bytes(file, b"".join(msgspec.json.encode(part) + b"\n" for part in parts))
+
+
+class _NoteLine(msgspec.Struct, frozen=True):
+    """What a repository keeps of a result: protocol/notes.md."""
+
+    protocol: int
+    result: ResultSummary
+
+
+def encode_note(summary: ResultSummary, link: str) -> str:
+    """Return a summary as a line for a note on its commit; `link` is the address of its page, or empty."""
+    kept = msgspec.structs.replace(summary, folder="", commit="", link=link)
+    return msgspec.json.encode(_NoteLine(_NOTE, kept)).decode()
+
+
+def decode_note(line: str) -> ResultSummary:
+    """Return the summary of a line that anybody may have written. Raises ValueError: it is none of ours."""
+    note = msgspec.json.decode(line, type=_NoteLine)
+    summary = note.result
+    if note.protocol != _NOTE:
+        raise ValueError(f"protocol {note.protocol}, expected {_NOTE}")
+    texts = (summary.study, summary.title, summary.sentence, summary.lane, *summary.facts.values(), *summary.names)
+    if not summary.study or any(len(text) > MAX_TEXT for text in texts):
+        raise ValueError("a text is missing or too long")
+    if summary.verdict not in _VERDICTS or summary.better not in _DIRECTIONS or not LINK.fullmatch(summary.link or ""):
+        raise ValueError("an unknown verdict, direction, or link")
+    if len(summary.names) != len(summary.logs) or any(abs(log) > _MOST_LOG for log in summary.logs):
+        raise ValueError("a score is missing or out of range")
+    return msgspec.structs.replace(summary, link=summary.link or "")
 
 
 def start_seconds(started: str) -> float:

@@ -33,11 +33,21 @@ class LevelChange(Model):
     shown: Literal["worse", "better"]
     is_recent: bool = False
     is_small: bool = Field(default=False, description="within the margin")
+    acknowledged: Text = Field(default="", description="the note by which it alarms nobody; empty without one")
     differences: list[SourceDifference] = Field(default_factory=list)
 
     @property
     def is_alarm(self) -> bool:
-        """Whether it is a change for the worse that began within the time."""
+        """Whether it is a change for the worse that began within the time, and that nobody has acknowledged."""
+        return self._is_worse and not self.acknowledged
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """Whether it would be an alarm without the note."""
+        return self._is_worse and bool(self.acknowledged)
+
+    @property
+    def _is_worse(self) -> bool:
         return self.shown == "worse" and self.is_recent and not self.is_small
 
 
@@ -64,10 +74,17 @@ class WatchedSeries(Model):
 class SeriesNote(Model):
     """A remark of the user on a date or a commit, shown beside the series; of one study or of all."""
 
-    text: Text
+    text: Text = Field(min_length=1)
     date: str = Field(default="", pattern=r"^(\d{4}-\d\d-\d\d)?$")
     commit: str = ""
     study: str = ""
+    acknowledged: bool = Field(default=False, description="a new level from there on is known, and alarms nobody")
+
+    def covers(self, point: SeriesPoint) -> bool:
+        """Return whether a result is of the commit, or began on the date or later."""
+        if self.commit:
+            return bool(point.commit) and (point.commit.startswith(self.commit) or self.commit.startswith(point.commit))
+        return bool(self.date) and point.started[:10] >= self.date
 
 
 class Watch(Model):

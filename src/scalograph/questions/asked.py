@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from scalograph.errors import StudyError
 from scalograph.study.levels import LevelsError, parse_levels
@@ -55,6 +55,7 @@ class AskedFactors:
         title: of the study, with {} for the command; empty for what varies.
         vary: what is drawn anew for each block.
         revisions: they become the levels of `version`.
+        service: options of `load`, by name, where a server is asked about; empty for a command.
     """
 
     levels: dict[str, str]
@@ -74,6 +75,7 @@ class AskedFactors:
     title: str = ""
     vary: Sequence[str] = ()
     revisions: AskedRevisions | None = None
+    service: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Option(NamedTuple):
@@ -83,6 +85,13 @@ class Option(NamedTuple):
     metavar: str | None = None
     min: int | None = None
     short: str | None = None
+
+
+class Words(NamedTuple):
+    """Texts of the words after `--`, which may be left out: the name of their value, and its help."""
+
+    metavar: str
+    help: str
 
 
 class QuestionOptions(Protocol):

@@ -1,6 +1,7 @@
 """Choose the claim that stands first: that of the question, or of the first reading with one."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.sample import Sample
@@ -13,12 +14,13 @@ from scalograph.study.responses import limits_of
 from scalograph.text.answer_form import fill
 from scalograph.text.format import DASH, number
 from scalograph.text.scale import scale_for
-from scalograph.text.short_names import join_names
+from scalograph.text.short_names import join_names, shorten
 from scalograph.text.summaries import variation_text
 from scalograph.text.warning_catalog import warning_text
 
 NOTHING = "Inconclusive: the study has no result yet."
 MOST_SENTENCES, MOST_WORDS = 3, 60
+MOST_REASON = 120  # characters of why a run failed
 SPEEDUP = "speedup"  # as published curves name it
 
 
@@ -46,7 +48,20 @@ def why_unanswerable(table: Table, taken: SampleMap) -> str:
     n_failed = sum(sample.n_failed for sample in taken.values())
     reason = why_unusable(table, runs, n_failed, table.view.primary in table.view.cpu_responses)
     text = warning_text(reason.code, **{**reason.values, "why": ""}) if reason else ""
-    return f"{text[:1].lower()}{text[1:]}"
+    text = f"{text[:1].lower()}{text[1:]}"
+    return add_failure(text, table) if n_failed and not runs else text
+
+
+def add_failure(text: str, table: Table, levels: Mapping[str, Level] = MappingProxyType({})) -> str:
+    """Add to a text why the first run failed that has these levels; the text alone where none did."""
+    reason = failure(table, levels)
+    return f"{text} ({reason})" if reason else text
+
+
+def failure(table: Table, levels: Mapping[str, Level]) -> str:
+    """Return why the first run with these levels failed; empty where none did."""
+    failed = (row for row in table.rows if row.status != "ok" and levels.items() <= row.configuration.items())
+    return shorten(next((row.reason for row in failed if row.reason), ""), MOST_REASON)
 
 
 def missing_response(table: Table, taken: SampleMap, response: str) -> str:

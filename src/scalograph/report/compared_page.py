@@ -6,15 +6,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from scalograph import __version__
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.compared_results import ConfigurationRatio, ResultComparison, sort_configurations, split_curves
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import table_layout
-from scalograph.report.first_screen import matrix_text, nonce
-from scalograph.report.html import environment, join_files
+from scalograph.report.first_screen import matrix_text
+from scalograph.report.html import render_page
 from scalograph.report.screen import Screen
 from scalograph.report.static_picture import picture
 from scalograph.text import plots
@@ -124,24 +123,14 @@ def write(comparison: ResultComparison, screen: Screen, file: Path) -> None:
 
 
 def page(comparison: ResultComparison, screen: Screen) -> str:
-    style = join_files("css", STYLES)
-    context: dict[str, Any] = {
-        "found": comparison,
-        "title": f"{comparison.other} against {comparison.reference}: {screen.title}",
-        "machine": screen.machine,
-        "said": screen.claim.sentences,
-        "level": _TONES[comparison.answer],
-        "trust": screen.trust,
-        "matrix": matrix_text(screen.claim.matrix) if screen.claim.matrix else None,
-        "figures": [(name, _draw_plot(both), _draw_plot(ratio)) for name, both, ratio in compared_plots(comparison)],
-        "remarks": screen.remarks,
-        "sheets": [table_layout(table) for table in screen.tables],
-        "rows": rows,
-        "version": __version__,
-        "style": Markup(style),  # noqa: S704  ours, from this package
-        "nonce": nonce(__version__, style, comparison.model_dump_json()),
-    }
-    return environment().get_template("compared.html").render(context)
+    return render_page(
+        "compared.html", STYLES, [comparison.model_dump_json()], found=comparison, rows=rows,
+        title=f"{comparison.other} against {comparison.reference}: {screen.title}", machine=screen.machine,
+        said=screen.claim.sentences, level=_TONES[comparison.answer], trust=screen.trust, remarks=screen.remarks,
+        matrix=matrix_text(screen.claim.matrix) if screen.claim.matrix else None,
+        figures=[(name, _draw_plot(both), _draw_plot(ratio)) for name, both, ratio in compared_plots(comparison)],
+        sheets=[table_layout(table) for table in screen.tables],
+    )  # fmt: skip
 
 
 def _draw_plot(plot: Plot) -> tuple[str, Markup]:

@@ -197,7 +197,13 @@ def _show_controls(value: Any) -> Any:
     return escape_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-@cache
+def render_page(template: str, styles: tuple[str, ...], hashed: Sequence[str], **context: Any) -> str:
+    """Return a page without script; its nonce is of its style and of the `hashed` texts."""
+    style = join_files("css", styles)
+    context |= {"version": __version__, "nonce": nonce(__version__, style, *hashed)}
+    return environment().get_template(template).render(style=Markup(style), **context)  # noqa: S704  ours
+
+
 @cache
 def join_files(kind: str, names: tuple[str, ...]) -> str:
     """Join files of the page, `css` or `js`, without comments."""

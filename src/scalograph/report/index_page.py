@@ -5,16 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
-
-from scalograph import __version__
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.result_summary import start_seconds
-from scalograph.report.first_screen import WORDS, day, nonce
-from scalograph.report.html import environment, join_files
+from scalograph.report.first_screen import WORDS, day
+from scalograph.report.html import render_page
 from scalograph.text.escape import shorten
 from scalograph.text.quantities import count_noun
 from scalograph.text.summaries import machine_words
@@ -76,14 +72,6 @@ def headline(results: Sequence[IndexedResult]) -> str:
 
 def page(title: str, results: Sequence[IndexedResult], left_out: Sequence[str]) -> str:
     """Return the page as text; `left_out` says which results have no row, and why."""
-    style = join_files("css", STYLES)
-    context: dict[str, Any] = {
-        "title": title,
-        "headline": headline(results),
-        "results": results,
-        "left_out": left_out,
-        "version": __version__,
-        "style": Markup(style),  # noqa: S704  ours, from this package
-        "nonce": nonce(__version__, style, title, *left_out, *(text for row in results for text in astuple(row))),
-    }
-    return environment().get_template("index.html").render(context)
+    hashed = [title, *left_out, *(text for row in results for text in astuple(row))]
+    values = {"title": title, "headline": headline(results), "results": results, "left_out": left_out}
+    return render_page("index.html", STYLES, hashed, **values)

@@ -5,18 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 from rich.console import Console
 from rich.text import Text
 
-from scalograph import __version__
 from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedPart, Reproduction
 from scalograph.protocol.results import write_text
 from scalograph.report.claim_rows import ClaimRow, claim_rows
-from scalograph.report.first_screen import WORDS, nonce
-from scalograph.report.html import environment, join_files
+from scalograph.report.first_screen import WORDS
+from scalograph.report.html import render_page
 from scalograph.report.machine_facts import facts
 from scalograph.report.picture_marks import element
 from scalograph.report.screen import emit, words
@@ -67,29 +65,16 @@ def write(reproduction: Reproduction, file: Path) -> None:
 
 
 def page(reproduction: Reproduction) -> str:
-    style, parts = join_files("css", STYLES), {part.study: part for part in reproduction.parts}
-    level = _level(reproduction)
+    parts, level = {part.study: part for part in reproduction.parts}, _level(reproduction)
     titles = [study.title for study in reproduction.studies]
-    context: dict[str, Any] = {
-        "r": reproduction,
-        "title": f"Does it hold here? {titles[0]}" if len(titles) == 1 else SEVERAL,
-        "words": reproduced,
-        "parts": parts,
-        "kinds": reproduced.columns(reproduction),
-        "level": level,
-        "trust_word": WORDS[level],
-        "trust_words": WORDS,
-        "run_words": summaries.runs,
-        "bars": [(study, *outcome_bar(Counter(study.outcomes.values()))) for study in reproduction.studies],
-        "studies": [(study, [_row(claim, parts) for claim in study.claims]) for study in reproduction.studies],
-        "machine": facts(reproduction.machine),
-        "command": f"scalograph reproduce{' --quick' * reproduction.quick}",
-        "glossary": GLOSSARY,
-        "version": __version__,
-        "style": Markup(style),  # noqa: S704  ours, from this package
-        "nonce": nonce(__version__, style, reproduction.model_dump_json()),
-    }
-    return environment().get_template("reproduced.html").render(context)
+    return render_page(
+        "reproduced.html", STYLES, [reproduction.model_dump_json()], r=reproduction, words=reproduced, parts=parts,
+        title=f"Does it hold here? {titles[0]}" if len(titles) == 1 else SEVERAL, level=level, glossary=GLOSSARY,
+        kinds=reproduced.columns(reproduction), trust_word=WORDS[level], trust_words=WORDS, run_words=summaries.runs,
+        bars=[(study, *outcome_bar(Counter(study.outcomes.values()))) for study in reproduction.studies],
+        studies=[(study, [_row(claim, parts) for claim in study.claims]) for study in reproduction.studies],
+        machine=facts(reproduction.machine), command=f"scalograph reproduce{' --quick' * reproduction.quick}",
+    )  # fmt: skip
 
 
 def outcome_bar(counts: Mapping[Outcome, int]) -> tuple[Markup, str]:

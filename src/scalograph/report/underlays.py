@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
-from scalograph.protocol.findings import Curve, Findings, Point
+from scalograph.protocol.findings import Curve, Findings
 from scalograph.protocol.published_claim import PublishedCurve
 from scalograph.text.axes import Factors, Levels, level_key
 from scalograph.text.escape import one_line
@@ -67,17 +67,13 @@ def wall_marks(
 ) -> dict[str, Any]:
     """Mark the median wall time of each point, gray and small, under its undisturbed time."""
     factor = measure["scale"].factor
-    medians = {levels.index(p.level): median(scores) for p in curve.points if (scores := _scores(p, wall))}
+    timed = [(point.level, point.responses[wall].scores) for point in curve.points if wall in point.responses]
+    medians = {levels.index(level): median(scores) for level, scores in timed if scores}
     xs, ys = [axis["at"][i] for i in medians], [factor * y for y in medians.values()]
     texts = [NAME + hover([f"wall time, as measured: {significant(y)} {measure['unit']}"]) for y in ys]
     marker = {"color": "muted", "size": 8, "symbol": PAPER_MARKS[0], "line": {"color": "muted", "width": 1.5}}
     drawn = line(xs, ys, "muted", 0, mode="markers", marker=marker, hoverinfo="text", hovertext=texts)
     return {"of": "wall", "traces": [drawn], "reach": reach(ys) if ys else [], "measure": measure["id"]}
-
-
-def _scores(point: Point, name: str) -> list[float]:
-    response = point.responses.get(name)
-    return response.scores if response else []
 
 
 def reach(core: Iterable[float | None], whole: Iterable[float | None] = ()) -> list[float]:

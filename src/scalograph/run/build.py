@@ -17,6 +17,7 @@ SHOWN_LINES = 12
 _INSTALL = {
     "javac": "apt install openjdk-17-jdk-headless",
     "cc": "apt install gcc libc6-dev",
+    "mpicc": "apt install libopenmpi-dev openmpi-bin",
     "cargo": "apt install rustup && rustup default stable",
 }
 # A compiler that lives for two seconds: half of its CPU time went to compiling what it would hardly use.

@@ -88,12 +88,12 @@ _DEATH_S = 5.0
 
 
 def run_contained(
-    argv: Sequence[str], environ: Mapping[str, str], limit_s: float, folder: Path | None = None
+    argv: Sequence[str], environ: Mapping[str, str], limit_s: float, folder: Path | None = None, text: str = ""
 ) -> "subprocess.CompletedProcess[str]":
     """Run a program to its end in a process group of its own, and return its result with output.
 
     The group ends with it, with a signal to us, and at the limit; if we are killed, the next session finds its mark,
-    which is added to the environment. The working folder is ours if None.
+    which is added to the environment. The working folder is ours if None; `text` is what the program reads.
 
     Raises TimeoutExpired: it took longer; OSError: it cannot be started.
     """
@@ -101,27 +101,28 @@ def run_contained(
         with Interrupts() as signals:  # one that came in between would leave what nobody knows of
             program = stack.enter_context(
                 subprocess.Popen(
-                    argv, env={**environ, **owner_variables()}, cwd=folder, stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+                    argv, env={**environ, **owner_variables()}, cwd=folder, stderr=subprocess.PIPE,
+                    stdin=subprocess.PIPE if text else subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                    encoding="utf-8", errors="replace", start_new_session=True,
                 )
             )  # fmt: skip
             stack.callback(_kill_group, program)
         if signals.number is not None:
             raise make_interrupt(signals.number)
-        out, err = program.communicate(timeout=limit_s)
+        out, err = program.communicate(text or None, timeout=limit_s)
     return subprocess.CompletedProcess(argv, program.returncode, out, err)
 
 
 def run_or_refuse(
     argv: Sequence[str], environ: Mapping[str, str], limit_s: float, folder: Path | None,
-    late: tuple[str, str, str, str], absent: tuple[str, str, str, str],
+    late: tuple[str, str, str, str], absent: tuple[str, str, str, str], text: str = "",
 ) -> "subprocess.CompletedProcess[str]":  # fmt: skip
     """Run a program as `run_contained` does, with its failures for people: where, problem, what is expected, the fix.
 
     Raises HostError: it took longer (`late`), or cannot be started (`absent`, with the kernel's reason).
     """
     try:
-        return run_contained(argv, environ, limit_s, folder)
+        return run_contained(argv, environ, limit_s, folder, text)
     except subprocess.TimeoutExpired as error:
         raise HostError(*late) from error
     except OSError as error:

@@ -293,7 +293,7 @@ def input_file(planned: Plan) -> str | None:
     use, here = planned.design.study.workload, planned.program.here
     if use.input is None:
         return None
-    file = here / use.input if use.cwd == "caller" else inside(here, use.input, "workload.input")
+    file = here / use.input if use.cwd != "scratch" else inside(here, use.input, "workload.input")
     if Path(file).is_fifo():
         raise StudyError.one(
             "workload.input", f"{use.input} is a pipe", "a file", "write it to a file: each run reads it"

@@ -151,6 +151,7 @@ class RunContext(NamedTuple):
     judging: Judging = judge
     service_ends: ServiceEnds = no_service_ends
     output_note: Callable[[], str] = str
+    last_note: Callable[[], str] = str
 
 
 def run_study(
@@ -177,6 +178,7 @@ def run_study(
             n_made += 1
         if reason == "complete":
             reason = planner.stop_reason or reason
+            write_note(loop.last_note(), loop, about="believed")
         _report_service_ends(loop, is_last=True)
         loop.journal.append("end", reason=reason)
     return LoopResult(reason, interrupts.number, n_made, interrupts.n_signals > 1)

@@ -1,6 +1,8 @@
 """Plan a declared study on a host: which runs are made, and with which program."""
 
-from collections.abc import Iterator, Mapping
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -18,7 +20,7 @@ from scalograph.design.planner import Design, RunPlan, expected_seconds, seconds
 from scalograph.design.replay import timed_runs
 from scalograph.design.resolve import design
 from scalograph.design.search import run_plan
-from scalograph.errors import HostError
+from scalograph.errors import HostError, Problem
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import HostFacts
 from scalograph.questions.registry import is_search
@@ -28,26 +30,96 @@ from scalograph.study import identity
 from scalograph.study.control_names import NO_RESET
 from scalograph.study.declare import Declared
 from scalograph.study.identity import parse_journaled_study
-from scalograph.study.levels import parse_levels
+from scalograph.study.levels import needs_host, parse_levels
 from scalograph.study.model import Study
-from scalograph.study.program import Program, program
+from scalograph.study.processes import spell
+from scalograph.study.program import STEPS, Program, program
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import ValuesRefusal, load_workload, refusals
 
+# Controls that a job step obeys: others set what belongs to the nodes' owners, or to the process that starts the tasks.
+_IN_JOBS = ("cluster", "env", "jvm", "jvm-options", "arguments")
 
-def _unsupported_parts(study: Study, program: Program, elsewhere: bool) -> Iterator[str]:
-    """Yield keys that ask for this machine; `elsewhere`: its processes are on several, each in a folder of its own."""
+
+def _unsupported_parts(study: Study, program: Program, facts: HostFacts) -> Iterator[str]:
     parts = {
         "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
-        "workload.env_all": study.workload.env_all,
-        'workload.cwd = "caller"': study.workload.cwd == "caller" and not elsewhere,
         "workload.process.pid": bool(program.running), 'workload.keep = "block"': study.workload.keep == "block",
     }  # fmt: skip
+    if facts.cluster is None:
+        parts["workload.env_all"] = study.workload.env_all
+    else:
+        parts["workload.process"] = any(process.name for process in program.processes)
+        parts |= {
+            f"factors.{name}": factor.control is not None and factor.control.partition(":")[0] not in _IN_JOBS
+            for name, factor in study.factors.items()
+        }
     parts['protocol.vary = ["layout"]'] = "layout" in study.protocol.vary
     yield from (name for name, is_there in parts.items() if is_there)
     for name, response in study.responses.items():
         if response.source.startswith("kernel."):  # its counters are read on the machine that we stand on
             yield f'responses.{name}: from = "{response.source}"'
+
+
+# What separates paths in a word, of a shell too.
+_BETWEEN_PATHS = re.compile(r"[\s;|&<>()'\"=,:]+")
+
+
+def text_levels(study: Study) -> dict[str, list[str]]:
+    """Return the levels that are texts, by factor: a word may lead to a file by them."""
+    given = {name: factor.levels for name, factor in study.factors.items()}
+    given = {name: x for name, x in given.items() if not (isinstance(x, str) and needs_host(x))}
+    parsed = {name: parse_levels(x) if isinstance(x, str) else x for name, x in given.items()}
+    return {name: texts for name, levels in parsed.items() if (texts := [x for x in levels if isinstance(x, str)])}
+
+
+def _problems_elsewhere(study: Study, program: Program, facts: HostFacts) -> list[Problem]:
+    """Return what of a study cannot be done on another machine, and which files of the caller it would lack there."""
+    fix = "leave it out, or start scalograph on that machine"
+    problem = f"not done over {facts.reached or 'ssh'}"
+    problems = [Problem(part, problem, "", fix) for part in _unsupported_parts(study, program, facts)]
+    use = study.workload
+    if use.cwd == "scratch" or facts.cluster is not None or facts.elsewhere:
+        return problems
+    argvs = {"command": use.command, **{step: getattr(use, step) for step in STEPS}}
+    for step, argv in argvs.items():
+        names = _files_here(argv or (), program.here, text_levels(study)) if use.given_folder is None else []
+        if names:
+            inside = next((os.path.normpath(name) for name in names if _is_inside(program.here, name)), "")
+            copied = f"write {{here}}/{inside} to copy it" if inside else "start in a folder that holds it"
+            fix = f"{copied}, or run in a folder there: workload.cwd"
+            text = f"files of this folder are not on that machine: {', '.join(names[:_MOST_NAMED])}"
+            problems.append(Problem(f"workload.{step}", text, "", fix))
+    if use.input is not None and not _is_inside(program.here, use.input):
+        fix = "start in a folder that holds it"
+        problems.append(Problem("workload.input", f"{use.input} lies outside this folder", "", fix))
+    return problems
+
+
+_MOST_NAMED = 5
+
+
+def _files_here(argv: Sequence[str], here: Path, levels: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the relative paths of words that lead to a file here, beside the program itself if it lies inside."""
+    words = [text for word in argv[1:] for text in spell(word, levels)]
+    names = [name for word in words for name in _BETWEEN_PATHS.split(word)]
+    is_file = [name for name in names if name and not name.isdecimal() and os.path.lexists(here / name)]
+    outside = [name for name in spell(argv[0], levels) if "/" in name and not _is_inside(here, name)] if argv else []
+    return [name for name in dict.fromkeys([*outside, *is_file]) if not name.startswith("/")]
+
+
+def _is_inside(here: Path, path: str) -> bool:
+    return Path(os.path.normpath(here / path)).is_relative_to(here)
+
+
+def _find_versions_here(study: Study, program: Program) -> Program:
+    """Return the program with its name behind {here} if that is a level: paths in the caller's folder."""
+    name, *words = study.workload.command or [""]
+    texts = spell(name, text_levels(study)) if name.startswith("{") and study.workload.cwd == "caller" else []
+    if not texts or not all("/" in text and not text.startswith(("/", "{")) for text in texts):
+        return program
+    processes = tuple(replace(each, argv=(f"{{here}}/{name}", *words)) for each in program.processes)
+    return replace(program, processes=processes)
 
 
 @dataclass(frozen=True)
@@ -108,15 +180,15 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     Those are asked only if it `starts`; else they count as the latest release.
 
     Raises StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent;
-    HostError: a part of the study that cannot be done on another machine.
+    HostError: parts of the study that cannot be done on another machine, all of them.
     """
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
-        facts = add_jvms(facts, _launcher_paths(declared.study, facts), starts)
+        facts = add_jvms(facts, _launcher_paths(declared.study), starts)
     started = program(declared.study.workload, declared.folder)
-    several = bool(facts.elsewhere)
-    if (facts.reached or several) and (parts := list(_unsupported_parts(declared.study, started, several))):
-        fix = "leave it out, or start scalograph on that machine"
-        raise HostError(parts[0], "not done over ssh", "a study without", fix)
+    if facts.reached or facts.elsewhere:
+        if problems := _problems_elsewhere(declared.study, started, facts):
+            raise HostError.join_problems(problems)
+        started = _find_versions_here(declared.study, started) if facts.cluster is None else started
     resolved = design(declared.study, facts, _make_refusal(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's
         refuse_unnamed(resolved.study, facts, consent)
@@ -141,13 +213,10 @@ def _make_refusal(study: Study, started: Program, facts: HostFacts) -> ValuesRef
     return refusal
 
 
-def _launcher_paths(study: Study, facts: HostFacts) -> list[str]:
+def _launcher_paths(study: Study) -> list[str]:
     """Return levels of JVMs that are paths: only these are asked what they are."""
-    texts = (factor.levels for factor in study.factors.values() if factor.control == "jvm")
-    levels = (
-        level for text in texts for level in (parse_levels(text, facts.n_cpus) if isinstance(text, str) else text)
-    )
-    return [level for level in levels if isinstance(level, str) and level.startswith("/")]
+    levels = (levels for name, levels in text_levels(study).items() if study.factors[name].control == "jvm")
+    return [level for each in levels for level in each if level.startswith("/")]
 
 
 def write_design(planned: Plan, file: Path) -> None:

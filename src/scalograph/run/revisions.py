@@ -40,7 +40,7 @@ def find_repository(folder: Path) -> Path:
 
     Raises StudyError: it lies in none, or in one that git refuses; HostError: git cannot be started.
     """
-    return Path(_git(folder, ["rev-parse", "--show-toplevel"], "revisions", "a folder of a git repository"))
+    return Path(run_git(folder, ["rev-parse", "--show-toplevel"], "revisions", "a folder of a git repository"))
 
 
 def resolve_revisions(home: Path, texts: Sequence[str]) -> list[Revision]:
@@ -48,9 +48,14 @@ def resolve_revisions(home: Path, texts: Sequence[str]) -> list[Revision]:
 
     Raises StudyError: git knows no such revision; HostError: git cannot be started.
     """
-    ask = ("rev-parse", "--verify", "--end-of-options")
-    commits = [_git(home, [*ask, f"{text}^{{commit}}"], f'revision "{text[:80]}"', "a commit here") for text in texts]
+    commits = [find_commit(home, text) for text in texts]
     return [Revision(_name(text, commit), commit) for text, commit in zip(texts, commits, strict=True)]
+
+
+def find_commit(home: Path, text: str) -> str:
+    """Return the commit of a branch, a tag or the like. Raises as `resolve_revisions`."""
+    asked = ["rev-parse", "--verify", "--end-of-options", f"{text}^{{commit}}"]
+    return run_git(home, asked, f'revision "{text[:80]}"', "a commit here")
 
 
 def list_revisions(home: Path, first: str, last: str, most: int) -> list[Revision]:
@@ -84,7 +89,7 @@ def find_branch_point(home: Path, base: str) -> Revision:
     Raises StudyError: git knows no such branch, or no common ancestor; HostError: git cannot be started.
     """
     (branch,) = resolve_revisions(home, [base])
-    commit = _git(
+    commit = run_git(
         home, ["merge-base", branch.commit, "HEAD"], f'--base "{base[:80]}"', "a branch with a common ancestor"
     )
     return Revision(_name(base, commit), commit)
@@ -95,22 +100,22 @@ def find_merged(home: Path, commit: str) -> tuple[str, str] | None:
 
     Raises StudyError: git knows no such commit, or no common ancestor; HostError: git cannot be started.
     """
-    parents = _git(home, ["log", "-1", "--format=%P", commit, "--"], commit, "a commit").split()
+    parents = run_git(home, ["log", "-1", "--format=%P", commit, "--"], commit, "a commit").split()
     if len(parents) < 2:
         return None
-    return _git(home, ["merge-base", *parents[:2]], f"merge {commit}", "a common ancestor"), parents[1]
+    return run_git(home, ["merge-base", *parents[:2]], f"merge {commit}", "a common ancestor"), parents[1]
 
 
 def _list_commits(home: Path, first: str, last: str) -> list[tuple[str, str]]:
     begin, end = resolve_revisions(home, [first, last])
     where, listed = f"{first[:80]}..{last[:80]}", ("log", "--first-parent", "--ancestry-path", "--reverse")
-    after = _git(
+    after = run_git(
         home, [*listed, "--format=%H %s", f"{begin.commit}..{end.commit}"], where, "two revisions"
     ).splitlines()
     if not after:
         fix = "the older one first, and along first parents"
         raise StudyError.one(where, "no commit between them", fix, "exchange them, or name their common ancestor")
-    start = _git(home, ["log", "-1", "--format=%H %s", begin.commit], where, "a commit")
+    start = run_git(home, ["log", "-1", "--format=%H %s", begin.commit], where, "a commit")
     return [(commit, subject) for commit, _, subject in (line.partition(" ") for line in (start, *after))]
 
 
@@ -153,8 +158,10 @@ def build_revision(
     remove_tree(target)
     with fill_atomically(target, "a revision") as clone:
         cloned = ["clone", "--quiet", "--shared", "--no-checkout", "--", str(home), str(clone)]
-        _git(home, cloned, "git clone", "a repository that can be cloned")
-        _git(clone, ["checkout", "--quiet", "--detach", revision.commit], f"git checkout {revision.name}", "its files")
+        run_git(home, cloned, "git clone", "a repository that can be cloned")
+        run_git(
+            clone, ["checkout", "--quiet", "--detach", revision.commit], f"git checkout {revision.name}", "its files"
+        )
     if argv:  # where it stays: what is built may hold its path
         _build(argv, target)
     mark.touch()
@@ -194,10 +201,14 @@ def _build(argv: Sequence[str], target: Path) -> None:
         raise HostError(where, f"exit code {done.returncode}", "0", f"try it in {target}; it says:\n{output}")
 
 
-def _git(folder: Path, words: Sequence[str], where: str, expected: str) -> str:
+def run_git(folder: Path, words: Sequence[str], where: str, expected: str, text: str = "") -> str:
+    """Run git in a folder, give it a text to read, and return its output; it asks no question.
+
+    Raises StudyError: git fails, with its first line; HostError: it cannot be started, or does not end.
+    """
     late = (where, f"git took longer than {TIMEOUT_S} s", "an end", "try it by hand")
     absent = ("git", "cannot be started", "git on PATH", "apt install git")
-    done = run_or_refuse(["git", "-C", str(folder), *words], _environ(), TIMEOUT_S, None, late, absent)
+    done = run_or_refuse(["git", "-C", str(folder), *words], _environ(), TIMEOUT_S, None, late, absent, text)
     if done.returncode:
         complaint = (done.stderr.strip() or "no message").splitlines()[0][:200]
         raise StudyError.one(where, f"git says: {complaint}", expected)

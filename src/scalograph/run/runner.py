@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from scalograph.control.apply import find_wrong_masks, read_back
 from scalograph.control.process_cpus import find_wrong_quotas
-from scalograph.protocol.record import CopyEvent, MachineSetting, Record, Values
-from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.protocol.record import CopyEvent, Record, Values
+from scalograph.protocol.record_processes import MachineSetting, ServicesEnded
 from scalograph.run.caller_environment import draw_variables
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES, Echo, Host, Specification
 from scalograph.run.launches import launches
@@ -175,7 +175,12 @@ OTHER_WORK, SHORT_S = 3.0, 2.0
 
 
 class Runner:
-    """Makes the runs of a plan on any host, one after the other."""
+    """Makes the runs of a plan on any host, one after the other.
+
+    `most_limited`: of the runs that succeeded, one under the least quota, in CPUs, and its seconds; None without one.
+    """
+
+    most_limited: tuple[float, Run, float] | None = None
 
     def __init__(
         self, planned: Plan, host: Host, score: Score | None = None, echo: Echo | None = None,
@@ -202,6 +207,9 @@ class Runner:
             spec, record.replace_settings([MachineSetting(**vars(setting)) for setting in held or ()])
         )
         self._try_pipe(spec, record)
+        quota = spec.launches[0].quota_cpus
+        if quota and record.run.status == "ok" and (self.most_limited is None or quota < self.most_limited[0]):
+            self.most_limited = (quota, run, (record.run.wall_ns or 0) / 1e9)
         return drop_times(self._check_requirements(record), self._planned.design.study)
 
     def output_note(self) -> str:
@@ -212,7 +220,7 @@ class Runner:
     def _try_pipe(self, spec: Specification, record: Record) -> None:
         """Make the first short run again with its output in a pipe: some programs stop early if nobody reads it."""
         wall_ns = record.run.wall_ns or 0
-        if not self._tries_pipe or record.run.status != "ok" or spec.capture or spec.echo:
+        if not self._tries_pipe or record.run.status != "ok" or spec.capture or spec.echo or not record.run.cpu_ns:
             return
         self._tries_pipe = False
         if 0 < wall_ns < SHORT_S * 1e9:
@@ -238,6 +246,7 @@ class Runner:
             in_callers_folder=study.workload.cwd == "caller", steps=program.steps, running=program.running,
             reset=study.reset, counted=study.is_counted, keeps_services=study.workload.keep == "block",
             watches_speed=study.watches_speed, echo=self._echo, stdout=study.workload.stdout,
+            given_folder=study.workload.given_folder,
         )  # fmt: skip
 
     def _check_requirements(self, record: Record) -> Record:

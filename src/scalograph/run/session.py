@@ -60,7 +60,7 @@ def run_session(
     planned: Plan, results: Results, instrument: Instrument, probe: str, progress: ProgressFactory,
     accepted: Sequence[str] | None, gate: Gate | None = None, machine: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[tuple[str, str]] = (), service_ends: ServiceEnds = no_service_ends,
-    output_note: Callable[[], str] = str,
+    output_note: Callable[[], str] = str, last_note: Callable[[], str] = str,
 ) -> Session:  # fmt: skip
     """Start or resume a study, and keep every finished run.
 
@@ -76,6 +76,7 @@ def run_session(
         notes: texts for people, each with its subject.
         service_ends: returns how services ended that stayed up over runs.
         output_note: returns, once, what the output of a program does to its work; else an empty text.
+        last_note: returns, when all runs are made, what the program believes to have; else an empty text.
 
     Raises StudyError or HostError: study or machine differ from the journal's, or the host refuses.
     """
@@ -86,8 +87,7 @@ def run_session(
         differences = _find_differences(planned, planner, began, event, accepted)
         first = ("resume", _resume_event(event, began, differences, accepted))
         notes = [*notes, *_boot_note(began["machine"], event["machine"])]
-        # Read twice rather than held: a journal may be larger than the memory.
-        n_before = replay(planner, journal.read(results.journal), judging)
+        n_before = replay(planner, journal.read(results.journal), judging)  # twice: a journal may exceed the memory
         spent = seconds_per_block(journal.read(results.journal))
     protocol = planned.design.study.protocol
     budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, planned.runs.block_size)
@@ -96,7 +96,7 @@ def run_session(
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
         with progress(n_before, sum(spent.values()), planner) as shown:
-            loop = RunContext(instrument, book, shown, judging, service_ends, output_note)
+            loop = RunContext(instrument, book, shown, judging, service_ends, output_note, last_note)
             for text, about in (*notes, (sharing_note(planned) if accepted is None else None, "driver")):
                 write_note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")

@@ -125,7 +125,7 @@ def check_program(
         yield where, "no program", "a program inside the study's folder, an absolute path, or a name on PATH", ""
     try:
         name = "" if refuse_text(command[0]) else command[0]
-        find_command(name, folder, workload.get("cwd") == "caller", str(where[1]))
+        find_command(name, folder, workload.get("cwd", "scratch") != "scratch", str(where[1]))
     except StudyError as error:
         yield from ((where, problem.found, problem.expected, problem.fix) for problem in error.problems)
 

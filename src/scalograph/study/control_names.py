@@ -51,6 +51,12 @@ CONTROLS: dict[str, ControlRow] = {
     "env:NAME": ControlRow("scalograph.control.jvm:EnvironmentControl"),
     "kernel": ControlRow("scalograph.control.kernel:KernelControl"),
     "boot-options": ControlRow("scalograph.control.kernel:BootOptionsControl"),
+    "cluster:NAME": ControlRow(
+        "scalograph.control.cluster:ClusterControl",
+        "placement",
+        named="nodes|tasks-per-node|cpus-per-task|constraint|partition|launcher",
+        called="one of nodes, tasks-per-node, cpus-per-task, constraint, partition, launcher",
+    ),
     "sysctl:NAME": ControlRow(
         "scalograph.control.sysctl:SysctlControl",
         machine_wide=True,

@@ -69,6 +69,12 @@ def _copies(copies: Any) -> Any:
     return copies
 
 
+def _folder(value: str) -> str:
+    if value not in ("scratch", "caller") and not value.startswith("/"):
+        raise ValueError(f"found {short_repr(value)}, expected 'scratch', 'caller' or an absolute path")
+    return value
+
+
 @dataclass(frozen=True)
 class Refers:
     """Marks a value of the study that names what is declared elsewhere in it; `cross_checks` looks it up.
@@ -92,6 +98,7 @@ class OnlyFor:
 
 
 Text = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_text)]
+WorkingFolder = Annotated[Text, AfterValidator(_folder)]
 Variable = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_variable)]
 Scalar = Annotated[Level, BeforeValidator(_scalar)]  # strict, like all of `Part`: true is no number, "1" is text
 FactorName = Annotated[Name, Refers("factor")]

@@ -28,6 +28,7 @@ from scalograph.study.fields import (
     StudyPart,
     Text,
     Variable,
+    WorkingFolder,
     printed_name,
 )
 from scalograph.study.processes import MAX_COMMANDS, SERVICE, DeclaredProcess
@@ -94,11 +95,16 @@ class WorkloadUse(StudyPart):
     )
     events: bool = False
     copies: Copies = 1
-    cwd: Literal["scratch", "caller"] = "scratch"
+    cwd: WorkingFolder = "scratch"
     keep: Literal["run", "block"] = Field(default="run", exclude_if=lambda kept: kept == "run")
     setup: Argv | None = None
     prepare: Argv | None = None
     cleanup: Argv | None = None
+
+    @property
+    def given_folder(self) -> str | None:
+        """Return the folder of the runs if it is a given one of the machine that makes them."""
+        return self.cwd if self.cwd.startswith("/") else None
 
     @model_validator(mode="after")
     def _one_of(self) -> "WorkloadUse":
@@ -195,6 +201,11 @@ class Protocol(StudyPart):
         default=[], max_length=3, exclude_if=lambda named: not named
     )
     sentinel: bool | None = Field(default=None, exclude_if=lambda asked: asked is None)
+    # On a cluster; a study says so, since its owners do.
+    max_idle: Percent | None = Field(default=None, exclude_if=lambda share: share is None)
+    node_reference_s: Annotated[Duration, Field(le=600)] | None = Field(
+        default=None, alias="node_reference", exclude_if=lambda asked: asked is None
+    )
 
     @model_validator(mode="after")
     def _some_count(self) -> "Protocol":

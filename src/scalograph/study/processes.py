@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
@@ -270,3 +271,16 @@ def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
         text = f'unknown name {{{name}}} in "{item}"'
         raise unknown_name_error("argv", text, name, sorted(values), "or {{ for a brace", "no name at all")
     return values[name]
+
+
+def spell(word: str, levels: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a word with each level of the factors that it names; other names stay.
+
+    >>> spell("{here}/{version}", {"version": ["old", "new"], "n": ["1"]})
+    ['{here}/old', '{here}/new']
+    """
+    spelled = [word]
+    for name in (name for name in levels if f"{{{name}}}" in word):
+        filled = (each.replace(f"{{{name}}}", text) for each in spelled for text in levels[name])
+        spelled = [*islice(filled, 10_000)]
+    return spelled

@@ -130,15 +130,16 @@ class Program:
 
 
 def program(use: WorkloadUse, folder: Path) -> Program:
-    caller = use.cwd == "caller"
+    caller = use.cwd != "scratch"
     folder = Path.cwd() if caller else folder
-    steps = {step: locate_program(argv, folder, caller, step) for step in STEPS if (argv := getattr(use, step))}
+    start = Path(use.given_folder or folder)  # of relative programs
+    steps = {step: locate_program(argv, start, caller, step) for step in STEPS if (argv := getattr(use, step))}
     if use.command is not None:
-        argv = locate_program(use.command, folder, caller)
+        argv = locate_program(use.command, start, caller)
         given = {"python": sys.executable, "here": str(folder)}
         return Program((Process(argv, use.copies),), folder, use.events, given, steps=steps)
     if use.process:
-        return _processes_program(use, folder, caller, steps)
+        return _processes_program(use, folder, start, steps)
     home = find_workload(str(use.use), folder)
     workload = load_workload(home)
     values = _parameters(workload, use.parameters) | {"python": sys.executable, "here": str(home)}
@@ -147,10 +148,11 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     return Program(processes, home, workload.events, values, (Used(workload, home),), steps, (), hash_folder(home))
 
 
-def _processes_program(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
+def _processes_program(use: WorkloadUse, folder: Path, start: Path, steps: Mapping[str, tuple[str, ...]]) -> Program:
+    caller = use.cwd != "scratch"
     fresh = [process for process in use.process if process.pid is None]
     running = tuple((process.name, process.pid) for process in use.process if process.pid is not None)
-    processes = sort_processes(fresh, lambda argv: locate_program(argv, folder, caller, "process"))
+    processes = sort_processes(fresh, lambda argv: locate_program(argv, start, caller, "process"))
     values: dict[str, Any] = {"python": sys.executable, "here": str(folder)}
     declared = {process.name: process for process in use.process}
     used = tuple(_load_used(process, folder) for process in use.process if process.use is not None)

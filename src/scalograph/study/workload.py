@@ -63,7 +63,7 @@ class Fetch(WorkloadPart):
 class Build(WorkloadPart):
     """A build from sources, and downloads for it or beside it; `when` names the levels that need it."""
 
-    tool: Literal["javac", "cc", "cargo"] | None = None
+    tool: Literal["javac", "cc", "mpicc", "cargo"] | None = None
     sources: list[Text] = []
     flags: list[Text] = []
     release: int | None = Field(default=None, ge=8)

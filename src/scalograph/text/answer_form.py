@@ -164,15 +164,6 @@ def _place(located: tuple[Estimate, str], has_interval: bool = False) -> str:
     return named.format(value) + (f" ({100 * e.confidence:g}% CI {within})" if has_interval else "")
 
 
-def chance_text(share: float) -> str:
-    """Format a probability in whole percent; it is never 0 and never 100.
-
-    >>> chance_text(0.97), chance_text(0.002)
-    ('97%', 'less than 1%')
-    """
-    return probability(share).replace(" %", "%")
-
-
 def _times(cells: Estimate | Sequence[Estimate]) -> str:
     """Format one factor with its interval; the least and the largest of several."""
     every = [cells] if isinstance(cells, Estimate) else [*cells]
@@ -303,10 +294,10 @@ KINDS: Mapping[str, Callable[[Any], str]] = {
     "change": lambda ratio: change_text(_single(ratio)),
     "change_ci": lambda ratio: change_interval(_single(ratio)),
     "each_change": _each_change,
-    "chance": chance_text,
+    "chance": probability,
     "place": _place,
     "range": lambda located: _place(located, has_interval=True),
-    "at_most": lambda share: percent_at_most(share).replace(" ", ""),
+    "at_most": percent_at_most,
     "digits": two_digits,
     "signed": lambda share: f"{100 * share:+.2g}%",
 }

@@ -7,7 +7,7 @@ from math import ceil
 
 from scalograph.protocol.findings import Findings, RunsDoc, TableDoc
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, ReasonKind
-from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedPart, Reproduction
+from scalograph.protocol.reproduction import Outcome, ReproducedPart, Reproduction
 from scalograph.text.format import estimate, number
 from scalograph.text.quantities import count_noun
 from scalograph.text.scale import Scale, scale_for
@@ -218,12 +218,11 @@ def reasons(reproduction: Reproduction) -> str:
 
     A claim of several parts counts by the first part that does not hold.
     """
-    kinds = [
-        next((_reason_kind(claim) for claim in study.claims if _is_refuted(claim, number)), "unknown")
-        for study in reproduction.studies
-        for number, came_to in study.outcomes.items()
-        if came_to == "does not hold"
-    ]
+    refuted, kinds = "does not hold", list[str]()
+    for study in reproduction.studies:
+        for claim in (name for name, outcome in study.outcomes.items() if outcome == refuted):
+            first = next((c.decided for c in study.claims if (c.number, c.outcome) == (claim, refuted)), None)
+            kinds.append((first.reason_kind if first else None) or "unknown")
     n = Counter[str](kinds)
     counted = [f"{n[kind]} {text}" for kind, text in _REASONS.items() if n[kind]]
     verb = "does" if len(kinds) == 1 else "do"
@@ -240,14 +239,6 @@ def reason_text(claim: DecidedClaim) -> str:
     if claim.reason_kind is None:
         return ""
     return f"Reason: {_REASONS[claim.reason_kind]}{f': {claim.reason}' if claim.reason else ''}."
-
-
-def _is_refuted(claim: ReproducedClaim, number: str) -> bool:
-    return claim.number == number and claim.outcome == "does not hold"
-
-
-def _reason_kind(claim: ReproducedClaim) -> str:
-    return (claim.decided.reason_kind if claim.decided else None) or "unknown"
 
 
 def circumstances(reproduction: Reproduction) -> str:

@@ -26,6 +26,7 @@ timeout | @include runs ended by the timeout | the other runs are the faster one
 includes runs ended by the timeout
 physics | @have impossible values | do not rely on these
 functional | @include runs in an emulated guest | their times are excluded | | functional, not timing
+one machine | @include runs whose nodes are one machine | these show function, not timing | | functional, not timing
 unverified | @include runs not checked for interference | their times may be too long | @doctor | {unverified} of \
 {runs} runs not checked for interference
 unverified rate | @include runs not checked for interference | their rates may be too low
@@ -113,6 +114,7 @@ wrong answers | Wrong answers: {share:at_most} in the worst configuration[[; the
 
 output decides | Its output decides its work: {piped} with its output in a pipe, {null} without (to measure that: \
 --stdout pipe)
+believes | {runtime} sees {n} CPUs under a quota of {quota}; {effect}
 busy start | CPU busy at the start of block {block}[[ after waiting {waited}]] ({seen})
 waited | Block {block} started on a quiet machine after waiting {waited}
 block invalid | Block {block} unusable: {n} of {of} runs have impossible values; not repeated
@@ -135,9 +137,10 @@ settings restored | Machine settings were changed for {n:runs}, then restored an
 """
 
 
-def output_notes(warnings: Iterable[str]) -> list[str]:
-    """Return the warnings that the output of a program decides its work."""
-    return [f"{text}." for text in warnings if text.startswith(CATALOG["output decides"].what.partition(":")[0])]
+def noted_sentences(warnings: Iterable[str]) -> list[str]:
+    """Return the warnings about the program itself: its output decides its work, or it believes in other CPUs."""
+    marks = CATALOG["output decides"].what.partition(":")[0], _BELIEVES
+    return [f"{text}." for text in warnings if any(mark in text for mark in marks)]
 
 
 class WarningForm(NamedTuple):
@@ -158,6 +161,7 @@ def _parse_table() -> dict[str, WarningForm]:
 
 
 CATALOG = _parse_table()
+_BELIEVES = " CPUs under a quota of "
 
 # What disturbed a run, and why runs are excluded that only one of them disturbed.
 NAMES = {"neighbor": "other processes", "steal": "CPU steal", "observer": "the probe"}

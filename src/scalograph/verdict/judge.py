@@ -87,20 +87,17 @@ def _find_excess_cpu_time(run: RunFigures, cpus: int) -> Cause | None:
     # Until the last process of the tree had ended: what a survivor used belongs to the whole time that it had.
     capacity = max(run.wall_ns or 0, run.tree_wall_ns or 0) * cpus
     if run.cpu_ns is not None and run.cpu_ns > PLAY * capacity + 2 * TICK_NS:
-        text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds{_unseen(run)}"
+        unseen = ": it left its CPUs, or a counter is wrong" if run.outside_ns is None else ""
+        text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds{unseen}"
         return Cause("CPU time", run.cpu_ns / capacity if capacity else None, "of capacity", text)
     return None
-
-
-def _unseen(run: RunFigures) -> str:
-    return ": it left its CPUs, or a counter is wrong" if run.outside_ns is None else ""
 
 
 def _find_early_copies(copies: Sequence[CopyEvent]) -> Cause | None:
     """Find copies that finished sooner than their CPU time allows; report the first and count the others."""
     early = [copy for copy in copies if _excess(copy) > 0]
     if early:
-        first, cpus = early[0], _n_cpus(early[0])
+        first, cpus = early[0], len(early[0].in_force.cpus) if early[0].in_force else 0
         used, lasted = _cpu_time(first) / 1e9, ((first.end_ns or 0) - (first.start_ns or 0)) / 1e9
         many = f" (and {len(early) - 1} other copies)" if len(early) > 1 else ""
         text = f"copy {first.copy_index} ended after {lasted:.3g} s on {cpus} CPUs, with {used:.3g} s of CPU time{many}"
@@ -110,10 +107,6 @@ def _find_early_copies(copies: Sequence[CopyEvent]) -> Cause | None:
 
 def _cpu_time(copy: CopyEvent) -> int:
     return (copy.user_ns or 0) + (copy.system_ns or 0)
-
-
-def _n_cpus(copy: CopyEvent) -> int:
-    return len(copy.in_force.cpus) if copy.in_force else 0
 
 
 def _excess(copy: CopyEvent) -> float:
@@ -148,6 +141,17 @@ def _find_overlong_times(run: RunFigures) -> Iterator[Cause]:
         lasted = getattr(run, name)
         if lasted is not None and lasted > most:
             yield Cause("stall", None, "", f"{name} is {lasted / 1e9:.3g} s of a run of {wall / 1e9:.3g} s")
+
+
+def _find_unwatched(record: Record) -> Cause | None:
+    """Return why nothing could be measured of a run: an emulated guest, or nodes of a cluster."""
+    if record.guest and not record.guest.has_times:
+        return Cause("functional", None, "", FUNCTIONAL)
+    if record.job is None:
+        return None
+    if record.job.n_machines is not None and record.job.n_machines < record.job.n_nodes:
+        return Cause("one machine", None, "", "nodes of its job are one machine: functional, not timing")
+    return Cause("nodes", None, "", "its nodes were not watched")
 
 
 # Of these, less than the share of a run's time below which nothing is blamed is never a cause.
@@ -251,8 +255,8 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
         return _judge_machines(record, asked)
     if asked and is_surely_clean(record, asked.iterations):
         return _CLEAN
-    if record.guest and not record.guest.has_times:
-        return Judgment("unverified", [Cause("functional", None, "", FUNCTIONAL)])
+    if unwatched := _find_unwatched(record):
+        return Judgment("unverified", [unwatched])
     if asked and (wrong := _iteration_error(record, asked)):
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
     if away := find_cpu_escape(record) or find_quota_escape(record):
@@ -273,9 +277,8 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("unverified", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
     plain = _judge_by_busy_time(marked) if lacks_records(run) else Judgment("clean")
-    if plain.verdict == "clean" and (unclear := _possible_disturbances(marked)):
-        return Judgment("unverified", unclear)
-    return plain
+    unclear = _possible_disturbances(marked) if plain.verdict == "clean" else []
+    return Judgment("unverified", unclear) if unclear else plain
 
 
 # From the worst.

@@ -78,7 +78,7 @@ def undisturbed_run(record: Record) -> Ends | None:
 def undisturbed_windows(record: Record) -> list[Ends] | None:
     """Return the undisturbed time of each iteration, over all copies; None if the record does not give it."""
     parts, run = record.iterations, record.run
-    if parts and parts[0].low_ns is None:
+    if any(part.low_ns is None or part.high_ns is None or part.sleep_ns is None for part in parts):
         return None
     steal = _correctable_steal(record)
     if steal is None or not parts or not run.wall_ns:
@@ -86,9 +86,7 @@ def undisturbed_windows(record: Record) -> list[Ends] | None:
     share, n = steal.most_ns / run.wall_ns, n_cpus(record)
     by_index: dict[int, list[tuple[float, float, float]]] = {}
     for part in parts:
-        if part.low_ns is None or part.high_ns is None or part.sleep_ns is None:
-            return None
-        bounds = zip(part.low_ns, part.high_ns, part.sleep_ns, strict=True)
+        bounds = zip(part.low_ns or (), part.high_ns or (), part.sleep_ns or (), strict=True)
         times = zip(part.index, part.start_ns, part.end_ns, part.cpu_ns, bounds, strict=True)
         for index, start, end, cpu, (low, high, asleep) in times:
             wall = end - start

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from scalograph.cli.many_results.result_summaries import read_summaries
 from scalograph.cli.watch_command import parse_since
 from scalograph.errors import Exit, StudyError
 from scalograph.exchange.compare.summarize import summarize
-from scalograph.protocol.result_summary import NAME, read_index
+from scalograph.protocol.result_summary import NAME, ResultSummary, decode_note, encode_note, read_index
+from scalograph.run.commit_notes import REF
 from tests.golden.command import scalograph
 from tests.kit.findings import ONE_FACTOR, findings_of, runs_of, write_journal
 from tests.kit.records import recorded
@@ -120,3 +122,95 @@ def test_a_summary_has_the_coefficients_of_all_curves(tmp_path: Path) -> None:
     assert summary.coefficients["sigma"] == pytest.approx(0.1, abs=0.03)
     assert summary.coefficients["kappa"] == pytest.approx(0.004, abs=0.002)
     assert summary.coefficients["peak"] == pytest.approx(15, abs=4)
+
+
+AUTHOR = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a"}
+
+
+def git(home: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", home, *words], env={**os.environ, **AUTHOR}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def noted(folder: Path, tmp_path: Path) -> Path:
+    """A repository of two commits, without an author, whose notes hold the results before the change and after it."""
+    git(tmp_path, "init", "-q", "-b", "main", "repository")
+    for name in ("before", "after"):
+        git(tmp_path / "repository", "commit", "-q", "--allow-empty", "-m", name)
+        (tmp_path / name).mkdir()
+    for i, result in enumerate(sorted(folder.iterdir(), key=lambda path: path.name.startswith(COMMIT))):
+        day = json.loads((result / "first" / "findings.json").read_text())["runs"]["started"][8:10]
+        result.rename(tmp_path / ("before" if int(day) < 9 else "after") / f"result{i}")
+    words = ["--as", "notes", "--to", "repository", "--link", "https://example.org/1?a&b"]
+    for name, revision in (("before", "HEAD~1"), ("after", "HEAD")):
+        done = scalograph(["export", name, *words, "--commit", revision], tmp_path)
+        assert done.code == Exit.DONE and f"push origin {REF}" in done.printed
+    return tmp_path / "repository"
+
+
+def test_results_noted_on_commits_are_watched_like_those_of_a_folder(noted: Path) -> None:
+    words = ["watch", "--notes", "repository", "--since", "2026-01-08", "--json"]
+    done = scalograph(words, noted.parent)
+    document = json.loads(done.printed)
+    ((change,), points) = document["series"][0]["changes"], document["series"][0]["points"]
+    assert done.code == Exit.SLOWER and (change["at"], len(points)) == (8, 12)
+    assert change["commit"] == git(noted, "rev-parse", "HEAD")
+    again = ["export", "after", "--as", "notes", "--to", "repository"]
+    assert "4 results" in scalograph(again, noted.parent).printed
+    both = ["watch", "after", *words[1:]]
+    assert json.loads(scalograph(both, noted.parent).printed)["n_results"] == 12, "a result counts once"
+    assert git(noted, "status", "--porcelain") == "" and git(noted, "log", "--format=%s") == "after\nbefore"
+
+
+def test_a_site_of_notes_leads_to_the_page_of_each_job(noted: Path) -> None:
+    done = scalograph(["site", "--notes", "repository", "--to", "public"], noted.parent)
+    page = (noted.parent / "public" / "hello.html").read_text()
+    assert done.code == Exit.DONE and page.count('href="https://example.org/1?a&amp;b"') >= 12
+    assert not (noted.parent / "public" / "results").exists()
+
+
+def test_a_note_of_anybody_is_data(noted: Path) -> None:
+    good = git(noted, "notes", f"--ref={REF}", "show", "HEAD").splitlines()[0]
+    changes = {'"https': '"javascript', '"verdict":"': '"verdict":"x', '"logs":[': '"logs":[1e999,',
+               '"protocol":1': '"protocol":2', '"study":"hello"': '"study":""'}  # fmt: skip
+    lines = [good.replace("verdict", "v"), *(good.replace(old, new) for old, new in changes.items() if old in good)]
+    lines += ["[" * 9999, "{}", "\x1b[2J", "commit 0123"]
+    git(noted, "notes", f"--ref={REF}", "add", "-f", "-m", "\n".join(lines), "HEAD")
+    done = scalograph(["watch", "--notes", "repository", "--table", "left-out"], noted.parent)
+    assert "Traceback" not in done.printed and "\x1b" not in done.printed and "protocol 2, expected 1" in done.printed
+    assert done.printed.count("note on") >= 6
+
+
+def test_a_line_of_a_note_is_what_was_written() -> None:
+    summary = ResultSummary(folder="a", study="first", names=("n=1", "n=2"), logs=(0.5, -1.5), coefficients={"knee": 4})
+    line = encode_note(summary, "")
+    assert "\n" not in line and decode_note(line) == ResultSummary(
+        folder="", study="first", names=("n=1", "n=2"), logs=(0.5, -1.5), coefficients={"knee": 4}, link=""
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [(["watch"], "RESULTS: no results"), (["watch", "--notes", "absent"], "git says"),
+     (["watch", "--notes", "bare"], f"no notes in {REF}"),
+     (["export", "results/day01", "--as", "notes", "--to", "bare"], 'revision "HEAD"'),
+     (["export", "results", "--as", "notes", "--to", "bare", "--link", "javascript:1"], "--link javascript:1")],
+)  # fmt: skip
+def test_what_cannot_be_noted_or_read_is_one_message(folder: Path, tmp_path: Path, words: list[str], text: str) -> None:
+    git(tmp_path, "init", "-q", "bare")
+    done = scalograph(words, tmp_path)
+    assert done.code == Exit.STUDY and text in done.printed and "Traceback" not in done.printed
+
+
+def test_an_acknowledged_change_alarms_nobody_until_another_one(folder: Path, tmp_path: Path) -> None:
+    words = ["watch", "results", "--since", "2026-01-08"]
+    known = f'[[note]]\ntext = "a safer allocator"\nacknowledged = true\ncommit = "{COMMIT}"\n'
+    (folder / "annotations.toml").write_text(known)
+    done = scalograph(words, tmp_path)
+    assert done.code == Exit.DONE and "1 change, acknowledged" in " ".join(done.printed.split())
+    assert "a safer allocator" in scalograph([*words, "--table", "changes"], tmp_path).printed
+    (folder / "annotations.toml").write_text(known.replace(COMMIT, "1234567"))
+    assert scalograph(words, tmp_path).code == Exit.SLOWER

@@ -17,7 +17,8 @@ from scalograph.control.machine_control import MACHINE_SETTINGS, MachineControl
 from scalograph.control.scheduler import EXT, NEGATIVE_NICE, REAL_TIME
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts, Jvm, KernelPackage
-from scalograph.protocol.record import Guest, MachineSetting, PlacementChange, Record, make_failed_record
+from scalograph.protocol.record import PlacementChange, Record, make_failed_record
+from scalograph.protocol.record_processes import Guest, MachineSetting
 from scalograph.study.control_names import CONTROLS, control_row
 from scalograph.study.load import parse
 from tests.kit import ROOT

@@ -183,7 +183,10 @@ def test_claims_that_should_come_out_alike_and_do_not_are_marked_on_both(
         (tmp_path / part / "study.toml").write_text(f"{declared}\n{text}\n")
         one = decided(tmp_path, FOUR + more)
         shown[part] = samples.small().model_copy(update={"published_claims": [one.model_copy(update={"id": name})]})
-    studies = collect_reproduced_studies(open_catalogue(tmp_path / "published.toml"), shown, {}, {})
+    here = {"n_cpus": 2, "cpu_model": "AMD EPYC"}
+    shown["one"].machine, shown["two"].machine = here, here | {"cpu_model": "Intel Xeon"}
+    studies = collect_reproduced_studies(open_catalogue(tmp_path / "published.toml"), shown, {}, here)
+    assert [claim.machine for study in studies for claim in study.claims] == ["", "2 CPUs, Intel Xeon"]
     marked = {claim.id: claim.contradicts for study in studies for claim in study.claims}
     assert marked == {"P0-1": ["P1-1"] if against else [], "P1-1": ["P0-1"] if against else []}
 

@@ -6,7 +6,8 @@ import pytest
 
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
 from scalograph.profile.level_losses import LevelRuns, compare_levels, rule_out
-from scalograph.profile.perf_trace import Frame, parse_stack
+from scalograph.profile.perf_trace import COMPILED, Frame, parse_stack
+from scalograph.profile.recording import LockWaits
 from scalograph.profile.wait_kinds import LossCause, cpu_cause, wait_cause
 from scalograph.protocol.explanation import MAX_PARTS
 from scalograph.protocol.record import RunFigures
@@ -184,6 +185,7 @@ def test_frames_of_another_width_and_names_of_versions():
         (["folio_wait_bit [k]", "exc_page_fault [k]", "walk prog"], "disk", "walk"),
         (["rwsem_down_read_slowpath [k]", "exc_page_fault [k]", "walk prog"], "page-fault", "walk"),
         (["exit_to_user_mode_loop [k]", "spin prog"], "ready", "spin"),
+        (["wait_for_completion [k]", "__set_cpus_allowed_ptr_locked [k]", "pin prog"], "ready", "pin"),
         (["futex_wait [k]", "pthread_barrier_wait libc.so.6", "step prog"], "barrier", "step"),
         (["futex_wait [k]", "__pthread_clockjoin_ex libc.so.6", "main prog"], "join", "main"),
         (
@@ -354,15 +356,41 @@ def test_waits_of_a_jvm_for_locks_have_the_sites_that_its_recorder_saw():
     assert cause == LossCause("lock", (), "libjvm.so")
     native = LossCause("lock", (Frame("insert", "prog"),))
     budget = CpuBudget(5.0, 5.0, {cause: 4.0, native: 1.0})
-    named = name_java_locks(budget, {("Table", "Table.insert"): 3.0, ("Object", ""): 1.0})
+    named = name_java_locks(budget, LockWaits(monitors={("Table", "Table.insert"): 3.0, ("Object", ""): 1.0}))
     assert {(c.on, c.stack[0].name if c.stack else ""): s for c, s in named.parts.items()} == {
         ("Table", "Table.insert"): 3.0, ("Object", ""): 1.0, ("", "insert"): 1.0
     }  # fmt: skip
-    assert name_java_locks(budget, {}).parts == budget.parts
+    assert name_java_locks(budget, LockWaits(other_s=1.0)).parts == budget.parts
     level = [LevelRuns(n, [each], [1.0]) for n, each in ((1, replace(named, parts={}, capacity_s=1.0)), (2, named))]
     part = compare_levels(*level, 0.95).parts[0]
     assert (part.what, part.on) == ("Table.insert", "Table")
     assert cause_text(part) == "waiting for a lock of Table in Table.insert"
+
+
+PARK = [
+    *LOCK[:2],
+    "pthread_cond_wait (/lib/libc.so.6)",
+    "Parker::park (/jdk/libjvm.so)",
+    "Unsafe_Park (/jdk/libjvm.so)",
+]
+
+
+def test_a_thread_of_java_is_parked_for_a_lock_as_often_as_its_recorder_saw():
+    recording = Recording()
+    recording.add(1, 1.9, "context-switches/period=1/: ", [*PARK, "[unknown] (/tmp/perf-7.map)"])
+    recording.stay(1, 0, 2)
+    recording.stay(2, 0, 20, works="put", cpu=1)
+    recording.wake(2, 20, 1)
+    recording.stay(1, 20, 22)
+    budget = split_capacity(recording.parse(), 2)
+    (parked,) = (cause for cause in budget.parts if cause.on)
+    assert (parked.kind, parked.stack[0].name, round(budget.parts[parked], 3)) == ("serial", "put", 0.018)
+    named = name_java_locks(budget, LockWaits(parked={("Semaphore", "Table.take"): 3.0}, other_s=1.0))
+    assert sum(named.parts.values()) == pytest.approx(sum(budget.parts.values()))
+    lock = LossCause("lock", (Frame("Table.take", COMPILED),), "Semaphore")
+    assert named.parts[lock] == pytest.approx(0.75 * 0.018)
+    assert {cause.on for cause in named.parts} == {"", "Semaphore"}
+    assert shares(name_java_locks(budget, LockWaits()))["serial", "put"] == shares(budget)["serial", "put"]
 
 
 def test_runs_under_one_recording_are_averaged():

@@ -12,6 +12,7 @@ from scalograph.profile.perf_trace import parse_stack
 from scalograph.profile.wait_kinds import ALL, CALLERLESS, NAMELESS, count_defects, cpu_cause, wait_cause
 from scalograph.study.program import Process, Service
 from scalograph.text.explained import defect_sentence
+from tests.kit.perf import Recording
 from tests.kit.processes import write_program
 from tests.kit.records import record
 from tests.kit.refusals import refuses
@@ -59,8 +60,20 @@ def test_each_lack_has_its_remedy():
 def test_the_package_of_a_library_is_asked_of_dpkg(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert package_of("libz.so.1") == ""
-    write_program(tmp_path / "dpkg-query", 'test "$2" = "*/libz.so.1" && echo "zlib1g:amd64: /usr/lib/libz.so.1"')
-    assert (package_of("libz.so.1"), package_of("libno.so"), package_of("prog")) == ("zlib1g", "", "")
+    answers = '"*/libz.so.1") echo "zlib1g:amd64: /usr/lib/libz.so.1";; "*bin/zstd") echo "zstd: /usr/bin/zstd";;'
+    write_program(tmp_path / "dpkg-query", f'case "$2" in {answers} *) exit 1;; esac')
+    modules = ("libz.so.1", "libno.so", "zstd", "prog", "")
+    assert [*map(package_of, modules)] == ["zlib1g", "", "zstd", "", ""]
+
+
+def test_stacks_of_what_a_build_starts_lack_nothing():
+    """A compiler is not what its user builds: its processes are named by what they compile."""
+    recording = Recording()
+    recording.stay(1, 0, 10, pid=5)
+    recording.stay(2, 0, 10, works="[unknown]", pid=6)
+    trace = recording.parse()
+    assert count_defects(trace.stacks())[NAMELESS, "prog"] == 1
+    assert +count_defects(trace.stacks({6: ()})) == Counter({(ALL, ""): 1})
 
 
 def test_rust_and_go_are_named_by_their_own_functions():

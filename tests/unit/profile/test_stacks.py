@@ -18,11 +18,12 @@ from scalograph.profile.recorder import count_tasks
 from scalograph.profile.recording import (
     LOCK_SETTINGS,
     EventCounter,
+    LockWaits,
     parse_events,
     parse_instant,
     parse_stack,
     profile_settings,
-    read_lock_sites,
+    read_lock_waits,
     recorder_options,
     why_unrecordable,
 )
@@ -180,6 +181,40 @@ MONITOR = {
 }  # fmt: skip
 
 
+def park(on: str, seconds: str, *methods: tuple[str, str], **fields: object) -> dict[str, object]:
+    frames = [{"method": {"type": {"name": owner}, "name": name}} for owner, name in methods]
+    time = {"startTime": "2026-11-21T20:00:00Z", "duration": seconds, "parkedClass": on and {"name": on}}
+    return {**time, "stackTrace": {"frames": frames}, **fields}
+
+
+LOCKS = "java/util/concurrent/locks"
+ASKED = (
+    ("jdk/internal/misc/Unsafe", "park"), (f"{LOCKS}/LockSupport", "park"),
+    *((f"{LOCKS}/AbstractQueuedSynchronizer", name) for name in ("acquire", "acquire")),
+    (f"{LOCKS}/ReentrantLock$Sync", "lock"), (f"{LOCKS}/ReentrantLock", "lock"), ("a/Table", "put"), ("a/Main", "run"),
+)  # fmt: skip
+PARKS = [
+    park(f"{LOCKS}/ReentrantLock$NonfairSync", "PT0.5S", *ASKED),
+    park(f"{LOCKS}/ReentrantLock$FairSync", "PT1S", *ASKED, timeout="PT0.9S"),
+    park("java/util/concurrent/Semaphore$NonfairSync", "PT2S", ASKED[0]),
+    park(f"{LOCKS}/AbstractQueuedSynchronizer$ConditionObject", "PT4S", *ASKED[:3]),
+    park("java/util/concurrent/CountDownLatch$Sync", "PT8S", *ASKED[:3], timeout="PT9S"),
+    park("java/util/concurrent/ForkJoinPool", "PT16S", timeout="PT16S"),
+    park("", "PT32S", timeout="PT-2562047788015215H-30M-8S"),
+]
+
+
+def test_parks_for_locks_are_told_from_others_which_a_waker_ended(tmp_path: Path) -> None:
+    events = [{"type": "jdk.ThreadPark", "values": values} for values in PARKS]
+    (tmp_path / "events").write_text(json.dumps({"recording": {"events": events}}))
+    write_program(tmp_path / "jfr", f"cat {tmp_path}/events")
+    jvm = Jvm(name="17", java=str(tmp_path / "java"), release=17, build="17")
+    waits = read_lock_waits([tmp_path / "a.jfr"], jvm, lambda at: True)
+    assert waits == LockWaits(
+        parked={("Semaphore", ""): 2.0, ("ReentrantLock", "a.Table.put"): 1.5}, other_s=4.0 + 8.0 + 32.0
+    )
+
+
 def test_waits_for_monitors_are_summed_by_class_and_method(tmp_path: Path) -> None:
     other = {**MONITOR, "duration": "PT2S", "monitorClass": {"name": "java/lang/Object"}, "stackTrace": None}
     late = {**MONITOR, "startTime": "2026-11-22T20:00:00Z"}
@@ -187,8 +222,8 @@ def test_waits_for_monitors_are_summed_by_class_and_method(tmp_path: Path) -> No
     (tmp_path / "events").write_text(json.dumps({"recording": {"events": events}}))
     write_program(tmp_path / "jfr", f"cat {tmp_path}/events")
     jvm = Jvm(name="17", java=str(tmp_path / "java"), release=17, build="17")
-    sites = read_lock_sites([tmp_path / "a.jfr"], jvm, lambda at: at < parse_instant("2026-11-22T00:00:00Z"))
-    assert sites == {("java.lang.Object", ""): 2.0, ("a.Table", "a.Table.insert"): 1.0}
+    waits = read_lock_waits([tmp_path / "a.jfr"], jvm, lambda at: at < parse_instant("2026-11-22T00:00:00Z"))
+    assert waits == LockWaits(monitors={("java.lang.Object", ""): 2.0, ("a.Table", "a.Table.insert"): 1.0})
 
 
 def test_all_files_of_the_recorder_lie_in_one_folder_whose_name_ends_no_value(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def java(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("cause", ["scales", "monitor", "serial", "gc"])
+@pytest.mark.parametrize("cause", ["scales", "monitor", "lock", "serial", "gc"])
 def test_java_has_causes_of_its_own(java, cause):
     argv = ["java", "-Xmx160m", "-XX:+UseSerialGC", "-cp", java, "Planted", cause, "2", "0.5", "16"]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)

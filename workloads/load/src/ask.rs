@@ -2,6 +2,8 @@
 
 use crate::answer::Answer;
 use crate::options::Target;
+use crate::tls::words;
+use rustls::{ClientConnection, StreamOwned};
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -9,16 +11,50 @@ use std::time::{Duration, Instant};
 /// Bytes of an answer, head and body: one without end is not read to the end of its time.
 const MOST_BYTES: usize = 1 << 20;
 
+/// A connection that blocks, with or without TLS.
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+trait Io: Read + Write {}
+impl<T: Read + Write> Io for T {}
+
+impl Stream {
+    fn new(target: &Target, socket: TcpStream) -> Result<Self> {
+        Ok(match &target.tls {
+            Some(tls) => Stream::Tls(Box::new(tls.stream(socket)?)),
+            None => Stream::Plain(socket),
+        })
+    }
+
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(stream) => &stream.sock,
+        }
+    }
+
+    fn io(&mut self) -> &mut dyn Io {
+        match self {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(stream) => stream.as_mut(),
+        }
+    }
+}
+
 /// Status and first 100 bytes of the body of what is answered to one GET.
 ///
 /// The whole answer is there within `limit` of the call, however slowly it comes, and has at most 1 MiB: else an error.
 pub fn exchange(target: &Target, path: &str, limit: Duration) -> Result<(u16, String)> {
     let until = Instant::now() + limit;
-    let mut stream = TcpStream::connect_timeout(&target.address, limit)?;
-    stream.set_write_timeout(Some(limit))?;
+    let socket = TcpStream::connect_timeout(&target.address, limit)?;
+    socket.set_write_timeout(Some(limit))?;
+    socket.set_read_timeout(Some(limit))?;
+    let mut stream = Stream::new(target, socket)?;
     // In one piece: a service that reads a part of it may take it for another request.
     let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", target.host);
-    stream.write_all(request.as_bytes())?;
+    stream.io().write_all(request.as_bytes()).map_err(|error| late(error, limit))?;
     let mut answer = Answer::new();
     answer.expect(false, b"");
     let (mut buffer, mut n_bytes) = ([0; 4096], 0);
@@ -43,20 +79,20 @@ pub fn exchange(target: &Target, path: &str, limit: Duration) -> Result<(u16, St
 }
 
 /// Waits for the next bytes until a moment, which is the same for all of them.
-fn read(stream: &mut TcpStream, buffer: &mut [u8], until: Instant) -> Result<usize> {
+fn read(stream: &mut Stream, buffer: &mut [u8], until: Instant) -> Result<usize> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return Err(ErrorKind::WouldBlock.into());
     }
-    stream.set_read_timeout(Some(left))?;
-    stream.read(buffer)
+    stream.socket().set_read_timeout(Some(left))?;
+    stream.io().read(buffer)
 }
 
 /// The kernel says of a read that took too long that it would block.
 fn late(error: Error, limit: Duration) -> Error {
     match error.kind() {
         ErrorKind::WouldBlock => Error::new(ErrorKind::TimedOut, format!("no whole answer within {limit:?}")),
-        _ => error,
+        _ => words(&error).map_or(error, Error::other),
     }
 }
 
@@ -79,7 +115,7 @@ mod tests {
                 sleep(pause);
             }
         });
-        let error = exchange(&Target { address, host: address.to_string() }, "/", limit).unwrap_err();
+        let error = exchange(&Target { address, host: address.to_string(), tls: None }, "/", limit).unwrap_err();
         server.join().unwrap();
         (error.kind(), error.to_string())
     }
@@ -98,7 +134,7 @@ mod tests {
             (0..n_tries).map(first).collect::<Vec<_>>()
         });
         for _ in 0..n_tries {
-            let _ = exchange(&Target { address, host: "a".into() }, "/pool", LIMIT);
+            let _ = exchange(&Target { address, host: "a".into(), tls: None }, "/pool", LIMIT);
         }
         let whole = "GET /pool HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
         assert_eq!(server.join().unwrap(), vec![whole; n_tries]);
@@ -108,7 +144,7 @@ mod tests {
     fn who_never_answers_is_told_with_the_limit() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = silent.local_addr().unwrap();
-        let target = Target { address, host: address.to_string() };
+        let target = Target { address, host: address.to_string(), tls: None };
         let error = exchange(&target, "/", LIMIT).unwrap_err();
         assert_eq!((error.kind(), error.to_string()), (ErrorKind::TimedOut, "no whole answer within 100ms".into()));
     }

@@ -17,8 +17,12 @@ const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 /// More of a request is no longer kept.
 const MOST_BYTES: usize = 1 << 22;
 
-/// Requests per second with which the CPUs of so many threads would be used up; None where that cannot be measured.
+/// Requests per second with which the CPUs of so many threads would be used up; None where that cannot be measured, as
+/// over TLS, which the page does not speak.
 pub fn ceiling(options: &Options, n_threads: usize) -> Option<f64> {
+    if options.targets.iter().any(|target| target.tls.is_some()) {
+        return None;
+    }
     let n = options.n_active().min(MOST_CONNECTIONS);
     let page = TcpListener::bind("127.0.0.1:0").ok()?;
     let own = on_page(options, &page, n)?;
@@ -30,7 +34,7 @@ pub fn ceiling(options: &Options, n_threads: usize) -> Option<f64> {
 
 fn on_page(options: &Options, page: &TcpListener, n: usize) -> Option<Options> {
     let address = page.local_addr().ok()?;
-    let targets = vec![Target { host: address.to_string(), address }];
+    let targets = vec![Target { host: address.to_string(), address, tls: None }];
     let own = Options { targets, n_direct: 1, clients: Some(n), warmup: N_REQUESTS, ..options.clone() };
     Some(Options { timeout_ns: SECOND, audit: String::new(), pool: String::new(), ..own })
 }

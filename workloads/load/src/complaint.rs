@@ -1,6 +1,7 @@
 //! The first requests without a right answer, in words.
 
 use crate::mix::Operation;
+use crate::options::Target;
 use crate::slot::Slot;
 use crate::tally::Failure;
 
@@ -36,7 +37,7 @@ impl Complaints {
 /// What was asked, and what came of it: "GET http://127.0.0.1:80/x answered 500, expected 200; body: \"busy\"".
 ///
 /// `detail`: of failures that an answer does not tell by itself.
-pub fn complaint(slot: &Slot, asked: &Operation, host: &str, failure: Failure, detail: &str) -> String {
+pub fn complaint(slot: &Slot, asked: &Operation, target: &Target, failure: Failure, detail: &str) -> String {
     let answer = &slot.answer;
     let came = match failure {
         Failure::Status => format!("answered {}, expected {}", answer.status, asked.status),
@@ -49,15 +50,15 @@ pub fn complaint(slot: &Slot, asked: &Operation, host: &str, failure: Failure, d
         [] => String::new(),
         sample => format!("; body: \"{}\"", sample.escape_ascii()),
     };
-    format!("{} {came}{body}", request(&slot.connection.out, host))
+    format!("{} {came}{body}", request(&slot.connection.out, &target.url()))
 }
 
 /// Method and address of a request, from its own bytes.
-fn request(bytes: &[u8], host: &str) -> String {
+fn request(bytes: &[u8], url: &str) -> String {
     let line = bytes.split(|b| *b == b'\r').next().unwrap_or(bytes);
     let mut words = line.split(|b| *b == b' ').map(String::from_utf8_lossy);
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    format!("{method} http://{host}{path:.200}")
+    format!("{method} {url}{path:.200}")
 }
 
 /// Digits in groups of three: 4,032.
@@ -91,8 +92,8 @@ mod tests {
 
     #[test]
     fn a_request_is_told_by_method_and_address() {
-        assert_eq!(request(b"PUT /a?b=1 HTTP/1.1\r\nHost: h:1\r\n\r\n{}", "h:1"), "PUT http://h:1/a?b=1");
-        assert_eq!(request(b"", "h:1"), " http://h:1");
+        assert_eq!(request(b"PUT /a?b=1 HTTP/1.1\r\nHost: h:1\r\n\r\n{}", "http://h:1"), "PUT http://h:1/a?b=1");
+        assert_eq!(request(b"", "http://h:1"), " http://h:1");
     }
 
     #[test]

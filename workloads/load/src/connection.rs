@@ -1,9 +1,12 @@
 //! One connection that never blocks, registered under the number of its slot.
 
+use crate::options::Target;
 use crate::sys::{Epoll, READABLE, WRITABLE};
+use crate::tls::{read_session, words, write_session, Tls};
+use rustls::ClientConnection;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -12,6 +15,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub struct Connection {
     slot: usize,
     stream: Option<TcpStream>,
+    /// Of a connection over TLS.
+    session: Option<Box<ClientConnection>>,
     connecting: bool,
     /// The request, of which so much has been written.
     pub out: Vec<u8>,
@@ -28,7 +33,7 @@ pub fn told(error: &io::Error) -> String {
              net.ipv4.ip_local_port_range"
                 .into()
         }
-        _ => error.to_string(),
+        _ => words(error).unwrap_or_else(|| error.to_string()),
     }
 }
 
@@ -41,12 +46,21 @@ pub enum Taken {
 
 impl Connection {
     pub fn new(slot: usize) -> Self {
-        Connection { slot, stream: None, connecting: false, out: Vec::new(), written: 0, wants_room: false }
+        Connection {
+            slot,
+            stream: None,
+            session: None,
+            connecting: false,
+            out: Vec::new(),
+            written: 0,
+            wants_room: false,
+        }
     }
 
     /// Connects and waits for it, at most 5 s: before the load begins.
-    pub fn open(&mut self, address: SocketAddr, epoll: &Epoll) -> io::Result<()> {
-        let stream = TcpStream::connect_timeout(&address, CONNECT)?;
+    pub fn open(&mut self, target: &Target, epoll: &Epoll) -> io::Result<()> {
+        let mut stream = TcpStream::connect_timeout(&target.address, CONNECT)?;
+        self.session = target.tls.as_ref().map(|tls| agree(tls, &mut stream)).transpose()?;
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
         epoll.add(stream.as_raw_fd(), self.slot, READABLE)?;
@@ -55,11 +69,12 @@ impl Connection {
     }
 
     /// Begins to connect; what is in `out` is sent once it stands.
-    fn reopen(&mut self, address: SocketAddr, epoll: &Epoll) -> io::Result<()> {
-        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    fn reopen(&mut self, target: &Target, epoll: &Epoll) -> io::Result<()> {
+        self.session = target.tls.as_ref().map(Tls::session).transpose()?;
+        let socket = Socket::new(Domain::for_address(target.address), Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
-        match socket.connect(&address.into()) {
+        match socket.connect(&target.address.into()) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
         }
@@ -75,13 +90,14 @@ impl Connection {
     }
 
     pub fn close(&mut self) {
-        self.stream = None;
+        (self.stream, self.session) = (None, None);
         (self.connecting, self.wants_room) = (false, false);
     }
 
-    /// Whether it stands: connected, and not closed.
+    /// Whether it stands: connected, over TLS agreed, and not closed.
     pub fn is_open(&self) -> bool {
-        self.stream.is_some() && !self.connecting
+        let is_agreed = self.session.as_ref().is_none_or(|session| !session.is_handshaking());
+        self.stream.is_some() && !self.connecting && is_agreed
     }
 
     /// Whether there is something left to write, or it is not connected yet.
@@ -90,10 +106,10 @@ impl Connection {
     }
 
     /// Sends `out`, over a new connection where there is none.
-    pub fn send(&mut self, address: SocketAddr, epoll: &Epoll) -> io::Result<()> {
+    pub fn send(&mut self, target: &Target, epoll: &Epoll) -> io::Result<()> {
         self.written = 0;
         if self.stream.is_none() {
-            return self.reopen(address, epoll);
+            return self.reopen(target, epoll);
         }
         self.flush(epoll)
     }
@@ -109,15 +125,23 @@ impl Connection {
 
     fn flush(&mut self, epoll: &Epoll) -> io::Result<()> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
-        while self.written < self.out.len() {
-            match stream.write(&self.out[self.written..]) {
-                Ok(n) => self.written += n,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+        let wants_room = match &mut self.session {
+            Some(session) => {
+                self.written += session.writer().write(&self.out[self.written..])?;
+                write_session(session, stream)?
             }
-        }
-        let wants_room = self.written < self.out.len();
+            None => {
+                while self.written < self.out.len() {
+                    match stream.write(&self.out[self.written..]) {
+                        Ok(n) => self.written += n,
+                        Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                        Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                self.written < self.out.len()
+            }
+        };
         if wants_room != self.wants_room {
             epoll.change(stream.as_raw_fd(), self.slot, if wants_room { READABLE | WRITABLE } else { READABLE })?;
             self.wants_room = wants_room;
@@ -125,15 +149,37 @@ impl Connection {
         Ok(())
     }
 
-    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Taken> {
+    pub fn read(&mut self, buffer: &mut [u8], epoll: &Epoll) -> io::Result<Taken> {
         let Some(stream) = &mut self.stream else { return Ok(Taken::Nothing) };
-        match stream.read(buffer) {
-            Ok(0) => Ok(Taken::Closed),
-            Ok(n) => Ok(Taken::Bytes(n)),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(Taken::Nothing),
-            Err(error) => Err(error),
-        }
+        let read = match &mut self.session {
+            Some(session) => read_session(session, stream, buffer),
+            None => stream.read(buffer),
+        };
+        // What came may be a part of the agreement, which goes on; of an error this is what the server is told.
+        let answers = self.session.as_ref().is_some_and(|session| session.wants_write());
+        let sent = if answers { self.flush(epoll) } else { Ok(()) };
+        let taken = match read {
+            Ok(0) => Taken::Closed,
+            Ok(n) => Taken::Bytes(n),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Taken::Nothing,
+            Err(error) => return Err(error),
+        };
+        sent.map(|()| taken)
     }
+}
+
+/// Agrees with a server on a session, and waits for it.
+fn agree(tls: &Tls, stream: &mut TcpStream) -> io::Result<Box<ClientConnection>> {
+    stream.set_read_timeout(Some(CONNECT))?;
+    stream.set_write_timeout(Some(CONNECT))?;
+    let mut session = tls.session()?;
+    while session.is_handshaking() {
+        session.complete_io(stream).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => io::Error::new(ErrorKind::TimedOut, format!("no TLS within {CONNECT:?}")),
+            _ => error,
+        })?;
+    }
+    Ok(session)
 }
 
 #[cfg(test)]

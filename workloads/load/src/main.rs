@@ -22,6 +22,7 @@ mod slot;
 mod summary;
 mod sys;
 mod tally;
+mod tls;
 mod worker;
 
 use complaint::Complaints;

@@ -2,6 +2,7 @@
 
 use crate::schedule::Cycle;
 use crate::sys::{MILLISECOND, SECOND};
+use crate::tls::{trust, words, Tls};
 use std::fmt::Display;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::str::FromStr;
@@ -23,6 +24,21 @@ pub struct Target {
     /// As it was written: what the Host header says.
     pub host: String,
     pub address: SocketAddr,
+    /// None: it is asked without TLS.
+    pub tls: Option<Tls>,
+}
+
+impl Target {
+    /// How it is named beside an error: what is wrong with a certificate is so at any port.
+    pub fn name(&self, error: &std::io::Error) -> &str {
+        let name = self.host.rsplit_once(':').filter(|_| words(error).is_some());
+        name.map_or(&self.host, |(name, _)| name)
+    }
+
+    /// What its addresses begin with.
+    pub fn url(&self) -> String {
+        format!("{}://{}", if self.tls.is_some() { "https" } else { "http" }, self.host)
+    }
 }
 
 #[derive(Clone)]
@@ -58,7 +74,7 @@ pub struct Options {
     pub pool: String,
 }
 
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 29] = [
     "targets",
     "through",
     "path",
@@ -83,6 +99,8 @@ const NAMES: [&str; 27] = [
     "contains",
     "timeout_ms",
     "remote",
+    "tls",
+    "ca",
     "audit",
     "pool",
     "help",
@@ -104,6 +122,16 @@ impl Options {
         let through = given.text("through", "");
         if !through.is_empty() {
             all.extend(targets("through", through, remote)?);
+        }
+        let tls = given.choice("tls", &["no", "yes", "insecure"])?;
+        if tls != "no" {
+            let config = trust(tls == "insecure", given.text("ca", "")).map_err(Refusal)?;
+            for target in &mut all {
+                let Some(tls) = Tls::new(&config, &target.host) else {
+                    return refuse(format!("{}: no certificate can have this name", target.host));
+                };
+                target.tls = Some(tls);
+            }
         }
         let clients = given.number("clients", 1, 1..=100_000)?;
         let seconds = |name, default, low| -> Result<u64, Refusal> {
@@ -227,7 +255,7 @@ fn targets(name: &str, text: &str, remote: bool) -> Result<Vec<Target>, Refusal>
         if !remote && !address.ip().is_loopback() {
             return refuse(format!("{name}: {host} is another machine; remote=yes allows that"));
         }
-        found.push(Target { host: host.into(), address });
+        found.push(Target { host: host.into(), address, tls: None });
     }
     Ok(found)
 }

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Ended};
 use crate::connection::{told, Connection};
 use crate::mix::Operation;
-use crate::options::{refuse, Options, Refusal, Target};
+use crate::options::{refuse, Options, Refusal};
 use crate::sys::Epoll;
 use crate::tally::Failure;
 
@@ -33,10 +33,10 @@ impl Slot {
     pub fn turn_to(&mut self, target: usize, options: &Options, epoll: &Epoll) -> Result<(), Refusal> {
         self.target = target;
         self.connection.close();
-        let Target { host, address } = &options.targets[target];
+        let target = &options.targets[target];
         self.connection
-            .open(*address, epoll)
-            .or_else(|error| refuse(format!("no connection to {host}: {}", told(&error))))
+            .open(target, epoll)
+            .or_else(|error| refuse(format!("no connection to {}: {}", target.name(&error), told(&error))))
     }
 
     /// Why an answer that came to its end is not right.

@@ -15,6 +15,7 @@ from scalograph.cli.pipeline import machine_lock
 from scalograph.cli.sweep_options import VERSION, SweepOptions
 from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedRevisions
+from scalograph.run.hosts.host_names import is_elsewhere
 from scalograph.run.revisions import (
     Revision,
     build_revisions,
@@ -71,6 +72,7 @@ def insert_build_folders(
 
     Its factor `version` has their names; `build` is empty where there is nothing to build.
     """
+    _refuse_elsewhere(options)
     argv = split("--build", build, options.shell) if build.strip() else ()
     with machine_lock(seconds_of("--wait-lock", options.wait_lock)):  # it would disturb what is measured meanwhile
         home = build_revisions(find_repository(Path()), every, argv, say)
@@ -78,8 +80,15 @@ def insert_build_folders(
     return _insert_folder(study, home)
 
 
+def _refuse_elsewhere(options: CommandOptions) -> None:
+    if is_elsewhere(options.host):
+        fix = "build there, and compare the builds by their paths"
+        raise StudyError.one("--host", "revisions are built here, and do not travel", "", fix)
+
+
 def insert_searched_revisions(study: CommandStudy, asked: AskedRevisions, options: SearchOptions) -> CommandStudy:
     """Return the study of all commits between two; a step before each run builds its commit, once."""
+    _refuse_elsewhere(options)
     require_placeholder(study.command, "find commit --good v1 --bad main --build make -- {version}/prog")
     argv, home = split("--build", asked.build, options.shell) if asked.build.strip() else (), find_repository(Path())
     every = list_subjects(home, asked.good, asked.bad)

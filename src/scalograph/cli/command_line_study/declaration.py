@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
@@ -11,7 +11,7 @@ from scalograph.questions.registry import is_search
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.study.scalars import Level, format_value
 
-LIMITS = ("quota", "memory", "placement")
+LIMITS = ("quota", "memory", "placement", "nodes", "tasks-per-node", "cpus-per-task", "launcher")
 # What is read of every command: response, where it is read where it is the first and where it is not, unit, direction,
 # title.
 OWN = (
@@ -55,6 +55,7 @@ class CommandStudy:
     env_all: bool = False
     input: str = ""
     stdout: str | None = None
+    cwd: str = "caller"
     events: bool = False
     ok_exits: tuple[int, ...] = (0,)
     protocol: dict[str, str | int | list[str]] = field(default_factory=dict)
@@ -170,7 +171,7 @@ def study_name(command: Sequence[str], asked: str = "measure") -> str:
 def map_error(error: ScalographError, map_problem: Callable[[Problem], Problem] | None = None) -> ScalographError:
     """Map errors in the generated study, or of this host, to the options that caused them."""
     problems = list(map(map_problem or _map_problem, error.problems))
-    return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
+    return HostError.join_problems(problems) if isinstance(error, HostError) else StudyError(problems)
 
 
 def quote(text: str) -> str:
@@ -185,7 +186,7 @@ def quote(text: str) -> str:
 def _workload(study: CommandStudy) -> list[str]:
     keys = {
         "command": study.command,
-        "cwd": "caller",
+        "cwd": study.cwd,
         "copies": "{copies}" if "copies" in study.asked.levels else study.copies if study.copies != 1 else None,
         **study.steps,
         "env_all": study.env_all or None,

@@ -17,6 +17,7 @@ from scalograph.cli.command_line_study.declaration import (
 from scalograph.cli.command_line_study.option_texts import (
     CPU_QUOTA,
     MEMORY_LIMIT,
+    folder_text,
     limit_factors,
     limit_keys,
     split,
@@ -36,7 +37,20 @@ from scalograph.text.units import parse_duration, parse_percent
 # The workloads of our own driver, and of the others.
 OWN, OTHERS = "load", "http-drivers"
 # What our own driver alone can do.
-_OWN_OPTIONS = ("cycle", "down", "status", "contains", "pool", "post", "body", "header", "mix", "arrivals")
+_OWN_OPTIONS = (
+    "cycle",
+    "down",
+    "status",
+    "contains",
+    "pool",
+    "post",
+    "body",
+    "header",
+    "mix",
+    "arrivals",
+    "insecure",
+    "ca",
+)
 _FIX = "leave it out, or use --driver load"
 # What --mix takes the place of, and the longest body that a study holds.
 _OF_ONE_REQUEST = ("post", "body", "header", "contains")
@@ -124,9 +138,10 @@ _TITLES = {
 }  # fmt: skip
 # Of the server alone: keys of its process, which the factors of the same names fill.
 _PROCESS_LIMITS = (CPU_QUOTA, MEMORY_LIMIT)
-_URL = re.compile(r"http://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
+_URL = re.compile(r"(https?)://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
 _LOOPBACK = re.compile(HOST)
-_EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} for PORT"
+_EXPECTED = "http://127.0.0.1:PORT/PATH or https://..., or {port} for PORT"
+_PORTS = {"http": "80", "https": "443"}
 # Response, where it is read, unit, direction, title.
 _RESPONSES = (
     ("rate", "value.rate", "1/s", "higher", "requests"),
@@ -162,7 +177,7 @@ def load_study(options: LoadOptions) -> str:
         raise StudyError.one("", f"{beside} starts a server, and --pid names a running one", "", "leave one out")
     if options.keep and not options.serve:
         raise StudyError.one("--keep", "there is no server to keep running", "", "add --serve COMMAND, or leave it out")
-    host, port, path = _address(options)
+    scheme, host, port, path = _address(options)
     factors = _factors(options)
     driver, parameters = driver_use(options, factors)
     # All copies answer at the address that `ready` names; without copies there is one, whatever `ready` is.
@@ -182,7 +197,7 @@ def load_study(options: LoadOptions) -> str:
         "work": "total",
         "seed": 1,
     }
-    sent = {"targets": target, "path": escape_braces(path), **parameters}
+    sent = {"targets": target, "path": escape_braces(path), **_tls(options, scheme), **parameters}
     protocol = {key: getattr(options, key) for key in ("runs", "max_reruns", "budget", "timeout")}
     if limits:
         del protocol["runs"]
@@ -219,8 +234,8 @@ def _server_option(options: LoadOptions) -> str:
     return next(given, "")
 
 
-def _address(options: LoadOptions) -> tuple[str, str, str]:
-    """Return host, port and path of --get."""
+def _address(options: LoadOptions) -> tuple[str, str, str, str]:
+    """Return scheme, host, port and path of --get."""
     if (options.get is None) == (options.post is None):
         given = "both are given" if options.get else "neither is given"
         raise StudyError.one("", f"--get and --post: {given}", "", "give one of them: --get http://127.0.0.1:{port}/")
@@ -228,7 +243,8 @@ def _address(options: LoadOptions) -> tuple[str, str, str]:
     match = _URL.fullmatch(asked)
     if match is None:
         raise StudyError.one("--post" if options.post else "--get", f"{asked[:80]!r}", _EXPECTED)
-    host, port, path = match[1], match[2] or "80", match[3] or "/"
+    scheme, host, path = match[1], match[2], match[4] or "/"
+    port = match[3] or _PORTS[scheme]
     if port == "{port}" and not options.serve:
         raise StudyError.one("--get", "no server fills {port}", "", "add --serve COMMAND, or write a number")
     if port != "{port}" and not 1 <= int(port) <= 65_535:
@@ -236,7 +252,24 @@ def _address(options: LoadOptions) -> tuple[str, str, str]:
     if not _LOOPBACK.fullmatch(host) and (options.serve or not options.remote):
         fix = "leave out --serve, or use 127.0.0.1" if options.serve else "add --remote if that machine may be loaded"
         raise StudyError.one("--get", f"{host} is another machine", "", fix)
-    return host, port, path
+    return scheme, host, port, path
+
+
+def _tls(options: LoadOptions, scheme: str) -> dict[str, str]:
+    """Return the parameters of TLS. Raises StudyError for options that have nothing to do."""
+    given = next((name for name in ("insecure", "ca") if getattr(options, name)), "")
+    if scheme == "http":
+        if given:
+            raise StudyError.one(f"--{given}", "the URL is not https", "", "use an https:// URL, or leave it out")
+        return {}
+    if options.driver != OWN:
+        raise StudyError.one("--driver", f"{options.driver} is run without TLS here", "", "use --driver load")
+    if options.insecure and options.ca:
+        raise StudyError.one("", "--insecure and --ca exclude each other", "", "leave one out")
+    if options.ca and not options.ca.is_file():
+        raise StudyError.one("--ca", f'"{options.ca}" is no file', "a file of certificates (PEM)")
+    ca = {"ca": escape_braces(str(options.ca.absolute()))} if options.ca else {}
+    return {"tls": "insecure" if options.insecure else "yes", **ca}
 
 
 def _factors(options: LoadOptions) -> dict[str, str]:
@@ -268,7 +301,9 @@ def _ready(text: str) -> dict[str, str | int]:
 
 def _server(options: LoadOptions, serve: Sequence[str], address: str, factors: Mapping[str, str]) -> Iterator[str]:
     keep = "block" if options.keep else None
-    yield from toml_table("[workload]", {"cwd": "caller", "keep": keep, "env": quote_keys(variables(options.env))})
+    yield from toml_table(
+        "[workload]", {"cwd": folder_text(options.cwd), "keep": keep, "env": quote_keys(variables(options.env))}
+    )
     server = {"name": SERVER, "role": "service"}
     if serve:
         host, _, port = address.rpartition(":")

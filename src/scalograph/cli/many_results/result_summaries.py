@@ -2,15 +2,29 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from scalograph.cli.many_results.results_index import find_results
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.exchange.compare.summarize import summarize
 from scalograph.protocol import journal
-from scalograph.protocol.result_summary import NAME, ResultSummary, Stamp, is_foreign, read_index, write_index
+from scalograph.protocol.result_summary import (
+    NAME,
+    ResultSummary,
+    Stamp,
+    decode_note,
+    encode_note,
+    is_foreign,
+    read_index,
+    write_index,
+)
 from scalograph.protocol.results import Results, is_writable
+from scalograph.run.commit_notes import read_commit_notes, write_commit_note
 from scalograph.text.escape import escape_controls, is_text
 from scalograph.text.quantities import count_noun
 
@@ -50,6 +64,51 @@ def read_summaries(root: Path) -> tuple[list[ResultSummary], list[str]]:
     if every != before and folders != [root] and is_writable(root):
         left_out += _keep(file, every)
     return [summary for _, summary in every.values()], [*map(escape_controls, left_out)]
+
+
+def read_note_summaries(home: Path) -> tuple[list[ResultSummary], list[str]]:
+    """Return the summaries that notes on the commits of a repository hold, and which lines are none.
+
+    Raises StudyError: there are none, or git refuses; HostError: git cannot be started.
+    """
+    lines, left_out = read_commit_notes(home)
+    every = list[ResultSummary]()
+    for number, (commit, line) in enumerate(lines):
+        try:
+            every.append(replace(decode_note(line), folder=f"{commit[:10]}/{number}", commit=commit))
+        except (ValueError, RecursionError) as error:
+            left_out.append(f"note on {commit[:10]}: {str(error)[:200]}")
+    return every, [*map(escape_controls, left_out)]
+
+
+def keep_notes(source: Path, home: Path, revision: str | None, link: str) -> tuple[int, str]:
+    """Note the summaries of a result, or of all below a folder, on a commit; replace those of the same start.
+
+    The commit is `revision`, else the one that the folder of a result names, else HEAD. Returns the number of notes and
+    the commits. Raises StudyError: no result, or git refuses; HostError: git cannot be started.
+    """
+    summaries, left_out = read_summaries(source)
+    by_commit: dict[str, list[ResultSummary]] = {}
+    for summary in (each for each in summaries if not each.unread):
+        by_commit.setdefault(revision or summary.commit or "HEAD", []).append(summary)
+    if not by_commit:
+        raise StudyError.one(str(source), f"no result that can be read ({'; '.join(left_out)[:200]})", "")
+    commits = [
+        write_commit_note(home, name, [encode_note(each, link) for each in group], partial(_is_among, group))
+        for name, group in by_commit.items()
+    ]
+    return sum(map(len, by_commit.values())), ", ".join(commit[:10] for commit in commits)
+
+
+def _is_among(group: Sequence[ResultSummary], line: str) -> bool:
+    with suppress(ValueError, RecursionError):
+        return identity(decode_note(line)) in map(identity, group)
+    return False
+
+
+def identity(summary: ResultSummary) -> tuple[str, str, str]:
+    """Return what tells a result from others, wherever it is kept: study, start, machine."""
+    return summary.study, summary.started, summary.machine
 
 
 def _keep(file: Path, every: dict[str, tuple[Stamp, ResultSummary]]) -> list[str]:

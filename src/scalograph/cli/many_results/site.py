@@ -74,10 +74,16 @@ def write_site(
 def _write_reports(
     root: Path, to: Path, history: StudyHistory, n_reports: int, lost: list[str]
 ) -> Iterator[tuple[str, str]]:
-    """Copy reports that are missing or old, make those that results lack, and yield folder and address of each."""
+    """Copy reports that are missing or old, make those that results lack, and yield folder and address of each.
+
+    Of a result that left a note the address is the one in it.
+    """
     from scalograph.cli.analyze_steps import report
 
     for summary in history.results[:n_reports]:
+        if summary.link is not None:
+            yield from [(summary.folder, summary.link)] * bool(summary.link)
+            continue
         source, target = Results(root / summary.folder), to / "results" / summary.folder / "report.html"
         try:
             if not _is_newer(target, source):

@@ -108,7 +108,7 @@ def _run(reproduction: ReproductionRun, declared: Declared, folder: Path, label:
         declared = override_protocol(declared, f"{left + spent:.0f}s")
     consent = reproduction.consent.restrict_to(declared.study)
     accepted = [MORE_RUNS] if begun else None
-    start = StudyStart(folder=folder, accepted=accepted, label=label, consent=consent)
+    start = StudyStart(folder=folder, accepted=accepted, label=label, consent=consent, host=reproduction.host)
     session = run_declared(declared, start)
     if session.reason == "interrupted":
         raise make_interrupt(session.signal)
@@ -116,12 +116,14 @@ def _run(reproduction: ReproductionRun, declared: Declared, folder: Path, label:
 
 def _profile(reproduction: ReproductionRun, declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
     """Record the profile where it is missing; a failure is only printed."""
+    from scalograph.cli.explaining import refuse_recording
     from scalograph.cli.profile_command import LEAST_S, keep_profile
     from scalograph.profile.values import FILE
 
     if (folder / FILE).exists():
         return
     try:
+        refuse_recording(reproduction.host)
         say(f"{label}: {declared.study.name}: its profile")
         consent = reproduction.consent.restrict_to(declared.study)
         keep_profile(results.locate_results(folder), declared.file, where, LEAST_S, consent=consent)

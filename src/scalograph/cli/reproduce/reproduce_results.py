@@ -14,6 +14,7 @@ from scalograph.findings.published.reproduced_studies import OtherMachine, colle
 from scalograph.protocol import journal, results, saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import ReproducedPart, Reproduction
+from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.catalogue import OpenedCatalogue
 from scalograph.study.declare import Declared, claims_of
 from scalograph.study.published_claim import factors_of
@@ -34,6 +35,7 @@ class ReproductionRun:
         further: parts that go on with other runs or another budget than declared.
         others: results of other machines, by the path of their folder; None where they cannot be read any more.
         is_new: whether it has no folder yet.
+        host: name of the host that makes the runs.
     """
 
     catalogue: OpenedCatalogue
@@ -48,6 +50,7 @@ class ReproductionRun:
     further: dict[str, Declared] = field(default_factory=dict)
     others: dict[str, OtherMachine | None] = field(default_factory=dict)
     is_new: bool = False
+    host: str = LOCAL
 
     def current_study(self, name: str) -> Declared:
         """Return a part's study as it is to be run."""

@@ -80,7 +80,8 @@ class _ResultCases:
         self._remedy = _REMEDY if remedy is None else remedy
         self._pairs = _IN_PAIRS if remedy is None else None
         self._rows = result.configurations
-        self._varied = [n for n in (self._rows[0].levels if self._rows else ()) if len(_levels_of(self._rows, n)) > 1]
+        first = self._rows[0].levels if self._rows else ()
+        self._varied = [n for n in first if len({row.levels[n] for row in self._rows}) > 1]
         self.shown: list[ConfigurationRatio] = []
         self.mean: Estimate | None = None
 
@@ -192,10 +193,6 @@ class _ResultCases:
         result = self._result
         common = {"other": result.other, "reference": result.reference, "noun": noun(result), "margin": result.margin}
         return AnswerCase(case=name, values={"answer": result.answer, **common, **values})
-
-
-def _levels_of(rows: Sequence[ConfigurationRatio], name: str) -> set[Level]:
-    return {row.levels[name] for row in rows}
 
 
 def _law_text(change: LawChange) -> str:

@@ -218,23 +218,19 @@ def findings_source(
     configurations = tuple(_configurations(findings, response.name))
     rows: list[SourceConfiguration | FailedConfiguration] = [*configurations, *failed]
     names = [factor.name for factor in findings.study.factors]
+    facts = {"study or program": findings.study.hash[:12], "drawn anew": ", ".join(findings.study.varied) or "nothing"}
     if lost := next((name for row in rows for name in names if name not in row.levels), None):
         raise ProtocolError(label, f'a point of a curve without a level of "{lost}"', "one of each factor")
     return MeasuredSource(
         label=label, name=findings.study.name, title=findings.study.title,
         factors={factor.name: factor for factor in findings.study.factors},
         along=findings.curves[0].factor if findings.curves else "", response=response, configurations=configurations,
-        failed=failed, machine=findings.machine, facts=_facts(findings), varied=tuple(findings.study.varied),
+        failed=failed, machine=findings.machine, facts=facts, varied=tuple(findings.study.varied),
         refused=_refusal(findings, response.name), trust=findings.trust,
         curves=tuple(findings.curves) if is_primary else (),
         is_shared=findings.study.corrects not in ("", response.name),
         laws_left_out=not is_primary and any(curve.law is not None for curve in findings.curves),
     )  # fmt: skip
-
-
-def _facts(findings: Findings) -> dict[str, str]:
-    varied = ", ".join(findings.study.varied) or "nothing"
-    return {"study or program": findings.study.hash[:12], "drawn anew": varied}
 
 
 def _wall_response(findings: Findings) -> str | None:

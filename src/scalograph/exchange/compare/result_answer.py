@@ -371,7 +371,7 @@ def _answer(
     if 2 * n_silent > n:
         return UNSHOWN, "disturbed", f"{n_silent} of {n} configurations include disturbed runs, or have no interval"
     if unshown := [row.ratio for row in seen if row.shown == UNSHOWN]:
-        most = percent_at_most(farthest(unshown) or 0.0).replace(" ", "")
+        most = percent_at_most(farthest(unshown) or 0.0)
         many = "" if len(unshown) == len(seen) else f" in {len(unshown)} of {len(seen)} configurations"
         return UNSHOWN, "open", f"differences of up to {most} are possible{many}; the margin is {100 * margin:g}%"
     if n_unknown:

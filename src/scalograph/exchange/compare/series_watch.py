@@ -1,4 +1,4 @@
-"""Watch the results of many studies: series by study, machine and value, and which of them became worse."""
+"""Watch the results of many studies: series by study, machine and value, and the answer of `watch`."""
 
 import math
 from collections import defaultdict
@@ -9,13 +9,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from scalograph.analysis.change_points import FEWEST, ChangePoint, recent_rises
+from scalograph.analysis.change_points import FEWEST, SIDE, ChangePoint, recent_rises
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.versus import SAME
 from scalograph.exchange.compare.summarize import COEFFICIENTS
 from scalograph.protocol.compared_results import SourceDifference
+from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
+from scalograph.protocol.plain import AnswerCase
 from scalograph.protocol.result_summary import ResultSummary, start_seconds
-from scalograph.protocol.watched_series import LevelChange, SeriesPoint, Watch, WatchedSeries
+from scalograph.protocol.watched_series import LevelChange, SeriesNote, SeriesPoint, Watch, WatchedSeries
+from scalograph.questions.claims import state
+from scalograph.text.answer_form import change_interval
+from scalograph.text.quantities import count_noun
+from scalograph.text.summaries import change_size, point_name, series_name, size_text
 
 # Of each series, the newest.
 MOST_POINTS = 200
@@ -32,12 +38,14 @@ class _LaneSeries(NamedTuple):
 
 
 def watch(
-    every: Sequence[ResultSummary], since: float, margin: float | None = None, left_out: Sequence[str] = ()
-) -> Watch:
+    every: Sequence[ResultSummary], since: float, margin: float | None = None, left_out: Sequence[str] = (),
+    notes: Sequence[SeriesNote] = (),
+) -> Watch:  # fmt: skip
     """Return the series of all results, with their changes.
 
     `since` is when the time began, in seconds; `margin` the largest difference to ignore, as a share, None for 2%.
     Rises among recent results have one error rate of 5% over all series with at least six results, some of them recent.
+    A new level that a note acknowledges is no such rise.
     """
     used = SAME if margin is None else margin
     lanes = defaultdict(list)
@@ -46,20 +54,46 @@ def watch(
             lanes[summary.study, summary.lane].append(summary)
     measured = [series for key in sorted(lanes) for series in _lane_series(lanes[key], since)]
     tested = [m for m in measured if len(m.costs) >= FEWEST and m.begin < len(m.costs) and m.series.better != "none"]
-    for shown, sign in (("worse", 1), ("better", -1)):
-        changes = recent_rises([[sign * cost for cost in m.costs] for m in tested], [m.begin for m in tested])
-        for m, places in zip(tested, changes, strict=True):
-            m.series.is_tested = True
-            kept = places if shown == "worse" else [change for change in places if change.place >= m.begin]
-            m.series.changes += _level_changes(m, kept, used)
-    for m in tested:
-        m.series.changes.sort(key=lambda change: change.at)
+    noted = [_acknowledged_levels(m, notes) for m in tested]
+    worse, better = (_changes(tested, noted, sign) for sign in (1, -1))
+    for m, rises, falls, texts in zip(tested, worse, better, noted, strict=True):
+        m.series.is_tested = True
+        seen = {change.place: change for change in (*(c for c in falls if c.place >= m.begin), *rises)}
+        m.series.changes += _level_changes(m, sorted(seen.values()), texts, used)
     unread = [f"{summary.folder}: {summary.unread}" for summary in every if summary.unread]
     return Watch(
         since=f"{datetime.fromtimestamp(since, UTC):%Y-%m-%d}", margin=used,
         n_results=sum(not summary.unread for summary in every), series=[m.series for m in measured],
         left_out=[*left_out, *unread, *_count_excluded(measured)],
     )  # fmt: skip
+
+
+def _acknowledged_levels(m: _LaneSeries, notes: Sequence[SeriesNote]) -> dict[int, str]:
+    """Return where a level may begin that somebody has acknowledged, with the note; each has two values or more."""
+    texts, points = dict[int, str](), [m.series.points[i] for i in m.places]
+    for note in (n for n in notes if n.acknowledged and n.study in ("", m.series.study)):
+        first = next((i for i, point in enumerate(points) if note.covers(point)), 0)
+        if all(abs(first - other) >= SIDE for other in (0, len(points), *texts)):
+            texts[first] = note.text
+    return dict(sorted(texts.items()))
+
+
+def _changes(
+    tested: Sequence[_LaneSeries], noted: Sequence[Mapping[int, str]], sign: int
+) -> Iterator[list[ChangePoint]]:
+    """Yield the changes of each series: departures from acknowledged levels, and where such a level begins."""
+
+    def rises(every: Sequence[_LaneSeries], cuts: Sequence[Sequence[int]] = ()) -> list[list[ChangePoint]]:
+        return recent_rises([[sign * cost for cost in m.costs] for m in every], [m.begin for m in every], expected=cuts)
+
+    seen = iter(rises([m for m, texts in zip(tested, noted, strict=True) if texts]))
+    for texts, departures in zip(noted, rises(tested, [[*texts] for texts in noted]), strict=True):
+        yield [*departures, *(change for change in (next(seen) if texts else ()) if _note_on(change, texts))]
+
+
+def _note_on(change: ChangePoint, texts: Mapping[int, str]) -> str:
+    """Return the note that acknowledges a change; its place may move a little with each further result."""
+    return next((text for first, text in texts.items() if abs(change.place - first) <= SIDE), "")
 
 
 def _count_excluded(measured: Sequence[_LaneSeries]) -> Iterator[str]:
@@ -79,8 +113,9 @@ def _lane_series(lane: Sequence[ResultSummary], since: float) -> Iterator[_LaneS
     values = [None if level is None else math.exp(level) for level in levels]
     named = {"figure": newest.response_title, "unit": newest.unit, "better": newest.better}
     yield _measure(ordered, values, reasons, since, named)
-    for name, better in COEFFICIENTS.items():
-        if name in newest.coefficients and not newest.excluded:
+    for name in newest.coefficients:
+        if not newest.excluded:
+            better = COEFFICIENTS.get(name, "none")  # the level of a best configuration has no direction
             numbers = [summary.coefficients.get(name) for summary in ordered]
             lacks = [reason or ("no value" if x is None else "") for reason, x in zip(reasons, numbers, strict=True)]
             yield _measure(ordered, numbers, lacks, since, {"figure": name, "is_level": False, "better": better})
@@ -120,7 +155,9 @@ def _reason(summary: ResultSummary, newest: ResultSummary, level: float | None) 
     return "another response" if summary.response != newest.response else "other configurations"
 
 
-def _level_changes(m: _LaneSeries, changes: Sequence[ChangePoint], margin: float) -> Iterator[LevelChange]:
+def _level_changes(
+    m: _LaneSeries, changes: Sequence[ChangePoint], acknowledged: Mapping[int, str], margin: float
+) -> Iterator[LevelChange]:
     """Yield each change with its size; one that the resolution of the scores may hide is none."""
     ends = [0, *(change.place for change in changes), len(m.costs)]
     sign = -1.0 if m.series.better == "higher" else 1.0
@@ -136,7 +173,8 @@ def _level_changes(m: _LaneSeries, changes: Sequence[ChangePoint], margin: float
         yield LevelChange(
             at=m.places[change.place], folder=here.folder, started=here.started, commit=here.commit,
             before=ends_of[0], after=ends_of[1], ratio=of, p=change.p, shown=shown,
-            is_recent=change.place >= m.begin, is_small=m.series.is_level and abs(difference) <= math.log1p(margin),
+            acknowledged=_note_on(change, acknowledged), is_recent=change.place >= m.begin,
+            is_small=m.series.is_level and abs(difference) <= math.log1p(margin),
             differences=_differences(last.facts, here.facts),
         )  # fmt: skip
 
@@ -147,3 +185,109 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[So
         for name in before
         if name in after and before[name] != after[name]
     ]
+
+
+MOST_ROWS = 24  # of a matrix; the terminal shows those that fit
+FORMS = {
+    "worse": "{n_worse} of {n} series became worse since {since}.",
+    "clearest": "{series}: {change}[[{ci}]] from {name} on.",
+    "steady": "No change for the worse since {since} was found in {n} series.",
+    "few": "Inconclusive: no series has {fewest} results, some of them since {since}.",
+    "rate": "The false-alarm rate over all series is limited to 5%; the margin is {margin:exact}.",
+    "acknowledged": "Not counted: {known}, acknowledged in annotations.toml.",
+    "changes": "Changed with {name}: {changes:list}.",
+}
+
+
+def watch_claim(watched: Watch) -> Claim:
+    """State how many series became worse, and name the clearest."""
+    alarms, n = watched.alarms, sum(series.is_tested for series in watched.series)
+    rate = _case("rate", margin=watched.margin)
+    if alarms:
+        series, change = alarms[0]
+        ci = change_interval(change.ratio) if change.ratio else ""
+        named = {"series": series_name(series), "change": size_text(series, change), "name": point_name(change)}
+        cases = [_case("worse", n_worse=len(alarms), n=n, since=watched.since), _case("clearest", ci=ci, **named)]
+        texts = [f"{d.what} {d.reference} \N{RIGHTWARDS ARROW} {d.other}" for d in change.differences]
+        cases += [_case("changes", name=point_name(change), changes=texts)] if texts else []
+        return state(FORMS, [*cases, rate], _matrix(watched, alarms))
+    if n:
+        n_known = sum(c.is_acknowledged for series in watched.series for c in series.changes)
+        cases = [_case("acknowledged", known=count_noun(n_known, "change"))] if n_known else []
+        return state(FORMS, [_case("steady", since=watched.since, n=n), *cases, rate])
+    return state(FORMS, [_case("few", fewest=FEWEST, since=watched.since)])
+
+
+def _case(case: str, /, **values: Any) -> AnswerCase:
+    return AnswerCase(case=case, values=values)
+
+
+def _matrix(watched: Watch, alarms: Sequence[tuple[WatchedSeries, LevelChange]]) -> Matrix:
+    has_lanes = len({series.lane for series in watched.series}) > 1
+    rows = [
+        MatrixRow(
+            label=series_name(series, has_lanes),
+            cells=[MatrixCell(text=change_size(series, change)), MatrixCell(text=point_name(change)),
+                   MatrixCell(text=change.started[:10] or "unknown")],
+        )
+        for series, change in alarms[:MOST_ROWS]
+    ]  # fmt: skip
+    more = f"{len(alarms) - MOST_ROWS} more: --tables" if len(alarms) > MOST_ROWS else ""
+    columns = ["vs. level before", "from", "date"]
+    return Matrix(title="series that became worse", rows_are="series", columns=columns, rows=rows, note=more)
+
+
+def watch_trust(watched: Watch) -> Trust | None:
+    """Say which results decide nothing, and that a machine changed its CPU; None where neither is so."""
+    lanes: dict[str, list[str]] = {}
+    for series in watched.series:
+        lanes.setdefault(series.study, []).append(series.lane)
+    split = {study: list(dict.fromkeys(names)) for study, names in lanes.items() if len(set(names)) > 1}
+    points = [f"{study} ran on {'; '.join(names)}: separate series." for study, names in split.items()][:1]
+    points += [f"The machine changed in {len(split)} studies."] if len(split) > 1 else []
+    points += [f"Not included: {watched.left_out[0]}."] if watched.left_out else []
+    if not points:
+        return None
+    n = len({p.folder for s in watched.series if s.is_level for p in s.points if p.excluded})
+    lost = f"{n:,} of {count_noun(watched.n_results, 'result')} excluded."
+    other = "Some files were not read." if watched.left_out else "A study ran on several machines."
+    return Trust(level="caution", sentence=lost if n else other, points=points)
+
+
+def watch_tables(watched: Watch) -> list[TableDoc]:
+    """Return the tables of changes within the time, of all series, and of what is excluded."""
+    return [table for table in (_change_table(watched), _series_table(watched), _lost_table(watched)) if table.rows]
+
+
+def _change_table(watched: Watch) -> TableDoc:
+    names = ("series", "from", "date", "result", "vs. level before")
+    columns = [Column(name=name, kind="label") for name in names]
+    columns += [Column(name="p"), Column(name="shows", kind="label"), Column(name="differs from before", kind="text")]
+    rows: list[list[Cell]] = [
+        [series_name(s), point_name(c), c.started[:10], c.folder, change_size(s, c), c.p,
+         _show_kind(c),
+         "; ".join(f"{d.what}: {d.reference}, {d.other}" for d in c.differences)]
+        for s in watched.series for c in s.changes if c.is_recent
+    ]  # fmt: skip
+    return TableDoc(id="changes", title=f"Changes since {watched.since}", columns=columns, rows=rows)
+
+
+def _show_kind(change: LevelChange) -> str:
+    shown = "within the margin" if change.is_small else change.shown
+    return f"{shown}, acknowledged: {change.acknowledged}" if change.acknowledged else shown
+
+
+def _series_table(watched: Watch) -> TableDoc:
+    columns = [Column(name="series", kind="label"), Column(name="results"), Column(name="excluded")]
+    columns += [Column(name="levels"), Column(name="tested", kind="label")]
+    rows: list[list[Cell]] = [
+        [series_name(s), len(s.points), sum(bool(p.excluded) for p in s.points), 1 + len(s.changes),
+         "yes" if s.is_tested else "no"]
+        for s in watched.series
+    ]  # fmt: skip
+    return TableDoc(id="series", title="Series", columns=columns, rows=rows)
+
+
+def _lost_table(watched: Watch) -> TableDoc:
+    columns = [Column(name="result", kind="text")]
+    return TableDoc(id="left-out", title="Excluded", columns=columns, rows=[[text] for text in watched.left_out])

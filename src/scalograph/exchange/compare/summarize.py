@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from scalograph.analysis.estimate import NO_LAW
 from scalograph.analysis.modes import common_step
 from scalograph.errors import ProtocolError, StudyError
+from scalograph.exchange.compare.answer_level import SLOWDOWN, VERSION, answer_level, version_slowdown
 from scalograph.exchange.compare.matched_configurations import machine_facts_text
 from scalograph.exchange.compare.measured_source import SourceConfiguration, findings_source
 from scalograph.exchange.compare.result_answer import has_resolution, have_logs, keep_open, logs_of
@@ -26,7 +27,10 @@ from scalograph.text.summaries import short_machine
 # A folder that is called like one; a short one has a digit and a letter.
 _COMMIT = re.compile(r"[0-9a-f]{40}|(?=.*\d)(?=.*[a-f])[0-9a-f]{7,39}")
 # Which direction of a coefficient is better; the best level has none.
-COEFFICIENTS = {"sigma": "lower", "kappa": "lower", "peak": "higher", "knee": "higher", "best level": "none"}
+COEFFICIENTS = {
+    "sigma": "lower", "kappa": "lower", "peak": "higher", "knee": "higher", "best level": "none", "slowdown": "lower",
+}  # fmt: skip
+_REVISION = re.compile(r"-[0-9a-f]{10}$")  # as `ab --base` and `--build` name a version
 
 
 def summarize(findings: Findings, folder: str, program: str = "") -> ResultSummary:
@@ -41,19 +45,27 @@ def summarize(findings: Findings, folder: str, program: str = "") -> ResultSumma
         facts={name: shorten(text, 100) for name, text in facts.items() if text},
     )  # fmt: skip
     try:
-        source = findings_source(findings, folder)
-        coefficients = dict(_coefficients(findings))
+        if answer := answer_level(findings):
+            refused = findings.trust.sentence.rstrip(".") if findings.trust.level == "unusable" else ""
+            return replace(bare, **answer.summary_fields(refused))
+        source, coefficients = findings_source(findings, folder), dict(_coefficients(findings))
     except (StudyError, ProtocolError) as error:
         return replace(bare, excluded=error.problems[0].found)
-    response, rows = source.response, [row for row in source.configurations if have_logs(row.scores)]
+    rows = [row for row in source.configurations if have_logs(row.scores)]
     by_name = {" ".join(f"{k}={format_value(v)}" for k, v in sorted(row.levels.items())): row for row in rows}
     names = sorted(by_name)
     excluded = refusal_of(source) or ("" if names else "no configuration with a run that counts")
+    logs = tuple(float(logs_of(by_name[name]).logs.mean()) for name in names)
+    response, open_log = source.response, _open_log(rows, source.response.unit)
+    if not excluded and (slowdown := version_slowdown(source)) is not None:
+        coefficients[SLOWDOWN.name] = math.exp(slowdown)
+        # Other commits are other configurations, but what the second takes over the first is one series.
+        if any(_REVISION.search(str(level)) for level in source.levels_of(VERSION)):
+            response, names, logs, open_log = SLOWDOWN, [SLOWDOWN.name], (slowdown,), 2 * open_log
     return replace(
         bare, response=response.name, response_title=response.title or response.name.replace("_", " "),
         unit=response.unit, better=response.better, excluded=excluded, names=tuple(names),
-        logs=tuple(round(float(logs_of(by_name[name]).logs.mean()), 7) for name in names),
-        open_log=_open_log(rows, response.unit), coefficients=coefficients,
+        logs=tuple(round(log, 7) for log in logs), open_log=open_log, coefficients=coefficients,
     )  # fmt: skip
 
 

@@ -58,9 +58,9 @@ _ENTRY = TypeAdapter(_Report)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a report in order; one without statistics failed."""
-    host = file.json.get("HostEnvironmentInfo") if isinstance(file.json, dict) else None
-    host = host if isinstance(host, dict) else {}
-    plain = {key: value.get("Value") if isinstance(value, dict) else value for key, value in host.items()}
+    host = file.at("HostEnvironmentInfo")
+    every = host.items() if isinstance(host, dict) else ()
+    plain = {key: value.get("Value") if isinstance(value, dict) else value for key, value in every}
     facts = pick_facts(plain, _FACTS)
     is_doubted = {"a debugger was attached": plain.get("HasAttachedDebugger") is True,
                   "a debug build": facts.get("build", "").upper() == "DEBUG"}  # fmt: skip

@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pydantic_core import PydanticCustomError, from_json
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import MAX_PARAMS, LeftOut
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, LeftOut, join_same
 from scalograph.protocol.bounded import parse_csv, read_whole
 from scalograph.study.reader_names import Reader
 
@@ -200,21 +200,26 @@ class ForeignFile:
         filled = ((f"line {number}", line[0]) for number, line in lines if line[0].strip())
         return self.each(filled, lambda where, line: (where, self._parse(line, where)))
 
+    def at(self, *keys: str) -> Any:
+        """Return what lies below the keys of the JSON document; None where nothing does. Raises StudyError: no JSON."""
+        value = self.json
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
     def document(self, adapter: TypeAdapter[T]) -> T:
         """Return the whole document, checked. Raises StudyError: it is none of this kind."""
         try:
-            return adapter.validate_python(self.json)
-        except ValidationError as error:
-            raise self.refusal(*_first_error(error)) from error
+            return check_part(self.json, adapter)
+        except PartError as error:
+            raise self.refusal(error.at, str(error)) from error
 
     def entries(self, adapter: TypeAdapter[T], *keys: str, most: int = MAX_BENCHMARKS) -> Iterator[tuple[str, T]]:
         """Yield place and checked document of each entry of the list below `keys`; others are left out.
 
         Raises StudyError: there is no such list, or it is longer than `most`.
         """
-        listed, at = self.json, ".".join(keys)
-        for key in keys:
-            listed = listed.get(key) if isinstance(listed, dict) else None
+        listed, at = self.at(*keys), ".".join(keys)
         if not isinstance(listed, list):
             raise self.refusal(at, "Input should be a valid array")
         if not 0 < len(listed) <= most:
@@ -236,6 +241,10 @@ class ForeignFile:
         for begin, end in zip(starts, [*starts[1:], len(self.text)], strict=True):
             line = self.text.count("\n", 0, begin) + 1
             yield f"line {line}", self.text[begin:end]
+
+    def runs(self, start: re.Pattern[str], read_one: Callable[[str], Benchmark]) -> Iterator[Benchmark]:
+        """Yield the benchmark of each printed output, equal ones merged. Raises as `outputs`."""
+        yield from join_same(self.each(self.outputs(start), lambda _, output: read_one(output)))
 
     def limit(self, parts: Iterable[T], what: str) -> Iterator[T]:
         """Yield the parts of a file. Raises StudyError at the first of more than MAX_BENCHMARKS."""
@@ -352,8 +361,9 @@ def check_part(part: Any, adapter: TypeAdapter[T]) -> T:
     try:
         return adapter.validate_python(part)
     except ValidationError as error:
-        at, reason = _first_error(error)
-        raise PartError(reason, at) from error
+        first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+        raise PartError(first["msg"][:200], steps[:200].lstrip(".")) from error
 
 
 def pick_facts(source: Any, names: Mapping[str, str]) -> dict[str, str]:
@@ -368,13 +378,6 @@ def _cells(header: list[str], cells: list[str]) -> dict[str, str]:
     return dict(zip(header, (cell.strip() for cell in cells), strict=True))
 
 
-def _first_error(error: ValidationError) -> tuple[str, str]:
-    """Return the place and the words of the first error."""
-    first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
-    return steps[:200].lstrip("."), first["msg"][:200]
-
-
 def _decode(data: bytes) -> str:
     """Decode UTF-8, or UTF-16 as some shells write it; other bytes are kept as \\xNN, so that names stay distinct."""
     if data[:2] in _UTF_16:
@@ -386,5 +389,9 @@ def _decode(data: bytes) -> str:
 
 def first_group(pattern: re.Pattern[str], output: str) -> str:
     """Return the first capture of a pattern in an output; empty where there is none."""
-    match = pattern.search(output)
-    return match[1] if match else ""
+    return match[1] if (match := pattern.search(output)) else ""
+
+
+def find_fields(patterns: Mapping[str, re.Pattern[str]], output: str) -> dict[str, str]:
+    """Return the first capture of each pattern that an output has, by name, without blanks at its ends."""
+    return {name: text for name, pattern in patterns.items() if (text := first_group(pattern, output).strip())}

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from scalograph.exchange.benchmark import Benchmark, join_same
+from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, ReadValue, Text
 from scalograph.exchange.readers.load_summary import Answers, Counts, Errors, named_rate, printed_answers
 
@@ -33,11 +33,8 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the runs of a file; a run without a right answer failed."""
     if file.head.lstrip().startswith("Summary:"):
         run = Benchmark("ghz", "calls", {}, "1/s", ())
-        yield from join_same(
-            file.each(file.outputs(_START), lambda _, output: named_rate(run, printed_answers(output), "OK"))
-        )
-        return
-    yield from file.each([("", file.document(_DOCUMENT))], lambda _, report: _benchmark(report))
+        return file.runs(_START, lambda output: named_rate(run, printed_answers(output), "OK"))
+    return file.each([("", file.document(_DOCUMENT))], lambda _, report: _benchmark(report))
 
 
 def _benchmark(report: _CallReport) -> Benchmark:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from scalograph.exchange.benchmark import Benchmark, join_same
+from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError, first_group
 from scalograph.exchange.readers.load_summary import right_rate
 
@@ -18,7 +18,7 @@ _PROTOCOL = re.compile(r"^Application protocol: (\S{1,40})$", re.MULTILINE)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the runs of a file that holds one output or several; a run without a right answer failed."""
-    yield from join_same(file.each(file.outputs(_START), lambda _, output: _run(output)))
+    return file.runs(_START, _run)
 
 
 def _run(output: str) -> Benchmark:

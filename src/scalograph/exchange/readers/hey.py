@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from scalograph.exchange.benchmark import Benchmark, join_same
+from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.readers.foreign_file import ForeignFile
 from scalograph.exchange.readers.load_summary import Answers, http_rate, printed_answers
 
@@ -19,9 +19,8 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the runs of a file that holds one output or several; a run without a right answer failed."""
     if file.head.lstrip().startswith(_COLUMNS):
         yield http_rate(_RUN, _listed_answers(file))
-        return
-    outputs = file.outputs(_START)
-    yield from join_same(file.each(outputs, lambda _, output: http_rate(_RUN, printed_answers(output))))
+    else:
+        yield from file.runs(_START, lambda output: http_rate(_RUN, printed_answers(output)))
 
 
 def _listed_answers(file: ForeignFile) -> Answers:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from scalograph.exchange.benchmark import Benchmark, join_same
+from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart
 from scalograph.exchange.readers.load_summary import Answers, Counts, Errors, http_rate, printed_answers
 
@@ -30,9 +30,7 @@ _DOCUMENT = TypeAdapter(_Summary)
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the runs of a file: rates of right answers; a run failed where there are none."""
     if file.head.startswith("Summary:"):
-        yield from join_same(
-            file.each(file.outputs(_START), lambda _, output: http_rate(_RUN, printed_answers(output)))
-        )
-        return
-    summary = file.document(_DOCUMENT)
-    yield http_rate(_RUN, Answers(summary.summary.total, summary.statuses, summary.errors))
+        yield from file.runs(_START, lambda output: http_rate(_RUN, printed_answers(output)))
+    else:
+        summary = file.document(_DOCUMENT)
+        yield http_rate(_RUN, Answers(summary.summary.total, summary.statuses, summary.errors))

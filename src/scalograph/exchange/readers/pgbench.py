@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from scalograph.exchange.benchmark import Benchmark, fail, fork, join_same
-from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, first_group
+from scalograph.exchange.benchmark import Benchmark, fail, fork
+from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, find_fields, first_group
 
 _START = re.compile(r"^transaction type: ?(.*)$", re.MULTILINE)
 # Without connection time; before release 14 both were printed.
@@ -40,14 +40,11 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
 
     A run without a transaction, or whose clients were aborted, failed.
     """
-    yield from join_same(file.each(file.outputs(_START), lambda _, output: _run(output)))
+    return file.runs(_START, _run)
 
 
 def _run(output: str) -> Benchmark:
-    params, facts = (
-        {name: value for name, pattern in every.items() if (value := first_group(pattern, output))}
-        for every in (_PARAMS, _FACTS)
-    )
+    params, facts = find_fields(_PARAMS, output), find_fields(_FACTS, output)
     # One script has its name at the top.
     if len(scripts := _SCRIPT.findall(output)) > 1:
         facts["scripts"] = ", ".join(f"{weight}x {script}" if weight else script for script, weight in scripts)[:400]

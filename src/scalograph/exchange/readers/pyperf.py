@@ -30,10 +30,9 @@ _TIMING = TypeAdapter(_Timing)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a result file in order, without warm-up values and calibration."""
-    whole = file.json if isinstance(file.json, dict) else {}
-    if (version := whole.get("version")) != "1.0":
+    if (version := file.at("version")) != "1.0":
         raise file.refusal("version", f"Input should be '1.0', not {str(version)[:40]!r}")
-    common = whole.get("metadata")
+    common = file.at("metadata")
     shared = common if isinstance(common, dict) else {}
     return file.each(file.entries(_TIMING, "benchmarks"), lambda _, part: _benchmark(part, shared))
 

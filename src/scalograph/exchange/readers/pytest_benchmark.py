@@ -34,10 +34,8 @@ _ENTRY = TypeAdapter(_Test)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the tests of a result file in order: seconds per iteration of each round, or only their mean."""
-    whole = file.json if isinstance(file.json, dict) else {}
-    machine = whole.get("machine_info")
-    facts = pick_facts(machine, _MACHINE) | pick_facts(whole.get("commit_info"), _COMMIT)
-    facts |= pick_facts(machine.get("cpu") if isinstance(machine, dict) else None, _CPU)
+    facts = pick_facts(file.at("machine_info"), _MACHINE) | pick_facts(file.at("commit_info"), _COMMIT)
+    facts |= pick_facts(file.at("machine_info", "cpu"), _CPU)
     return file.each(file.entries(_ENTRY, "benchmarks"), lambda _, test: _benchmark(test, facts))
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from math import isfinite
 
-from scalograph.exchange.benchmark import Benchmark, fail, join_same
-from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, first_group
+from scalograph.exchange.benchmark import Benchmark, fail
+from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, find_fields, first_group
 from scalograph.exchange.readers.load_summary import right_rate
 
 # A test of the long form, of -q, of --csv, and one that an error ended after its line of progress.
@@ -34,19 +34,16 @@ _FACTS = {
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the tests of a file; one that an error ended failed."""
-    yield from join_same(file.each(file.outputs(_START), lambda _, output: _test(output)))
+    return file.runs(_START, _test)
 
 
 def _test(output: str) -> Benchmark:
     start = _START.match(output)
     if not start:
         raise PartError("no test")
-    every = {
-        name: {key: value for key, pattern in table.items() if (value := first_group(pattern, output).strip())}
-        for name, table in (("params", _PARAMS), ("facts", _FACTS))
-    }
+    params, facts = find_fields(_PARAMS, output), find_fields(_FACTS, output)
     test = start["long"] or start["quiet"] or start["row"] or start["ended"]
-    run = Benchmark(f"redis-benchmark {test}", "requests", every["params"], "1/s", (), facts=every["facts"])
+    run = Benchmark(f"redis-benchmark {test}", "requests", params, "1/s", (), facts=facts)
     if start["error"]:
         return fail(run, start["error"].strip())
     text = start["rate"] or start["column"] or first_group(_RATE, output)

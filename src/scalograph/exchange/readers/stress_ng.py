@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 
 from scalograph.exchange.benchmark import Benchmark, fail, join_same
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError, first_group
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError, find_fields, first_group
 from scalograph.exchange.readers.load_summary import right_rate
 
 _START = re.compile(r"^stress-ng: .*dispatching hogs: (.*)$", re.MULTILINE)
@@ -34,7 +34,7 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the stressors of a file; one that failed, or whose metrics stress-ng does not trust, has no figure."""
     if file.head.startswith("---\nsystem-info:"):
         head, entries = file.text[:10_000], islice(_ENTRY.finditer(file.text), MAX_BENCHMARKS)
-        facts = {name: text for name, pattern in _FACTS.items() if (text := first_group(pattern, head))}
+        facts = find_fields(_FACTS, head)
         every = [(match[1], first_group(_RATE, match[2])) for match in entries]
         yield from file.each(every, lambda name, rate: _add_rate(_stressor(name, {}, facts), rate))
         return

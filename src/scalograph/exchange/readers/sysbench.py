@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from scalograph.exchange.benchmark import Benchmark, fail, fork, join_same
+from scalograph.exchange.benchmark import Benchmark, fail, fork
 from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, first_group
 
 _START = re.compile(r"^sysbench [0-9]\S*.*$", re.MULTILINE)
@@ -32,7 +32,7 @@ _HEADINGS = {
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the runs of a file that holds one output or several, by threads; a run without an event failed."""
-    yield from join_same(file.each(file.outputs(_START), lambda _, output: _run(output)))
+    return file.runs(_START, _run)
 
 
 def _run(output: str) -> Benchmark:

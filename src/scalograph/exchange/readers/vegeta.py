@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter
 
-from scalograph.exchange.benchmark import Benchmark, join_same
+from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.readers.foreign_file import ForeignFile, ForeignPart, PartError, ReadValue
 from scalograph.exchange.readers.load_summary import Answers, Count, Counts, http_rate
 
@@ -42,12 +42,11 @@ _DOCUMENT = TypeAdapter(_AttackReport)
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the attacks of a file; one without a right answer failed."""
     if not file.head.lstrip().startswith("{"):
-        yield from join_same(file.each(file.outputs(_START), lambda _, output: _read_text(output)))
-        return
+        return file.runs(_START, _read_text)
     report = file.document(_DOCUMENT)
     seconds = (report.duration + report.wait) * 1e-9
     parts = [("", Answers(seconds, report.statuses, {}))]
-    yield from file.each(parts, lambda _, answers: _attack(report.requests, answers, report.errors or [], report.rate))
+    return file.each(parts, lambda _, answers: _attack(report.requests, answers, report.errors or [], report.rate))
 
 
 def _read_text(output: str) -> Benchmark:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from scalograph.exchange.benchmark import Benchmark, fail, fork, join_same
+from scalograph.exchange.benchmark import Benchmark, fail, fork
 from scalograph.exchange.readers.foreign_file import ForeignFile, PartError, first_group
 
 _START = re.compile(r"^(?:Running \S+ test @ |Making [0-9]+ requests to )(.*)$", re.MULTILINE)
@@ -24,7 +24,7 @@ _MOST_SECONDS = 3e7
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the runs of a file that holds one output or several; a run without a right answer failed."""
-    yield from join_same(file.each(file.outputs(_START), lambda _, output: _run(output)))
+    return file.runs(_START, _run)
 
 
 def _run(output: str) -> Benchmark:

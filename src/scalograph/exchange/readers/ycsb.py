@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from scalograph.exchange.benchmark import Benchmark, join_same
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError, first_group
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignFile, PartError, find_fields, first_group
 from scalograph.exchange.readers.load_summary import right_rate
 
 _START = re.compile(r"^(?:Command line: .*|\[OVERALL\], RunTime\(ms\), .*)$", re.MULTILINE)
@@ -55,7 +55,7 @@ def _run(output: str) -> Benchmark:
     # Where a run was cut, some of what went wrong may be missing.
     if n_all < (n_run := round(float(rate) * int(first_group(_TIME, output) or 0) / 1000)):
         raise PartError(f"an output without the results of {n_run - n_all:,} of {n_run:,} operations")
-    settings = {name: text for name, pattern in _COMMAND.items() if (text := first_group(pattern, output))}
+    settings = find_fields(_COMMAND, output)
     params = {name: text for name, text in settings.items() if name in ("threads", "target")}
     params |= {"phase": "load"} if _LOAD.search(output) else {}
     facts = {name: text for name, text in settings.items() if name not in params}

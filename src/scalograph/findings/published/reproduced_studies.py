@@ -19,6 +19,7 @@ from scalograph.protocol.reproduction import Outcome, ReproducedClaim, Reproduce
 from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claim_number
 from scalograph.study.declare import claims_of
 from scalograph.study.published_claim import PublishedClaim
+from scalograph.text.summaries import short_machine
 
 METHOD = "ratio of two machines, their runs independent"
 MOST_CLOCK = 1e12
@@ -146,7 +147,7 @@ def _study(
     claims = [
         decide_elsewhere(
             claim,
-            _copy_decision(claim, part, findings[part])
+            _copy_decision(claim, part, findings[part], machine)
             if part in findings
             else _missing_claim(claim, part, reasons.get(part), machine),
             findings.get(part),
@@ -184,13 +185,16 @@ def _mark_contradictions(claims: Sequence[ReproducedClaim]) -> dict[str, Reprodu
     return {each.id: each.model_copy(update={"contradicts": [*against[each.id]][:MOST_ALIKE]}) for each in claims}
 
 
-def _copy_decision(claim: PublishedClaim, part: str, findings: Findings) -> ReproducedClaim:
+def _copy_decision(claim: PublishedClaim, part: str, findings: Findings, machine: Mapping[str, Any]) -> ReproducedClaim:
+    """Copy what a part decided; one that was run on another machine, as after a move of the folder, names it."""
     decided = next((each for each in findings.published_claims if each.id == claim.id), None)
     if decided is None:
         return _missing_claim(claim, part, "did not know this claim: analyze it again", findings.machine)
+    other = short_machine(findings.machine)
     return ReproducedClaim(
         id=claim.id, number=claim_number(claim.id), sentence=decided.sentence, place=decided.place,
         outcome=decided.decision, why=decided.why, part=part, decided=decided,
+        machine=other if machine and other != short_machine(machine) else "",
     )  # fmt: skip
 
 

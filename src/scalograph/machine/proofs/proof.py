@@ -12,6 +12,7 @@ from typing import Any, Literal
 from scalograph.design.planner import Planner
 from scalograph.protocol import journal
 from scalograph.protocol.record import Record
+from scalograph.run.loop import NullProgress
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
 
@@ -67,7 +68,7 @@ class ProofRun:
         return {name: list(figures) for values in parts for name, figures in values.items()}
 
 
-class Leftovers:
+class Leftovers(NullProgress):
     """Progress that finds the processes with the mark which are left when a run has ended."""
 
     def __init__(self, mark: str) -> None:
@@ -78,12 +79,6 @@ class Leftovers:
         """Yield itself, as a session wants its progress."""
         yield self
 
-    def phase_began(self, name: str) -> None:
-        """Show nothing."""
-
-    def run_started(self, run: Run, n_left: int) -> None:
-        """Show nothing."""
-
     def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
         """Find what is left of a run; where nothing holds the tree together, it is given time to end."""
         patience_s = _LAST_OF_TREE_S if record.header.containment == "best effort" else 0.0
@@ -91,9 +86,6 @@ class Leftovers:
         while (left := find_marked(self.mark)) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.left[run.run] = left
-
-    def run_warned(self, text: str, about: str = "") -> None:
-        """Show nothing: the journal has it."""
 
 
 def read_proof_runs(

@@ -16,7 +16,7 @@ from scalograph.questions.best.claim import best_claim
 from scalograph.questions.best.document import Best, BestConfiguration, BestLine
 from scalograph.questions.best.search_state import BestState, begin, cost
 from scalograph.questions.best.tables import best_tables
-from scalograph.questions.claims import why_unanswerable
+from scalograph.questions.claims import add_failure, why_unanswerable
 from scalograph.study.levels import Configuration
 from scalograph.text.warning_catalog import Caveat
 
@@ -28,7 +28,8 @@ MOST_MEMBERS = 200
 def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     state = replay_runs(begin(table.study, table.configurations), table)
     document = _Assembly(table, state).best() if state.choice else None
-    reason = state.stop or why_unanswerable(table, taken)
+    reason = add_failure(state.stop, table, table.configurations[state.space.default]) if state.stop else ""
+    reason = reason or why_unanswerable(table, taken)
     doubts = [] if state.over and not state.stop else [Caveat("nothing known", {"what": "the best configuration"})]
     if document and not state.over:
         doubts = [Caveat("search open", {"n": document.n_runs})]

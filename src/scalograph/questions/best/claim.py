@@ -9,10 +9,10 @@ from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level, is_number
 from scalograph.questions.best.document import FIGURE, Best, BestConfiguration
 from scalograph.questions.claims import case, state
-from scalograph.text.answer_form import chance_text, factor_with_ends
+from scalograph.text.answer_form import factor_with_ends
 from scalograph.text.cell_numbers import is_resolved, level_range
 from scalograph.text.format import significant
-from scalograph.text.quantities import percent
+from scalograph.text.quantities import percent, probability
 from scalograph.text.scale import scale_for
 from scalograph.text.short_names import join_first
 
@@ -120,7 +120,7 @@ def _matrix(table: Table, part: Best) -> Matrix:
     if len(part.members) > 1:
         rows.append(_set_row(table, part))
     if part.risk > RISK:
-        cells = [MatrixCell(text=f"probability {chance_text(part.risk)}"), MatrixCell(), MatrixCell()]
+        cells = [MatrixCell(text=f"probability {probability(part.risk)}"), MatrixCell(), MatrixCell()]
         rows.append(MatrixRow(label=f"another is faster by more than {percent(part.margin)}", cells=cells))
     columns = [table.view.primary_title, "speed over default", "speed over fastest"]
     n = 3 if part.cheapest else 2

@@ -15,9 +15,10 @@ from scalograph.protocol.plain import AnswerCase
 from scalograph.questions.claims import state
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_wander import evidence
-from scalograph.text.answer_form import chance_text, factor_with_ends
+from scalograph.text.answer_form import factor_with_ends
 from scalograph.text.cell_numbers import INCONCLUSIVE, cell_number, is_resolved, level_range
 from scalograph.text.format import DASH, number, significant
+from scalograph.text.quantities import probability
 from scalograph.text.scale import Scale, scale_for
 from scalograph.text.units import unit_of
 
@@ -201,7 +202,7 @@ def cliff_matrix(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides])
         rows = [_text_row(_range_label(*result.wanders), DASH, DASH, factor_with_ends(_moving_jump(result)), DASH)]
     elif _has_another(result):
         label = f"near {number(round(result.likely))}" if result.likely else "another"
-        rows.append(_text_row(label, DASH, DASH, DASH, chance_text(result.another or 0.0)))
+        rows.append(_text_row(label, DASH, DASH, DASH, probability(result.another or 0.0)))
     is_few = any(len(sample.scores(table.view.primary)) < FEW for _, sides in cliffs for sample in sides.samples)
     return Matrix(
         title=table.view.primary_title, unit=response.unit, better=response.better,
@@ -222,7 +223,7 @@ def _row(table: Table, cliff: CliffDoc, sides: Sides, scale: Scale) -> MatrixRow
     cells = [_cell(table, *side, scale) for side in zip(sides.samples, sides.estimates, strict=True)]
     text = factor_with_ends(sides.factor) if sides.is_sized else INCONCLUSIVE
     change = MatrixCell(estimate=sides.factor if sides.is_sized else None, text=text)
-    sure = MatrixCell(text=chance_text(cliff.probability))
+    sure = MatrixCell(text=probability(cliff.probability))
     return MatrixRow(label=_range_label(cliff.low, cliff.high), cells=[*cells, change, sure])
 
 

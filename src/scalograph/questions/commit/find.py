@@ -18,23 +18,28 @@ class CommitOptions:
 
     \b
     scalograph find commit --good v1.0 --bad main --build 'make -j2' -- {version}/prog --size 1000
-    scalograph find commit --versions 17,21,25 -- /opt/jdk-{version}/bin/java -jar app.jar
+    scalograph find commit --versions 3.11,3.12,3.13 -- python{version} bench.py
+    scalograph find commit --jdk 17,21,25 -- {java} -jar app.jar
     """
 
     good: Annotated[str | None, Option("Revision before the slowdown; the repository is only read")] = None
     bad: Annotated[str, Option("Revision after it")] = "HEAD"
     build: Annotated[str, Option("Command that builds a commit in its folder, {version}; empty builds nothing")] = ""
     versions: Annotated[str | None, Option("Versions in their order, in place of commits")] = None
+    jdk: Annotated[str | None, Option("JVMs in their order, in place of commits; the command has {java}")] = None
     even: Annotated[str, Option("Ignore a slowdown smaller than this")] = "2%"
 
     def factors(self) -> AskedFactors:
-        """Make a factor of the versions; commits are listed later. Raises StudyError: neither or both are named."""
-        if (self.good is None) == (self.versions is None):
-            raise StudyError.one("find commit", "no versions", "one of --good and --versions", "such as --good v1.0")
+        """Make a factor of the versions; commits are listed later. Raises StudyError: none, or several, are named."""
+        if sum(given is not None for given in (self.good, self.versions, self.jdk)) != 1:
+            expected = "one of --good, --versions, and --jdk"
+            raise StudyError.one("find commit", "no versions, or several kinds", expected, "such as --good v1.0")
         revisions = None if self.good is None else AskedRevisions(self.good, self.bad, self.build)
         even = check_share(self.even, "--even", "2%")
         return AskedFactors(
-            levels={VERSION: self.versions or ""}, revisions=revisions, precision=even,
+            levels={VERSION: self.versions or self.jdk or ""}, revisions=revisions, precision=even,
+            lists={VERSION: [name.strip() for name in self.jdk.split(",")]} if self.jdk else {},
+            controls={VERSION: "jvm"} if self.jdk else {},
             # A program moves by some percent with the size of its environment, as it does with a commit.
             vary=("env",), title="Which commit made {} slower?",
         )  # fmt: skip

@@ -10,8 +10,9 @@ from scalograph.protocol.plain import AnswerCase
 from scalograph.questions.claims import state
 from scalograph.questions.effective_cpus.document import EffectiveCpus
 from scalograph.questions.effective_cpus.model_programs import cpus_used, levels_of
-from scalograph.text.answer_form import chance_text, fill
+from scalograph.text.answer_form import fill
 from scalograph.text.cell_numbers import cell_number
+from scalograph.text.quantities import probability
 
 LIMITS = {
     "quota": "a quota of {quota} CPUs (less capacity, not fewer CPUs)",
@@ -96,7 +97,7 @@ def _matrix(table: Table, samples: SampleMap, group: EffectiveCpus, evidence: Ma
     shown = sorted(near[:COLUMNS])
     times = [MatrixCell(estimate=estimate_response(table, members[level], name)) for level in shown]
     used = [MatrixCell(text=cell_number(cpus_used(table.study, members[level]))) for level in shown]
-    sure = [MatrixCell(text=chance_text(group.posterior.get(level, 0.0))) for level in shown]
+    sure = [MatrixCell(text=probability(group.posterior.get(level, 0.0))) for level in shown]
     rows = [MatrixRow(label=table.view.primary_title, cells=times), MatrixRow(label="CPUs used", cells=used)]
     rows += [MatrixRow(label="probability", cells=sure)] if group.posterior else []
     return Matrix(

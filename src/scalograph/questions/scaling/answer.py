@@ -14,10 +14,11 @@ from scalograph.analysis.comparisons import holm
 from scalograph.analysis.contenders import METHOD as BEST
 from scalograph.analysis.contenders import contenders
 from scalograph.analysis.contrast import Contrast
-from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.estimate import Estimate, Flag
+from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup_points import karp_flatt
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
-from scalograph.analysis.usl_predict import Boundary, first_boundary, predict
+from scalograph.analysis.usl_predict import REACH, Boundary, first_boundary, predict
 from scalograph.analysis.variance_moderation import moderate_variances
 from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import point_key
@@ -182,12 +183,46 @@ def add_laws(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> list[Cu
 
 
 def _add_law(table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sample]) -> Curve:
-    fit = fit_law(how, curve.factor, members, table.view.confidence)
     n_cpus = None if outgrows_cpus(table, curve.factor, members) else most_cpus(members)
     limits = boundaries(table, curve.factor, curve.group, n_cpus)
+    fit = fit_within_class(how, curve.factor, members, limits, table.view.confidence)
     sizes = [_size(sample, curve.factor) for sample in members if sample.values(how.response).size]
     law = law_doc(fit, min(sizes), float(table.study.baseline[curve.factor]), limits) if fit else None
     return curve.model_copy(update={"law": law, **extrapolate(curve, fit, limits)})
+
+
+# A step at a boundary that is smaller is none.
+_EDGE = 1.02
+
+
+def fit_within_class(
+    how: SpeedupRule, factor: str, members: Sequence[Sample], limits: Sequence[Boundary], confidence: float = 0.95
+) -> Usl | None:
+    """Fit the law up to the first boundary beyond which the points leave it; over all points where they do not.
+
+    A boundary is where CPUs of another class begin. Points leave the law where their mean lies outside of what the law
+    up to there predicts, by its interval and theirs.
+    """
+    for limit in (limit for limit in limits if limit.begins != NO_CPU):
+        inside = [sample for sample in members if _size(sample, factor) <= limit.after]
+        beyond = [sample for sample in members if limit.after < _size(sample, factor) <= REACH * limit.after]
+        fit = fit_law(how, factor, inside, confidence) if beyond else None
+        if fit is not None and not fit.misfit and any(_leaves(fit, how, factor, each, confidence) for each in beyond):
+            text = f"ends at {limit.after}: beyond, {limit.begins}, and the points leave the law"
+            return replace(fit, flags=(*fit.flags, Flag("class edge", text, limit.after)))
+    return fit_law(how, factor, members, confidence)
+
+
+def _leaves(fit: Usl, how: SpeedupRule, factor: str, sample: Sample, confidence: float) -> bool:
+    scores = sample.values(how.response)
+    if scores.size < 2 or float(scores.min()) <= 0:
+        return False
+    size = _size(sample, factor)
+    seen = summarize(_throughput(how, np.full(scores.size, size), scores), confidence)
+    law = predict(fit, size, (), confidence)
+    if seen.low is None or seen.high is None or law.low is None or law.high is None:
+        return False
+    return _EDGE * seen.high < law.low or seen.low > _EDGE * law.high
 
 
 def most_cpus(members: Sequence[Sample]) -> int | None:

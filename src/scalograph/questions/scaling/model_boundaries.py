@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 from pydantic import ValidationError
 
@@ -27,6 +28,9 @@ _GROUPS: tuple[tuple[str, Callable[[CpuFact], int | None]], ...] = (
     ("another L2 cache", lambda cpu: cpu.l2),
 )
 SIBLINGS = "CPUs share cores"
+SPEED = "CPUs of another speed begin"
+# Clocks of cores of one kind differ by less.
+_ONE_KIND = 1.05
 NO_CPU = "there is no CPU for each"
 
 
@@ -64,17 +68,33 @@ def _sort_cpus(cpus: tuple[CpuFact, ...], placement: str) -> tuple[CpuFact, ...]
 @cache
 def _find_boundaries(cpus: tuple[CpuFact, ...]) -> tuple[Boundary, ...]:
     kinds, limits = [(name, of, _shared_groups(cpus, of)) for name, of in _GROUPS], list[Boundary]()
-    doubled = False
+    doubled, speeds = False, speed_classes(cpus)
     for n in range(1, len(cpus)):
         new, before = cpus[n], cpus[:n]
         opened = (name for name, of, groups in kinds if of(new) in groups - {of(cpu) for cpu in before})
         is_sibling = new.core in {cpu.core for cpu in before}
-        if name := next(opened, ""):
+        is_sibling |= new.shared is not None and new.shared in {cpu.shared for cpu in before}
+        if speeds[n] not in speeds[:n]:
+            limits.append(Boundary(n, SPEED))
+        elif name := next(opened, ""):
             limits.append(Boundary(n, f"{name} begins"))
         elif is_sibling and not doubled:
             limits.append(Boundary(n, SIBLINGS))
         doubled = doubled or is_sibling
     return tuple(limits)
+
+
+def speed_classes(cpus: Sequence[CpuFact]) -> list[int]:
+    """Return the class of speed of each CPU: as measured, else by its highest clock.
+
+    >>> speed_classes([CpuFact(cpu=n, core=n, max_khz=khz) for n, khz in enumerate([5000, 4900, 3600])])
+    [1, 1, 0]
+    """
+    if any(cpu.speed_class is not None for cpu in cpus):
+        return [cpu.speed_class or 0 for cpu in cpus]
+    clocks = [cpu.max_khz or 0 for cpu in cpus]
+    steps = [above for below, above in pairwise(sorted({*clocks})) if above > _ONE_KIND * below]
+    return [sum(khz >= step for step in steps) for khz in clocks]
 
 
 def _shared_groups(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None]) -> set[int | None]:

@@ -148,7 +148,7 @@ class BestGain:
     """Curves with the largest speedup that cannot be told apart, at the fewest workers that reach it.
 
     Attributes:
-        others: points of curves on the same CPUs, at the same level, that gain less for sure.
+        others: points of curves on the same CPUs, at the same level, that gain less for sure, with a number to state.
         near: further points there that are faster, perhaps less.
         left: further points there: inconclusive.
     """
@@ -187,7 +187,7 @@ def find_best_gain(table: Table, points: Sequence[ComparedPoint]) -> BestGain | 
     best = min(same, key=lambda point: point.level)
     cpus = cpus_factor(table, best.curve.factor)
     beside = [p for p in points if p.level == best.level and p.curve.group.get(cpus) == best.curve.group.get(cpus)]
-    apart = [point.is_possible and _differ([best], [point], len(beside)) for point in beside]
+    apart = [is_resolved(point) and _differ([best], [point], len(beside)) for point in beside]
     others = [point for point, differs in zip(beside, apart, strict=True) if differs]
     alike = [point for point, differs in zip(beside, apart, strict=True) if not differs]
     faster = [point for point in alike if point.state == "faster" and is_resolved(point)]

@@ -10,17 +10,18 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.questions.size.claim import size_claim
-from scalograph.questions.size.document import Size, SizedRun, SizeNeed
+from scalograph.questions.size.document import ConfirmedNeed, Size, SizedRun, SizeNeed
 from scalograph.questions.size.model import AmountSearch
-from scalograph.questions.size.search_state import begin
+from scalograph.questions.size.search_state import SizeState, begin
 from scalograph.text.warning_catalog import Caveat
 
 METHOD = "posterior over crossings of the limit, central credible range"
 
 
 def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
-    document = size_document(table)
-    decided = document is not None and all(need.decided for need in document.needs)
+    state = replay_runs(begin(table.study, table.configurations), table)
+    document = size_document(table, state)
+    decided = document is not None and all(need.decided for need in document.needs) and state.next_level is None
     return Answer(
         document=document,
         decided=decided,
@@ -30,12 +31,15 @@ def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     )
 
 
-def size_document(table: Table) -> Size | None:
+def size_document(table: Table, state: SizeState) -> Size | None:
     """Make the document of the searches; None where no run was made."""
-    state = replay_runs(begin(table.study, table.configurations), table)
     limit = table.view.response.limit
     needs = [_need(search) for search in state.searches if search.crossing is not None]
-    return Size(response=table.view.primary, limit=limit, needs=needs) if needs and limit is not None else None
+    if not needs or limit is None:
+        return None
+    last = next((each for each in reversed(state.tries) if each.is_over), None)
+    together = last and ConfirmedNeed(levels=dict(last.levels), over=last.over, keeps=last.keeps)
+    return Size(response=table.view.primary, limit=limit, needs=needs, together=together)
 
 
 def _need(search: AmountSearch) -> SizeNeed:

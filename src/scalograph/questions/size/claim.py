@@ -8,18 +8,21 @@ from scalograph.findings.answer import SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase
-from scalograph.questions.claims import case, limit_texts, missing_response, state, why_unanswerable
+from scalograph.questions.claims import case, failure, limit_texts, missing_response, state, why_unanswerable
 from scalograph.questions.size.document import Size, SizeNeed
 from scalograph.text.cell_numbers import is_resolved
 from scalograph.text.format import DASH, level_text
+from scalograph.text.quantities import percent, percent_at_most
 from scalograph.text.short_names import join_names
 
 FORMS = {
     "needs": "The least {amount}[[ for {goal}]] is {need:quantity}[[, at {beside}]].",
     "always": "Every tested level of {amount}, down to {least}, gives {kept}[[, at {beside}]].",
-    "never": "No tested level of {amount}, up to {most}, gives {kept}.",
+    "never": "No tested level of {amount}, up to {most}, gives {kept}[[: runs fail ({why})]].",
     "open": "Inconclusive: after {n} runs, the least {amount}[[ for {goal}]] may be anywhere from {low} to {high}"
     "[[, at {beside}]]. Use longer runs.",
+    "together": "Set {levels}: {n} of {n} fresh runs keep the limit, at up to {worst} of it.",
+    "short": "Not confirmed: with {levels}, {n_over} of {n} fresh runs do not keep the limit.",
     "failed": "With less {amount}, {n_failed} of {of:runs} failed[[: {reason}]].",
     "slower": "With less {amount}, {response} is up to {worst} the limit.",
     "no answer": "No answer: {reason}.",
@@ -32,8 +35,35 @@ def size_claim(table: Table, samples: SampleMap, result: Size | None) -> Claim:
         return state(FORMS, [case("no answer", reason=reason)])
     named = [(need, _values(table, result, need)) for need in result.needs]
     first = [case(_outcome(need), **values) for need, values in named]
-    further = [each for need, values in named for each in _less_cases(table, need, values)]
+    further = [*_together_case(table, result)]
+    further += [each for need, values in named for each in _less_cases(table, need, values)]
     return state(FORMS, [*first, *further], _matrix(table, result), f"response {result.response}")
+
+
+def _together_case(table: Table, result: Size) -> Iterator[AnswerCase]:
+    """State what fresh runs with more than the least of all amounts show."""
+    if (fresh := result.together) is None:
+        return
+    kept = [over for over in fresh.over if over is not None and over <= 1]
+    values = {
+        "levels": _levels_text(table, result), "n": len(fresh.over), "n_over": len(fresh.over) - len(kept),
+        "worst": percent_at_most(max(kept, default=0.0)),
+    }  # fmt: skip
+    yield case("together" if fresh.keeps else "short", **values)
+
+
+def _levels_text(table: Table, result: Size) -> str:
+    """Name the levels of the fresh runs: "memory 57.6 MiB (+20%)"."""
+    title = table.view.title
+    return join_names([f"{title(need.factor)} {_fresh_text(table, result, need)}" for need in result.needs])
+
+
+def _fresh_text(table: Table, result: Size, need: SizeNeed) -> str:
+    """Return the level of the fresh runs, and its headroom; empty without any."""
+    if result.together is None:
+        return ""
+    level, least = result.together.levels[need.factor], need.need.value
+    return level_text(level, table.view.unit(need.factor)) + (f" (+{percent(level / least - 1)})" if least else "")
 
 
 def _outcome(need: SizeNeed) -> str:
@@ -52,6 +82,7 @@ def _values(table: Table, result: Size, need: SizeNeed) -> dict[str, Any]:
         "kept": kept, "goal": kept if need is result.needs[0] else "", "response": view.title(result.response),
         "amount": view.title(need.factor), "need": (need.need, unit), "n": len(need.runs), "beside": ", ".join(beside),
         "least": level_text(min(levels), unit), "most": level_text(max(levels), unit),
+        "why": failure(table, {need.factor: max(run.level for run in need.runs)}) if need.runs else "",
         **{end: None if x is None else f"{x:.3g} {unit}".rstrip() for end, x in ends.items()},
     }  # fmt: skip
 
@@ -62,9 +93,8 @@ def _less_cases(table: Table, need: SizeNeed, values: dict[str, Any]) -> Iterato
     if _outcome(need) != "needs":
         return
     if n_failed:
-        levels = {run.level for run in need.runs_below if run.over is None}
-        failed = (row.reason for row in table.rows if row.reason and row.configuration[need.factor] in levels)
-        reason = next(failed, "").partition(" at its limit")[0]
+        level = next(run.level for run in need.runs_below if run.over is None)
+        reason = failure(table, {need.factor: level}).partition(" at its limit")[0]
         yield case("failed", n_failed=n_failed, of=len(need.runs_below), reason=reason, **values)
     if worst:
         yield case("slower", worst=worst, **values)
@@ -92,8 +122,11 @@ def _matrix(table: Table, result: Size) -> Matrix:
         cells = [
             MatrixCell(text=text) if text else MatrixCell(estimate=need.need), MatrixCell(text=less or DASH),
             MatrixCell(text=f"{values['least']} to {values['most']}"), MatrixCell(text=str(len(need.runs))),
+            *([MatrixCell(text=_fresh_text(table, result, need))] if result.together else []),
         ]  # fmt: skip
         rows.append(MatrixRow(label=f"{values['amount']} ({table.view.unit(need.factor)})", cells=cells))
     limits = join_names(limit_texts(table, "{limit}"))
     columns = [f"least for {limits}", "with less", "tested", "runs"]
+    if result.together:
+        columns.append("confirmed" if result.together.keeps else "not confirmed")
     return Matrix(title="least amounts", unit="", columns=columns, rows=rows)

@@ -30,9 +30,18 @@ class SizeNeed(Model):
         return [run for run in self.runs if self.need.low is not None and run.level < self.need.low]
 
 
+class ConfirmedNeed(Model):
+    """Fresh runs with somewhat more than the least of all amounts together."""
+
+    levels: dict[str, float]
+    over: list[float | None] = Field(max_length=8, description="response over the limit of each run, null if it failed")
+    keeps: bool = Field(description="whether all runs keep the limit")
+
+
 class Size(Model):
     """The least that a program needs, one amount after the other."""
 
     response: str
     limit: float = Field(description="in the unit of the response")
     needs: list[SizeNeed] = Field(max_length=8)
+    together: ConfirmedNeed | None = Field(default=None, description="null where nothing is to be confirmed")

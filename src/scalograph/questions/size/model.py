@@ -56,6 +56,12 @@ class AmountSearch:
             inside or self.levels, key=lambda level: (self.at.count(level) * bool(inside), abs(log(level / wanted)))
         )
 
+    def enough(self, factor: float) -> float:
+        """Return the least level that is so many times the least amount, and no less than its interval's upper end."""
+        assert self.crossing is not None
+        wanted = max(factor / self.crossing.level, 1 / self.crossing.low) * (1 - 1e-9)
+        return next((level for level in self.levels if level >= wanted), self.levels[-1])
+
     @property
     def n_left(self) -> int:
         """Return how many runs there are still to come, as far as is known."""

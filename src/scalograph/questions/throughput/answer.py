@@ -7,32 +7,25 @@ from statistics import geometric_mean
 from scalograph.analysis.contenders import contenders
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
+from scalograph.findings import driven_runs
 from scalograph.findings.answer import Answer, SampleMap
+from scalograph.findings.bottleneck import find_bottleneck, is_driver_short, mean_known, utilizations
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.sample import Sample, group_samples, read_named_records
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
 from scalograph.protocol.response_times import quantile, sum_counts
-from scalograph.questions.throughput import model_driven
+from scalograph.questions.saturation import part_uses, saturation_fields
 from scalograph.questions.throughput.claim import throughput_claim
 from scalograph.questions.throughput.document import (
     MOST_GROUPS,
-    MOST_PARTS,
     MOST_POINTS,
     MOST_SECONDS,
     FullConfiguration,
     LoadedGroup,
     LoadPoint,
-    PartUse,
     Throughputs,
-)
-from scalograph.questions.throughput.model_bottleneck import (
-    Utilization,
-    find_bottleneck,
-    is_driver_short,
-    mean_known,
-    utilizations,
 )
 from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
 from scalograph.questions.throughput.tables import load_tables, parts_table
@@ -42,7 +35,7 @@ from scalograph.text.warning_catalog import Caveat
 
 TOGETHER = {"p99": 0.99, "p99.9": 0.999}
 # What runs say, by their names.
-Driven = Mapping[str, model_driven.DrivenRun]
+Driven = Mapping[str, driven_runs.DrivenRun]
 
 
 def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: Driven) -> LoadPoint:
@@ -52,39 +45,33 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
     """
     runs = [driven[row.run] for row in sample.rows(table.view.primary) if row.run in driven]
     confidence, n_requests = table.view.confidence, sum(run.n_requests for run in runs)
-    names = [name for name in model_driven.QUANTILES if any(name in run.quantiles_s for run in runs)]
+    names = [name for name in driven_runs.QUANTILES if any(name in run.quantiles_s for run in runs)]
     return LoadPoint(
         level=level, rate=estimate_response(table, sample),
         response=_summarize_runs([run.response_s for run in runs], confidence),
         quantiles={name: _summarize_runs([run.quantiles_s.get(name) for run in runs], confidence) for name in names},
         together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
         first_wrong=next((run.first_wrong for run in runs if run.first_wrong), ""),
-        cause=model_driven.wrong_requests(runs)[0] if any(run.n_errors for run in runs) else "",
+        cause=driven_runs.wrong_requests(runs)[0] if any(run.n_errors for run in runs) else "",
         starved=mean_known([run.starved / run.clients for run in runs if run.starved is not None and run.clients]),
         late=mean_known([run.late for run in runs]), driver=mean_known([run.driver for run in runs]),
         parts=part_uses(utilizations(runs)), n=len(sample.rows(table.view.primary)),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.succeeded),
-        dropped=model_driven.dropped_connections(runs), n_unchecked=sum(not run.is_checked for run in runs),
+        dropped=driven_runs.dropped_connections(runs), n_unchecked=sum(not run.is_checked for run in runs),
         driver_limits=_driver_limits(runs), seconds=_median_seconds(runs),
     )  # fmt: skip
 
 
-def _median_seconds(runs: Sequence[model_driven.DrivenRun]) -> dict[str, list[float]]:
+def _median_seconds(runs: Sequence[driven_runs.DrivenRun]) -> dict[str, list[float]]:
     """Return the seconds of the run with the median rate, of those that have any."""
     timed = sorted((run for run in runs if len(run.seconds.get("rate", ())) > 1), key=lambda run: run.rate)
     return {name: [*values[:MOST_SECONDS]] for name, values in timed[len(timed) // 2].seconds.items()} if timed else {}
 
 
-def _together(runs: Sequence[model_driven.DrivenRun]) -> dict[str, float]:
+def _together(runs: Sequence[driven_runs.DrivenRun]) -> dict[str, float]:
     counts = sum_counts(run.counts for run in runs) if runs and all(run.counts for run in runs) else {}
     shares = {name: quantile(counts, share) for name, share in TOGETHER.items()}
     return {name: value for name, value in shares.items() if value is not None}
-
-
-def part_uses(parts: Sequence[Utilization]) -> list[PartUse]:
-    names = ("kind", "share", "used", "granted", "of_driver", "wait_s")
-    values = [{name: getattr(part, name) for name in names} for part in parts[:MOST_PARTS]]
-    return [PartUse(**own, names=[*part.names[:MOST_PARTS]]) for own, part in zip(values, parts, strict=False)]
 
 
 def is_count(level: Level) -> bool:
@@ -96,13 +83,13 @@ def _summarize_runs(values: Sequence[float | None], confidence: float) -> Estima
     return summarize([x for x in values if x is not None], confidence)
 
 
-def _driver_limits(runs: Sequence[model_driven.DrivenRun]) -> str:
+def _driver_limits(runs: Sequence[driven_runs.DrivenRun]) -> str:
     late, used = mean_known([run.late_by_driver for run in runs]), mean_known([run.driver for run in runs])
-    if late is not None and late >= model_driven.LATE:
+    if late is not None and late >= driven_runs.LATE:
         return "late"
-    if used is not None and used >= model_driven.DRIVER_CPU:
+    if used is not None and used >= driven_runs.DRIVER_CPU:
         return "CPU"
-    if (mean_known([run.late for run in runs]) or 0.0) >= model_driven.LATE:
+    if (mean_known([run.late for run in runs]) or 0.0) >= driven_runs.LATE:
         return "no CPU"
     return "ceiling" if is_driver_short(runs) else ""
 
@@ -143,19 +130,19 @@ CLIENTS = "clients"
 def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer for every group of other factors, the highest rates first."""
     rows = [row for sample in taken.values() for row in sample.succeeded]
-    driven, parts = dict[str, model_driven.DrivenRun](), list[list[model_driven.RunPart]]()
+    driven, parts = dict[str, driven_runs.DrivenRun](), list[list[driven_runs.RunPart]]()
     for name, record in read_named_records(table, rows):
-        parts.append(model_driven.run_parts(record))
-        if (run := model_driven.driven_run(record)) is not None:
+        parts.append(driven_runs.run_parts(record))
+        if (run := driven_runs.driven_run(record)) is not None:
             driven[name] = run
     # Ends of services that stayed up: runs do not report the last of these.
-    if stops := [model_driven.stop_parts(service) for service in table.services]:
-        parts = [[part for part in run if part.what != model_driven.STOP] for run in parts] + stops
+    if stops := [driven_runs.stop_parts(service) for service in table.services]:
+        parts = [[part for part in run if part.what != driven_runs.STOP] for run in parts] + stops
     return answer_runs(table, taken, driven, parts)
 
 
 def answer_runs(
-    table: Table, taken: SampleMap, driven: Driven, parts: Sequence[Sequence[model_driven.RunPart]] = ()
+    table: Table, taken: SampleMap, driven: Driven, parts: Sequence[Sequence[driven_runs.RunPart]] = ()
 ) -> Answer:
     """Answer from runs with a driver, by name, and from the seconds of their parts."""
     factor = load_factor(table)
@@ -230,8 +217,7 @@ def _bottleneck_fields(
     alone = [run.response_s for run in _runs(by_level[first], driven) if run.response_s] if has_alone else []
     bounded = (loaded.is_clients or loaded.is_offered) and fit is not None and fit.high is not None
     ended = find_bottleneck(runs, geometric_mean(alone) if alone else None, bounded)
-    fields: dict[str, object] = {"ends": ended.kind, "grows": ended.grows, "waited": ended.waited}
-    fields |= {"ended_by": part_uses(ended.parts), "ruled_out": part_uses(ended.others)}
+    fields = saturation_fields(ended)
     think = [run.think_s for run in runs if run.think_s is not None]
     if not alone or not think or not bounded:
         return fields
@@ -241,7 +227,7 @@ def _bottleneck_fields(
     return {**fields, "knee": at_once if is_alone else None}
 
 
-def _runs(sample: Sample, driven: Driven) -> list[model_driven.DrivenRun]:
+def _runs(sample: Sample, driven: Driven) -> list[driven_runs.DrivenRun]:
     return [driven[row.run] for row in sample.counted if row.run in driven]
 
 

@@ -4,22 +4,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scalograph.findings.answer import SampleMap
+from scalograph.findings.driven_runs import WRONG
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import AnswerCase, Level
+from scalograph.questions import saturation
 from scalograph.questions.claims import case, missing_response, state, why_unanswerable
 from scalograph.questions.matrices import Line, choose_columns, matrix, rows
+from scalograph.questions.saturation import (
+    CASES,
+    CAUSES,
+    KINDS,
+    PartUse,
+    bottleneck_case,
+    part_name,
+    part_use,
+    request_share,
+)
 from scalograph.questions.terms import find_terms, is_covered, term_text
-from scalograph.questions.throughput.document import LIMITS, LoadedGroup, LoadPoint, PartUse
-from scalograph.questions.throughput.model_bottleneck import WAITED
-from scalograph.questions.throughput.model_driven import WRONG
+from scalograph.questions.throughput.document import LIMITS, LoadedGroup, LoadPoint
 from scalograph.text.answer_form import quantity_text
 from scalograph.text.cell_numbers import INCONCLUSIVE, claim_number, is_resolved
 from scalograph.text.format import DASH
-from scalograph.text.load_words import rate_unit, small_percent, used_of_granted
+from scalograph.text.load_words import rate_unit, small_percent
 from scalograph.text.scale import scale_for
-from scalograph.text.short_names import join_names
-from scalograph.text.units import format_duration
 
 FORMS = {
     "plateau": "Maximum throughput is {rate:quantity} at {level}[[ with {who}]]; no gain beyond.",
@@ -33,13 +41,7 @@ FORMS = {
     "beside": "It is[[; perhaps lower with {near:list}]][[; perhaps lower in {n_near} configurations]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left} configurations]].",
     "rises elsewhere": "With {who} throughput rises up to {level}, to {rate:quantity}.",
-    "bottleneck": "The bottleneck is the {part}[[ ({use})]][[, e.g. {cause}]][[, shared with the {driver}]].",
-    "generator first": "The load generator saturates first, so the service may reach more.",
-    "low load": "The load does not saturate the service; test a higher one.",
-    "elsewhere": "No CPU is saturated, so requests wait elsewhere, e.g. for {what}.",
-    "either": "Inconclusive: the bottleneck is {parts:or}.",
-    "holders": "Inconclusive: the bottleneck is the {part} ({use}), or the CPUs that its holders wait for.",
-    "unknown": "Inconclusive: the bottleneck is unknown; no CPU is saturated[[, yet tasks wait for {what}]].",
+    **saturation.FORMS,
     "open": "Inconclusive: the maximum throughput is unknown; the highest measured is {rate:quantity}"
     " at {level}[[ with {who}]].",
     "test more": "Test higher loads, or add runs.",
@@ -50,13 +52,6 @@ FORMS = {
     "too noisy": "Inconclusive: runs vary too much to give a throughput. Add runs.",
     "no answer": "No answer: {reason}.",
 }
-KINDS = {
-    "cpu": "CPU", "quota": "CPU quota", "tasks": "tasks", "io": "I/O", "memory": "memory", "pool": "pool",
-    "driver": "load generator", "clients": "load", "wrong": "failed requests", "backlog": "dropped connections",
-}  # fmt: skip
-# Kind of bottleneck -> case; the others are parts that are used up.
-CASES = {"driver": "generator first", "clients": "low load", "inside": "elsewhere"}
-CAUSES = {"connect": "refused connections", "closed": "lost connections", "timeout": "timeouts"}
 
 
 def throughput_claim(table: Table, taken: SampleMap, groups: Sequence[LoadedGroup]) -> Claim:
@@ -112,11 +107,12 @@ class _ThroughputCases:
         last = group.points_with_runs[-1]
         if group.falls is not None and is_resolved(last.rate):
             fallen = {"fallen": (last.rate, self._unit), "last": self._level(group, last), "gain": [group.falls]}
-            failed = _request_share(last.errors) if last.errors >= WRONG else ""
+            failed = request_share(last.errors) if last.errors >= WRONG else ""
             yield AnswerCase(case="falls", values={**fallen, "failed": failed})
         yield from self._others()
         if main != "open":
-            yield from bottleneck_case(group)
+            uses = [use_text(part, group.fullest) for part in group.ended_by]
+            yield from bottleneck_case(group, uses, group.state == "rising")
         if main in ("open", "full"):
             yield AnswerCase(case="from" if main == "full" else "test more")
         for other in self._elsewhere:
@@ -127,7 +123,7 @@ class _ThroughputCases:
         group, point = self._first, self._first.top
         values: dict[str, Any] = {}
         if point.errors >= WRONG and group.ends != "wrong":
-            values |= {"failed": _request_share(point.errors), "cause": CAUSES.get(point.cause, "wrong answers")}
+            values |= {"failed": request_share(point.errors), "cause": CAUSES.get(point.cause, "wrong answers")}
         if (point.starved or 0.0) >= WRONG:
             values["starved"] = small_percent(point.starved or 0.0)
         if values:
@@ -203,50 +199,11 @@ def _rises_elsewhere(first: LoadedGroup, others: Sequence[LoadedGroup]) -> list[
     return near[:1] if first.state == "found" else []
 
 
-def bottleneck_case(group: LoadedGroup) -> Iterator[AnswerCase]:
-    """Yield the case of the bottleneck; none where nothing was measured that could show it."""
-    parts = group.ended_by
-    values = [{"part": part_name(group, part), "use": use_text(part, group.fullest)} for part in parts]
-    own: dict[str, Any] = values[0] if values else {}
-    if group.ends != "inconclusive":
-        if group.ends == "inside":
-            own["what"] = "a lock" if any(part.kind == "pool" for part in group.ruled_out) else "a lock or a pool"
-        elif group.ends == "wrong":
-            own["cause"] = CAUSES.get(parts[0].names[0], "wrong answers")
-        elif parts and parts[0].of_driver:
-            own["driver"] = KINDS["driver"]
-        if group.ends != "not known":
-            yield AnswerCase(case=CASES.get(group.ends, "bottleneck"), values=own)
-    elif len(parts) > 1:
-        named = [f"{x['part']} ({x['use']})" if x["use"] else x["part"] for x in values]
-        yield AnswerCase(case="either", values={"parts": named})
-    elif group.state != "rising":
-        waits = group.waited is not None and group.waited >= WAITED
-        yield AnswerCase(case="holders" if parts else "unknown", values={**own, "what": "one" if waits else ""})
-
-
-def part_name(group: LoadedGroup, part: PartUse) -> str:
-    """Name a part: "database CPU"; by its kind alone where there is one service."""
-    services = {name for p in (*group.ended_by, *group.ruled_out) if p.kind == "cpu" for name in p.names}
-    has_owner = len(services) > 1 and part.kind in ("cpu", "quota", "tasks", "io", "memory")
-    return f"{join_names(part.names)} " * has_owner + KINDS[part.kind]
-
-
 def use_text(part: PartUse, point: LoadPoint | None) -> str:
     """State how full a part is at a load: "1.95 of 2 used"; empty where this has no number."""
     if point is None or part.kind in ("backlog", "wrong"):
-        share = (point.dropped if part.kind == "backlog" else point.errors) if point else None
-        return _request_share(share)
-    alike = [x for x in point.parts if x.kind == part.kind != "driver" and {*x.names} & {*part.names}]
-    here = max(alike, key=lambda x: (x.granted == part.granted, len({*x.names} & {*part.names})), default=None)
-    if here is None or here.used is None:
-        return f"waited for {small_percent(here.share)} of the time" if here else ""
-    wait = f"; wait {format_duration(here.wait_s)}" if here.wait_s else ""
-    return f"{used_of_granted(here.used, here.granted or 0.0)} used{wait}"
-
-
-def _request_share(share: float | None) -> str:
-    return "" if share is None else f"{small_percent(share)} of requests"
+        return request_share((point.dropped if part.kind == "backlog" else point.errors) if point else None)
+    return part_use(part.find_alike(point.parts))
 
 
 def _add_rows(shown: Matrix, group: LoadedGroup, points: Sequence[LoadPoint | None]) -> Matrix:
@@ -255,7 +212,7 @@ def _add_rows(shown: Matrix, group: LoadedGroup, points: Sequence[LoadPoint | No
     texts = {"p50 / p99": [_times(point) for point in points]}
     texts |= {part_name(group, part): [use_text(part, point) for point in points] for part in parts}
     if group.points_with_runs[-1].errors >= WRONG:
-        texts[KINDS["wrong"]] = [_request_share(point.errors if point else None) for point in points]
+        texts[KINDS["wrong"]] = [request_share(point.errors if point else None) for point in points]
     texts = {name: row for name, row in texts.items() if any(c.isdigit() for text in row for c in text)}
     more = [MatrixRow(label=x, cells=[MatrixCell(text=text or DASH) for text in row]) for x, row in texts.items()]
     head = f"{shown.rows_are} ".lstrip()

@@ -6,26 +6,15 @@ from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text
+from scalograph.questions.saturation import MOST_PARTS, PartUse, Saturation
 
-MOST_GROUPS, MOST_POINTS, MOST_PARTS = 64, 64, 16
+MOST_GROUPS, MOST_POINTS = 64, 64
 MOST_SECONDS = 600
 # How a load generator limits a point -> its flag.
 LIMITS = {
     "late": "the load generator was late", "CPU": "the load generator was saturated",
     "no CPU": "the load generator had to wait for a CPU", "ceiling": "the load generator was near its maximum",
 }  # fmt: skip
-
-
-class PartUse(Model):
-    """How full one part was: CPUs of some processes, a quota, a device, the driver, the load itself."""
-
-    kind: Literal["cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong"]
-    names: list[Text] = Field(max_length=MOST_PARTS)
-    share: float = Field(description="of what it could do")
-    used: float | None = Field(default=None, description="CPUs in use; of a pool, how many of it")
-    granted: float | None = Field(default=None, description="of so many")
-    of_driver: float = Field(default=0.0, description="CPUs in use that the driver had")
-    wait_s: float | None = Field(default=None, description="of a pool: mean time that was waited for one of it")
 
 
 class LoadPoint(Model):
@@ -57,7 +46,7 @@ class LoadPoint(Model):
     driver_limits: Literal["", "late", "CPU", "no CPU", "ceiling"] = ""
 
 
-class LoadedGroup(Model):
+class LoadedGroup(Saturation):
     """One group of levels of the factors other than the load."""
 
     group: dict[str, Level]
@@ -70,14 +59,6 @@ class LoadedGroup(Model):
     at: int | None = Field(default=None, description="level whose rate is claimed: on the plateau, or the last one")
     falls: Estimate | None = Field(default=None, description="rate of the last level over that of the best, if lower")
     knee: Estimate | None = Field(default=None, description="clients from which requests queue")
-    ends: Literal[
-        "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong", "inside",
-        "inconclusive", "not known",
-    ] = "not known"  # fmt: skip
-    ended_by: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
-    ruled_out: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
-    grows: float | None = Field(default=None, description="response time there over that of the lowest level")
-    waited: float | None = Field(default=None, description="share of ready time without a CPU, of services")
 
     @property
     def points_with_runs(self) -> list[LoadPoint]:

@@ -6,10 +6,10 @@ from statistics import fmean
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import tabulate
+from scalograph.findings.driven_runs import QUANTILES, WHOLE, WRONG, RunPart
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.throughput.document import LIMITS, LoadedGroup, LoadPoint
-from scalograph.questions.throughput.model_driven import QUANTILES, WHOLE, WRONG, RunPart
 from scalograph.text.load_words import used_of_granted
 from scalograph.text.quantities import count_noun
 from scalograph.text.short_names import join_names

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.analysis.crossing import Crossing, Posterior, posterior
+from scalograph.analysis.crossing import SURE, Crossing, Posterior, posterior
 from scalograph.design.search_steps import (
     Configuration,
     ExcludingState,
@@ -18,6 +18,8 @@ from scalograph.study.responses import primary_response
 # Where the first runs are, as shares of the range by its log; and where the next ones, of the crossing's probability.
 FIRST, NEXT = (0.5, 0.8, 0.2), (0.5, 0.3, 0.7)
 MOST = 15
+# A level so many times the crossing is measured at last: what is saturated shows beyond the limit.
+BEYOND = 2.0
 
 
 class LimitState(ExcludingState):
@@ -42,10 +44,19 @@ class LimitState(ExcludingState):
         for level in self._first:
             if level in self._levels and level not in self.at:
                 return level
-        if self._posterior is None or self.crossing is None or self.crossing.is_known or not self._levels:
+        if self._posterior is None or self.crossing is None or not self._levels:
             return None
+        if self.crossing.is_known:
+            return self._level_beyond(self.crossing)
         wanted = self._posterior.quantile(NEXT[len(self.at) % len(NEXT)])
         return min(self._levels, key=lambda level: (abs(level - wanted), level))
+
+    def _level_beyond(self, crossing: Crossing) -> int | None:
+        """Return the level at which the service is overloaded; None once it was measured, or where levels fail."""
+        if max(crossing.always, crossing.never) >= SURE or self.failing:
+            return None
+        level = next((level for level in self._levels if level >= BEYOND * crossing.level), self._levels[-1])
+        return None if max(self.at) >= level else level
 
     @property
     def n_left(self) -> int:

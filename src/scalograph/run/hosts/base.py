@@ -53,6 +53,7 @@ class Specification:
         capture: whether their output is read.
         timeout_s: from the gate, in seconds; each step has as long.
         in_callers_folder: run in the caller's folder, else in a fresh one.
+        given_folder: run in this folder of the machine instead.
         steps: templates by name; those of `prepare` and `cleanup` count.
         running: names and process ids of services that run already.
         reset: what is done to the machine right before.
@@ -78,6 +79,7 @@ class Specification:
     watches_speed: bool = False
     echo: Echo | None = None
     stdout: str | None = None
+    given_folder: str | None = None
     awaits_gate: bool = False
 
     def line(self, folder: Path) -> dict[str, Any]:
@@ -191,6 +193,12 @@ class Host(Protocol):
         """Return how kept services (`keeps_services`) ended since the last call.
 
         Asked only of studies that have such; `is_last`: after the last run, so those that are up are ended first.
+        """
+
+    def keep_in(self, folder: Path) -> None:
+        """Learn the folder of the results, before the first run of a study that has one.
+
+        A host that keeps files of its own keeps them there, and finds those of an earlier session.
         """
 
     def close(self) -> None:

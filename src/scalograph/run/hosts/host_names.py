@@ -1,6 +1,7 @@
 """Register hosts by name. A module here has `connect() -> Host`, and is imported when it is asked for.
 
-A host of many machines has `connect(machine, wait_s)`, and its name is followed by a machine: `ssh:NAME`.
+A host of many machines has `connect(machine, wait_s)`, and its name is followed by a machine: `ssh:NAME`. Of a cluster
+that is a partition, and it may be left out.
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 LOCAL, GUEST = "local", "guest"
 HOSTS = {LOCAL: "scalograph.run.hosts.local.local_host", GUEST: "scalograph.run.hosts.guests.guest"}
 # Of other machines: runs there do not disturb those here.
-ELSEWHERE = {"ssh": "scalograph.run.hosts.remote.ssh", "reboot": "scalograph.run.hosts.remote.reboot"}
+ELSEWHERE = {
+    "ssh": "scalograph.run.hosts.remote.ssh", "reboot": "scalograph.run.hosts.remote.reboot",
+    "slurm": "scalograph.run.hosts.slurm.slurm_host",
+}  # fmt: skip
+# Those that have a default machine: `slurm` is its default partition.
+NAMELESS = ("slurm",)
 
 
 def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":
@@ -27,11 +33,11 @@ def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":
     Raises StudyError: there is none of that name; HostError: it cannot be used.
     """
     kind, _, machine = name.partition(":")
-    if name not in HOSTS and not (machine and kind in ELSEWHERE):
-        names = [*HOSTS, *(f"{prefix}:NAME" for prefix in ELSEWHERE)]
+    if name not in HOSTS and not (kind in ELSEWHERE and (machine or name in NAMELESS)):
+        names = [*HOSTS, *NAMELESS, *(f"{prefix}:NAME" for prefix in ELSEWHERE)]
         raise unknown_name_error("--host", f'no host "{name}"', f"{kind}:NAME" if machine else name, names)
     module = import_module(HOSTS.get(name) or ELSEWHERE[kind])
-    host: Host = module.connect(machine, wait_s) if machine else module.connect()
+    host: Host = module.connect(machine, wait_s) if kind in ELSEWHERE else module.connect()
     return host
 
 

@@ -220,6 +220,19 @@ def test_a_body_headers_and_a_mix_are_what_the_driver_sends(tmp_path: Path) -> N
     assert (parameters["mix"], parameters["arrivals"]) == (str(tmp_path / "mix.toml"), "constant")
 
 
+def test_a_server_over_tls_is_asked_so(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text("")
+    page = PAGE.replace("http", "https")
+    for options, wanted in (
+        ({}, {"tls": "yes"}), ({"insecure": True}, {"tls": "insecure"}),
+        ({"ca": tmp_path / "ca.pem"}, {"tls": "yes", "ca": str(tmp_path / "ca.pem")}),
+    ):  # fmt: skip
+        study = made(get=page, serve="./app {port}", **options)
+        parameters = study["workload"]["process"][1]["parameters"]
+        assert {name: x for name, x in parameters.items() if name in ("tls", "ca")} == wanted
+    assert made(get="https://127.0.0.1/x")["workload"]["process"][0]["parameters"]["targets"] == "127.0.0.1:443"
+
+
 def test_limits_are_searched_and_a_limited_server_has_them_alone() -> None:
     study = made(get=PAGE, serve="./app {port}", limit=["errors<0.1%", "p99<50ms"], rate="10:5000")
     responses = study["responses"]

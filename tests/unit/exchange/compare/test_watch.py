@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from scalograph.analysis.change_points import recent_rises
-from scalograph.exchange.compare.series_watch import watch
-from scalograph.exchange.compare.watch_claim import watch_claim, watch_tables, watch_trust
+from scalograph.exchange.compare.series_watch import watch, watch_claim, watch_tables, watch_trust
 from scalograph.exchange.junit import watch_junit
 from scalograph.protocol.result_summary import ResultSummary, start_seconds
+from scalograph.protocol.watched_series import SeriesNote
 from tests.kit.findings import cases_of
 
 NOISE = np.random.default_rng(5).normal(0, 0.01, 400)
@@ -58,6 +58,26 @@ def test_a_change_within_the_margin_is_shown_and_alarms_nobody() -> None:
     watched = watch(every, SINCE, margin=0.1)
     assert not watched.alarms and watched.series[0].changes[0].is_small
     assert [table.id for table in watch_tables(watched)] == ["changes", "series"]
+
+
+@pytest.mark.parametrize(
+    ("second", "note", "alarms"),
+    [(0.0, {"date": "2026-02-02"}, []), (0.0, {"date": "2026-02-03"}, []), (0.1, {"date": "2026-02-02"}, [37]),
+     (0.0, {"date": "2026-01-12"}, [32]), (0.0, {"date": "2026-02-02", "study": "other"}, [32])],
+)  # fmt: skip
+def test_a_new_change_alarms_beside_an_acknowledged_one(second: float, note: dict[str, str], alarms: list[int]) -> None:
+    logs = [x + second * (i >= 37) for i, x in enumerate(steps(32, 0.1))]
+    watched = watch(summaries(logs), SINCE, notes=[SeriesNote(text="known", acknowledged=True, **note)])
+    assert [change.at for _, change in watched.alarms] == alarms
+    assert ("acknowledged" in cases_of(watch_claim(watched))) == (not alarms)
+    assert [c.at for c in watched.series[0].changes] == sorted({32, *alarms})
+
+
+def test_a_note_where_nothing_changed_is_no_change() -> None:
+    (series,) = watch(summaries(steps(40, 0)), SINCE, notes=[
+        SeriesNote(text="a", acknowledged=True, date="2026-02-03")
+    ]).series  # fmt: skip
+    assert series.is_tested and series.changes == []
 
 
 def test_lanes_are_series_of_their_own_and_the_reader_is_informed() -> None:

@@ -101,10 +101,15 @@ def test_configurations_that_fail_are_excluded(tmp_path: Path) -> None:
 
 
 def test_without_a_default_that_runs_nothing_is_compared(tmp_path: Path) -> None:
-    machine = simulated.Machine(seconds, lambda levels: int(levels["threads"]) == 1)
+    class Failing(simulated.Machine):
+        def record(self, levels: Configuration, wall: float, **figures: Any) -> Any:
+            return super().record(levels, wall, **figures, reason="exit code 1: no license")
+
+    machine = Failing(seconds, lambda levels: int(levels["threads"]) == 1)
     done, found = simulated.run(tmp_path, machine, a_study(THREADS, question="best", responses=WALL), 4)
     assert len(machine.made) == 2 and found.parts["best"].decided is False
     assert DEFAULT_FAILS in done.results.journal.read_text()
+    assert claim_of(found).sentences == [f"No answer: {DEFAULT_FAILS} (exit code 1: no license)."]
     assert analyze_steps.exit_code(found) == Exit.CONFIGURATION_FAILED
 
 

@@ -144,3 +144,32 @@ def test_of_cpus_of_another_kind_nothing_is_predicted_and_of_the_same_it_is(mach
     assert "beyond 8 another socket begins" in by_place["one-per-core"].end
     assert by_place["scatter"] and by_place["scatter"].twice.value is not None
     assert by_place["compact"] and by_place["compact"].end == "2 times the largest size measured"
+
+
+def on_classes(slow_from: int, slow: float, fast: int = 4) -> Table:
+    """A sweep over 12 CPUs, of which those from the fifth on are slower by a factor, as `doctor --cpus` measured it."""
+    sizes, text = (1, 2, 3, 4, 6, 8, 12), a_study({"cpus": {"control": "cpus", "levels": "1:12"}}, baseline={"cpus": 1})
+    classes = [{"cpu": n, "core": n, "speed_class": int(n >= fast)} for n in range(12)]
+    given = made(text, "cpus", [{"cpus": n} for n in sizes], (0.02, 0.0), 12, {"topology": classes})
+
+    def scale(row: Row) -> Row:
+        n = int(row.configuration["cpus"])
+        share = n / (min(n, slow_from) + slow * max(0, n - slow_from))
+        return structs.replace(row, scores={"wall": row.scores["wall"] * share})
+
+    given.rows[:] = map(scale, given.rows)
+    return given
+
+
+def test_a_law_ends_where_slower_cpus_begin() -> None:
+    law = only(on_classes(slow_from=4, slow=0.5))
+    assert law.largest == 4 and law.sigma.low is not None and law.sigma.low < 0.02 < (law.sigma.high or 0)
+    assert [flag.text for flag in law.flags if flag.code == "class edge"] == [
+        "ends at 4: beyond, CPUs of another speed begin, and the points leave the law"
+    ]
+    assert law.twice.value is None
+
+
+def test_a_law_goes_on_over_an_edge_at_which_nothing_changes() -> None:
+    law = only(on_classes(slow_from=4, slow=1.0))
+    assert law.largest == 12 and not [flag for flag in law.flags if flag.code == "class edge"]

@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.analysis.usl_predict import Boundary
 from scalograph.findings.table import Table
-from scalograph.questions.scaling.model_boundaries import NO_CPU, SIBLINGS, boundaries
+from scalograph.questions.scaling.model_boundaries import NO_CPU, SIBLINGS, SPEED, boundaries
 from scalograph.study.load import parse
 from scalograph.system.topology import read_topology
 from tests.kit.studies import a_study
@@ -31,7 +31,7 @@ def along_cpus(table: Table, place: str = "compact") -> list[Boundary]:
     ("two sockets", "compact", [(1, SIBLINGS), (16, f"{SOCKET} begins"), (32, f"{SOCKET} would begin")]),
     ("two sockets", "scatter", [(1, f"{SOCKET} begins"), (16, SIBLINGS), (32, f"{SOCKET} would begin")]),
     ("chiplets", "compact", [(4, f"{L3} begins"), (8, f"{L3} begins"), (10, f"{L3} would begin")]),
-    ("hybrid", "compact", [(1, SIBLINGS), (4, f"{L2} begins")]),
+    ("hybrid", "compact", [(1, SIBLINGS), (4, SPEED)]),
     ("four nodes", "compact", [(2, f"{NODE} begins"), (4, f"{SOCKET} begins"), (6, f"{NODE} begins"),
                                (8, f"{SOCKET} would begin")]),
 ])  # fmt: skip

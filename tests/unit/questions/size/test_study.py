@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 from scalograph.cli import analyze_steps
+from scalograph.cli.command_line_study.load_study import load_study
+from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import Exit
 from scalograph.protocol.findings import Claim, Findings
+from scalograph.protocol.record import Record
 from scalograph.questions.asked import amount_levels
 from scalograph.questions.size.document import Size
-from scalograph.questions.size.find import figures
+from scalograph.questions.size.find import SizeOptions, figures
 from scalograph.study.levels import Configuration
 from scalograph.study.load import parse
 from scalograph.study.responses import limited_score, limits_of
@@ -72,11 +75,42 @@ def test_a_quota_that_keeps_no_limit_ends_the_search(tmp_path: Path) -> None:
     assert [need.factor for need in part.needs] == ["quota"]
 
 
-def test_a_program_that_always_fails_has_no_answer(tmp_path: Path) -> None:
-    machine = simulated.Machine(lambda levels: 1.0, lambda levels: True)
+class Failing(simulated.Machine):
+    """A program whose runs fail for a reason."""
+
+    def record(self, levels: Configuration, wall: float, **figures: Any) -> Record:
+        return super().record(levels, wall, **figures, reason="exit code 1: no license")
+
+
+def test_a_program_that_always_fails_has_no_answer_and_its_reason_is_told(tmp_path: Path) -> None:
     study = a_study({"memory": AMOUNTS["memory"]}, question="size", responses=WALL)
-    _, found = simulated.run(tmp_path, machine, study, 4)
-    assert claim_of(found).sentences[0].startswith("No answer") and found.trust.level == "unusable"
+    _, found = simulated.run(tmp_path, Failing(lambda levels: 1.0, lambda levels: True), study, 4)
+    (sentence,) = claim_of(found).sentences
+    assert sentence == "No answer: no run succeeded (exit code 1: no license)." and found.trust.level == "unusable"
+
+
+def test_what_is_enough_of_both_together_is_confirmed_by_fresh_runs(tmp_path: Path) -> None:
+    """It takes longer where it has little of both: 1.2 times the least is too little, 1.44 times is enough."""
+
+    def seconds(levels: Configuration) -> float:
+        is_short = float(levels["memory"]) < 135
+        return (1.2 if is_short else 0.9) / float(levels["quota"]) if float(levels["quota"]) < 0.7 else 1.0
+
+    _, part, said = asked(tmp_path, ("quota", "memory"), seconds, lambda levels: float(levels["memory"]) < 100)
+    assert part.together is not None and part.together.keeps and len(part.together.over) == 3
+    assert part.together.levels["memory"] == pytest.approx(144, rel=0.1)
+    assert [*cases_of(said)] == ["needs", "together"]
+    assert "confirmed" in (said.matrix.columns if said.matrix else [])
+
+
+def test_a_server_is_asked_about_as_load_would(tmp_path: Path) -> None:
+    url, limit = "http://127.0.0.1:{port}/", ["p99<50ms"]
+    service = SizeOptions(serve="./app {port}", get=url, rate=100, limit=limit, quota="0.1:1.5").factors().service
+    assert service["cpus"] == "2", "room for the highest quota"
+    study = parse(load_study(LoadOptions(**service)))
+    assert (study.question, study.responses["p99"].limit) == ("size", 5e7)
+    assert study.factors["rate"].levels == [100] and len(study.factors["quota"].levels) > 100
+    assert SizeOptions(serve="./app", get=url, rate=1, limit=limit, memory="1M:2M").factors().service["cpus"] is None
 
 
 def test_an_undisturbed_time_has_the_limit_of_the_time_that_it_replaces() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from scalograph.findings.bottleneck import is_driver_short
+from scalograph.findings.driven_runs import DrivenRun, PoolUse, RunPart, driven_run, run_parts, stop_parts
 from scalograph.protocol.record_processes import EndedService, ServicesEnded
 from scalograph.protocol.response_times import middle_s
-from scalograph.questions.throughput.model_bottleneck import is_driver_short
-from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, RunPart, driven_run, run_parts, stop_parts
 from scalograph.questions.throughput.tables import parts_table
 from tests.kit.records import read, recorded
 

@@ -1,18 +1,14 @@
 """Which part ends it, of runs whose parts are as full as a test says."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from simulate.throughput import ENDS, answer_study, levels, network, study
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.questions.throughput.answer import part_uses
-from scalograph.questions.throughput.claim import bottleneck_case
-from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
-from scalograph.questions.throughput.model_bottleneck import find_bottleneck
-from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
+from scalograph.findings.bottleneck import find_bottleneck
+from scalograph.findings.driven_runs import DrivenRun, PoolUse, ProcessUse
+from scalograph.questions.saturation import Saturation, bottleneck_case, part_use, part_uses
 from tests.kit.findings import cases_of
 from tests.kit.shown_numbers import check_numbers
 
@@ -88,9 +84,7 @@ def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
     found = find_bottleneck([replace(run(web), pool=PoolUse(2, 1.95, 0.0134505))], 0.01)
     assert (found.kind, [part.kind for part in found.parts]) == ("inconclusive", ["pool"])
     uses = part_uses(found.parts)
-    point = LoadPoint(level=8, rate=Estimate(100.0), response=Estimate(), parts=uses, n=3)
-    more: dict[str, Any] = {"points": [point], "at": 8, "ends": found.kind, "ended_by": uses}
-    (case,) = bottleneck_case(LoadedGroup(group={}, factor="clients", is_clients=True, **more))
+    (case,) = bottleneck_case(Saturation(ends=found.kind, ended_by=uses), [*map(part_use, uses)])
     assert (case.case, case.values["part"], case.values["use"]) == ("holders", "pool", "1.95 of 2 used; wait 13.5 ms")
 
 

@@ -8,14 +8,15 @@ import pytest
 
 from scalograph.protocol.findings import Claim
 from scalograph.protocol.record import Record
+from scalograph.protocol.response_times import middle_s
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.questions.within_limit.published import quantities
 from scalograph.study.identity import dump_study
 from scalograph.study.levels import Configuration
 from scalograph.study.load import parse
 from tests.kit import simulated
-from tests.kit.findings import cases_of, claim_of, part_of
-from tests.kit.records import record
+from tests.kit.findings import cases_of, cells_of, claim_of, part_of
+from tests.kit.records import read, record, recorded
 from tests.kit.shown_numbers import check_numbers
 from tests.kit.studies import a_study
 
@@ -106,3 +107,33 @@ def test_of_several_limits_the_worst_decides(tmp_path: Path) -> None:
     assert part.others == {"errors": 5.0} and part.decided
     assert part.crossing.value == pytest.approx(250, rel=0.08), "p90 alone is met up to 400"
     assert said.sentences[0].startswith("The limits of p90 (2 s) and errors (5%) are met up to")
+
+
+class Counted(Queue):
+    """A server of 500 requests a second, on one CPU of its own; its driver counts response times."""
+
+    def record(self, levels: Configuration, wall: float, **figures: Any) -> Record:
+        rate = min(float(levels["rate"]), 500.0)
+        # A tenth of the answers take as long as p90, the others a tenth of it.
+        times = {wall / 10: round(4.5 * rate), wall: round(0.5 * rate)}
+        told = recorded(
+            5.0, 5.0, values={"p90_ns": [wall * 1e9], "rate": [rate], "requests": [5 * rate]}, cpus=(0,), **figures
+        )  # fmt: skip
+        used = {"name": "web", "role": "service", "cpu_ns": round(5e9 * rate / 500), "wait_ns": 0, "n_tasks": 4}
+        index = [next(i for i in range(8000) if middle_s(i) >= took) for took in times]
+        counts = {"copy": 0, "phase": "steady", "operation": "get", "index": index, "count": [*times.values()]}
+        return read({**told, "processes": [{"command": 0, **used}], "histograms": [counts]})
+
+
+def test_goodput_and_the_bottleneck_beyond_the_limit_stand_beside_the_level(tmp_path: Path) -> None:
+    part, said = asked(tmp_path, Counted(full_at(500)))
+    # A tenth of the answers are about as late as they may be.
+    assert part.throughput and part.goodput and 0.89 * part.throughput <= part.goodput <= part.throughput
+    assert part.throughput == pytest.approx(part.highest, rel=0.02)
+    beyond = part.beyond
+    assert beyond is not None and (beyond.level, beyond.throughput) == (max(run.level for run in part.runs), 500)
+    assert beyond.goodput == 0, "all answers come too late"
+    assert (beyond.ends, beyond.within[0].kind) == ("cpu", "cpu")
+    assert beyond.within[0].share == pytest.approx((part.highest or 0) / 500, rel=0.1)
+    assert [*cases_of(said)] == ["met", "bottleneck"] and cases_of(said)["bottleneck"]["part"] == "CPU"
+    assert cells_of(said)[f"at {beyond.level} requests/s"][-2:] == ["0/s", "1.00 of 1 used"]

@@ -17,10 +17,11 @@ from scalograph.protocol.facts import KernelPackage
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.hosts.guests import guest
-from scalograph.run.hosts.host_names import ELSEWHERE, HOSTS, is_elsewhere, open_host
+from scalograph.run.hosts.host_names import ELSEWHERE, HOSTS, NAMELESS, is_elsewhere, open_host
 from scalograph.run.hosts.local.local_host import MAX_NOT_STARTED
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
+from scalograph.run.hosts.slurm import slurm_host
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
@@ -32,6 +33,7 @@ from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, write_study
 from tests.unit.run.hosts.guests.test_guest_process import UP, programs
 from tests.unit.run.hosts.remote.far_machine import booting_stand_in, stand_in
+from tests.unit.run.hosts.slurm import fake_slurm
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 Patch = pytest.MonkeyPatch
@@ -64,10 +66,18 @@ def prepare_ssh(folder: Path, patch: Patch, make: Callable[[Path, Patch], object
     return lambda: write_program(folder / "ssh-programs" / "there", "echo 'No route to host' >&2; exit 255")
 
 
+def prepare_slurm(folder: Path, patch: Patch) -> Callable[[], object]:
+    patch.chdir(folder)
+    fake_slurm.hasten(patch)
+    state = fake_slurm.stand_in(folder, patch)
+    return lambda: (state / "lost").write_text("NODE_FAIL\n" * MAX_NOT_STARTED * slurm_host.MAX_LOST)
+
+
 PREPARE: dict[str, Callable[[Path, Patch], Callable[[], object]]] = {
     "local": prepare_local,
     "guest": prepare_guest,
     "ssh:there": prepare_ssh,
+    "slurm:try": prepare_slurm,
     "reboot:there": lambda folder, patch: prepare_ssh(folder, patch, booting_stand_in),
 }
 
@@ -87,11 +97,11 @@ class Opened:
         return Runner(planned, self.host).measure(Run("r1", 0, {"n": 7}, 0))
 
 
-@pytest.fixture(params=[*HOSTS, *(f"{kind}:there" for kind in ELSEWHERE)])
+@pytest.fixture(params=[*HOSTS, *(f"{kind}:{'try' if kind in NAMELESS else 'there'}" for kind in ELSEWHERE)])
 def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: Patch) -> Iterator[Opened]:
     take_probe = PREPARE[request.param](tmp_path, monkeypatch)
     with open_host(request.param) as host:
-        assert (host.facts().reached == "ssh") == is_elsewhere(request.param)
+        assert bool(host.facts().reached) == is_elsewhere(request.param)
         yield Opened(host, tmp_path / "study", take_probe)
 
 
@@ -151,7 +161,7 @@ def test_runs_that_cannot_begin_fail_and_at_last_end_the_study(opened: Opened) -
     if isinstance(opened.host, guest.GuestHost):  # one that does not boot is a failed run, however often
         assert "did not boot" in (opened.measure_planned(planned).run.reason or "")
         return
-    refuses(HostError, r"No such file|No route to host", opened.measure_planned, planned)
+    refuses(HostError, r"No such file|No route to host|a node failed", opened.measure_planned, planned)
 
 
 @pytest.mark.parametrize(("piped", "stdout", "expected"), [

@@ -27,7 +27,7 @@ impl Worker<'_> {
         if here.ended > 0 && matches!(self.mode, Mode::Closed) {
             self.tally.thought(&self.phases, now, now - here.ended);
         }
-        if let Err(error) = here.connection.send(target.address, &self.epoll) {
+        if let Err(error) = here.connection.send(target, &self.epoll) {
             self.broken(slot, &error);
         }
     }
@@ -42,7 +42,7 @@ impl Worker<'_> {
         if readiness & !sys::WRITABLE == 0 {
             return;
         }
-        match connection.read(&mut self.buffer) {
+        match connection.read(&mut self.buffer, &self.epoll) {
             Ok(Taken::Bytes(n)) => self.took(slot, n),
             Ok(Taken::Closed) => self.closed(slot),
             Ok(Taken::Nothing) => {}
@@ -145,8 +145,8 @@ impl Worker<'_> {
         self.tally.wrong(&self.phases, failure, flight.start, now);
         if matches!(self.mode, Mode::WarmUp) || self.phases.at(now) == STEADY {
             let (here, asked) = (&self.slots[slot], &self.shared.mix.operations[flight.operation]);
-            let host = &self.shared.options.targets[here.target].host;
-            self.complaints.add(now, || complaint(here, asked, host, failure, detail));
+            let target = &self.shared.options.targets[here.target];
+            self.complaints.add(now, || complaint(here, asked, target, failure, detail));
         }
     }
 }

@@ -184,9 +184,10 @@ class GuestHost(LocalHost):
             raise HostError("--host guest", "no native probe", "one that needs no library", self.probe.warning)
         if planned.program.running:
             raise HostError("workload.process", "a service that runs already", "one that the run starts", _OUTSIDE)
-        with self._folder(planned.design.study.workload.cwd == "caller") as folder, scratch("guest") as boot:
+        use = planned.design.study.workload
+        with self._working_folder(use.cwd == "caller", use.given_folder) as folder, scratch("guest") as boot:
             _refuse_unprintable(folder, boot, self._probe_path)
-        if planned.design.study.workload.keep != "run":
+        if use.keep != "run":
             raise HostError("workload.keep", "services that outlive a run", "run: each run has a guest", "leave it out")
         # Of the levels alone: what the program's arguments are is known when it has been built.
         study, configurations = planned.design.study, planned.design.configurations

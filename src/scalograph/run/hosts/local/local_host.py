@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from scalograph.control import apply, held_settings
 from scalograph.control.control import HeldSetting, Launch
@@ -15,6 +16,7 @@ from scalograph.control.memory import add_memory_use
 from scalograph.control.process_cpus import apply_limits
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.measured_cpus import read_classes
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
@@ -110,10 +112,7 @@ class StudySteps:
             heard.append(number)
             record_signal(number)
 
-        command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **self._marks()}}
-        # Nothing is measured, and a program such as sudo may become another user.
-        line = {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False}
-        line["timeout_ns"] = round(limit_s * 1e9)
+        line = step_line(step, argv, folder, {**launch.env, **self._marks()}, limit_s)
         try:
             record = measure(line, self._probe(pending_signal() is not None), hear)
         except NotStartedError:
@@ -125,10 +124,18 @@ class StudySteps:
         if heard and pending_signal() is None:
             raise make_interrupt(heard[0])
         self.n_ended = record.run.n_survivors or 0
-        return _step_failure(argv[0], record, limit_s)
+        return describe_step_failure(argv[0], record, limit_s)
 
 
-def _step_failure(name: str, record: Record, limit_s: float) -> str | None:
+def step_line(step: str, argv: Sequence[str], folder: Path, env: Mapping[str, str], limit_s: float) -> dict[str, Any]:
+    """Return what the probe of a step reads: nothing is measured, and sudo, say, may become another user."""
+    command = {"argv": list(argv), "cwd": str(folder), "env": dict(env)}
+    plain = {"backend": "plain", "namespace": False, "timeout_ns": round(limit_s * 1e9)}
+    return {"protocol": 1, "run": step, "commands": [command], **plain}
+
+
+def describe_step_failure(name: str, record: Record, limit_s: float) -> str | None:
+    """Return why a step failed, by the record of its probe; None if it did not."""
     run, copy = record.run, record.copies[0] if record.copies else None
     if run.status == "ok":
         return None
@@ -158,13 +165,14 @@ class LocalHost:
 
     def __init__(self, probe: ProbeProgram) -> None:
         self.probe = probe
-        self._services = HeldServices(self._process, self._folder)
+        self._services = HeldServices(self._process, self._working_folder)
         self._n_not_started = 0
         self._pauses = PauseLog()
 
     @cached_property
     def _facts(self) -> HostFacts:
-        return read_host_facts()
+        facts, classes = read_host_facts(), read_classes()
+        return facts if classes is None else classes.add_to(facts)
 
     def facts(self) -> HostFacts:
         """Return what this machine is, grants and has; a JVM not asked before is started for its build."""
@@ -184,7 +192,11 @@ class LocalHost:
         study = planned.design.study
         self._try_settings(planned)
         steps = self._steps(planned.program.steps, study.protocol.timeout_s)
-        steps.begin(launch, lambda: self._folder(study.workload.cwd == "caller"), tell)
+        use = study.workload
+        if use.given_folder is not None and not self._has_folder(use.given_folder):
+            problem = f'no folder "{use.given_folder}" on the machine of the runs'
+            raise HostError("workload.cwd", problem, "", "correct workload.cwd, or make that folder")
+        steps.begin(launch, lambda: self._working_folder(use.cwd == "caller", use.given_folder), tell)
         return planned
 
     def _build_program(self, planned: Plan, tell: Tell) -> Plan:
@@ -195,6 +207,15 @@ class LocalHost:
 
     def _marks(self) -> Mapping[str, str]:
         return owner_variables()
+
+    def _has_folder(self, path: str) -> bool:
+        return Path(path).is_dir()
+
+    @contextmanager
+    def _working_folder(self, in_callers: bool, given: str | None) -> Iterator[Path]:
+        """Enter the folder of a run or step: a given one, the caller's, or a fresh one."""
+        with self._folder(in_callers) as folder:
+            yield Path(given or folder)
 
     def _folder(self, in_callers: bool) -> AbstractContextManager[Path]:
         return nullcontext(_callers_folder()) if in_callers else scratch("run")
@@ -234,7 +255,7 @@ class LocalHost:
         if pending_signal() is not None:
             return interrupted_record()
         steps = self._steps(spec.steps, spec.timeout_s)
-        with self._folder(spec.in_callers_folder) as folder:
+        with self._working_folder(spec.in_callers_folder, spec.given_folder) as folder:
             try:
                 record = self._run_prepared(spec, steps, folder)
             finally:  # what `prepare` made stays after no run, however that ended
@@ -312,6 +333,9 @@ class LocalHost:
     def make_process(self, folders: Sequence[Path]) -> ProbeProcess:
         """Return a probe, not yet started; `folders` are there when it runs."""
         return self._process()
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep nothing beside the results."""
 
     def close(self) -> None:
         """End services that outlive their run."""

@@ -93,7 +93,7 @@ def _run_probe(
             answer = process.exchange(
                 json.dumps(spec).encode() + b"\n", deadline_s(spec) + process.START_S + process.extra_s
             )
-        return _parse_answer(answer, str(spec.get("run")))
+        return parse_answer(answer, str(spec.get("run")))
     except LostError as error:
         end_orphaned_run(process.process.pid)
         return lost_record(str(error), process.first_line())
@@ -174,7 +174,8 @@ def deadline_s(spec: Mapping[str, Any]) -> float:
     return (int(spec.get("timeout_ns", 0)) + int(ready) + services) / 1e9 + GRACE_S
 
 
-def _parse_answer(answer: ProbeAnswer, run: str) -> Record:
+def parse_answer(answer: ProbeAnswer, run: str) -> Record:
+    """Return the record that a probe gave for a run. Raises HostError or ProtocolError: it refused, or it is broken."""
     _refuse_failure(answer)
     lines = answer.output.split(b"\n")
     if lines.pop():

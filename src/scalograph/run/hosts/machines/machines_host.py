@@ -213,6 +213,9 @@ class MachinesHost:
         """Return nothing: services end with their run."""
         return ()
 
+    def keep_in(self, folder: Path) -> None:
+        """Keep nothing beside the results."""
+
     def close(self) -> None:
         """End all connections."""
         with ExitStack() as closing:

@@ -31,7 +31,8 @@ from scalograph.run.hosts.remote.ssh_copy import list_files, move_program, neede
 from scalograph.run.hosts.remote.ssh_machine import LOCK_S, PROBE, RUN_S, SshMachine
 from scalograph.run.interrupts import record_signal
 from scalograph.run.launches import Site, fill_launches, input_file, is_named
-from scalograph.run.plan import Plan
+from scalograph.run.plan import Plan, text_levels
+from scalograph.study.model import Study
 from scalograph.study.program import Program
 from scalograph.system import quiet
 
@@ -167,12 +168,12 @@ class SshHost(LocalHost):
         if "java" in program.values:
             program = replace(program, values={**program.values, **default_values(planned.facts)})
         input_file(prepared)  # refuses one outside
-        there = self._copy_program(program, prepared.design.study.workload.input, tell)
+        there = self._copy_program(program, prepared.design.study, tell)
         facts = planned.facts.model_copy(update={"program": self._external_program(there)})
         return replace(prepared, facts=facts, program=there, source=program)
 
-    def _copy_program(self, program: Program, reads: str | None, tell: Tell) -> Program:
-        needed = needed_paths(program, reads)
+    def _copy_program(self, program: Program, study: Study, tell: Tell) -> Program:
+        needed = needed_paths(program, study.workload.input, text_levels(study))
         # A name of its own for each path, ending as that does: a program may go by it.
         names = {path.root: f"{hashlib.sha256(bytes(path.root)).hexdigest()[:12]}/{path.root.name}" for path in needed}
         listed = list_files(needed, names)
@@ -198,6 +199,10 @@ class SshHost(LocalHost):
 
     def _is_there(self, program: str, path: str | None) -> bool:
         return self._machine.find(path or "", [program]) != [None]
+
+    def _has_folder(self, path: str) -> bool:
+        answer = ssh_client.call(self._machine.name, ssh_client.script('[ ! -d "$1" ] || echo yes', path))
+        return answer == "yes\n"
 
     def _marks(self) -> Mapping[str, str]:
         """Return none: our process number is another process there, and a step ends with its connection."""

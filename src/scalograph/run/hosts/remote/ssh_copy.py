@@ -10,11 +10,12 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scalograph.errors import HostError
 from scalograph.run.hosts.remote.ssh_client import WritesBytes
-from scalograph.study.processes import Template, placeholders
+from scalograph.study.processes import Template, placeholders, spell
 from scalograph.study.program import Process, Program
 from scalograph.study.workload import ClassPath
 from scalograph.text.quantities import count_noun, mebibytes
@@ -40,15 +41,18 @@ class NeededPath(NamedTuple):
     is_made: bool = False
 
 
-def needed_paths(program: Program, reads: str | None) -> list[NeededPath]:
+def needed_paths(
+    program: Program, reads: str | None, levels: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> list[NeededPath]:
     """Return what the program's words lead to: a workload's folder whole, of a study's what they name.
 
-    `reads` is its standard input file, as the study names it, if it has one.
+    `reads` is its standard input file, as the study names it, if it has one. `levels` are texts that fill names of
+    factors in words.
     """
     homes = {used.home for used in program.used}
     by_root = dict[Path, dict[Path, None]]()
     built_roots = set[Path]()
-    for root, path, is_made in (*_named_paths(program), *_program_paths(program, reads)):
+    for root, path, is_made in (*_named_paths(program, levels), *_program_paths(program, reads)):
         by_root.setdefault(root, {})[root if root in homes else path] = None
         built_roots |= {root} if is_made else set()
     return [
@@ -79,7 +83,7 @@ def move_program(program: Program, there: Mapping[Path, str]) -> Program:
     return replace(program, processes=processes, steps=steps, here=here, values=_values(program.values, move))
 
 
-def _named_paths(program: Program) -> Iterator[tuple[Path, Path, bool]]:
+def _named_paths(program: Program, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[Path, Path, bool]]:
     """Yield paths that names in its words stand for: the root, what of it, whether it was made."""
     for process in program.processes or (Process(()),):
         values = {**program.values, **process.values}
@@ -91,7 +95,8 @@ def _named_paths(program: Program) -> Iterator[tuple[Path, Path, bool]]:
                 yield from ((Path(entry), Path(entry), True) for _, entry in value.entries)
             elif isinstance(value, str) and value.startswith("/") and name == "here":
                 home = Path(value)
-                yield from ((home, _part(home, rest), False) for rest in word.split("{here}")[1:])
+                rests = (rest for text in spell(word, levels) for rest in text.split("{here}")[1:])
+                yield from ((home, _part(home, rest), False) for rest in rests)
             elif isinstance(value, str) and value.startswith("/") and (name in _MADE or name.startswith("fetched.")):
                 yield Path(value), Path(value), True
 

@@ -179,7 +179,7 @@ class HeldServices:
     """Keeps services of one block at a time up, on a host that starts probes here."""
 
     def __init__(
-        self, process: Callable[[], ProbeProcess], folder: Callable[[bool], AbstractContextManager[Path]]
+        self, process: Callable[[], ProbeProcess], folder: Callable[[bool, str | None], AbstractContextManager[Path]]
     ) -> None:
         """Keep none yet. `process` makes a probe, not yet started; `folder` the working folder of services."""
         self._process, self._folder = process, folder
@@ -248,7 +248,7 @@ class HeldServices:
             state = folders.enter_context(scratch("state"))
             ports = free_ports(spec.launches)
             whole = replace(spec, launches=fill_launches(spec.launches, state, ports))
-            folder = folders.enter_context(self._folder(spec.in_callers_folder))
+            folder = folders.enter_context(self._folder(spec.in_callers_folder, spec.given_folder))
             # No process has such a name.
             holder = ServiceHolder(whole, folder, state / ".end", self._process())
             if not holder.is_up():

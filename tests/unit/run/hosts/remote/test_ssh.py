@@ -24,6 +24,7 @@ from scalograph.study.levels import Run
 from scalograph.system.lock import LockLease, find_holder, take_shared_lock
 from scalograph.system.quiet import LoadSample
 from scalograph.system.stale_processes import MARK
+from tests.kit.processes import write_program
 from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, plan_of
 from tests.unit.run.hosts.remote.far_machine import program, stand_in
@@ -157,16 +158,65 @@ def test_what_would_have_to_be_restored_there_is_refused_and_names_are_asked_for
     }
     texts = {study("true") + more: said for more, said in not_there.items()}
     texts[study("true", env_all=True)] = "workload.env_all: not done"
-    texts[study("true", cwd="caller")] = "workload.cwd = .caller.: not done"
     with open_host("ssh:there") as host:
         for text, expected in texts.items():
             with pytest.raises((HostError, StudyError), match=expected):
                 plan_of(tmp_path, text, host.facts(), starts=False)
-    with pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, ssh:NAME'), open_host("ssh"):
+    with (
+        pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, slurm, ssh:NAME'),
+        open_host("ssh"),
+    ):
         pass
     with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), open_host("ssh:-v"):
         pass
     assert is_elsewhere("ssh:a") and not is_elsewhere("local")
+
+
+def test_a_command_line_finds_its_program_and_versions_there_and_runs_in_a_folder_that_is_named(
+    far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("old", "new", "other"):
+        write_program(tmp_path / name, f"echo {name} $(pwd) >&2; cat $1 >&2")
+    (tmp_path / "data").write_text("read\n")
+    with planned(tmp_path, "./old", "{here}/data", cwd="caller") as (host, made, said):
+        assert measured(host, made).copies[0].stderr_tail == f"old {host._machine.folder}/run-1\nread\n"
+    assert said == ["copying to there: data, old (2 files, 47 bytes)"]
+    versions = study("{n}", cwd="caller").replace("levels = [0]", 'levels = ["./old", "./new"]')
+    with open_host("ssh:there") as host:
+        made = host.ready(plan_of(tmp_path, versions.replace('control = "nice"', ""), host.facts()), said.append)
+        told = Runner(made, host).measure(Run("r1", 0, {"n": "./new"}, 0)).copies[0].stderr_tail
+    assert told.startswith("new ") and said[1].startswith("copying to there: old, new (2 files")
+    there = tmp_path / "there"
+    there.mkdir()
+    write_program(there / "old", "echo there >&2; pwd >&2; cat >&2")
+    with planned(tmp_path, "./old", "new", cwd=str(there), input="data") as (host, made, said):
+        assert measured(host, made).copies[0].stderr_tail == f"there\n{there}\nread\n"
+    refuses(
+        HostError, "no folder .*/absent. on the machine of the runs", planned(tmp_path, "true", cwd="/absent").__enter__
+    )
+
+
+def test_all_that_a_command_line_would_lack_there_is_named_at_once(
+    far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b", "4", "c"):
+        (tmp_path / name).touch()
+    words = ["--in=a.txt", "4", "{here}/c", "/etc/passwd", "x/y"]
+    text = study(
+        "../prog", *words, cwd="caller", prepare=["sh", "-c", "cat <b | sort"], env_all=True, input="/etc/passwd"
+    )
+    with open_host("ssh:there") as host, pytest.raises(HostError) as refused:
+        plan_of(tmp_path, text, host.facts(), starts=False)
+    found = {problem.where: problem.found for problem in refused.value.problems}
+    assert found == {
+        "workload.env_all": "not done over ssh",
+        "workload.command": "files of this folder are not on that machine: ../prog, a.txt",
+        "workload.prepare": "files of this folder are not on that machine: b",
+        "workload.input": "/etc/passwd lies outside this folder",
+    }
+    assert "write {here}/a.txt to copy it, or run in a folder there: workload.cwd" in str(refused.value)
 
 
 def test_what_does_not_end_there_is_not_waited_for(far: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

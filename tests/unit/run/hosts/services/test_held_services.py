@@ -59,7 +59,7 @@ class FakeProbe:
         self.folder, self.services = tmp_path, HeldServices(self.process, self.hold_folder)
 
     @contextmanager
-    def hold_folder(self, in_callers: bool) -> Iterator[Path]:
+    def hold_folder(self, in_callers: bool, given: str | None) -> Iterator[Path]:
         try:
             yield self.folder
         finally:

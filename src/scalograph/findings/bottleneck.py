@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-import numpy as np
-
-from scalograph.questions.throughput.model_driven import (
+from scalograph.findings.driven_runs import (
     DRIVER_CPU,
     DROPPED,
     LATE,
@@ -260,7 +258,7 @@ def _clients(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utili
 def mean_known(values: Iterable[float | None]) -> float | None:
     """Average the values that are known; None without any."""
     present = [x for x in values if x is not None]
-    return float(np.mean(present)) if present else None
+    return fmean(present) if present else None
 
 
 def is_driver_short(runs: Sequence[DrivenRun]) -> bool:

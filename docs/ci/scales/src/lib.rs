@@ -1,8 +1,8 @@
 //! `scales!(name, at_least, counts, |threads| ...)` makes a test of a closure that has to scale.
 //!
-//! Copy this file into `tests/`, with `mod scales;` in a test that uses it. It needs `scalograph` on PATH. Each run
-//! starts the test program again for this test alone; only the closure is measured. The test fails if the whole interval
-//! of the speedup is lower, and passes with a message if that could not be measured here.
+//! A dependency of tests: `cargo add --dev --path PATH/TO/docs/ci/scales`. It needs `scalograph` on PATH. Each run starts
+//! the test program again for this test alone; only the closure is measured. The test fails if the whole interval of the
+//! speedup is lower, and passes with a message if that could not be measured here: cargo has no skipped tests.
 
 /// Make a test: its name, the least speedup, the counts as text, and what to do with so many threads.
 #[macro_export]
@@ -11,7 +11,7 @@ macro_rules! scales {
         #[test]
         fn $name() {
             let test = concat!(module_path!(), "::", stringify!($name));
-            $crate::scales::check(test, $at_least, $counts, $work);
+            $crate::check(test, $at_least, $counts, $work);
         }
     };
 }

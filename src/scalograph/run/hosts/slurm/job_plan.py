@@ -1,0 +1,147 @@
+"""Decide which runs of a block share a job, so that few nodes stand idle, and count the node-hours."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from scalograph.control.control import Level
+from scalograph.study.levels import Run
+from scalograph.text.quantities import count_noun, percent_at_most
+
+# Idle node-hours above which the runs of a block are divided among several jobs.
+MAX_IDLE = 0.3
+
+Request = Mapping[str, Level]
+Seconds = Callable[[Run], float]
+
+
+class JobKind(NamedTuple):
+    """What all runs of a job have in common."""
+
+    partition: str
+    constraint: str
+
+
+@dataclass(frozen=True)
+class PlannedJob:
+    """Runs that are made one after the other in one allocation of `n_nodes` nodes, in this order."""
+
+    kind: JobKind
+    n_nodes: int
+    runs: tuple[Run, ...]
+
+
+@dataclass
+class NodeHours:
+    """Node-hours of jobs, and how much of them nodes are idle, in node-seconds or in any unit of `Seconds`."""
+
+    n_jobs: int = 0
+    total: float = 0.0
+    idle: float = 0.0
+    sizes: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+
+    @property
+    def idle_share(self) -> float:
+        """Return the idle share, 0 without jobs."""
+        return self.idle / self.total if self.total else 0.0
+
+    def add(self, job: PlannedJob, request: Callable[[Run], Request], seconds: Seconds, each_s: float = 0.0) -> None:
+        """Add a job, which takes `each_s` beside its runs on all of its nodes."""
+        self.n_jobs += 1
+        self.sizes[job.n_nodes] += 1
+        self.total += job.n_nodes * (each_s + sum(map(seconds, job.runs)))
+        self.idle += sum((job.n_nodes - nodes_of(request(run))) * seconds(run) for run in job.runs)
+
+
+def nodes_of(request: Request) -> int:
+    """Return the nodes that a run asks for, one if it names none."""
+    return int(request.get("nodes", 1))
+
+
+def split_block(
+    runs: Sequence[Run], request: Callable[[Run], Request], max_idle: float = MAX_IDLE,
+    seconds: Seconds = lambda run: 1.0,
+) -> list[PlannedJob]:  # fmt: skip
+    """Return the jobs of one block: a single one where the idle share allows it, else one for each range of sizes.
+
+    Runs keep their order within a job. `seconds` is what a run takes, as far as known; by default all take the same.
+    """
+    jobs = list[PlannedJob]()
+    for kind, own in _group_by_kind(runs, request):
+        rungs = _split_sizes({n: [*group] for n, group in _group_by_size(own, request)}, max_idle, seconds)
+        jobs += [
+            PlannedJob(kind, max(rung), tuple(run for run in own if nodes_of(request(run)) in rung)) for rung in rungs
+        ]
+    return jobs
+
+
+def _group_by_kind(runs: Sequence[Run], request: Callable[[Run], Request]) -> Iterator[tuple[JobKind, list[Run]]]:
+    def kind(run: Run) -> JobKind:
+        asked = request(run)
+        return JobKind(str(asked.get("partition", "")), str(asked.get("constraint", "")))
+
+    for key in dict.fromkeys(map(kind, runs)):
+        yield key, [run for run in runs if kind(run) == key]
+
+
+def _group_by_size(runs: Sequence[Run], request: Callable[[Run], Request]) -> Iterator[tuple[int, Iterable[Run]]]:
+    def size(run: Run) -> int:
+        return nodes_of(request(run))
+
+    yield from groupby(sorted(runs, key=size), size)
+
+
+def _split_sizes(runs: Mapping[int, Sequence[Run]], max_idle: float, seconds: Seconds) -> list[set[int]]:
+    """Divide sizes, from the smallest on, into ranges whose idle share stays below the limit."""
+    rungs, node_seconds, spent = list[set[int]](), 0.0, 0.0
+    for size in sorted(runs):
+        own = sum(map(seconds, runs[size]))
+        used, all_s = node_seconds + size * own, spent + own
+        if rungs and 1 - used / (size * all_s) < max_idle:
+            rungs[-1].add(size)
+            node_seconds, spent = used, all_s
+        else:
+            rungs.append({size})
+            node_seconds, spent = size * own, own
+    return rungs
+
+
+def describe(hours: NodeHours, is_timed: bool) -> str:
+    """Return jobs, sizes and node-hours as a text; without times only the idle share, if all runs take the same.
+
+    >>> describe(NodeHours(2, 7200.0, 720.0, {4: 2}), True)
+    '2 jobs (2 of 4 nodes), 2 node-hours, 10% of them idle'
+    """
+    sizes = ", ".join(f"{n} of {count_noun(size, 'node')}" for size, n in sorted(hours.sizes.items()))
+    idle = percent_at_most(hours.idle_share)
+    jobs = f"{count_noun(hours.n_jobs, 'job')} ({sizes})"
+    if is_timed:
+        return f"{jobs}, {hours.total / 3600:.3g} node-hours, {idle} of them idle"
+    return f"{jobs}, {idle} of the node-hours idle if all runs take the same time"
+
+
+def blocks_of(runs: Iterable[Run]) -> dict[int, list[Run]]:
+    """Return runs by their block, in order."""
+    blocks = dict[int, list[Run]]()
+    for run in runs:
+        blocks.setdefault(run.block, []).append(run)
+    return blocks
+
+
+def count_hours(
+    runs: Iterable[Run], request: Callable[[Run], Request], max_idle: float = MAX_IDLE, each_s: float = 0.0,
+    seconds: Seconds = lambda run: 1.0,
+) -> NodeHours:  # fmt: skip
+    """Return the node-hours of all blocks; `each_s` is what a job takes beside its runs."""
+    hours = NodeHours()
+    for block in blocks_of(runs).values():
+        for job in split_block(block, request, max_idle, seconds):
+            hours.add(job, request, seconds, each_s)
+    return hours
+
+
+def request_of(study_requests: Mapping[str, str], configuration: Mapping[str, Any]) -> dict[str, Level]:
+    """Return what a configuration asks of the cluster; `study_requests` are names of requests by factor."""
+    return {name: configuration[factor] for factor, name in study_requests.items()}

@@ -1,0 +1,111 @@
+"""What programs believe: by what each runtime says itself, and what is told of it."""
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from msgspec import structs
+
+from scalograph.profile.believed_cpus import RUNTIMES, believed_note, find_runtime
+from scalograph.protocol.record import CopyEvent, Record
+from scalograph.run.hosts.base import Host, Specification
+from scalograph.run.runner import Runner
+from scalograph.study.levels import Run
+from tests.kit import records
+from tests.kit.studies import a_study, plan_of
+
+SAID = {
+    "Java": "[0.01s][trace][os] active_processor_count: determined by OSContainer: {n}\n",
+    "Python": "{n}\n", "Node": "{n}\n",
+    "Go": "SCHED 0ms: gomaxprocs={n} idleprocs=1 threads=3 spinningthreads=0\n",
+    "OpenMP": "  OMP_DYNAMIC = 'FALSE'\n  [host] OMP_NUM_THREADS = '{n}'\n", "Rayon": "",
+}  # fmt: skip
+PROGRAMS = {"Java": "/usr/bin/java", "Python": "python3.11", "Node": "node"}
+
+
+@dataclass
+class Machine:
+    """A host on which a program sees so many CPUs, obeys its variable or not, and takes 1 s, or less with it."""
+
+    name: str
+    sees: int = 4
+    obeys: bool = True
+    faster: float = 1.25
+    specs: list[Specification] = field(default_factory=list)
+
+    def apply_settings(self, *_: object) -> Any:
+        return nullcontext()
+
+    def measure(self, spec: Specification) -> Record:
+        self.specs.append(spec)
+        launch, row = spec.launches[0], RUNTIMES[self.name]
+        is_set = row.value.format(1) in launch.env.get(row.variable, "")
+        n = 1 if is_set and self.obeys else self.sees
+        record = records.record(wall_s=1 / self.faster if is_set else 1 + 0.001 * len(self.specs))
+        copy = CopyEvent(copy_index=0, command=0, stdout=SAID[self.name].format(n=n), stderr_tail="")
+        return structs.replace(record, copies=[copy]).replace_values(n_tasks=n + 1)
+
+
+def note(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wall_s: float = 1.0, quota: float = 0.5
+) -> str:
+    monkeypatch.setattr("scalograph.profile.believed_cpus.find_runtime", lambda program, path: machine.name)
+    text = a_study(
+        {"q": {"control": "nice", "levels": [0]}}, command=f"{PROGRAMS.get(machine.name, './prog')} -Xmx1g x"
+    )
+    planned = plan_of(tmp_path, text)
+    host = cast(Host, machine)
+    runner = Runner(planned, host)
+    runner.most_limited = (quota, Run("r", 0, {"q": 0}, 0), wall_s)
+    return believed_note(planned, host, runner, str)
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_each_runtime_is_asked_and_the_variable_is_measured_in_pairs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(name)
+    told = note(machine, tmp_path, monkeypatch)
+    row = RUNTIMES[name]
+    assert told.startswith(
+        f"{name} sees 4 CPUs under a quota of 0.5; with {row.variable}={row.value.format(1)}, speed is 1.2"
+    )
+    assert " [1.2" in told and told.endswith("(6 pairs of 1.01 s)")
+    asks = 2 if row.obeys else 1
+    assert len(machine.specs) == asks + 12
+    is_set = [row.variable in spec.launches[0].env for spec in machine.specs[asks:]]
+    assert is_set == 3 * [False, True, True, False]
+    if name == "Java":
+        assert machine.specs[0].launches[0].argv == ("/usr/bin/java", "-Xmx1g", "-Xlog:os=trace:stderr", "-version")
+
+
+def test_a_variable_that_has_no_effect_is_said_to_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine("Python", obeys=False)
+    told = note(machine, tmp_path, monkeypatch)
+    assert told.endswith("quota of 0.5; PYTHON_CPU_COUNT=1 does not change that in this version")
+    assert len(machine.specs) == 2
+
+
+def test_who_believes_right_is_not_mentioned_and_long_runs_are_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert note(Machine("Go", sees=1), tmp_path, monkeypatch) == ""
+    assert note(Machine("Go", sees=2), tmp_path, monkeypatch, quota=1.5) == ""
+    told = note(machine := Machine("Go"), tmp_path, monkeypatch, wall_s=20.0)
+    assert told.endswith("with GOMAXPROCS=1, speed was not measured: runs are too long") and len(machine.specs) == 2
+
+
+def test_a_runtime_is_known_by_its_program_or_by_what_that_holds(tmp_path: Path) -> None:
+    assert [find_runtime(name) for name in ("/opt/jdk/bin/java", "python3", "nodejs", "node", "sh")] == [
+        "Java", "Python", "Node", "Node", ""
+    ]  # fmt: skip
+    for name, row in RUNTIMES.items():
+        for mark in row.marks:
+            file = tmp_path / "program"
+            file.write_bytes(b"\x7fELF" + bytes(50) + mark + bytes(9))
+            file.chmod(0o755)
+            assert find_runtime(str(file)) == name
+    (tmp_path / "program").write_bytes(b"#!/bin/sh\n libgomp.so")
+    assert find_runtime(str(tmp_path / "program")) == "" == find_runtime(str(tmp_path / "none"))

@@ -1,0 +1,237 @@
+"""Blocks as jobs: what is submitted, what comes back, and what is said and left behind when something goes wrong."""
+
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.errors import HostError
+from scalograph.protocol.record import Record
+from scalograph.run.hosts.host_names import is_elsewhere, open_host
+from scalograph.run.hosts.local.probe import find_probe
+from scalograph.run.hosts.slurm import job_queue, slurm_host
+from scalograph.run.hosts.slurm.slurm_host import SlurmHost
+from scalograph.run.interrupts import Interrupts
+from scalograph.run.plan import Plan, plan
+from scalograph.run.runner import Runner
+from scalograph.study.declare import declare
+from scalograph.study.levels import Run
+from tests.kit.processes import wait_until
+from tests.kit.refusals import refuses
+from tests.kit.studies import a_study, write_study
+from tests.unit.run.hosts.slurm.fake_slurm import calls, hasten, stand_in
+
+pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
+NODES = {"levels": [1, 2], "control": "cluster:nodes"}
+
+
+class Cluster:
+    """A host on the stand-in, with what it told and the state of the queue."""
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        self.folder, self.state, self.told = folder, state, list[str]()
+
+    def ready(self, host: SlurmHost, *argv: str, **tables: Any) -> Plan:
+        factors = tables.pop("factors", {"nodes": NODES})
+        text = a_study(factors, workload={"command": [*argv]}, protocol={"timeout": "20s", "runs": 2}, **tables)
+        planned = host.ready(plan(declare(write_study(self.folder / "study", text)), host.facts()), self.told.append)
+        (self.folder / "results").mkdir(exist_ok=True)
+        host.keep_in(self.folder / "results")
+        return planned
+
+    def measure(self, host: SlurmHost, planned: Plan, n: int | None = None) -> list[Record]:
+        runner = Runner(planned, host)
+        return [runner.measure(run) for run in [*planned.runs.planned_runs()][:n]]
+
+    def active(self) -> list[str]:
+        return [job.name for job in (self.state / "jobs").iterdir() if not (job / "state").exists()]
+
+    def put(self, name: str, text: str) -> None:
+        (self.state / name).write_text(text)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    hasten(monkeypatch)
+    cluster = Cluster(tmp_path, stand_in(tmp_path, monkeypatch))
+    yield cluster
+    wait_until(lambda: not cluster.active())
+
+
+@pytest.fixture
+def host(cluster: Cluster) -> Iterator[SlurmHost]:
+    with open_host("slurm") as opened:
+        assert isinstance(opened, SlurmHost)
+        yield opened
+
+
+def test_a_block_is_one_job_whose_runs_start_on_the_nodes_they_ask_for(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "sh", "-c", "echo $SLURM_JOB_ID >&2")
+    records = cluster.measure(host, planned)
+    assert [record.run.status for record in records] == ["ok"] * 4, records[0].run.reason
+    assert [record.job.job for record in records if record.job] == ["101", "101", "102", "102"]
+    nodes = {len(record.job.nodes) for record in records if record.job}
+    assert nodes == {1, 2} and all(record.run.wall_ns and record.run.cpu_ns is None for record in records)
+    submitted = calls(cluster.state, "sbatch")
+    assert len(submitted) == 2 and all("--exclusive --no-requeue" in call for call in submitted)
+    assert all("--nodes=2 " in call for call in submitted)
+    assert {record.copies[0].stderr_tail for record in records[:2]} == {"101\n"}
+    assert "2 jobs (2 of 2 nodes)" in cluster.told[-1]
+
+
+def test_sizes_that_would_let_many_nodes_idle_get_jobs_of_their_own(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true", factors={"nodes": {"levels": [1, 2, 4], "control": "cluster:nodes"}})
+    assert {record.run.status for record in cluster.measure(host, planned)} == {"ok"}
+    asked = sorted(call.partition("--nodes=")[2].split()[0] for call in calls(cluster.state, "sbatch"))
+    assert asked == ["2", "2", "4", "4"]
+
+
+def test_nodes_that_are_one_machine_are_told(cluster: Cluster, host: SlurmHost) -> None:
+    from scalograph.verdict.judge import judge
+
+    (record, *_) = cluster.measure(host, cluster.ready(host, "true"), 1)
+    assert record.job and (record.job.n_nodes, record.job.n_machines) == (2, None), "one reference of two came"
+    for boots, cause in ((("a", "a"), "one machine"), (("a", "b"), "nodes")):
+        (folder,) = (cluster.folder / "results" / "slurm").glob("job-*")
+        for node, boot in zip(("n1", "n2"), boots, strict=True):
+            (folder / f"{node}.reference").write_text(f"{boot}\n900\n100\n300\n")
+        (folder / "r0001.nodes").write_text("n1\nn2\n")
+        step = slurm_host.JobFolder(folder).step("r0001")
+        judgment = judge(slurm_host.keep_watched_part(record, step))
+        assert (judgment.verdict, judgment.causes[0].cause) == ("unverified", cause)
+        assert step.reference_ns == [200, 200]
+
+
+@pytest.mark.parametrize(("lost", "reason"), [
+    ("NODE_FAIL", "a node failed"), ("PREEMPTED", "another job took its place (preempted)"),
+    ("TIMEOUT TimeLimit", "its time limit was over: TimeL"), ("FAILED NonZeroExitCode", "it failed: NonZeroExitCode"),
+    ("OUT_OF_MEMORY OutOfMemory", "its memory was used up (out of memory)"),
+])  # fmt: skip
+def test_runs_of_a_job_that_was_lost_go_into_another_one(
+    cluster: Cluster, host: SlurmHost, lost: str, reason: str
+) -> None:
+    planned = cluster.ready(host, "true")
+    cluster.put("lost", f"{lost}\n")
+    assert [record.run.status for record in cluster.measure(host, planned, 2)] == ["ok"] * 2
+    assert len(calls(cluster.state, "sbatch")) == 2 and f"job 101 ended before its runs: {reason}" in cluster.told[-1]
+
+
+def test_a_run_that_loses_job_after_job_fails_with_the_reason(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true")
+    cluster.put("lost", "NODE_FAIL\n" * slurm_host.MAX_LOST)
+    first, second = cluster.measure(host, planned, 2)
+    assert first.run.status == "failed" and "a node failed" in (first.run.reason or "")
+    assert second.run.status == "ok" and second.job is not None
+
+
+def test_a_job_that_others_cancel_ends_the_session_and_is_resumed(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true")
+    cluster.put("lost", "CANCELLED\n")
+    refuses(HostError, "job 101 ended before its runs: it was cancelled", cluster.measure, host, planned)
+    with open_host("slurm") as again:
+        assert isinstance(again, SlurmHost)
+        records = cluster.measure(again, cluster.ready(again, "true"), 2)
+    assert [record.job.job for record in records if record.job] == ["102", "102"]
+
+
+def test_a_refused_job_is_told_in_the_queues_own_words(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true")
+    cluster.put("refused", "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (limit)\n")
+    refuses(HostError, r"Job violates accounting/QOS policy \(limit\)", cluster.measure, host, planned)
+
+
+def test_a_controller_that_is_away_is_asked_again_and_no_job_is_there_twice(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true")
+    cluster.put("away", "2")
+    cluster.put("unanswered", "")
+    assert {record.run.status for record in cluster.measure(host, planned, 2)} == {"ok"}
+    assert len([*(cluster.state / "jobs").iterdir()]) == 1
+    assert "Unable to contact slurm controller" in "\n".join(cluster.told)
+
+
+def test_a_controller_that_stays_away_ends_the_session(
+    cluster: Cluster, host: SlurmHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = cluster.ready(host, "true")
+    monkeypatch.setattr(job_queue, "AWAY_S", 0.1)
+    cluster.put("away", "1000")
+    refuses(HostError, "Unable to contact slurm controller", cluster.measure, host, planned)
+    cluster.put("away", "0")
+
+
+def interrupted(cluster: Cluster, host: SlurmHost, number: int) -> Record:
+    """Return the record of a run during which a signal comes, once its job runs."""
+    planned = cluster.ready(host, "sleep", "20", factors={"nodes": {"levels": [1, 2], "control": "cluster:nodes"}})
+
+    def look(job: str, state: Callable[[str], Any] = host._engine.state) -> Any:
+        host._engine.state = state  # type: ignore[method-assign]
+        signal.raise_signal(number)
+        return state(job)
+
+    host._engine.state = look  # type: ignore[method-assign]
+    with Interrupts():
+        (record,) = cluster.measure(host, planned, 1)
+    return record
+
+
+def test_ctrl_c_cancels_all_jobs_of_ours(cluster: Cluster) -> None:
+    with open_host("slurm") as host:
+        assert isinstance(host, SlurmHost)
+        assert interrupted(cluster, host, signal.SIGINT).run.status == "interrupted"
+    assert calls(cluster.state, "scancel") == ["--quiet 101"] and cluster.active() == []
+
+
+def test_after_a_closed_terminal_jobs_go_on_and_a_later_session_takes_them_over(cluster: Cluster) -> None:
+    with open_host("slurm") as host:
+        assert isinstance(host, SlurmHost)
+        assert interrupted(cluster, host, signal.SIGTERM).run.status == "interrupted"
+    assert cluster.active() == ["101"] and "job 101 goes on: --resume awaits its runs" in cluster.told[-1]
+    with open_host("slurm") as later:
+        assert isinstance(later, SlurmHost)
+        planned = cluster.ready(later, "sleep", "20")
+        assert "job 101 of an earlier session is running" in cluster.told[-1]
+        assert all(later._queue.job_of(run.run) for run in planned.runs.planned_runs() if run.block == 0)
+    assert cluster.active() == [], "the later session did not await it"
+
+
+def test_answers_of_a_job_that_ended_meanwhile_are_collected(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true")
+    first = cluster.measure(host, planned, 2)
+    with open_host("slurm") as later:
+        assert isinstance(later, SlurmHost)
+        again = cluster.measure(later, cluster.ready(later, "true"), 2)
+        assert again == first
+        cluster.measure(later, cluster.ready(later, "true", "other"), 1)  # of another program nothing is taken
+    assert len(calls(cluster.state, "sbatch")) == 2
+
+
+@pytest.mark.parametrize(("factors", "problem"), [
+    ({"nodes": {"levels": [5], "control": "cluster:nodes"}}, "1 to 4, as the partition has"),
+    ({"n": {"levels": [3], "control": "cluster:tasks-per-node"},
+      "c": {"levels": [2], "control": "cluster:cpus-per-task"}}, "3 tasks of 2 CPUs on a node"),
+    ({"p": {"levels": ["tri"], "control": "cluster:partition"}}, 'no partition "tri"'),
+    ({"l": {"levels": ["rsh"], "control": "cluster:launcher"}}, "srun, srun:PLUGIN, mpirun, or none"),
+    ({"n": {"levels": [1], "control": "cpus"}}, "not done over slurm"),
+])  # fmt: skip
+def test_what_the_cluster_does_not_have_is_refused_before_any_job(
+    cluster: Cluster, host: SlurmHost, factors: Any, problem: str
+) -> None:
+    refuses(Exception, problem, cluster.ready, host, "true", factors=factors)
+    assert not (cluster.folder / "results").exists()
+
+
+def test_its_name_may_have_a_partition(cluster: Cluster) -> None:
+    assert is_elsewhere("slurm") and is_elsewhere("slurm:big")
+    with open_host("slurm:big") as host:
+        facts = host.facts()
+    assert facts.cluster and (facts.cluster.n_nodes, facts.n_cpus, facts.cluster.limit_s) == (64, 8, None)
+    with open_host("slurm:bog") as host:
+        refuses(HostError, 'no partition "bog"', host.facts)
+
+
+def test_runs_beyond_the_plan_get_a_job_of_their_own(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true")
+    record = Runner(planned, host).measure(Run("r0001r1", 0, {"nodes": 2}, 0))
+    assert record.run.status == "ok" and len(calls(cluster.state, "sbatch")) == 1
