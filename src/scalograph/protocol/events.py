@@ -9,7 +9,6 @@ import msgspec
 from scalograph.errors import ProtocolError
 from scalograph.protocol.record import (
     MAX_LINE_BYTES,
-    Awaits,
     Capabilities,
     CopyEvent,
     ErrorEvent,
@@ -21,7 +20,7 @@ from scalograph.protocol.record import (
     Timeline,
     Values,
 )
-from scalograph.protocol.record_processes import HistogramEvent, Phases, ProcessEvent, RecordPart
+from scalograph.protocol.record_processes import Awaits, HistogramEvent, Phases, ProcessEvent, RecordPart
 
 FIX = "install scalograph anew: it brings a scalograph-probe of its own release"
 Checked = TypeVar("Checked")
