@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, out, printable, say, tell
-from scalograph.cli.options import TIME_LIMIT, HostName, Json
+from scalograph.cli.options import TIME_LIMIT, HostName, Json, WaitLock
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.run.hosts.host_names import LOCAL
 
@@ -43,6 +43,7 @@ def command(
         bool, typer.Option("--cpus", help="Measure each CPU alone and in pairs: which are unlike?")
     ] = False,
     host: HostName = LOCAL,
+    wait_lock: WaitLock = None,
     json: Json = False,
 ) -> int:
     """Check what this machine can measure, with the three most useful fixes. Takes 5 s and changes nothing.
@@ -55,6 +56,8 @@ def command(
     scalograph doctor --cpus             fast and slow cores, shared cores, slow neighbors, as measured
     scalograph doctor --json | jq '.checks[] | select(.status == "refused")'
     """
+    from scalograph.cli.overrides import seconds_of
+
     given = {"--all": all_checks, "--noise": noise, "--sanity": sanity, "--cpus": cpus}
     modes = [name for name, is_on in given.items() if is_on]
     if len(modes) > 1:
@@ -65,9 +68,9 @@ def command(
     if noise:
         return measure_noise(json, quick, budget)
     if host != LOCAL:
-        return _examine_elsewhere(host, modes, json)
+        return _examine_elsewhere(host, modes, json, seconds_of("--wait-lock", wait_lock))
     if cpus:
-        return measure_cpus(json)
+        return measure_cpus(json, seconds_of("--wait-lock", wait_lock))
     return prove_sanity(json) if sanity else _examine(all_checks, json)
 
 
@@ -98,13 +101,13 @@ def _examine(all_checks: bool, json: bool) -> int:
     return 0
 
 
-def _examine_elsewhere(name: str, modes: Sequence[str], json: bool) -> int:
+def _examine_elsewhere(name: str, modes: Sequence[str], json: bool, wait_s: float | None) -> int:
     """Print what another host is and which controls it refuses, as a study there would find it."""
     from scalograph.run.hosts.host_names import open_host
 
     if modes:
         raise StudyError.one("", f"{modes[0]} and --host exclude each other", "", "start scalograph on that machine")
-    with open_host(name) as host:
+    with open_host(name, wait_s) as host:
         facts = host.facts()
     if json:
         emit_json({"machine": facts.machine(), "refused": facts.refused})
@@ -215,23 +218,21 @@ def noise_grid(measured: "Floor") -> "Grid":
     return _grid(floor_rows(measured))
 
 
-def measure_cpus(json: bool) -> int:
+def measure_cpus(json: bool, wait_s: float | None = None) -> int:
     """Measure the CPUs under the machine lock, print their classes and save them for later studies."""
     from scalograph.cli.pipeline import machine_lock
     from scalograph.machine.cpu_classes import class_rows, class_sentences, measure_classes
     from scalograph.protocol.measured_cpus import save_classes
     from scalograph.run.hosts.host_names import open_host
 
-    with open_host() as host, machine_lock():
+    with open_host() as host, machine_lock(wait_s):
         facts = host.facts()
         classes = measure_classes(facts, say)
     if json:
         emit_json(classes.model_dump(mode="json"))
     else:
         out().print(_grid(class_rows(classes)))
-        tell()
-        for text in class_sentences(classes, facts):
-            tell(text)
+        tell("\n".join(["", *class_sentences(classes, facts)]))
     try:
         save_classes(classes)
     except HostError as error:

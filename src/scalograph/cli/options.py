@@ -101,6 +101,10 @@ Env = Annotated[
 HostName = Annotated[
     str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, reboot:NAME, or slurm")
 ]
+MaxIdle = Annotated[
+    str | None,
+    typer.Option("--max-idle", metavar="PERCENT", help="Idle node-hours of a job on a cluster (default 30%)"),
+]
 OnHost = Annotated[
     list[str] | None,
     typer.Option(
@@ -141,6 +145,7 @@ class StartOptions:
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
+    max_idle: MaxIdle = None
     on: OnHost = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
@@ -150,19 +155,13 @@ class StartOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HostOptions:
-    """Where the runs of a command line are made, and in which folder there."""
+class LimitOptions:
+    """Where a program runs, and what it is given: levels of its CPU time, memory, and place, each a factor."""
 
     host: HostName = LOCAL
     cwd: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of the runs, on the machine that makes them")
     ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LimitOptions:
-    """What a program is given: levels of its CPU time, memory, and place. Each option is a factor."""
-
     quota: Annotated[
         str | None, typer.Option(metavar="LEVELS", help="CPU time, in CPUs: 0.5,1,2, or none; a cgroup limits it")
     ] = None
@@ -175,7 +174,26 @@ class LimitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions(LimitOptions, HostOptions):
+class ClusterOptions:
+    """What a run asks of a cluster (--host slurm). Each option is a factor."""
+
+    nodes: Annotated[str | None, typer.Option(metavar="LEVELS", help="Nodes of a run on a cluster, such as 1,2,4")] = (
+        None
+    )
+    tasks_per_node: Annotated[str | None, typer.Option(metavar="LEVELS", help="Processes on each node (default 1)")] = (
+        None
+    )
+    cpus_per_task: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="CPUs of each process (default: all, divided among them)")
+    ] = None
+    launcher: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="What starts the processes: srun, srun:PLUGIN, mpirun, none")
+    ] = None
+    max_idle: MaxIdle = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOptions(LimitOptions, ClusterOptions):
     """Options of `measure` and every search: the command, its limits and steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]

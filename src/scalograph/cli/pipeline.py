@@ -156,20 +156,10 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         echo = terminal_echo() if start.show_output else None
         runner, probe = Runner(planned, host, score_of(planned.design.study), echo, start.tries_pipe), host.probe.name
         showing, notes = show_progress(planned, called, start.show_output), [*_journal_notes(planned, restored)]
-        ended = runner.collect_service_ends
+        ended, belief = runner.collect_service_ends, partial(_belief, planned, host, runner)
+        on_program = runner.output_note, belief if start.asks_belief else str
         session = run_session(
-            planned,
-            target,
-            runner,
-            probe,
-            showing,
-            start.accepted,
-            gate,
-            learned,
-            notes,
-            ended,
-            runner.output_note,
-            partial(_belief, planned, host, runner) if start.asks_belief else str,
+            planned, target, runner, probe, showing, start.accepted, gate, learned, notes, ended, *on_program
         )
         if session.reason == "complete" and session.n_before and not session.n_made:
             say(f"nothing left to run, {count_noun(session.n_before, 'run')} done before")
@@ -186,7 +176,7 @@ def _refuse_mistakes(declared: Declared, start: StudyStart) -> None:
 def _belief(planned: Plan, host: Host, runner: Runner) -> str:
     from scalograph.profile.believed_cpus import believed_note
 
-    return believed_note(planned, host, runner)
+    return believed_note(planned, host, runner, say)
 
 
 def score_of(study: Study) -> Score | None:

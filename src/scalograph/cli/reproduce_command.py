@@ -220,14 +220,11 @@ def _run(reproduction: "ReproductionRun", options: ReproduceOptions, budget_s: f
 
     again = ["scalograph", NAME, "--resume", "-o", _short_folder(reproduction.folder)]
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
-    again += [
-        *option_words(None, None, options.wait_quiet, options.when_busy, options.host),
-        *reproduction.consent.words(),
-    ]
+    again += option_words(None, None, options.wait_quiet, options.when_busy, options.host)
+    again += reproduction.consent.words()
     try:
-        with machine_lock(
-            elsewhere=is_elsewhere(options.host)
-        ):  # over all parts: who waits for the machine would else take it between two of them
+        # Over all parts: who waits for the machine would else take it between two of them.
+        with machine_lock(elsewhere=is_elsewhere(options.host)):
             code = run_parts(reproduction, budget_s)
     except KeyboardInterrupt as error:
         reproduction.save()

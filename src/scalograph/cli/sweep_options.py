@@ -11,9 +11,9 @@ from scalograph.cli.options import (
     CommandOptions,
     Env,
     ExportJson,
-    HostOptions,
     Json,
     LimitOptions,
+    OnHost,
     OutDir,
     StrictAnswer,
     TableName,
@@ -69,7 +69,7 @@ _READY = "When the server is ready: it answers this URL, listens on this port, o
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadOptions(LimitOptions, HostOptions):
+class LoadOptions(LimitOptions):
     """Options of `load`: server, requests, levels, and duration of the load."""
 
     get: Annotated[str | None, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")] = (
@@ -120,6 +120,7 @@ class LoadOptions(LimitOptions, HostOptions):
         None
     )
     remote: Annotated[bool, typer.Option("--remote", help="Allow a server on another machine")] = False
+    on: OnHost = None
     driver: Annotated[
         str, typer.Option(metavar="NAME", help="Load generator: load (built in), wrk, oha, or k6 (fewer metrics)")
     ] = "load"

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import combinations
-from math import exp, log
-from statistics import fmean, median
+from statistics import geometric_mean, median
 from typing import IO, cast
 
 from scalograph.analysis.ratios import paired_ratio
@@ -34,19 +33,15 @@ _LIMIT_S = 30.0
 # The work before and behind what is timed keeps a CPU at its speed, and its partner at work.
 _WORKER = """
 import os, sys, time
-os.sched_setaffinity(0, {int(sys.argv[1])})
 def work(steps):
-    x = 1
+    x, began = 1, time.thread_time()
     for _ in range(steps):
         x = x * 1103515245 + 12345 & 0x7FFFFFFF
-    return x
+    return time.thread_time() - began, x
+os.sched_setaffinity(0, {int(sys.argv[1])})
 for line in sys.stdin:
-    steps = int(line)
-    work(steps // 4)
-    began = time.thread_time()
-    result = work(steps)
-    print(time.thread_time() - began, result, flush=True)
-    work(steps // 4)
+    _, (seconds, x), _ = [work(steps) for steps in (int(line) // 4, int(line), int(line) // 4)]
+    print(seconds, x, flush=True)
 """
 
 # One CPU, or two at once; by these, seconds of CPU time of each in each round.
@@ -96,8 +91,9 @@ def classify(times: Times) -> CpuClasses:
             leaders.append(cpu)
         classes[cpu] = len(leaders) - 1
     level = 1 - (1 - CONFIDENCE) / max(1, len(paired))
+    both = {(a, b): [*zip(alone[a], alone[b], strict=True)] for a, b in paired}
     slowdowns = {
-        turn: paired_ratio(_means(every), _means([*zip(alone[turn[0]], alone[turn[1]], strict=True)]), level)
+        turn: paired_ratio([*map(geometric_mean, every)], [*map(geometric_mean, both[turn])], level)
         for turn, every in paired.items()
     }
     shared = _group([turn for turn, ratio in slowdowns.items() if ratio.low is not None and ratio.low > SHARING])
@@ -110,10 +106,6 @@ def classify(times: Times) -> CpuClasses:
     )  # fmt: skip
     pairs = [MeasuredPair(cpus=(a, b), slowdown=ratio) for (a, b), ratio in sorted(slowdowns.items())]
     return CpuClasses(cpus=measured, pairs=tuple(pairs))
-
-
-def _means(every: Sequence[Sequence[float]]) -> list[float]:
-    return [exp(fmean(map(log, each))) for each in every]
 
 
 def _group(pairs: Sequence[Turn]) -> dict[int, int]:
@@ -132,8 +124,13 @@ def _group(pairs: Sequence[Turn]) -> dict[int, int]:
 @contextmanager
 def _workers(cpus: Sequence[int]) -> Iterator[Callable[[Turn], list[float]]]:
     """Start a worker on each CPU; yield a function that times the work of some at once, in seconds of CPU time."""
+    pipe, workers = subprocess.PIPE, {}
     with ExitStack() as stack:
-        workers = {cpu: stack.enter_context(_worker(cpu)) for cpu in cpus}
+        for cpu in cpus:
+            argv = [sys.executable, "-ISc", _WORKER, str(cpu)]
+            process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0)
+            workers[cpu] = stack.enter_context(process)
+            stack.callback(process.kill)
 
         def time_work(turn: Turn) -> list[float]:
             try:
@@ -148,16 +145,6 @@ def _workers(cpus: Sequence[int]) -> Iterator[Callable[[Turn], list[float]]]:
             return [float(seconds) for seconds, _ in answers]
 
         yield time_work
-
-
-@contextmanager
-def _worker(cpu: int) -> "Iterator[subprocess.Popen[bytes]]":
-    argv, pipe = [sys.executable, "-ISc", _WORKER, str(cpu)], subprocess.PIPE
-    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def _answer(stream: IO[bytes]) -> tuple[bytes, bytes]:
@@ -175,41 +162,39 @@ _FORMS = {
 def class_rows(classes: CpuClasses) -> Iterator[list[str]]:
     """Yield the table: CPUs of each class, the fastest and the slowest of it, and how many slices were slow."""
     yield ["CPUs", "speed alone", "slowest", "slow slices"]
-    for members in group_classes(classes):
+    for members in group_by(classes.cpus, "speed_class"):
         slow = f"{100 * max(each.slow_share for each in members):.0f}%"
-        cpus = format_cpu_list(each.cpu for each in members)
-        yield [cpus, *(factor_with_ends(each.speed) for each in (members[0], members[-1])), slow]
+        yield [_list(members), *(factor_with_ends(each.speed) for each in (members[0], members[-1])), slow]
 
 
 def class_sentences(classes: CpuClasses, facts: HostFacts) -> Iterator[str]:
     """Yield which CPUs are slower, which slow each other and whether the kernel says so, and which are unsteady."""
-    first, *others = group_classes(classes)
+    first, *others = group_by(classes.cpus, "speed_class")
     if not others:
         yield f"No CPU is slower than another by more than {100 * UNLIKE:.0f}%, alone."
     for members in others:
-        yield fill(_FORMS["slower"], {"who": _name(members), "speed": [members[0].speed], "first": _name(first)})
-    cores, groups = {cpu.cpu: cpu.core for cpu in facts.cpus}, defaultdict[int, list[MeasuredCpu]](list)
-    for each in classes.cpus:
-        if each.shared is not None:
-            groups[each.shared].append(each)
-    for members in groups.values():
-        names = {each.cpu for each in members}
-        slowdown = max((p.slowdown for p in classes.pairs if names >= {*p.cpus}), key=lambda ratio: ratio.value or 0.0)
-        hidden = "the kernel does not say so" if len({cores.get(cpu) for cpu in names}) > 1 else ""
-        yield fill(_FORMS["shared"], {"who": _name(members), "time": [slowdown], "hidden": hidden})
+        values = {"who": f"CPU {_list(members)}", "speed": [members[0].speed], "first": f"CPU {_list(first)}"}
+        yield fill(_FORMS["slower"], values)
+    cores, groups = {cpu.cpu: cpu.core for cpu in facts.cpus}, group_by(classes.cpus, "shared")
+    for members in groups:
+        cpus = {each.cpu for each in members}
+        slowdown = max((p.slowdown for p in classes.pairs if cpus >= {*p.cpus}), key=lambda ratio: ratio.value or 0.0)
+        hidden = "the kernel does not say so" if len({cores.get(cpu) for cpu in cpus}) > 1 else ""
+        yield fill(_FORMS["shared"], {"who": f"CPU {_list(members)}", "time": [slowdown], "hidden": hidden})
     if classes.pairs and not groups:
         yield f"No two CPUs slow each other ({count_noun(len(classes.pairs), 'pair')})."
     if unsteady := [each for each in classes.cpus if each.slow_share >= LEAST_SHARE]:
-        yield f"Slow in phases: {_name(unsteady)}. Make more runs: {MORE_RUNS}"
+        yield f"Slow in phases: CPU {_list(unsteady)}. Make more runs: {MORE_RUNS}"
 
 
-def group_classes(classes: CpuClasses) -> list[list[MeasuredCpu]]:
-    """Return the CPUs of each class, the fastest first."""
+def group_by(cpus: Sequence[MeasuredCpu], name: str) -> list[list[MeasuredCpu]]:
+    """Return CPUs of one class or of one core, the fastest first; those without are left out."""
     groups = defaultdict[int, list[MeasuredCpu]](list)
-    for each in sorted(classes.cpus, key=lambda cpu: -(cpu.speed.value or 0.0)):
-        groups[each.speed_class].append(each)
+    for each in sorted(cpus, key=lambda cpu: -(cpu.speed.value or 0.0)):
+        if getattr(each, name) is not None:
+            groups[getattr(each, name)].append(each)
     return [groups[key] for key in sorted(groups)]
 
 
-def _name(members: Sequence[MeasuredCpu]) -> str:
-    return named_cpus(each.cpu for each in members)
+def _list(members: Sequence[MeasuredCpu]) -> str:
+    return format_cpu_list(each.cpu for each in members)

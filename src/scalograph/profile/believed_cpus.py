@@ -15,17 +15,16 @@ from scalograph.control.control import Launch
 from scalograph.errors import HostError
 from scalograph.profile.what_if import PAIRS
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.base import Host
+from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.levels import Run
 from scalograph.text.answer_form import factor_with_ends
 from scalograph.text.quantities import count_noun
 from scalograph.text.units import format_duration
 from scalograph.text.warning_catalog import warning_text
 
 # How long a program may take to say it; how long all pairs may take together, and the fewest that are run.
-_ASK_S, _PAIRS_S, _FEWEST = 10.0, 60.0, 3
+_ASK_S, _PAIRS_S, _FEWEST = 10.0, 30.0, 3
 
 
 @dataclass(frozen=True)
@@ -39,34 +38,29 @@ class Runtime:
 
     variable: str
     says: str = ""
-    value: str = "{}"
     program: str = ""
-    marks: tuple[bytes, ...] = ()
     asks: tuple[str, ...] = ()
+    marks: tuple[bytes, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    value: str = "{}"
     obeys: bool = True
 
 
-_PYTHON = "import os; print(getattr(os, 'process_cpu_count', os.cpu_count)())"
+_PYTHON, _OPENMP = (
+    "import os; print(getattr(os, 'process_cpu_count', os.cpu_count)())",
+    r"OMP_NUM_THREADS\s*=\s*'(\d+)'",
+)
+_JAVA, _NODE = r"active_processor_count: [^\n]*?: ?(\d+)", "require('os').availableParallelism()"
+_MARKS = (b"libgomp.so", b"libomp.so", b"libiomp5.so")
 RUNTIMES = {
-    "Java": Runtime(
-        "JAVA_TOOL_OPTIONS", r"active_processor_count: [^\n]*?: ?(\d+)", "-XX:ActiveProcessorCount={}", r"java",
-        asks=("-Xlog:os=trace:stderr", "-version"),
-    ),
-    "Python": Runtime("PYTHON_CPU_COUNT", r"^(\d+)$", program=r"python[\d.]*", asks=("-c", _PYTHON)),
+    "Java": Runtime("JAVA_TOOL_OPTIONS", _JAVA, "java", ("-Xlog:os=trace:stderr", "-version"),
+                    value="-XX:ActiveProcessorCount={}"),
+    "Python": Runtime("PYTHON_CPU_COUNT", r"^(\d+)$", r"python[\d.]*", ("-c", _PYTHON)),
     # Its thread pool has four threads whatever it sees; the variable sets these.
-    "Node": Runtime(
-        "UV_THREADPOOL_SIZE", r"^(\d+)$", program=r"node(js)?", asks=("-p", "require('os').availableParallelism()"),
-        obeys=False,
-    ),
+    "Node": Runtime("UV_THREADPOOL_SIZE", r"^(\d+)$", "node(js)?", ("-p", _NODE), obeys=False),
     # It writes such a line at once, and another one each 100 s.
-    "Go": Runtime(
-        "GOMAXPROCS", r"gomaxprocs=(\d+)", marks=(b"\xff Go buildinf",), env={"GODEBUG": "schedtrace=100000"}
-    ),
-    "OpenMP": Runtime(
-        "OMP_NUM_THREADS", r"OMP_NUM_THREADS\s*=\s*'(\d+)'", marks=(b"libgomp.so", b"libomp.so", b"libiomp5.so"),
-        env={"OMP_DISPLAY_ENV": "TRUE"},
-    ),
+    "Go": Runtime("GOMAXPROCS", r"gomaxprocs=(\d+)", marks=(b" Go buildinf:",), env={"GODEBUG": "schedtrace=100000"}),
+    "OpenMP": Runtime("OMP_NUM_THREADS", _OPENMP, marks=_MARKS, env={"OMP_DISPLAY_ENV": "TRUE"}),
     "Rayon": Runtime("RAYON_NUM_THREADS", marks=(b"RAYON_NUM_THREADS",), obeys=False),
 }  # fmt: skip
 
@@ -85,12 +79,12 @@ def find_runtime(program: str, path: str | None = None) -> str:
         return ""
 
 
-def believed_note(planned: Plan, host: Host, runner: Runner) -> str:
+def believed_note(planned: Plan, host: Host, runner: Runner, tell: Tell) -> str:
     """Return what the program of the run with the least quota believes, if that is too much; else empty."""
     if runner.most_limited is None:
         return ""
     try:
-        return BeliefCheck(planned, host, runner, *runner.most_limited).note()
+        return BeliefCheck(planned, host, runner, tell).note()
     except (HostError, KeyboardInterrupt):
         return ""  # the study is complete all the same
 
@@ -98,8 +92,10 @@ def believed_note(planned: Plan, host: Host, runner: Runner) -> str:
 class BeliefCheck:
     """Asks the program of a run under its limits, and repeats the run with the variable."""
 
-    def __init__(self, planned: Plan, host: Host, runner: Runner, quota: float, run: Run, wall_s: float) -> None:
-        self._planned, self._host, self._quota, self._wall_s = planned, host, quota, wall_s
+    def __init__(self, planned: Plan, host: Host, runner: Runner, tell: Tell) -> None:
+        assert runner.most_limited is not None
+        self._planned, self._host, self._tell = planned, host, tell
+        self._quota, run, self._wall_s = runner.most_limited
         self._spec = runner.specification(run)
         launch = self._spec.launches[0]
         self._name = "" if launch.name else find_runtime(launch.argv[0], launch.env.get("PATH"))
@@ -113,7 +109,7 @@ class BeliefCheck:
             return ""
         value = row.value.format(n)
         if not row.obeys or self._ask({row.variable: value}) == n:
-            effect = f"with {row.variable}={value}, {self._try({row.variable: value})}"
+            effect = f"with {row.variable}={value}, {self._try(row.variable, value)}"
         else:
             effect = f"{row.variable}={value} does not change that in this version"
         return warning_text("believes", runtime=self._name, n=believed, quota=f"{self._quota:g}", effect=effect)
@@ -133,19 +129,20 @@ class BeliefCheck:
         numbers = re.findall(row.says, written, re.MULTILINE)
         return int(numbers[-1]) if numbers else None
 
-    def _try(self, variables: Mapping[str, str]) -> str:
+    def _try(self, variable: str, value: str) -> str:
         """Run pairs without and with the variable, each second one the other way round; return what it changes."""
         n_pairs = min(PAIRS, int(_PAIRS_S / max(2 * self._wall_s, 1e-9)))
         times: tuple[list[float], list[float]] = ([], [])
-        for number in range(n_pairs if n_pairs >= _FEWEST else 0):
+        if n_pairs < _FEWEST:
+            return "speed was not measured: runs are too long"
+        self._tell(f"{self._name} sees more CPUs than its quota: {n_pairs} pairs of runs, without and with {variable}")
+        for number in range(n_pairs):
             for index in (0, 1) if number % 2 == 0 else (1, 0):
-                more = variables if index else {}
+                more = {variable: value} if index else {}
                 record = self._measure(lambda launch, more=more: replace(launch, env={**launch.env, **more}))  # type: ignore[misc]
                 if record.run.status != "ok" or not record.run.wall_ns:
                     return "runs fail"
                 times[index].append(record.run.wall_ns / 1e9)
-        if not times[0]:
-            return "speed was not measured: runs are too long"
         speed = factor_with_ends(paired_ratio(*times, self._planned.design.study.protocol.confidence))
         return f"speed is {speed} ({count_noun(n_pairs, 'pair')} of {format_duration(median(times[0]))})"
 

@@ -19,6 +19,8 @@ MAX_PID = 2**31 - 1
 FORMS = ("line", "port", "http")
 # What every process may write into its template, and what it may if it has ports.
 OWN_NAMES, COPY_NAMES, PORT_NAMES = ("state", "address", "elsewhere"), ("copy",), ("port", "ports")
+# Becomes yes or no when a run starts.
+ELSEWHERE = "{elsewhere}"
 # Of the services that it comes after: "{server_targets}" are all copies as HOST:PORT,HOST:PORT.
 ENDINGS = ("_port", "_ports", "_targets", "_address")
 # A host of this machine and a port, which alone is asked for at the first of these hosts.
@@ -271,10 +273,6 @@ def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
     return values[name]
 
 
-# Of one word: more are not listed.
-_MOST_SPELLED = 10_000
-
-
 def spell(word: str, levels: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a word with each level of the factors that it names; other names stay.
 
@@ -282,8 +280,7 @@ def spell(word: str, levels: Mapping[str, Sequence[str]]) -> list[str]:
     ['{here}/old', '{here}/new']
     """
     spelled = [word]
-    for name, texts in levels.items():
-        if (placeholder := f"{{{name}}}") in word:
-            filled = (each.replace(placeholder, text) for each in spelled for text in texts)
-            spelled = list(islice(filled, _MOST_SPELLED))
+    for name in (name for name in levels if f"{{{name}}}" in word):
+        filled = (each.replace(f"{{{name}}}", text) for each in spelled for text in levels[name])
+        spelled = [*islice(filled, 10_000)]
     return spelled

@@ -50,7 +50,7 @@ def test_fast_and_slow_cores_are_two_classes_with_their_speeds() -> None:
         assert cpu.speed.low is not None and cpu.speed.high is not None
         assert cpu.speed.low < 1 / 1.6 < cpu.speed.high and cpu.speed.high - cpu.speed.low < 0.04
     told = [*class_sentences(seen, facts(8))]
-    assert told[0].startswith("CPUs 4-7: 0.6") and "the speed of CPUs 0-3 (" in told[0]
+    assert told[0].startswith("CPU 4-7: 0.6") and "the speed of CPU 0-3 (" in told[0]
     assert told[1] == "No two CPUs slow each other (28 pairs)."
     assert [row[0] for row in class_rows(seen)] == ["CPUs", "0-3", "4-7"]
 
@@ -60,7 +60,7 @@ def test_hidden_siblings_are_found_and_told_from_those_that_the_kernel_names() -
     seen = classify(simulate(4, sharing=pairs))
     assert [cpu.shared for cpu in seen.cpus] == [0, 0, 2, 2] and classes_of(seen) == [0] * 4
     hidden = [text for text in class_sentences(seen, facts(4)) if "the kernel does not say so" in text]
-    assert [text.split(" share a core: together, work takes 1.")[0] for text in hidden] == ["CPUs 0-1", "CPUs 2-3"]
+    assert [text.split(" share a core: together, work takes 1.")[0] for text in hidden] == ["CPU 0-1", "CPU 2-3"]
     assert not [text for text in class_sentences(seen, facts(4, 2)) if "does not say so" in text]
 
 

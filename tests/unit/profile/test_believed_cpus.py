@@ -59,7 +59,7 @@ def note(
     host = cast(Host, machine)
     runner = Runner(planned, host)
     runner.most_limited = (quota, Run("r", 0, {"q": 0}, 0), wall_s)
-    return believed_note(planned, host, runner)
+    return believed_note(planned, host, runner, str)
 
 
 @pytest.mark.parametrize("name", RUNTIMES)

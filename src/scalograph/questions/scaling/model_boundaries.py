@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 from pydantic import ValidationError
 
@@ -91,11 +92,9 @@ def speed_classes(cpus: Sequence[CpuFact]) -> list[int]:
     """
     if any(cpu.speed_class is not None for cpu in cpus):
         return [cpu.speed_class or 0 for cpu in cpus]
-    firsts = list[int]()
-    for khz in sorted({cpu.max_khz or 0 for cpu in cpus}):
-        if not firsts or khz > _ONE_KIND * firsts[-1]:
-            firsts.append(khz)
-    return [sum((cpu.max_khz or 0) >= first for first in firsts) - 1 for cpu in cpus]
+    clocks = [cpu.max_khz or 0 for cpu in cpus]
+    steps = [above for below, above in pairwise(sorted({*clocks})) if above > _ONE_KIND * below]
+    return [sum(khz >= step for step in steps) for khz in clocks]
 
 
 def _shared_groups(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None]) -> set[int | None]:

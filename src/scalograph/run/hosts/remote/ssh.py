@@ -32,6 +32,7 @@ from scalograph.run.hosts.remote.ssh_machine import LOCK_S, PROBE, RUN_S, SshMac
 from scalograph.run.interrupts import record_signal
 from scalograph.run.launches import Site, fill_launches, input_file, is_named
 from scalograph.run.plan import Plan, text_levels
+from scalograph.study.model import Study
 from scalograph.study.program import Program
 from scalograph.system import quiet
 
@@ -167,15 +168,12 @@ class SshHost(LocalHost):
         if "java" in program.values:
             program = replace(program, values={**program.values, **default_values(planned.facts)})
         input_file(prepared)  # refuses one outside
-        study = prepared.design.study
-        there = self._copy_program(program, study.workload.input, text_levels(study), tell)
+        there = self._copy_program(program, prepared.design.study, tell)
         facts = planned.facts.model_copy(update={"program": self._external_program(there)})
         return replace(prepared, facts=facts, program=there, source=program)
 
-    def _copy_program(
-        self, program: Program, reads: str | None, levels: Mapping[str, Sequence[str]], tell: Tell
-    ) -> Program:
-        needed = needed_paths(program, reads, levels)
+    def _copy_program(self, program: Program, study: Study, tell: Tell) -> Program:
+        needed = needed_paths(program, study.workload.input, text_levels(study))
         # A name of its own for each path, ending as that does: a program may go by it.
         names = {path.root: f"{hashlib.sha256(bytes(path.root)).hexdigest()[:12]}/{path.root.name}" for path in needed}
         listed = list_files(needed, names)
