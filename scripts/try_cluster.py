@@ -70,11 +70,13 @@ PartitionName=try Nodes=ALL Default=YES MaxTime=60 State=UP OverSubscribe=EXCLUS
 """
 
 
-# Nodes of one name would share the memory of their ranks, and they are reached on loopback only.
+# Nodes of one name would share the memory of their ranks, and they are reached on loopback only. Ranks that connect
+# when they first meet lose each other there now and then.
 TASK_PROLOG = """\
 #!/bin/sh
 echo export OMPI_MCA_btl=tcp,self
 echo export OMPI_MCA_btl_tcp_if_include=lo
+echo export OMPI_MCA_mpi_preconnect_mpi=1
 echo export OMPI_MCA_mpi_yield_when_idle=1
 """
 
@@ -191,6 +193,8 @@ def _free_ports(n: int) -> list[int]:
 def _start_daemons(folder: Path, conf: Path, n_nodes: int) -> None:
     files = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
     munge = [f"--{option}={folder}/munge.{name}" for option, name in files.items()]
+    # By force: it would have every user reach its socket, and this cluster is for one.
+    munge.append("--force")
     # In a session of their own, and with the mark by which `stop` finds them and what they started.
     environment = {**os.environ, "SLURM_CONF": str(conf)}
     commands = [["munged", "--foreground", *munge], ["slurmctld", "-D", "-f", str(conf)]]

@@ -3,13 +3,12 @@
 import json
 import shutil
 import subprocess
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scalograph.cli import explaining
-from scalograph.cli.explaining import ExplainOptions
 from scalograph.control.capacity import find_quota_refusal
 from scalograph.errors import HostError
 from scalograph.profile import explain_recorder
@@ -113,7 +112,7 @@ def test_programs_without_java_are_sampled_by_perf(copies: int, tmp_path: Path) 
     except HostError as error:
         pytest.skip(str(error))
     results = native(tmp_path, copies)
-    options = ("--period", "1ms", "--study", "study.toml", "--wait-lock", "5m")
+    options = ("--period", "4ms", "--study", "study.toml", "--wait-lock", "5m")
     complete("profile", results, *options, cwd=tmp_path, codes=(0,))
     profile = json.loads((results / "profile.json").read_text())
     (seen,) = (run["seen"] for run in profile["profiled"])
@@ -160,7 +159,12 @@ int main(int argc, char **argv)
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
 def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No CPU is used: what else runs on this machine changes nothing. One recording of each level shows it."""
-    monkeypatch.setattr(explaining, "ExplainOptions", partial(ExplainOptions, recordings=1))
+    explain = explaining.keep_explanation
+    monkeypatch.setattr(
+        explaining,
+        "keep_explanation",
+        lambda folder, options, lock: explain(folder, replace(options, recordings=1), lock),
+    )
     monkeypatch.setattr(explain_recorder, "PAIRS", 2)
     try:
         refuse_unable(tmp_path)

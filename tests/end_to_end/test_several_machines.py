@@ -94,7 +94,8 @@ def test_a_service_that_dies_there_ends_the_driver_here(tmp_path: Path, far: Pat
 
 def test_a_machine_that_vanishes_fails_the_run_soon(tmp_path: Path, far: Path) -> None:
     write_placed(tmp_path, pause=25_000)
-    argv = [sys.executable, "-m", "scalograph", "run", "study.toml", "-o", "out", "--on", "web=ssh:there"]
+    argv = [sys.executable, "-m", "scalograph", "run", "study.toml", "-o", "out", "--wait-lock", "5m"]
+    argv += ["--on", "web=ssh:there"]
     with subprocess.Popen(argv, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as started:
         wait_until(lambda: bool(pids_with(str(tmp_path / "driver.py"))), LONG_S)
         time.sleep(0.3)

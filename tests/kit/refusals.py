@@ -4,8 +4,13 @@
     files = { "odd.json" = "{}" }              # and what the file itself puts there
     "compare a" = [2, "1 source"]              # command line = [exit code, words of the message]
 
-A test takes `rows(FILE)` as its parameters and gives each to `check`. `mistakes` and `refuses` are for what has no
-command.
+A test takes `rows(FILE)` as its parameters and gives each to `check`. What has no command takes `values(FILE, SCENE)`,
+and `mistakes` or `refuses`:
+
+    [study]                                    # a scene: bad texts, each with the words of its message
+    rows = [
+      ["runs = 3", "runs = 0", "found 0"],     # the values of the parameters of a test
+    ]
 """
 
 import shlex
@@ -42,6 +47,11 @@ def rows(file: Path, scene: str | None = None) -> list[ParameterSet]:
         for files in (lines.pop("files", {}),)
         for line, (code, *words) in lines.items()
     ]
+
+
+def values(file: Path, scene: str) -> list[tuple[Any, ...]]:
+    """Read the rows of a scene as the values of the parameters of a test."""
+    return [tuple(row) for row in tomllib.loads(file.read_text(encoding="utf-8"))[scene]["rows"]]
 
 
 def check(refusal: Refusal, folder: Path) -> None:

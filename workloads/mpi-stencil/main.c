@@ -103,9 +103,10 @@ int main(int argc, char **argv) {
     double seconds = MPI_Wtime() - began, most, sum_waited;
     MPI_Reduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&waited, &sum_waited, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    double every = (double)serial + (double)shared * (is_weak ? n_ranks : 1);
     if (rank == 0)
-        printf("{\"loop_s\": %.9f, \"communication_share\": %.6f, \"ranks\": %d, \"sum\": %.0f}\n", most,
-               sum_waited / n_ranks / most, n_ranks, total);
+        printf("{\"loop_s\": %.9f, \"cells_per_s\": %.3f, \"communication_share\": %.6f, \"ranks\": %d, \"sum\": %.0f}\n",
+               most, every * (double)steps / most, sum_waited / n_ranks / most, n_ranks, total);
     free(from);
     free(to);
     MPI_Finalize();

@@ -62,8 +62,19 @@ _GROUPS: Mapping[str, frozenset[str]] = {
     ),
     "Statistics": frozenset({"precision", "margin", "target", "cost", "ceiling", "even", "same"}),
     "Environment": frozenset(
-        {"env", "env_all", "wait_quiet", "when_busy", "wait_lock", "machine_wide", "dangerous", "host"}
-        | {"accept_difference", "quota", "memory", "placement"}
+        {
+            "env",
+            "env_all",
+            "wait_quiet",
+            "when_busy",
+            "wait_lock",
+            "machine_wide",
+            "dangerous",
+            "host",
+            "max_idle",
+            "nodes",
+        }
+        | {"accept_difference", "quota", "memory", "placement", "tasks_per_node", "cpus_per_task", "launcher"}
     ),
     "Output": frozenset(
         {

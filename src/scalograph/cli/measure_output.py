@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from scalograph.cli.command_line_study.declaration import CommandStudy, map_error, study_text
 from scalograph.cli.explaining import answer_explained, refuse_recording
 from scalograph.cli.options import CommandOptions, SearchOptions
-from scalograph.cli.overrides import option_words, parse_option
+from scalograph.cli.overrides import host_words, option_words, parse_option
 from scalograph.cli.start import end_early, print_resume_command
-from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
+from scalograph.cli.sweep_options import AnswerOptions, LoadOptions, SweepOptions
 from scalograph.control.machine_control import NO_CONSENT, Consent
 from scalograph.errors import Exit, HostError, ScalographError, StudyError
 from scalograph.protocol.explanation import PART
@@ -73,6 +73,7 @@ def run_command_study(
         except (StudyError, HostError) as error:
             raise map_error(error) from error
     saved, words = session.results, option_words(None, None, options.wait_quiet, options.when_busy, options.host)
+    words += host_words(placed_on(options))
     # With the copy of the study: its file is no more.
     again = ["scalograph", "run", str(saved.study), *words, "--resume", "-o", str(saved.folder), *consent.words()]
     if session.reason == "interrupted":
@@ -81,11 +82,17 @@ def run_command_study(
     return answer(session)
 
 
+def placed_on(options: AnswerOptions) -> Sequence[str]:
+    """Return what `--on` says of a command that has it."""
+    return (options.on or ()) if isinstance(options, LoadOptions) else ()
+
+
 def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) -> "Session":
-    from scalograph.cli.overrides import override_protocol, seconds_of
+    from scalograph.cli.overrides import override_hosts, override_protocol, seconds_of
     from scalograph.study.declare import declare
 
     declared = override_protocol(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
+    declared = override_hosts(declared, placed_on(options))
     from scalograph.cli.pipeline import StudyStart, run_declared  # after the study is checked: it imports much
 
     # A look at the noise floor would take longer than many a command.

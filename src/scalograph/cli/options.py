@@ -101,6 +101,10 @@ Env = Annotated[
 HostName = Annotated[
     str, typer.Option("--host", help="Where to make the runs: local, guest, ssh:NAME, reboot:NAME, or slurm")
 ]
+MaxIdle = Annotated[
+    str | None,
+    typer.Option("--max-idle", metavar="PERCENT", help="Idle node-hours of a job on a cluster (default 30%)"),
+]
 OnHost = Annotated[
     list[str] | None,
     typer.Option(
@@ -141,6 +145,7 @@ class StartOptions:
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
+    max_idle: MaxIdle = None
     on: OnHost = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
@@ -169,7 +174,26 @@ class LimitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions(LimitOptions):
+class ClusterOptions:
+    """What a run asks of a cluster (--host slurm). Each option is a factor."""
+
+    nodes: Annotated[str | None, typer.Option(metavar="LEVELS", help="Nodes of a run on a cluster, such as 1,2,4")] = (
+        None
+    )
+    tasks_per_node: Annotated[str | None, typer.Option(metavar="LEVELS", help="Processes on each node (default 1)")] = (
+        None
+    )
+    cpus_per_task: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="CPUs of each process (default: all, divided among them)")
+    ] = None
+    launcher: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="What starts the processes: srun, srun:PLUGIN, mpirun, none")
+    ] = None
+    max_idle: MaxIdle = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOptions(LimitOptions, ClusterOptions):
     """Options of `measure` and every search: the command, its limits and steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --")]

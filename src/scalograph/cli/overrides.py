@@ -13,12 +13,12 @@ from scalograph.study.declare import Declared
 from scalograph.study.model import Quick, Study
 from scalograph.study.processes import hosts_of
 from scalograph.study.scalars import unknown_name_error
-from scalograph.text.units import parse_duration
+from scalograph.text.units import parse_duration, parse_percent
 
 
 def override_protocol(
     declared: Declared, budget: str | None = None, max_runs: int | None = None, wait_quiet: str | None = None,
-    when_busy: str | None = None, runs: int | None = None,
+    when_busy: str | None = None, runs: int | None = None, max_idle: str | None = None,
 ) -> Declared:  # fmt: skip
     """Override protocol keys of a study; None leaves a key as declared."""
     if runs is not None:
@@ -28,6 +28,7 @@ def override_protocol(
     changes: dict[str, Any] = {
         "budget_s": seconds_of("--budget", budget), "budget_runs": max_runs,
         "wait_quiet_s": seconds_of("--wait-quiet", wait_quiet), "when_busy": when_busy, "runs": runs,
+        "max_idle": None if max_idle is None else _share_of("--max-idle", max_idle),
     }  # fmt: skip
     given = {name: value for name, value in changes.items() if value is not None}
     if not given:
@@ -52,6 +53,11 @@ def override_hosts(declared: Declared, texts: Sequence[str] | None) -> Declared:
             raise StudyError.one("--on", f"{name}: {error}", "", "such as --on database=ssh:db") from None
     workload = use.model_copy(update={"process": list(named.values())})
     return replace(declared, study=declared.study.model_copy(update={"workload": workload}))
+
+
+def host_words(texts: Sequence[str] | None) -> list[str]:
+    """Return `--on` as words of a resuming command."""
+    return [word for text in texts or () for word in ("--on", text)]
 
 
 def _refuse_uncounted(study: Study) -> None:
@@ -90,17 +96,24 @@ def warn_no_quick_form(declared: Declared, quick: bool) -> None:
 
 def option_words(
     budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None, host: str = LOCAL,
-    runs: int | None = None,
+    runs: int | None = None, max_idle: str | None = None,
 ) -> list[str]:  # fmt: skip
     """Return options as words of a resuming command: no file of the results holds them."""
     options = {"--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy}
-    options |= {"--host": None if host == LOCAL else host, "--runs": runs}
+    options |= {"--host": None if host == LOCAL else host, "--runs": runs, "--max-idle": max_idle}
     return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
 
 def seconds_of(option: str, text: str | None) -> float | None:
     """Parse a duration option in seconds; None where not given. Raises StudyError for another form."""
     return None if text is None else parse_option(option, text)
+
+
+def _share_of(option: str, text: str) -> float:
+    share = parse_option(option, text, parse_percent)
+    if not 0 < share < 1:
+        raise StudyError.one(option, f'"{text}"', "a percentage between 0% and 100%", "such as 30%")
+    return share
 
 
 def parse_option(option: str, text: str, parse: Callable[[str], float] = parse_duration) -> float:

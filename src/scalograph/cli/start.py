@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scalograph.cli.console import complain, emit_json, out, say, tell
 from scalograph.cli.options import StartOptions
 from scalograph.cli.overrides import (
+    host_words,
     option_words,
     override_hosts,
     override_protocol,
@@ -193,7 +194,7 @@ def start(declared: "Declared", options: StartOptions, command: list[str], repor
 
     o = options
     asked = _extended_runs(declared, o.output) if o.resume and not o.pilot and o.runs is None else o.runs
-    declared = override_protocol(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked)
+    declared = override_protocol(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked, o.max_idle)
     declared = override_hosts(declared, o.on)
     warn_no_quick_form(declared, o.quick)
     consent = Consent(o.machine_wide, tuple(o.dangerous or ()))
@@ -207,8 +208,9 @@ def start(declared: "Declared", options: StartOptions, command: list[str], repor
         wait_lock_s=wait_s,
     )  # fmt: skip
     session = run_declared(declared, begun)
-    words = [*option_words(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked), *consent.words()]
-    words += [word for text in o.on or () for word in ("--on", text)]
+    words = option_words(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked, o.max_idle)
+    words += consent.words()
+    words += host_words(o.on)
     return conclude(session, o, [*command, *["--quick"] * o.quick, *words], report)
 
 

@@ -13,6 +13,7 @@ from scalograph.cli.options import (
     ExportJson,
     Json,
     LimitOptions,
+    OnHost,
     OutDir,
     StrictAnswer,
     TableName,
@@ -119,6 +120,7 @@ class LoadOptions(LimitOptions):
         None
     )
     remote: Annotated[bool, typer.Option("--remote", help="Allow a server on another machine")] = False
+    on: OnHost = None
     driver: Annotated[
         str, typer.Option(metavar="NAME", help="Load generator: load (built in), wrk, oha, or k6 (fewer metrics)")
     ] = "load"

@@ -129,21 +129,22 @@ def _cost(document: dict[str, Any], x: str) -> Iterator[AnswerCase]:
 
 def _predictions(document: dict[str, Any], x: str) -> Iterator[AnswerCase]:
     for prediction in document["predictions"]:
-        e, values = _estimate(prediction), {"x": x, "size": number(prediction["size"])}
+        e, values = predicted_estimate(prediction), {"x": x, "size": number(prediction["size"])}
         if e.low is None or e.high is None:
             yield AnswerCase(case="no prediction", values={**values, "reason": "; ".join(e.warnings)})
         elif e.high <= WIDEST * e.low:
             yield AnswerCase(case="prediction", values={**values, "time": _time(document, e)})
 
 
-def _estimate(prediction: dict[str, Any]) -> Estimate:
+def predicted_estimate(prediction: dict[str, Any]) -> Estimate:
+    """Return the estimate of a prediction, which states its size beside it."""
     return Estimate(**{key: value for key, value in prediction.items() if key != "size"})
 
 
 def _matrix(document: dict[str, Any], x: str) -> Matrix:
     points, last = document["points"], len(document["points"]) - 1
     asked = document["predictions"][: COLUMNS // 2] if document["possible"] else []
-    predicted, is_single = [_estimate(prediction) for prediction in asked], len(document["possible"]) == 1
+    predicted, is_single = [predicted_estimate(prediction) for prediction in asked], len(document["possible"]) == 1
     room = COLUMNS - len(asked)
     shown = [points[i] for i in sorted({round(i * last / (room - 1)) for i in range(room)})]
     measured = [MatrixCell(estimate=Estimate(**point["time"])) for point in shown]

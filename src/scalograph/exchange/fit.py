@@ -15,6 +15,7 @@ from scalograph.analysis.speedup_points import karp_flatt
 from scalograph.analysis.usl import MISSED, N_PARAMETERS, Usl, Weights, fit_usl, group_by_size
 from scalograph.analysis.usl_predict import REACH, find_outlier, predict
 from scalograph.errors import StudyError
+from scalograph.exchange.complexity_claim import COLUMNS, predicted_estimate
 from scalograph.exchange.csv_points import Points
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
 from scalograph.protocol.plain import AnswerCase
@@ -159,7 +160,6 @@ _SAME = 1e-9  # rounding: closer numbers are equal
 _APART = 0.1  # single runs that differ by a smaller share are not told apart
 _MOST_BEST = 3
 FALLS = "throughput falls from the smallest size on"
-COLUMNS = 6
 _PERCENT = Scale(100.0, "%")
 # Flags that belong to the answer; the others stand beside the tables.
 _TOLD = ("perhaps superlinear", "few sizes", "not checked", "gamma open")
@@ -250,17 +250,13 @@ def _serial(document: dict[str, Any]) -> Iterator[AnswerCase]:
 
 def _predictions(document: dict[str, Any], x: str) -> Iterator[AnswerCase]:
     for prediction in document["predictions"]:
-        e, values = _estimate(prediction), {"x": x, "size": number(prediction["size"])}
+        e, values = predicted_estimate(prediction), {"x": x, "size": number(prediction["size"])}
         if e.low is None:
             yield AnswerCase(case="no prediction", values={**values, "reason": "; ".join(e.warnings)})
         elif e.high is None or e.high > WIDEST * e.low:
             yield AnswerCase(case="open prediction", values=values)
         else:
             yield AnswerCase(case="prediction", values={**values, "throughput": Quantity(e, PLAIN)})
-
-
-def _estimate(prediction: Mapping[str, Any]) -> Estimate:
-    return Estimate(**{key: value for key, value in prediction.items() if key != "size"})
 
 
 def _matrix(document: dict[str, Any], x: str) -> Matrix:
@@ -271,7 +267,7 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
     shown = [p for i, p in enumerate(points) if i in spread or p["size"] in best]
     measured = [MatrixCell(estimate=Estimate(**point["throughput"])) for point in shown]
     fitted = [MatrixCell(estimate=Estimate(point["fitted"])) for point in shown]
-    predicted = [_estimate(prediction) for prediction in asked]
+    predicted = [predicted_estimate(prediction) for prediction in asked]
     fitted += [MatrixCell(estimate=e, text=cell_number(e)) for e in predicted]
     blank = [MatrixCell() for _ in fitted[1:]]
     rows = [MatrixRow(label="measured", cells=[*measured, *(MatrixCell() for _ in asked)])]

@@ -14,6 +14,10 @@ from scalograph.findings.study_view import Kind
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 
+# Of what controls set, these are counted: CPUs, and on a cluster nodes and their tasks, which work as workers do.
+_WORKERS = (None, "cluster:nodes", "cluster:tasks-per-node")
+_COUNTED = (*_WORKERS, "cpus")
+
 
 @dataclass(frozen=True)
 class SpeedupRule:
@@ -33,10 +37,7 @@ def find_speedup_rule(table: Table, factor: str) -> SpeedupRule | None:
     """Return how speedup is computed along a factor; None where it has no meaning."""
     study = table.study
     levels = [study.baseline.get(factor), *(configuration[factor] for configuration in table.configurations)]
-    # A count of workers goes into the template; of what a control sets, only CPUs are counted.
-    if study.factors[factor].control not in (None, "cpus") or not all(
-        type(level) is int and level >= 1 for level in levels
-    ):
+    if study.factors[factor].control not in _COUNTED or not all(type(level) is int and level >= 1 for level in levels):
         return None
     kind = table.view.kind
     if kind is None:
@@ -44,7 +45,7 @@ def find_speedup_rule(table: Table, factor: str) -> SpeedupRule | None:
     # A rate is that of the run, unless each copy reports its own: then the mean of the copies is read.
     per_worker = study.work == "per-worker" if kind == "time" else study.workload.copies == f"{{{factor}}}"
     # More CPUs are not more workers.
-    return SpeedupRule(table.view.primary, kind, per_worker and study.factors[factor].control is None)
+    return SpeedupRule(table.view.primary, kind, per_worker and study.factors[factor].control in _WORKERS)
 
 
 def curve_speedups(
@@ -114,8 +115,8 @@ def _step_gain(how: SpeedupRule, factor: str, confidence: float, before: Sample,
 
 
 def _usable_cpus(table: Table, factor: str, members: Sequence[Sample]) -> int | None:
-    """Return the CPUs that bound the speedup; None if the curve is of CPUs, or of clients that wait."""
-    if table.study.factors[factor].control == "cpus" or table.study.is_driven:
+    """Return the CPUs that bound the speedup; None if the curve is of CPUs or nodes, or of clients that wait."""
+    if table.study.factors[factor].control is not None or table.study.is_driven:
         return None
     return max((row.n_cpus for sample in members for row in sample.succeeded), default=None)
 

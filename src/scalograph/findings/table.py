@@ -272,10 +272,8 @@ class _JournalReader:
         # A run may end well and still not have done what was asked of it.
         ok, run, trace = judgment.verdict != "failed", record.run, run_notes.find_trace(record)
         iterations = windows(record) if ok else Windows()
-        observations = dict[str, Sequence[float]]()
-        for name, observe in self._observers.items() if ok else ():
-            if values := observe(record, iterations):
-                observations[name] = values
+        observers = self._observers.items() if ok else ()
+        observations = {name: values for name, observe in observers if (values := observe(record, iterations))}
         primary: Sequence[float] = observations.get(self._primary, ())
         took_s = (run.wall_outer_ns or run.wall_ns or 0) / 1e9  # its event was written at its end
         start_s = round(_timestamp(event["at"]) - self._began - took_s, 3)

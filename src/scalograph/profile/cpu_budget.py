@@ -20,7 +20,10 @@ _OF_OTHERS = frozenset({
 })  # fmt: skip
 # Waits that a timer can end.
 _TIMED = frozenset({wait_kinds.CONDITION, wait_kinds.SLEEP, wait_kinds.EVENTS, wait_kinds.GC})
+# To hand a message over takes time of its own: from the wake-up to the first instruction.
+_MESSAGES = frozenset({wait_kinds.PIPE, wait_kinds.NETWORK, wait_kinds.EVENTS})
 _MAX_HOPS = 16
+_MOST_AHEAD = 64  # tasks beyond those that are next, of which one may be ready
 _UNSAMPLED = LossCause("unsampled")
 _NOBODY = LossCause(wait_kinds.UNEXPLAINED)
 
@@ -221,8 +224,10 @@ class _Splitter:
     def _charge_stretch(
         self, start: int, end: int, n_idle: int, absent: list[Absence], busy: Mapping[int, int]
     ) -> Iterator[tuple[LossCause, float]]:
+        # Who is ready already would have the CPU before those that are next but wait.
+        ordered = sorted(absent[: n_idle + _MOST_AHEAD], key=lambda each: each is _NEVER or each.woken > start)
         waiting = list[Absence]()
-        for absence in absent:
+        for absence in ordered:
             if absence is _NEVER or len(waiting) == n_idle:
                 break
             if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:
@@ -259,7 +264,7 @@ class _Splitter:
         if end > cut:
             # Without the wait nobody had to be woken.
             is_late = is_taken and absence.end - absence.woken > _LATENCY_NS
-            cause = _OTHERS if is_late else self._resolve(absence, max(absence.start, absence.woken - 1), busy)
+            cause = _OTHERS if is_late else self._resolve(absence, max(cut, absence.woken), busy)
             yield cause, end - cut
 
     def _resolve(self, absence: Absence, at: int, busy: Mapping[int, int]) -> LossCause:
@@ -273,10 +278,12 @@ class _Splitter:
         first, tasks = absence, self._trace.tasks
         service, waiter = tasks[absence.tid].service, ""
         for _ in range(_MAX_HOPS):
-            if absence.cause.kind not in _OF_OTHERS:
+            is_woken = absence.woken <= at
+            if absence.cause.kind not in _OF_OTHERS or (is_woken and absence.cause.kind in _MESSAGES):
                 is_queued = absence.cause.kind == wait_kinds.QUEUE
                 is_excluded = is_queued and absence.cpu not in busy.values()
                 return _OTHERS if is_excluded else absence.cause._replace(service=service, waiter=waiter)
+            at = max(absence.start, absence.woken - 1) if is_woken else at
             waker = absence.waker
             if waker is None or waker == absence.tid:
                 # Nobody saw who ended it: one of those that run.
@@ -290,10 +297,9 @@ class _Splitter:
                 cause = self._serial(waker, at) or absence.cause
                 return cause._replace(service=service, waiter=waiter)
             absence = following
-            if absence.woken <= at and absence.cause.kind != wait_kinds.QUEUE:
-                if absence.end - absence.woken > _LATENCY_NS and absence.cpu not in busy.values():
-                    return _OTHERS
-                at = max(absence.start, absence.woken - 1)
+            is_late = absence.woken <= at and absence.end - absence.woken > _LATENCY_NS
+            if is_late and absence.cause.kind != wait_kinds.QUEUE and absence.cpu not in busy.values():
+                return _OTHERS
         return first.cause._replace(service=tasks[first.tid].service)
 
     def _absence_at(self, tid: int, at: int) -> Absence | None:

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from scalograph.errors import HostError, ProtocolError
 from scalograph.findings.run_notes import iteration_window
 from scalograph.profile.build_targets import name_targets, watch_commands
-from scalograph.profile.perf_trace import Trace, read_trace
+from scalograph.profile.perf_trace import Trace, read_inlined, read_trace
 from scalograph.profile.recording import (
     LOCK_SETTINGS,
     TIMEOUT_S,
@@ -109,7 +109,7 @@ class PerfRuns:
         self._folder, self._file, self._warmup = folder, folder / "perf", ready.design.study.protocol.warmup
         program = ready.program
         self.is_wide = len(program.processes) != 1 or program.processes[0].copies != 1 or bool(program.running)
-        self.has_wakes = _grants_wakes(folder, self.is_wide)
+        self.has_wakes, self._tries_inlined = _grants_wakes(folder, self.is_wide), True
         self.plain, self._named = ready, _add_variables(end_by_term(ready), _MAPS)
 
     def run(self, configuration: Configuration, changed: Plan | None = None) -> Record:
@@ -139,9 +139,13 @@ class PerfRuns:
                 return PerfRun(record)
             processes = self._name_processes(record, configuration) if self.is_wide else {}
             trace = read_trace(self._file, processes)
+            targets = name_targets(trace, commands)
+            if self._tries_inlined and not targets:  # of what a build starts no function is named
+                inlined = read_inlined(self._file, trace)
+                self._tries_inlined, trace = inlined is not None, inlined or trace
         finally:
             self._file.unlink(missing_ok=True)
-        trace = replace(trace, targets=name_targets(trace, commands))
+        trace = replace(trace, targets=targets)
         traces = split_repeats(trace) if rates.n_repeats > 1 else (self._measured_part(record, trace, processes),)
         _remove_maps(traces)
         return PerfRun(record, traces, rates)

@@ -124,7 +124,7 @@ class _Event(NamedTuple):
 
 
 def read_trace(file: Path, pids: Collection[int] = ()) -> Trace:
-    """Read a perf recording, with inlined functions where these are found in time: of a JVM they take minutes.
+    """Read a perf recording, without inlined functions.
 
     Of a recording of the machine, only stacks of `pids` and of what these started are read.
 
@@ -136,10 +136,13 @@ def read_trace(file: Path, pids: Collection[int] = ()) -> Trace:
     trace = _print_trace([*_SCRIPT, "--no-inline", "--input", str(file)], TIMEOUT_S)
     if trace is None:
         raise HostError("perf script", "failed", "a recording that it reads", "try it by hand")
+    return trace
+
+
+def read_inlined(file: Path, trace: Trace) -> Trace | None:
+    """Read what `trace` is of with inlined functions; None if that takes long: of a JVM it takes minutes."""
     modules = {frame.module for task in trace.tasks.values() for _, stack in task.samples for frame in stack}
-    if "libjvm.so" in modules:
-        return trace
-    return _print_trace([*_SCRIPT, "--input", str(file)], _INLINE_S) or trace
+    return None if "libjvm.so" in modules else _print_trace([*_SCRIPT, "--input", str(file)], _INLINE_S)
 
 
 def _print_trace(argv: Sequence[str], limit_s: float) -> Trace | None:

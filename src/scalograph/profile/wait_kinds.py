@@ -58,7 +58,8 @@ _IN_PROGRAM = (
            r"std::mutex|sys::.*mutex|LWLockAcquire|ProcSleep"),
 )  # fmt: skip
 _PARKS = re.compile(r"Parker::park|Unsafe_Park")  # what java.util.concurrent waits by, for locks and all else
-_YIELD = r"do_sched_yield|__x64_sys_sched_yield"
+# Who asks for another CPU is ready for it.
+_YIELD = r"do_sched_yield|__x64_sys_sched_yield|affine_move_task|set_cpus_allowed_ptr"
 _PATTERNS = {
     KERNEL: [(kind, re.compile(f"(?:{pattern})")) for kind, pattern in _IN_KERNEL],
     "": [(kind, re.compile(f"^_*(?:GI_)?.*(?:{pattern})")) for kind, pattern in _IN_PROGRAM],

@@ -18,9 +18,11 @@ from scalograph.protocol.record_processes import (
     MAX_TEXT,
     CopyIndex,
     Count,
+    Guest,
     HistogramEvent,
     InterferingProcess,
-    Name,
+    JobStep,
+    MachineSetting,
     Nanoseconds,
     Number,
     Others,
@@ -237,24 +239,6 @@ class RunFigures(RecordPart, frozen=True):
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
-class Guest(RecordPart, frozen=True, kw_only=True):
-    """What was booted for a run. `has_times` says whether its times are those of a machine."""
-
-    kernel: Text
-    command_line: Text
-    cpus: Text
-    accelerator: Literal["kvm", "tcg"]
-    boot_ns: Count
-    has_times: bool = True
-
-
-class Awaits(RecordPart, frozen=True):
-    """What a run waits for whose gate is opened from outside; `clock_ns` is CLOCK_REALTIME there."""
-
-    what: Literal["gate", "window", "release", "end"]
-    clock_ns: Count
-
-
 class MachinePart(RecordPart, frozen=True, kw_only=True):
     """What was measured on one machine of a run on several: its commands are those of the record by number.
 
@@ -269,20 +253,6 @@ class MachinePart(RecordPart, frozen=True, kw_only=True):
     clock_offset_ns: Nanoseconds | None = None
     clock_error_ns: Count | None = None
     gate_lag_ns: Count | None = None
-
-
-class JobStep(RecordPart, frozen=True, kw_only=True):
-    """Where in a cluster a run was made: the job, its nodes, and what a reference run on each of them took.
-
-    `n_machines` counts the machines of all nodes of the job, by their boots: fewer than nodes if some share one.
-    """
-
-    engine: Literal["slurm"]
-    job: Annotated[str, Meta(max_length=64)]
-    nodes: Annotated[list[Name], Meta(max_length=MAX_COPIES)] = []
-    n_nodes: Count
-    n_machines: Count | None = None
-    reference_ns: Annotated[list[Count | None], Meta(max_length=MAX_COPIES)] = []
 
 
 class ErrorEvent(RecordPart, frozen=True):
@@ -322,20 +292,6 @@ class Capabilities(RecordPart, frozen=True):
     capabilities: Annotated[list[Capability], Meta(max_length=256)]
 
 
-class MachineSetting(RecordPart, frozen=True):
-    """A setting of the whole machine that the run changed, each value as it was read.
-
-    `in_force` at its start, `at_end` of it, `after` it had been restored.
-    """
-
-    name: Name
-    before: Text
-    asked: Text
-    in_force: Text
-    at_end: Text
-    after: Text
-
-
 class Record(RecordPart, frozen=True, kw_only=True):
     """All that is known of one run; what the journal keeps."""
 
@@ -354,15 +310,6 @@ class Record(RecordPart, frozen=True, kw_only=True):
     boot_id: Annotated[str, Meta(max_length=64)] | None = None
     machines: Annotated[list[MachinePart], Meta(max_length=64)] = []
     run: RunFigures
-
-    def of_machine(self, part: MachinePart) -> "Record":
-        """The record of one of its machines alone."""
-        processes = [process for process in self.processes if process.command in part.commands]
-        copies = [copy for copy in self.copies if copy.command in part.commands]
-        return replace(
-            self, header=part.header, run=part.run, processes=processes, copies=copies, boot_id=part.boot_id,
-            machines=[], iterations=[], values=[], phases=[], histograms=[], timeline=None,
-        )  # fmt: skip
 
     def __post_init__(self) -> None:
         if sum([len(part.index) for part in self.iterations]) > MAX_ITERATIONS:

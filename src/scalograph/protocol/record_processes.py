@@ -1,4 +1,4 @@
-"""Parts of a record of a run of several processes: what each command used, and what a driver saw."""
+"""Parts of a record: what each command of several processes used, what a driver saw; a guest, a job, a setting."""
 
 from typing import Annotated, Literal
 
@@ -24,6 +24,13 @@ PerBin = Annotated[list[Count], Meta(max_length=512)]
 
 class RecordPart(Struct, frozen=True, gc=False, rename={"copy_index": "copy"}):
     """A frozen part of a record; fields of a later version are ignored."""
+
+
+class Awaits(RecordPart, frozen=True):
+    """What a run waits for whose gate is opened from outside; `clock_ns` is CLOCK_REALTIME there."""
+
+    what: Literal["gate", "window", "release", "end"]
+    clock_ns: Count
 
 
 LAST_BUCKET = 7295
@@ -202,3 +209,42 @@ class Speed(RecordPart, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not len(self.mean_ns) == len(self.p10_ns) == len(self.p90_ns) == len(self.n):
             raise ValueError("arrays of equal length")
+
+
+class Guest(RecordPart, frozen=True, kw_only=True):
+    """What was booted for a run. `has_times` says whether its times are those of a machine."""
+
+    kernel: Text
+    command_line: Text
+    cpus: Text
+    accelerator: Literal["kvm", "tcg"]
+    boot_ns: Count
+    has_times: bool = True
+
+
+class JobStep(RecordPart, frozen=True, kw_only=True):
+    """Where in a cluster a run was made: the job, its nodes, and what a reference run on each of them took.
+
+    `n_machines` counts the machines of all nodes of the job, by their boots: fewer than nodes if some share one.
+    """
+
+    engine: Literal["slurm"]
+    job: Annotated[str, Meta(max_length=64)]
+    nodes: Annotated[list[Name], Meta(max_length=MAX_COPIES)] = []
+    n_nodes: Count
+    n_machines: Count | None = None
+    reference_ns: Annotated[list[Count | None], Meta(max_length=MAX_COPIES)] = []
+
+
+class MachineSetting(RecordPart, frozen=True):
+    """A setting of the whole machine that the run changed, each value as it was read.
+
+    `in_force` at its start, `at_end` of it, `after` it had been restored.
+    """
+
+    name: Name
+    before: Text
+    asked: Text
+    in_force: Text
+    at_end: Text
+    after: Text

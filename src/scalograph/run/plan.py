@@ -48,7 +48,6 @@ def _unsupported_parts(study: Study, program: Program, facts: HostFacts) -> Iter
     }  # fmt: skip
     if facts.cluster is None:
         parts["workload.env_all"] = study.workload.env_all
-        parts['workload.cwd = "caller"'] = bool(facts.elsewhere) and study.workload.cwd == "caller"
     else:
         parts["workload.process"] = any(process.name for process in program.processes)
         parts |= {

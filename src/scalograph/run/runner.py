@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from scalograph.control.apply import find_wrong_masks, read_back
 from scalograph.control.process_cpus import find_wrong_quotas
-from scalograph.protocol.record import CopyEvent, MachineSetting, Record, Values
-from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.protocol.record import CopyEvent, Record, Values
+from scalograph.protocol.record_processes import MachineSetting, ServicesEnded
 from scalograph.run.caller_environment import draw_variables
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES, Echo, Host, Specification
 from scalograph.run.launches import launches
@@ -220,7 +220,7 @@ class Runner:
     def _try_pipe(self, spec: Specification, record: Record) -> None:
         """Make the first short run again with its output in a pipe: some programs stop early if nobody reads it."""
         wall_ns = record.run.wall_ns or 0
-        if not self._tries_pipe or record.run.status != "ok" or spec.capture or spec.echo:
+        if not self._tries_pipe or record.run.status != "ok" or spec.capture or spec.echo or not record.run.cpu_ns:
             return
         self._tries_pipe = False
         if 0 < wall_ns < SHORT_S * 1e9:

@@ -19,6 +19,8 @@ MAX_PID = 2**31 - 1
 FORMS = ("line", "port", "http")
 # What every process may write into its template, and what it may if it has ports.
 OWN_NAMES, COPY_NAMES, PORT_NAMES = ("state", "address", "elsewhere"), ("copy",), ("port", "ports")
+# Becomes yes or no when a run starts.
+ELSEWHERE = "{elsewhere}"
 # Of the services that it comes after: "{server_targets}" are all copies as HOST:PORT,HOST:PORT.
 ENDINGS = ("_port", "_ports", "_targets", "_address")
 # A host of this machine and a port, which alone is asked for at the first of these hosts.

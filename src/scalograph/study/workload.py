@@ -13,7 +13,7 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.study import toml_text
 from scalograph.study.check_processes import check_workload_processes
 from scalograph.study.cross_checks import Mistake
-from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess, fill
+from scalograph.study.processes import ELSEWHERE, MAX_COMMANDS, DeclaredProcess, fill
 from scalograph.study.scalars import short_repr, truncate
 from scalograph.study.toml_text import format_path, line_of, locate
 
@@ -172,7 +172,7 @@ class Parameter(WorkloadPart):
         """Return what was expected of an invalid value; None for a valid one."""
         if isinstance(value, bool) or not isinstance(value, _TYPES[self.type]):
             return {"int": "an integer", "float": "a number", "text": "text", "list": "a list"}[self.type]
-        if self.choices is not None and value not in (*self.choices, "{elsewhere}"):  # which a run answers
+        if self.choices is not None and value not in (*self.choices, ELSEWHERE):
             return "one of " + ", ".join(map(str, self.choices))
         if not isinstance(value, int | float):
             return None

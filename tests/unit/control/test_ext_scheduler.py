@@ -11,7 +11,8 @@ from scalograph.control.ext_scheduler import SCHEDULER, SHIPS, SchedulerControl,
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.store import Store
 from scalograph.errors import HostError
-from scalograph.protocol.record import MachineSetting, make_failed_record
+from scalograph.protocol.record import make_failed_record
+from scalograph.protocol.record_processes import MachineSetting
 from tests.kit.processes import write_program
 from tests.kit.studies import facts_of
 from tests.unit.control.trees import write

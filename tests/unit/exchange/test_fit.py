@@ -23,9 +23,11 @@ from scalograph.protocol.plain import load_object
 from scalograph.text.answer_form import value_text
 from tests.golden.command import scalograph
 from tests.kit.findings import cases_of
-from tests.kit.refusals import refuses
+from tests.kit.refusals import refuses, values
 from tests.kit.shown_numbers import check_numbers
 from tests.unit.exchange.instruments import FILES, given
+
+REFUSALS = Path(__file__).parent / "refusals.toml"
 
 RAYS = [1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310]
 
@@ -65,20 +67,7 @@ def test_points_are_read(tmp_path: Path, text: str, columns: tuple[Any, ...], po
     assert read_points(data(tmp_path, text), *columns) == points
 
 
-@pytest.mark.parametrize(("text", "told"), [
-    ("n,throughput\n1,x\n0,4\n", r"data.csv:2: throughput = 'x', expected .* 1e\+100\ndata.csv:3: n = '0'"),
-    ("n,throughput\n1\n", r"data.csv:2: throughput = ''"),
-    ("n,throughput\n1,nan\n", r"data.csv:2: throughput = 'nan'"),
-    ("a,b\n1,2\n", r'no column "n" \(columns: a, b\); name one with --x'),
-    ("", r'no column "n" \(columns: none\)'),
-    ("n,throughput\n" + "x,1\n" * 9, r"data.csv: 4 further mistakes"),
-    ("n,throughput\n1,1,000\n", r"data.csv:2: 3 fields, expected 2, as the header has; write numbers with a point"),
-    ("n;throughput\n1;10,5\n", "throughput = '10,5', .*divided by semicolons here; write numbers with a point"),
-    ("n,throughput,throughput\n1,2,3\n", r'2 columns "throughput", expected one'),
-    ("n,throughput\n1_0,2\n", r"n = '1_0'"),
-    ("n,throughput\n1e200,2\n", r"n = '1e200', expected a number above 0, up to 1e\+09"),
-    ("n,throughput\n1,1e-320\n", r"throughput = '1e-320'"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "told"), values(REFUSALS, "points"))
 def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None:
     refuses(StudyError, told, read_points, data(tmp_path, text))
 

@@ -15,7 +15,10 @@ from scalograph.exchange.readers import registry
 from scalograph.exchange.readers.foreign_file import MEAN_ONLY
 from scalograph.exchange.readers.plain_json import JsonLayout
 from tests.kit import RECORDED
+from tests.kit.refusals import values
 from tests.unit.exchange.instruments import FILES, SMALL, TABLE, given, place_of, read, result, text_of, timed, written
+
+REFUSALS = Path(__file__).parent / "refusals.toml"
 
 _MEAN_ONLY = "the mean of several runs: no interval; give --print-all-runs"
 
@@ -439,9 +442,7 @@ def google(**more: object) -> str:
 
 
 @pytest.mark.parametrize(("name", "text", "words"), [
-    ("jmh", "{}", "given.txt: Input should be a valid array"),
-    ("jmh", "[]", "given.txt: .* at least 1 item"),
-    ("jmh", "[1]", r"given.txt: \[0\]: Input should be"),
+    *values(REFUSALS, "mistakes"),
     ("jmh", "[" * 100_000, "given.txt: Invalid JSON"),
     ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "NaN"), r"rawData\[0\]\[1\]: .* finite number"),
     ("jmh", jmh([[1.0, 2.0]]).replace("2.0", "1e400"), r"rawData\[0\]\[1\]: .* finite number"),
@@ -466,35 +467,11 @@ def google(**more: object) -> str:
     ("pyperf", pyperf({"values": [1.0]}, unit="byte"), 'in unit "byte" is no time'),
     ("google-benchmark", google(run_type="aggregate"), "no benchmark"),
     ("google-benchmark", google(time_unit="min"), r"benchmarks\[0\].time_unit"),
-    ("criterion", '{"iters": [1.0, 2.0], "times": [1.0]}', "2 iters and 1 times"),
-    ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt: line 1: "X 5 MB/s" has neither ns/op nor a rate'),
     ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a value above 1e100"),
-    ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok" is no status'),
-    ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
     ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
-    ("llama-bench", "[1]", r"\[0\]: Input should be a valid dictionary"),
     ("llama-bench", LLAMA_MD.replace("t/s |", "x/s |"), "Field required"),
     ("llama-bench", LLAMA_MD.replace("16 @ d512", "").replace("pp64", "all"), 'line 4: test "all" of 6.21'),
-    ("rebench", "#!rebench\n1\t1\t2.5\tms\ttotal\n", "row 1: no measurement: torn"),
-    ("jube", "nodes,time\n1,2\n", r"no column with a unit of time or rate, such as time\[s\]"),
-    ("jube", "nodes,time[s]\n1\n", "line 2: 1 cells, expected 2"),
-    ("jube", "nodes,time[s]\n1,fast\n", 'time = "fast" is no number'),
-    ("reframe", '{"runs": [{"testcases": [{"name": "A", "perfvalues": {"a:b:bw": [1, 0, 0, 0, "MB"]}}]}]}',
-        'A:bw in unit "MB" is neither a time nor a rate'),
-    ("pytest-benchmark", '{"benchmarks": [{"fullname": "a", "stats": {}}]}',
-        r"benchmarks\[0\].stats.mean: Field required"),
     ("will-it-scale", text_of("will-it-scale")[:70].replace(",0,100,0\n", ",x,100,0\n1,2,"), "cells, expected 6"),
-    ("json", '{"results": [{"seconds": null}]}', r"results\[0\].seconds: null is no number"),
-    ("json", '{"results": [{"seconds": 1}]}', r"results\[0\]: nothing at /threads"),
-    ("json", '{"results": [{"threads": [], "seconds": 1}]}', "neither a text nor a number at /threads"),
-    ("json", '{"results": {"a": {"seconds": [1, true]}}}', "results.a.seconds: true or false is no number"),
-    ("json", '{"results": [{"seconds": [[1]]}]}', "seconds: a list is no number"),
-    ("json", '{"results": [{"seconds": -1}]}', "seconds: '-1' is no number, 0 or more"),
-    ("json", '{"results": 5}', r"nothing at /results/\*"),
-    ("csv", "value,unit\n1_0,s\n", "given.txt: line 2: value = '1_0' is no number"),
-    ("csv", "value,unit\n1,furlong\n", "unit 'furlong' is neither a time nor a rate"),
-    ("csv", "value,unit\n1,5,s\n", "given.txt: line 2: more fields"),
-    ("csv", "value,ms\n1,2\n", '0 columns "unit"'),
 ])  # fmt: skip
 def test_a_mistake_is_told_with_its_place(tmp_path: Path, name: str, text: str, words: str) -> None:
     file, source = place_of(name, tmp_path)

@@ -185,6 +185,7 @@ def test_frames_of_another_width_and_names_of_versions():
         (["folio_wait_bit [k]", "exc_page_fault [k]", "walk prog"], "disk", "walk"),
         (["rwsem_down_read_slowpath [k]", "exc_page_fault [k]", "walk prog"], "page-fault", "walk"),
         (["exit_to_user_mode_loop [k]", "spin prog"], "ready", "spin"),
+        (["wait_for_completion [k]", "__set_cpus_allowed_ptr_locked [k]", "pin prog"], "ready", "pin"),
         (["futex_wait [k]", "pthread_barrier_wait libc.so.6", "step prog"], "barrier", "step"),
         (["futex_wait [k]", "__pthread_clockjoin_ex libc.so.6", "main prog"], "join", "main"),
         (

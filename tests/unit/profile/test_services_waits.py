@@ -46,6 +46,35 @@ def test_who_waits_for_a_service_is_named_with_it():
     assert (parts["", "database", "user"], parts["", "app", "user"]) == (20.0, 4.0)
 
 
+def test_what_it_takes_to_hand_a_request_over_is_no_work_of_who_asks():
+    recording = Recording()
+    recording.stay(10, 1, 2, SOCKET, works="prepare", pid=1)
+    recording.stay(20, 1, 1.5, SOCKET, pid=2)
+    for at in (2, 4, 6, 8):
+        recording.wake(10, at, 20)
+        recording.stay(20, at + 0.4, at + 1, SOCKET, works="answer", pid=2)
+        recording.wake(20, at + 1, 10)
+        recording.stay(10, at + 1.4, at + 2, SOCKET, works="prepare", pid=1)
+    parts = milliseconds(recording.parse().cut(NAMES, 1 * MS, 10 * MS), 1)
+    assert parts["", "app", "network"] == parts["", "driver", "network"] == pytest.approx(1.6)
+    assert not any(kind == "serial" for _, _, kind in parts)
+
+
+def test_an_idle_cpu_is_first_that_of_a_task_that_is_ready():
+    recording = Recording()
+    recording.stay(20, 1, 5, SOCKET, works="answer", pid=2)
+    recording.wake(20, 5, 10)
+    recording.stay(10, 1, 2, SOCKET, pid=1, cpu=1)
+    recording.stay(30, 1, 20, SOCKET, works="prepare", pid=1)
+    recording.wake(30, 20, 20)
+    recording.stay(20, 20, 25, pid=2)
+    recording.stay(10, 40, 41, pid=1, cpu=1)
+    parts = milliseconds(recording.parse().cut(NAMES, 1 * MS, 41 * MS))
+    # From 5 to 20 ms one computes, who waits for it comes next, and others have the CPU of the third, which is ready.
+    assert parts["", "", "others"] > 15
+    assert parts.get(("app", "driver", "serial"), 0.0) == 0.0
+
+
 def test_a_driver_with_a_cpu_of_its_own_counts_only_where_its_services_wait_for_it():
     recording = Recording()
     recording.stay(10, 1, 10, SOCKET, works="next_request", pid=1)

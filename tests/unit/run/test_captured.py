@@ -7,7 +7,8 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from scalograph.protocol.record import Guest, Record
+from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import Guest
 from scalograph.run.runner import NoValueError, PrintedResponses, drop_times, read_value
 from scalograph.study.fields import engine
 from scalograph.study.load import parse

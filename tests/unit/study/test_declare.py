@@ -17,8 +17,10 @@ from scalograph.study.identity import dump_study, parse_journaled_study
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_studies
 from tests.kit import refusals
-from tests.kit.refusals import refuses
+from tests.kit.refusals import refuses, values
 from tests.kit.studies import VALID, write_study
+
+REFUSALS = Path(__file__).parent / "refusals.toml"
 
 STUDY = """\
 version = 1
@@ -47,34 +49,14 @@ def mistakes(folder: Path, text: str) -> list[str]:
     return refusals.mistakes(check, write_study(folder, text))
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    (', "{kind}"', "", "study.toml:10: factors.kind: nothing uses this factor: the command does not take it"),
-    (', "{kind}"', ', "{{kind}}"', "study.toml:10: factors.kind: nothing uses this factor"),
-    ("-t{threads}", "-t{thread}", 'study.toml:7: workload.command: unknown name {thread} in "-t{thread}"'),
-    ("-t{threads}", "-t{threads} {build}", "study.toml:7: workload.command: unknown name {build}"),
-    ("-t{threads}", "-t{threads} {jvm_options}", "study.toml:7: workload.command: unknown name {jvm_options}"),
-    ("-t{threads}", "-t{threads} {", 'study.toml:7: workload.command: a lone brace in "-t{threads} {"'),
-    ('"prog"', '""', "study.toml:7: workload.command: no program"),
-    ('"prog"', '"../prog"', 'study.toml:7: workload.command: "../prog" leads outside'),
-    ("[factors.t", "parameters = { n = 1 }\n[factors.t", "study.toml:8: workload.parameters: parameters of a"),
-    ("[factors.kind]", "[factors.here]\nlevels = [1]\n[factors.kind]", "study.toml:10: factors.here: {here} is"),
-    ("[factors.kind]", '[factors.vm]\ncontrol = "jvm"\nlevels = ["default"]\n[factors.kind]',
-     "study.toml:10: factors.vm: nothing uses this factor: the command starts no JVM by {java}"),
-    ("[factors.kind]", '[factors.think_ns]\ncontrol = "nice"\nlevels = [1]\n[protocol]\nthink = "1s"\n[factors.kind]',
-     "study.toml:10: factors.think_ns: {think_ns} is filled by protocol.think already"),
-])  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "message"), values(REFUSALS, "command"))
 def test_a_command_that_does_not_fit(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in STUDY
     (found,) = mistakes(tmp_path, STUDY.replace(old, new, 1))
     assert found.startswith(message)
 
 
-@pytest.mark.parametrize(("response", "message"), [
-    ('from = "window.wall"\nunit = "ms"', 'responses.r.unit: found "ms", expected "s", which window.wall is told in'),
-    ('from = "run.max_rss"\nunit = "MiB"', 'responses.r.unit: found "MiB", expected "bytes", which run.max_rss is'),
-    ('from = "run.n_switches"\nunit = "s"', 'responses.r.unit: found "s", expected "", which run.n_switches is'),
-    ('from = "run.max_rs"', 'responses.r.from: found "run.max_rs", expected run. and one of '),
-])  # fmt: skip
+@pytest.mark.parametrize(("response", "message"), values(REFUSALS, "response"))
 def test_a_response_that_no_run_has_or_in_another_unit(tmp_path: Path, response: str, message: str) -> None:
     (said,) = mistakes(tmp_path, f"{STUDY}[responses.r]\n{response}\n")
     assert message in said
@@ -107,16 +89,7 @@ def test_mistakes_come_together_each_once_and_with_its_own_place(tmp_path: Path)
     assert [line.split(": ")[1] for line in mistakes(tmp_path, text)] == ["seed", "workload.use", "published.file"]
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ("java-threads", "java-thread", 'study.toml:7: workload.use: no workload "java-thread", expected one of'),
-    ("java-threads", "../x", 'study.toml:7: workload.use: no workload "../x"'),
-    ("[factors.t", "parameters = { unit = 1 }\n[factors.t", "study.toml:8: workload.parameters.unit: java-thre"),
-    ("[factors.t", "parameters = { units = 0 }\n[factors.t", "study.toml:8: workload.parameters.units: found 0"),
-    ("[factors.t", "parameters = { kind = 'virtual' }\n[factors.t", "study.toml:8: workload.parameters.kind: fix"),
-    ("[factors.kind]", "[factors.kinds]", "study.toml:10: factors.kinds: nothing uses this factor: java-threads"),
-    ('"virtual"', '"green"', "study.toml:11: factors.kind.levels: found level 'green', expected one of platform"),
-    ("[factors.kind]", "[quick]\nfactors = { threads = '1,0' }\n[factors.kind]", "study.toml:11: quick.factors"),
-])  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "message"), values(REFUSALS, "used"))
 def test_a_study_that_does_not_fit_its_workload(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in USED
     (found,) = mistakes(tmp_path, USED.replace(old, new, 1))
@@ -141,12 +114,7 @@ def test_published_figures_not_shown(tmp_path: Path, name: str, content: bytes |
     assert all(line.startswith(message) for line, message in zip(found, messages, strict=True)), found
 
 
-@pytest.mark.parametrize(("more", "message"), [
-    ('ranges = { s = ["low", "high"] }', 'study.toml:16: published.ranges.s: no column "low" in paper.csv'),
-    ('ranges = { t = ["t", "s"] }', "study.toml:16: published.ranges.t: a range of no value"),
-    ('[[published.unlike]]\nwhere = { ox = "x" }\nwhy = "y"',
-     'study.toml:17: published.unlike[0].where.ox: no column "ox" in paper.csv'),
-])  # fmt: skip
+@pytest.mark.parametrize(("more", "message"), values(REFUSALS, "ranges"))
 def test_ranges_and_rows_of_columns_that_are_not_there(tmp_path: Path, more: str, message: str) -> None:
     (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
     assert any(line.startswith(message) for line in mistakes(tmp_path, f"{STUDY}{PUBLISHED}{more}\n"))

@@ -15,8 +15,10 @@ from scalograph.study.load import parse, quick_form
 from scalograph.study.model import Study
 from scalograph.system.private_dir import remove_tree
 from tests.kit import ROOT
-from tests.kit.refusals import mistakes, refuses
+from tests.kit.refusals import mistakes, refuses, values
 from tests.kit.studies import VALID
+
+REFUSALS = Path(__file__).parent / "refusals.toml"
 
 
 def test_a_valid_study() -> None:
@@ -53,39 +55,10 @@ def test_every_mistake_at_once_in_order_of_lines() -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
-    ('levels = "1,2,4"', 'levels = ""', "study.toml:11: factors.threads.levels: found an empty item"),
-    ('levels = "1,2,4"', "levels = []", "study.toml:11: factors.threads.levels: found no level"),
-    ('levels = "1,2,4"', "levels = [[1]]", "study.toml:11: factors.threads.levels"),
-    ("[factors.lock]", "[factors.Lock]", "study.toml:13: factors.Lock"),
-    ('["none", "cas"]', '["none", "none"]', "study.toml:14: factors.lock.levels: found level 'none' twice"),
-    ("runs = 3", "runs = 0", "study.toml:17: protocol.runs: found 0, expected greater than or equal to 1"),
-    ("runs = 3", "runs = true", "study.toml:17: protocol.runs: found True"),
-    ("runs = 3", "runs = 3\nwarmup = 3", "study.toml:16: protocol: found warmup = 3 of 1 iterations"),
-    ('name = "hello"', 'name = "../x"', "study.toml:2: name: found '../x', expected text that matches '^"),
-    ('work = "total"', 'work = "some"', "study.toml:4: work: found 'some', expected 'total' or 'per-worker'"),
-    ("version = 1", "version = 2", "study.toml:1: version: found 2"),
-    ("command =", 'use = "x"\ncommand =', "study.toml:7: workload: found both or neither of `use` and `command`"),
-    ("[baseline]", "[[exclude]]\nlock = ['x']\n[baseline]", "study.toml:21: exclude[0].lock: level 'x' is not"),
-    ("threads = 1", "threads = 3", "study.toml:21: baseline.threads: level 3 is not among"),
-    ("version = 1", "version = ", "study.toml: not TOML"),
+    *values(REFUSALS, "study"),
     ("version = 1", "version = " + "9" * 5000, "study.toml:1: a word above 256 characters"),
     ("version = 1", "version = " + "[" * 5000, "study.toml:1: values nested too deeply"),
     ("seed = 0", f"seed = {1 << 63}", "study.toml:5: seed: found 9223372036854775808"),
-    ('"-t"', '"a\\u0000b"', "study.toml:8: workload.command[1]: found a NUL byte"),
-    ("command =", 'env = { "A=B" = "" }\ncommand =', "study.toml:8: workload.env.A=B: found 'A=B'"),
-    ("command =", 'env = { A = "\\u0000" }\ncommand =', "study.toml:8: workload.env.A: found a NUL byte"),
-    ("command =", "copies = 0\ncommand =", "study.toml:8: workload.copies: found 0, expected an integer from 1"),
-    ("command =", 'copies = "lock"\ncommand =', "study.toml:8: workload.copies: found 'lock', expected an integer"),
-    ("command =", 'copies = "{lok}"\ncommand =', 'study.toml:8: workload.copies: factor "lok" is not declared'),
-    ("command =", 'copies = "{lock}"\ncommand =', "study.toml:15: factors.lock.levels: level 'none' counts copies"),
-    ("threads = 1", "threads = true", "study.toml:21: baseline.threads: level True is not among"),
-    ("threads = 1", "threads = nan", "study.toml:21: baseline.threads: found nan, expected a finite number"),
-    ('levels = ["none"', 'levels = [inf, "none"', "study.toml:14: factors.lock.levels: found inf"),
-    ('"1,2,4"', '"1:all"\n[factors.cpus]\ncontrol = "cpus"\nlevels = 5', "study.toml:14: factors.cpus.levels: found 5"),
-    ("runs = 3", "max_reruns = 11", "study.toml:17: protocol.max_reruns: found 11"),
-    ('"10s"', '"9999999999999h"', "study.toml:18: protocol.timeout: found"),
-    ("[baseline]", "[[tables]]\ntitle = 't'\nrows = ['lock']\nresponse = 'wall'\n[baseline]",
-     "study.toml:22: tables[0].rows"),
 ])  # fmt: skip
 def test_rejects(old: str, new: str, message: str) -> None:
     assert old in VALID
@@ -140,14 +113,7 @@ def test_a_baseline_that_no_host_has(level: str, is_valid: bool) -> None:
         ]
 
 
-@pytest.mark.parametrize(("quick", "message"), [
-    ("protocol = { runs = 0 }", "study.toml:23: quick.protocol.runs: found 0"),
-    ("protocol = { rums = 1 }", "study.toml:23: quick.protocol.rums: unknown key"),
-    ("protocol = { warmup = 1 }", "study.toml:23: quick.protocol: found warmup = 1 of 1 iterations"),
-    ("factors = { threads = '2,4' }", "study.toml:23: quick.factors.threads: without level 1, the baseline"),
-    ("factors = { threads = [1, nan] }", "study.toml:23: quick.factors.threads: found nan"),
-    ("factors = { thread = [1] }", 'study.toml:23: quick.factors.thread: factor "thread" is not declared'),
-])  # fmt: skip
+@pytest.mark.parametrize(("quick", "message"), values(REFUSALS, "quick"))
 def test_the_quick_form_is_checked_with_the_study(quick: str, message: str) -> None:
     (found,) = mistakes(parse, VALID + "[quick]\n" + quick + "\n")
     assert found.startswith(message)

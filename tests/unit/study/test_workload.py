@@ -15,8 +15,10 @@ from scalograph.study.program import Service, program
 from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workload, shipped_workloads
 from scalograph.study.workload import Parameter, load_workload, refusals
 from tests.kit import ROOT
-from tests.kit.refusals import mistakes, refuses
+from tests.kit.refusals import mistakes, refuses, values
 from tests.kit.studies import facts_of
+
+REFUSALS = Path(__file__).parent / "refusals.toml"
 
 GOOD = """
 name = "w"
@@ -80,33 +82,14 @@ def test_loads_what_it_declares_and_refuses_old_jvms_and_wrong_values(tmp_path: 
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
-    ('title = "A workload"', 'tittle = "x"', "tittle: an unknown key"),
-    ('name = "w"', "", "name: nothing, expected a value"),
-    ('name = "w"', 'name = "W w"', "name: 'W w'"),
-    ('"{n}", ', '"{m}", ', "unknown name {m}"),
-    ('"{n}", ', '"{n", ', 'a lone "{"'),
-    ("default = 1", 'default = "1"', "expected an integer"),
-    ("default = 1", "default = true", "expected an integer"),
-    ("default = 1", "default = 0", "expected at least 1"),
-    ("default = 1", "default = 9", "expected at most 8"),
-    ("max = 8", "max = inf", "parameters.n.max"),
+    *values(REFUSALS, "workload"),
     ("default = 1", "default = " + "9" * 5000, "a word above 256 characters"),
-    ('"{more}"', '"-x{more}"', "the list more inside"),
-    ('default = "a"', 'default = "c"', "expected one of a, b"),
-    ("choices = [", "choices = []  # [", "choices"),
-    ("[parameters.n]", "[parameters.java]", "the host does not fill"),
-    ('when = { kind = ["b"] }', 'when = { kindd = ["b"] }', "found kindd, expected one of n, more, kind"),
-    ('name = "w"', 'name = "w', "not TOML"),
-    ('title = "A workload"', 'title = "t"\n[build]\ntool = "make"\nsources = ["a"]', "build.tool"),
-    ("[parameters.n]", '[build]\ntool = "cc"\nsources = []\n[parameters.n]', "expected both, or neither"),
-    ("[parameters.n]", "[build]\nflags = []\n[parameters.n]", "found nothing to do"),
     ("[parameters.n]", FETCH.replace("g:n:1", "g:n"), "build.fetch.0.artifact"),
     ("[parameters.n]", FETCH.replace("ab" * 32, "ab"), "build.fetch.0.sha256"),
     ("[parameters.n]", FETCH.replace("bytes", "unpack = true\nbytes"), "found unpack of jar"),
     ("[parameters.n]", FETCH.replace("g:n:1", "h:n:1").removesuffix("[parameters.n]") + FETCH,
      "one artifact of each name"),
     ("[parameters.n]", "[build]\nwhen = { x = [1] }\n" + FETCH, "build.when: found x"),
-    ('"{n}", ', '"{fetched.n}", ', "unknown name {fetched.n}"),
 ])  # fmt: skip
 def test_refuses(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in GOOD
@@ -227,16 +210,7 @@ def test_a_workload_of_several_processes_starts_services_first(tmp_path: Path) -
     assert server.service == Service(ready=("port", "{port}"), ports=1)
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ('role = "driver"', 'role = "service"', "workload.toml:14: process[1]: no driver"),
-    ("ports = 1", "", "workload.toml:6: process[0]: {port} without ports"),
-    ('"{size}"', '"{seize}"', "workload.toml:9: process[0].argv: unknown name {seize}"),
-    ("{server_targets}", "{servers_targets}", "workload.toml:17: process[1].argv: unknown name {servers_targets}"),
-    ('copies = "{copies}"', 'copies = "{n}"', 'workload.toml:10: process[0].copies: parameter "n" is not declared'),
-    ("max = 8", "max = 64", "workload.toml:10: process[0].copies: 65 processes in all"),
-    ('argv = ["{here}/driver", "{server_targets}"]', 'use = "w"', "process[1].use: a workload in a workload"),
-    ("events = true", 'argv = ["x"]', "found both or neither of `argv` and [[process]]"),
-])  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "said"), values(REFUSALS, "processes"))
 def test_refuses_processes(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in SEVERAL and said in refused(tmp_path, SEVERAL.replace(old, new, 1))
 

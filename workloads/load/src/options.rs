@@ -2,7 +2,7 @@
 
 use crate::schedule::Cycle;
 use crate::sys::{MILLISECOND, SECOND};
-use crate::tls::{trust, Tls};
+use crate::tls::{trust, words, Tls};
 use std::fmt::Display;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::str::FromStr;
@@ -29,6 +29,12 @@ pub struct Target {
 }
 
 impl Target {
+    /// How it is named beside an error: what is wrong with a certificate is so at any port.
+    pub fn name(&self, error: &std::io::Error) -> &str {
+        let name = self.host.rsplit_once(':').filter(|_| words(error).is_some());
+        name.map_or(&self.host, |(name, _)| name)
+    }
+
     /// What its addresses begin with.
     pub fn url(&self) -> String {
         format!("{}://{}", if self.tls.is_some() { "https" } else { "http" }, self.host)

@@ -36,7 +36,7 @@ impl Slot {
         let target = &options.targets[target];
         self.connection
             .open(target, epoll)
-            .or_else(|error| refuse(format!("no connection to {}: {}", target.host, told(&error))))
+            .or_else(|error| refuse(format!("no connection to {}: {}", target.name(&error), told(&error))))
     }
 
     /// Why an answer that came to its end is not right.

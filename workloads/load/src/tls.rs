@@ -101,6 +101,11 @@ pub fn write_session(session: &mut ClientConnection, socket: &mut TcpStream) -> 
 /// What is wrong between the two sides, in words; None: it is no error of TLS.
 pub fn words(error: &io::Error) -> Option<String> {
     match error.get_ref()?.downcast_ref::<Error>()? {
+        // Whose certificate is its own authority is said to be none that a server may have.
+        Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::Other(_)) => Some(
+            "its certificate does not verify: nobody trusted signed it; name its file (ca), or take any (insecure)"
+                .into(),
+        ),
         Error::InvalidCertificate(why) => Some(format!("its certificate does not verify: {why}")),
         Error::InvalidMessage(_) => Some("it does not speak TLS".into()),
         other => Some(format!("TLS: {other}")),

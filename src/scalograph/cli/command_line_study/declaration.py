@@ -11,7 +11,7 @@ from scalograph.questions.registry import is_search
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.study.scalars import Level, format_value
 
-LIMITS = ("quota", "memory", "placement")
+LIMITS = ("quota", "memory", "placement", "nodes", "tasks-per-node", "cpus-per-task", "launcher")
 # What is read of every command: response, where it is read where it is the first and where it is not, unit, direction,
 # title.
 OWN = (

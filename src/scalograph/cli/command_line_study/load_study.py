@@ -65,7 +65,7 @@ def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Para
     parameters: Parameters = {f"{key}_s": parse_option(f"--{key}", getattr(options, key)) for key in ("ramp", "steady")}
     parameters |= {"warmup": options.warmup}
     parameters |= {"loop": "open", "connections": options.connections} if "rate" in factors else {}
-    parameters |= {"remote": "yes"} if options.remote else {}
+    parameters |= {"remote": "{elsewhere}" if options.on else "yes"} if options.remote or options.on else {}
     if options.driver != OWN:
         _refuse(options, factors)
         return OTHERS, {"tool": options.driver, **parameters}

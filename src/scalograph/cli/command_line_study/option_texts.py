@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from scalograph.cli.command_line_study.declaration import HARNESS, OWN, CommandStudy, PrintedFigure
-from scalograph.cli.options import CommandOptions, LimitOptions, SearchOptions
+from scalograph.cli.options import ClusterOptions, CommandOptions, LimitOptions, SearchOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedFactors, read_factor
@@ -176,6 +176,17 @@ def limit_factors(options: LimitOptions, taken: Container[str] = ()) -> AskedFac
     )  # fmt: skip
 
 
+# Options of a cluster, each a factor of that name.
+CLUSTER = ("nodes", "tasks_per_node", "cpus_per_task", "launcher")
+
+
+def cluster_factors(options: ClusterOptions) -> AskedFactors:
+    """Return the factors of --nodes, --tasks-per-node, --cpus-per-task and --launcher."""
+    given = {name: text for name in CLUSTER if (text := getattr(options, name)) is not None}
+    titles = {name: name.replace("_", " ").replace("cpus", "CPUs") for name in given if "_" in name}
+    return AskedFactors(given, controls={name: f"cluster:{name.replace('_', '-')}" for name in given}, titles=titles)
+
+
 def limit_keys(name: str) -> dict[str, str]:
     """Return title and unit of the factor of a limit."""
     return dict(zip(("title", "unit"), _LIMITS[name], strict=True))
@@ -245,12 +256,14 @@ def _study(
     copies: int = 1,
 ) -> CommandStudy:
     factors = _merge_factors(factors, limit_factors(options, factors.controls))
+    factors = _merge_factors(factors, cluster_factors(options))
     precision = {"precision": factors.precision} if factors.precision else {}
     limits: dict[str, str | int] = {
         "max_reruns": options.max_reruns,
         "budget": options.budget,
         "timeout": options.timeout,
         **({} if options.sentinel is None else {"sentinel": options.sentinel}),
+        **({} if options.max_idle is None else {"max_idle": options.max_idle}),
     }
     return CommandStudy(
         command=_insert_placeholder(argv(options.command, options.shell), factors.fills),

@@ -78,10 +78,14 @@ def _lost(reference: MeasuredSource, other: MeasuredSource, names: Sequence[str]
     lost = [row for row in reference.configurations if _key(row, names) not in theirs]
     called = configuration_names(reference, [row.levels for row in lost])
     for row, name in zip(lost, called, strict=True):
-        key = _key(row, names)
-        n, of = failed[key].runs if key in failed else (0, 0)
-        reason: Literal["failed", "missing"] = "failed" if key in failed else "missing"
-        yield LostConfiguration(name=name, levels=dict(row.levels), why=reason, n_failed=n, n_runs=of)
+        yield lost_configuration(name, row.levels, failed.get(_key(row, names)))
+
+
+def lost_configuration(name: str, levels: Mapping[str, Level], failed: FailedConfiguration | None) -> LostConfiguration:
+    """Return the configuration that one source lacks: it failed there, or is missing."""
+    n, of = failed.runs if failed else (0, 0)
+    reason: Literal["failed", "missing"] = "failed" if failed else "missing"
+    return LostConfiguration(name=name, levels=dict(levels), why=reason, n_failed=n, n_runs=of)
 
 
 def configuration_names(source: MeasuredSource, every: Iterable[Mapping[str, Level]]) -> list[str]:

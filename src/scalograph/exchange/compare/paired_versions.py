@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.stopping import level_of_look
 from scalograph.analysis.versus import SAME, pairs_needed, versus
-from scalograph.exchange.compare.matched_configurations import MatchedPair, configuration_names
+from scalograph.exchange.compare.matched_configurations import MatchedPair, configuration_names, lost_configuration
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
 from scalograph.exchange.compare.result_answer import answer_fields, lost_text, ratio_of_configuration
 from scalograph.protocol.compared_results import LostConfiguration, ResultComparison, ResultComparisons
@@ -83,10 +82,8 @@ def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> It
     wanted = {_key(levels): levels for levels in both}
     for key, levels in {**wanted, **{key: row.levels for key, row in failed.items()}}.items():
         if key not in have:
-            n, of = failed[key].runs if key in failed else (0, 0)
-            reason: Literal["failed", "missing"] = "failed" if key in failed else "missing"
             (name,) = configuration_names(source, [{**levels, factor: names.get(levels[factor], levels[factor])}])
-            yield LostConfiguration(name=name, levels=levels, why=reason, n_failed=n, n_runs=of)
+            yield lost_configuration(name, levels, failed.get(key))
 
 
 def _key(levels: Mapping[str, Level]) -> tuple[tuple[str, Level], ...]:

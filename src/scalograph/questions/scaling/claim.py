@@ -1,7 +1,7 @@
 """State what more workers gain, where they gain less, and where speedup falls again: cases and their values."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median_low
 
 from scalograph.analysis.estimate import Estimate
@@ -27,9 +27,10 @@ from scalograph.questions.scaling.model_claim import (
     missing_points,
 )
 from scalograph.questions.terms import Term, find_terms, is_covered, term_text
+from scalograph.text.answer_form import Quantity
 from scalograph.text.cell_numbers import is_resolved as is_narrow
 from scalograph.text.format import level_text, significant
-from scalograph.text.scale import scale_for
+from scalograph.text.scale import Scale, scale_for
 from scalograph.text.short_names import is_counted
 from scalograph.text.warning_catalog import CATALOG
 from scalograph.verdict.cause import COUNTED
@@ -37,6 +38,8 @@ from scalograph.verdict.cause import COUNTED
 FORMS = {
     "gain": "Speedup[[ over {base}]] reaches {gain:times} at {level}[[ on {cpus}]][[ with {who:list}]]"
     "[[ in {n} of {all} configurations]].",
+    "weak": "Weak scaling: {efficiency:measured} efficiency at {level}[[; serial share {serial:measured}"
+    " (Gustafson)]].",
     "beside": "It is[[; lower with {lower:each}]][[; lower in {n_lower} configurations ({range:times})]]"
     "[[; perhaps lower with {near:each}]][[; perhaps lower in {n_near}]]"
     "[[; inconclusive with {left:list}]][[; inconclusive in {n_left}]].",
@@ -91,6 +94,18 @@ def _incomparable(table: Table, taken: SampleMap) -> str:
     return why_unpaired(table, measured, {factor: table.study.baseline[factor]})
 
 
+def _serial_share(speedup: Estimate, n: float) -> Estimate | None:
+    """Return the serial share s of Gustafson's law, S(n) = n - s (n - 1), not below 0; None where it surely is none.
+
+    Source: Gustafson (1988), Reevaluating Amdahl's law; `n` is how many times the work of the baseline is done.
+    """
+    ends = speedup.value, speedup.high, speedup.low
+    value, low, high = (None if end is None else (n - end) / (n - 1) for end in ends)
+    if value is None or low is None or high is None or high <= 0:
+        return None
+    return replace(speedup, value=max(0.0, value), low=max(0.0, low), high=high)
+
+
 class _Cases:
     """The cases of a claim; every number is that of a row, which is shown."""
 
@@ -122,11 +137,27 @@ class _Cases:
             "who": [*map(self._text, terms)] if terms and terms != [{}] else [],
             "n": n if terms is None else None, "all": beside,
         })  # fmt: skip
+        yield from self._weak_scaling(best)
         yield from self._exceptions(best)
         if self._past is not None:
             yield self._decline(best, self._past)
         yield from self._waits(best)
         yield from self._no_gain()
+
+    def _weak_scaling(self, best: BestGain) -> Iterator[AnswerCase]:
+        """Name efficiency and Gustafson's serial share with most nodes of a cluster, where each has as much work."""
+        study = self._table.study
+        last = max((p for p in self._points if p.curve is best.members[0].curve), key=lambda point: point.level)
+        is_weak = study.work == "per-worker" and (study.factors[self._factor].control or "").startswith("cluster:")
+        if not is_weak or last.point.speedup is None or last.level == study.baseline[self._factor]:
+            return
+        n = last.level / int(study.baseline[self._factor])
+        percent, speedup = Scale(100.0, "%"), last.point.speedup
+        serial = _serial_share(speedup, n)
+        yield AnswerCase(case="weak", values={
+            "efficiency": Quantity(speedup.rescale(1 / n), percent), "level": self._level(last.level),
+            "serial": None if serial is None else Quantity(serial, percent),
+        })  # fmt: skip
 
     @property
     def about(self) -> list[dict[str, Level]]:

@@ -135,7 +135,7 @@ class SizeState:
             return
         if len(self.searches) < len(self._amounts):
             self._begin_next()
-        elif self._has_need and all(each.crossing and each.crossing.is_known for each in self.searches):
+        elif self._has_need:
             self._confirm_next()
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, Literal
 
 from scalograph.protocol.bounded import read_below
-from scalograph.protocol.record import Guest
-from scalograph.protocol.record_processes import MAX_TEXT
+from scalograph.protocol.record_processes import MAX_TEXT, Guest
 from scalograph.run.hosts.guests.initramfs import initramfs
 from scalograph.run.hosts.guests.kernel_packages import IMAGE, MODULES
 from scalograph.run.hosts.local.probe_process import LostError, NotStartedError, ProbeAnswer, ProbeProcess

@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from scalograph.errors import HostError
 from scalograph.protocol.bounded import read_whole
-from scalograph.protocol.record import JobStep
+from scalograph.protocol.record_processes import JobStep
 from scalograph.run.hosts.local.probe_process import MAX_RECORD_BYTES, ProbeAnswer
 from scalograph.run.hosts.slurm.job_scripts import SCRIPTS
 
 _SMALL, _TAIL = 1 << 20, 4096
 _MOST_NODES = 4096
+# Share by which a node is slower before it is named, and the fewest nodes of which most are alike.
+SLOW, _LEAST_NODES = 0.05, 3
 
 
 class NodeReference(NamedTuple):
@@ -95,6 +97,10 @@ class JobFolder:
         stderr = self._bytes(f"{run}.error", _SMALL)[-_TAIL:].decode(errors="replace")
         return ProbeAnswer(int(code) if code.lstrip("-").isdecimal() else 1, output, stderr)
 
+    def lost_reason(self) -> str:
+        """Return what a launcher said where the cluster failed, not the program; empty if that was not so."""
+        return self._text("lost").strip()[:200]
+
     def step(self, run: str) -> JobStep:
         """Return where a run was made, as far as the job told."""
         all_nodes, references = self._text("nodes").split()[:_MOST_NODES], dict(self._references())
@@ -106,6 +112,18 @@ class JobFolder:
             engine="slurm", job=self.id[:64], nodes=used, n_nodes=len(all_nodes),
             n_machines=len(boots) if is_whole and all_nodes else None, reference_ns=times,
         )  # fmt: skip
+
+    def slow_nodes(self) -> dict[str, float]:
+        """Return nodes that took at least `SLOW` longer than the median node for the same work alone: by how much.
+
+        Empty where nodes are one machine, were not timed, or are fewer than three.
+        """
+        references = dict(self._references())
+        times = {node: each.time_ns for node, each in references.items() if each.time_ns}
+        if len(times) < _LEAST_NODES or len({each.boot_id for each in references.values()}) < len(references):
+            return {}
+        usual = median(times.values())
+        return {node: time / usual - 1 for node, time in times.items() if time >= (1 + SLOW) * usual}
 
     def _references(self) -> Iterator[tuple[str, NodeReference]]:
         for file in sorted(self.path.glob("*.reference"))[:_MOST_NODES]:

@@ -26,12 +26,17 @@ end_steps() { # what a run that was killed left on other nodes
   while [ "$tries" -lt 30 ] && [ -n "$(steps)" ]; do sleep 1; tries=$((tries + 1)); done
 }
 
+# What the launchers say where the cluster failed, and not the program: then the run has not happened.
+not_ours='srun: error: (Unable to (confirm|create|allocate)|Node failure|.*[Ll]aunch )[^"\\]*'
+not_ours="$not_ours|lost communication with a remote daemon|ORTE daemon has unexpectedly failed"
+
 make() { # $1 names a line for the probe; sets `status`
   ../probe <"$1.line" >"$1.part" 2>"$1.error"
   echo "$?" >"$1.code" || exit 74
   ! grep -q '"status":"interrupted"' "$1.part" || exit 75 # the job is ended: this run has not happened
   status=ok
   grep -q '"status":"ok"' "$1.part" || { status=failed && end_steps; }
+  if [ "$status" = failed ] && grep -Eo "$not_ours" "$1.part" | head -n 1 >lost && [ -s lost ]; then exit 75; fi
   mv "$1.part" "$1.answer" || exit 74
 }
 

@@ -9,7 +9,8 @@ from scalograph.control.machine_control import Consent
 from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.run_notes import settings_changes, settings_sentences
-from scalograph.protocol.record import MachineSetting, Record, make_failed_record
+from scalograph.protocol.record import Record, make_failed_record
+from scalograph.protocol.record_processes import MachineSetting
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.plan import Plan
