@@ -18,7 +18,6 @@ from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.levels import Run
 from scalograph.text.answer_form import factor_with_ends
 from scalograph.text.quantities import count_noun
 from scalograph.text.units import format_duration
@@ -85,7 +84,7 @@ def believed_note(planned: Plan, host: Host, runner: Runner, tell: Tell) -> str:
     if runner.most_limited is None:
         return ""
     try:
-        return BeliefCheck(planned, host, runner, tell, runner.most_limited).note()
+        return BeliefCheck(planned, host, runner, tell).note()
     except (HostError, KeyboardInterrupt):
         return ""  # the study is complete all the same
 

@@ -46,6 +46,7 @@ from scalograph.study.levels import Run
 from scalograph.study.processes import fill
 from scalograph.system import quiet
 from scalograph.system.private_dir import is_full
+from scalograph.text.quantities import percent_at_most
 
 HOME = "slurm"
 HOWTO = "see docs/howto/cluster.md"
@@ -80,6 +81,7 @@ class SlurmHost(LocalHost):
         self._is_temporary, self._is_ready, self._keeps_jobs = False, False, False
         self._folders = dict[str, list[JobFolder]]()  # by run
         self._returned = set[tuple[Path, str]]()  # a run that is asked for again is made again
+        self._examined, self._slow_nodes = set[Path](), set[str]()
         self._n_jobs, self._n_lost = 0, dict[str, int]()
         self._n_failed = 0
 
@@ -180,7 +182,18 @@ class SlurmHost(LocalHost):
         if (folder := self._find_made(spec)) is None:
             return None
         self._returned.add((folder.path, spec.run.run))
+        self._name_slow_nodes(folder)
         return keep_watched_part(self._read_record(spec, folder), folder.step(spec.run.run))
+
+    def _name_slow_nodes(self, folder: JobFolder) -> None:
+        """Report each node once whose reference run was slow."""
+        if folder.path in self._examined:
+            return
+        self._examined.add(folder.path)
+        for node, more in folder.slow_nodes().items():
+            if node not in self._slow_nodes:
+                self._slow_nodes.add(node)
+                self._queue.tell(f"node {node} is {percent_at_most(more)} slower than the median node, alone")
 
     def _find_made(self, spec: Specification) -> JobFolder | None:
         """Return the folder of the job that has made a run, of the same program and levels."""
