@@ -6,7 +6,7 @@ nothing changed: a machine that drifts slowly has changes of its own.
 
 Source: A. B. Olshen, E. S. Venkatraman, R. Lucito and M. Wigler, Circular binary segmentation for the analysis of
 array-based DNA copy number data, Biostatistics 5 (2004); S. Holm, A simple sequentially rejective multiple test
-procedure, Scand. J. Statist. 6 (1979).
+procedure, Scand. J. Statist. 6 (1979); variances of many series as in analysis.variance_moderation.
 """
 
 import math

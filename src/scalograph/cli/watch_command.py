@@ -177,7 +177,8 @@ def watch_screen(watched: "Watch", folder: Path) -> "Screen":
     studies, lanes = ({getattr(series, name) for series in watched.series} for name in ("study", "lane"))
     parts = [count_noun(watched.n_results, "result"), f"{len(studies)} {'study' if len(studies) == 1 else 'studies'}"]
     parts += [count_noun(len(lanes), "machine"), f"{len(watched.series):,} series"]
+    name = folder if folder.name else folder.resolve().name
     return Screen(
-        title=f"What became worse in {folder}?", machine=", ".join(parts), claim=watch_claim(watched),
+        title=f"What became worse in {name}?", machine=", ".join(parts), claim=watch_claim(watched),
         trust=watch_trust(watched), tables=watch_tables(watched),
     )  # fmt: skip

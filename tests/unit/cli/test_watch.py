@@ -212,5 +212,7 @@ def test_an_acknowledged_change_alarms_nobody_until_another_one(folder: Path, tm
     done = scalograph(words, tmp_path)
     assert done.code == Exit.DONE and "1 change, acknowledged" in " ".join(done.printed.split())
     assert "a safer allocator" in scalograph([*words, "--table", "changes"], tmp_path).printed
+    scalograph(["site", "results", "--reports", "0", *words[2:]], tmp_path)
+    assert "; acknowledged: a safer allocator" in (tmp_path / "public" / "hello.html").read_text()
     (folder / "annotations.toml").write_text(known.replace(COMMIT, "1234567"))
     assert scalograph(words, tmp_path).code == Exit.SLOWER

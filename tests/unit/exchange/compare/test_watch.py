@@ -144,6 +144,19 @@ def test_one_error_rate_holds_over_all_series() -> None:
     assert sum(any(change.place == 26 for change in series) for series in rises) == 30
 
 
+def test_rare_values_among_equal_ones_are_no_rise() -> None:
+    rare = [4.0, 4.0, 5.0, *([4.0] * 30), 5.0, 5.0]
+    assert recent_rises([rare, *(NOISE[40 * i : 40 * i + 40] for i in range(2, 9))], [25] * 8) == [[]] * 8
+
+
+def test_series_of_one_kind_moderate_the_variance_of_each() -> None:
+    every = [NOISE[40 * i : 40 * i + 40] for i in range(8)]
+    doubtful = [*every[0][:35], *(x + 0.022 for x in every[0][35:])]
+    alone = recent_rises([doubtful, *every[1:]], [25] * 8, kinds=[f"{i}" for i in range(8)])
+    shared = recent_rises([doubtful, *every[1:]], [25] * 8)
+    assert shared[0][0].place == alone[0][0].place == 35 and shared[0][0].p < alone[0][0].p
+
+
 def test_ci_gets_one_case_for_each_series() -> None:
     watched = watch(
         [*summaries(steps(34, 0.1)), *summaries([0.0], "few"), *summaries(steps(40, 0, seed=2), "same")], SINCE
