@@ -119,8 +119,23 @@ def _document(planned: "Plan", host: str | None, seconds: float | None, journal:
         "detectable_percent": None if effect is None else 100 * expm1(effect),
         "settings": _settings(planned),
         "dropped": list(design.dropped),
+        **({"jobs": _describe_jobs(planned, journal)} if planned.facts.cluster else {}),
         "host": {"assumed": host is None, "n_cpus": planned.facts.n_cpus, **({"name": host} if host else {})},
     }
+
+
+def _describe_jobs(planned: "Plan", journal: Path | None) -> str:
+    from scalograph.design.planner import seconds_per_configuration
+    from scalograph.design.replay import timed_runs
+    from scalograph.protocol import journal as journals
+    from scalograph.run.hosts.slurm.job_plan import describe_study
+
+    study, runs = planned.design.study, planned.runs.planned_runs()
+    if journal is None:
+        return describe_study(study, runs)
+    timed = seconds_per_configuration((run.configuration, s) for run, s in timed_runs(journals.read(journal)))
+    usual = sum(timed.values()) / len(timed) if timed else 0.0
+    return describe_study(study, runs, lambda run: timed.get(tuple(run.configuration.items()), usual))
 
 
 def _settings(planned: "Plan") -> list[str]:
@@ -160,6 +175,8 @@ def _print(document: dict[str, object]) -> None:
     tell(f"{document['study']}: {document['outlook']}")
     tell(f"  host: {_format_host(document['host'])}")
     time = format_duration(seconds) if isinstance(seconds, float) else None
+    if "jobs" in document:
+        tell(f"  jobs: {document['jobs']}")
     if document["blocks"] is not None:  # a search has none
         tell(f"  time: {time or 'unknown; give results of an earlier run with --earlier'}")
         _detectable(document, effect)

@@ -170,7 +170,7 @@ class _Grouping:
         if earlier is None:
             self.iterations.append(part)
             return
-        for name in ("index", "start_ns", "end_ns", "work", "cpu_ns", "low_ns", "high_ns"):
+        for name in Iterations.__struct_fields__[1:]:
             numbers, more = getattr(earlier, name), getattr(part, name)
             if (numbers is None) != (more is None):
                 raise ProtocolError(f"iterations.{name}", "in some pieces", "all pieces to have it, or none", FIX)

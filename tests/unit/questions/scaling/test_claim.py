@@ -1,6 +1,7 @@
 """What a sweep says first: the largest contrast that its intervals carry, the exception, the end."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -167,3 +168,31 @@ def test_the_matrix_has_no_number_for_an_interval_wider_than_a_factor_of_two() -
     ]
     assert {text == "inconclusive" for _, text in cells} >= {True}
     assert all((text == "inconclusive") == (e.high > 2 * e.low) for e, text in cells if e.low and e.high)
+
+
+def on_nodes(given: Table, **changes: object) -> Table:
+    """The same runs along nodes of a cluster."""
+    factors = {
+        name: factor.model_copy(update={"control": "cluster:nodes"}) if name == "threads" else factor
+        for name, factor in given.study.factors.items()
+    }
+    return replace(given, study=given.study.model_copy(update={"factors": factors, **changes}))
+
+
+@pytest.mark.parametrize(("serial", "low"), [(0.1, True), (0.4, True), (0.0, False)])
+def test_weak_scaling_over_nodes_has_its_efficiency_and_gustafsons_serial_share(serial: float, low: bool) -> None:
+    def shape(n: float) -> float:
+        return (serial + (1 - serial) * n) / n
+
+    given = simulate_study(np.random.default_rng(7), [shape], QUIET)
+    weak = cases_of(said(on_nodes(given, work="per-worker")))["weak"]
+    n = int(weak["level"].split()[0])
+    efficiency = weak["efficiency"].estimate
+    assert efficiency.low <= serial / n + 1 - serial <= efficiency.high and efficiency.high - efficiency.low < 0.05
+    if low:
+        share = weak["serial"].estimate
+        assert share.low <= serial <= share.high and share.high - share.low < 0.05
+    elif weak["serial"] is not None:
+        assert weak["serial"].estimate.low == 0
+    assert "weak" not in cases_of(said(on_nodes(given))), "the work is that of all nodes together"
+    assert "weak" not in cases_of(said(replace(given))), "threads of one machine"

@@ -15,6 +15,8 @@ from scalograph.run.hosts.slurm.job_scripts import SCRIPTS
 
 _SMALL, _TAIL = 1 << 20, 4096
 _MOST_NODES = 4096
+# Share by which a node is slower before it is named, and the fewest nodes of which most are alike.
+SLOW, _LEAST_NODES = 0.05, 3
 
 
 class NodeReference(NamedTuple):
@@ -110,6 +112,18 @@ class JobFolder:
             engine="slurm", job=self.id[:64], nodes=used, n_nodes=len(all_nodes),
             n_machines=len(boots) if is_whole and all_nodes else None, reference_ns=times,
         )  # fmt: skip
+
+    def slow_nodes(self) -> dict[str, float]:
+        """Return nodes that took at least `SLOW` longer than the median node for the same work alone: by how much.
+
+        Empty where nodes are one machine, were not timed, or are fewer than three.
+        """
+        references = dict(self._references())
+        times = {node: each.time_ns for node, each in references.items() if each.time_ns}
+        if len(times) < _LEAST_NODES or len({each.boot_id for each in references.values()}) < len(references):
+            return {}
+        usual = median(times.values())
+        return {node: time / usual - 1 for node, time in times.items() if time >= (1 + SLOW) * usual}
 
     def _references(self) -> Iterator[tuple[str, NodeReference]]:
         for file in sorted(self.path.glob("*.reference"))[:_MOST_NODES]:

@@ -4,14 +4,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scalograph.control.control import Level
 from scalograph.study.levels import Run
+from scalograph.study.model import Study
 from scalograph.text.quantities import count_noun, percent_at_most
 
 # Idle node-hours above which the runs of a block are divided among several jobs.
 MAX_IDLE = 0.3
+# How long each node is timed alone at the start of a job, unless the study says.
+REFERENCE_S = 5
 
 Request = Mapping[str, Level]
 Seconds = Callable[[Run], float]
@@ -142,6 +145,21 @@ def count_hours(
     return hours
 
 
-def request_of(study_requests: Mapping[str, str], configuration: Mapping[str, Any]) -> dict[str, Level]:
-    """Return what a configuration asks of the cluster; `study_requests` are names of requests by factor."""
-    return {name: configuration[factor] for factor, name in study_requests.items()}
+def request_reader(study: Study) -> Callable[[Run], Request]:
+    """Return what reads from a run what it asks of the cluster, by the names of `cluster:NAME`."""
+    names = {
+        factor: declared.control.partition(":")[2]
+        for factor, declared in study.factors.items()
+        if declared.control is not None and declared.control.startswith("cluster:")
+    }
+    return lambda run: {name: run.configuration[factor] for factor, name in names.items()}
+
+
+def describe_study(study: Study, runs: Iterable[Run], seconds: Seconds | None = None) -> str:
+    """Return the jobs and node-hours that the runs of a study take; `seconds` is what each takes, if that is known."""
+    protocol = study.protocol
+    most = MAX_IDLE if protocol.max_idle is None else protocol.max_idle
+    reference_s = REFERENCE_S if protocol.node_reference_s is None else protocol.node_reference_s
+    if seconds is None:
+        return describe(count_hours(runs, request_reader(study), most), is_timed=False)
+    return describe(count_hours(runs, request_reader(study), most, reference_s, seconds), is_timed=True)

@@ -5,6 +5,7 @@ Results lie in a folder that the nodes share. The nodes themselves are not watch
 
 import json
 import math
+import os
 import secrets
 import signal
 from collections.abc import Iterator, Mapping
@@ -24,34 +25,49 @@ from scalograph.protocol.record_processes import JobStep
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.local.local_host import MAX_NOT_STARTED, LocalHost, describe_step_failure, step_line
 from scalograph.run.hosts.local.probe import find_probe, interrupted_record, lost_record, parse_answer
+from scalograph.run.hosts.slurm.allocation import AllocationEngine
 from scalograph.run.hosts.slurm.engine import Engine, JobEnd, JobRequest
 from scalograph.run.hosts.slurm.job_folder import JobFolder, prepare_home, remove_home
-from scalograph.run.hosts.slurm.job_plan import MAX_IDLE, PlannedJob, blocks_of, count_hours, describe, split_block
+from scalograph.run.hosts.slurm.job_plan import (
+    MAX_IDLE,
+    REFERENCE_S,
+    PlannedJob,
+    blocks_of,
+    describe_study,
+    request_reader,
+    split_block,
+)
 from scalograph.run.hosts.slurm.job_queue import ActiveJob, JobQueue
 from scalograph.run.hosts.slurm.slurm_engine import SlurmEngine
 from scalograph.run.interrupts import pending_signal
-from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
 from scalograph.study.levels import Run
 from scalograph.study.processes import fill
 from scalograph.system import quiet
 from scalograph.system.private_dir import is_full
+from scalograph.text.quantities import percent_at_most
 
 HOME = "slurm"
 HOWTO = "see docs/howto/cluster.md"
 # What a job takes beside its runs: its start, and what is ended after a run that was killed.
 EACH_S, PER_RUN_S = 120.0, 40.0
-REFERENCE_S = 5
 # Jobs that may be lost over one run before it counts as failed.
 MAX_LOST = 3
 
 
 def connect(partition: str = "", wait_s: float | None = None) -> Host:
-    """Return the cluster, by its default partition or the one named. Raises HostError: there is no Slurm here."""
+    """Return the cluster, by its default partition or the one named; inside an allocation, that.
+
+    Raises HostError: there is no Slurm here.
+    """
     probe = find_probe()
     if probe.warning:
         raise HostError("--host slurm", "no native probe", "one that needs no library", probe.warning)
+    if "SLURM_JOB_ID" in os.environ:
+        if partition:
+            raise HostError("--host", f"slurm:{partition} inside an allocation", "slurm", "leave the partition out")
+        return SlurmHost(AllocationEngine())
     return SlurmHost(SlurmEngine(partition))
 
 
@@ -65,6 +81,7 @@ class SlurmHost(LocalHost):
         self._is_temporary, self._is_ready, self._keeps_jobs = False, False, False
         self._folders = dict[str, list[JobFolder]]()  # by run
         self._returned = set[tuple[Path, str]]()  # a run that is asked for again is made again
+        self._examined, self._slow_nodes = set[Path](), set[str]()
         self._n_jobs, self._n_lost = 0, dict[str, int]()
         self._n_failed = 0
 
@@ -81,8 +98,10 @@ class SlurmHost(LocalHost):
         _refuse_events(planned)
         planned = super().ready(planned, tell)
         self._planned, self._runner = planned, Runner(planned, self, lambda *_: 0.0)
-        hours = count_hours(planned.runs.planned_runs(), self._request, self._max_idle)
-        tell(f"{planned.facts.cluster.partition if planned.facts.cluster else ''}: {describe(hours, is_timed=False)}")
+        self._request = request_reader(planned.design.study)
+        cluster = planned.facts.cluster
+        jobs = describe_study(planned.design.study, planned.runs.planned_runs())
+        tell(f"{cluster.partition if cluster else ''}: {jobs}")
         return planned
 
     @property
@@ -98,9 +117,6 @@ class SlurmHost(LocalHost):
     @cached_property
     def _blocks(self) -> dict[int, list[Run]]:
         return blocks_of(self._planned.runs.planned_runs())
-
-    def _request(self, run: Run) -> Mapping[str, Any]:
-        return launches(self._planned, run.configuration)[0].request
 
     def keep_in(self, folder: Path) -> None:
         """Keep the files of jobs beside the results; take over jobs of an earlier session that go on."""
@@ -166,7 +182,18 @@ class SlurmHost(LocalHost):
         if (folder := self._find_made(spec)) is None:
             return None
         self._returned.add((folder.path, spec.run.run))
+        self._name_slow_nodes(folder)
         return keep_watched_part(self._read_record(spec, folder), folder.step(spec.run.run))
+
+    def _name_slow_nodes(self, folder: JobFolder) -> None:
+        """Report each node once whose reference run was slow."""
+        if folder.path in self._examined:
+            return
+        self._examined.add(folder.path)
+        for node, more in folder.slow_nodes().items():
+            if node not in self._slow_nodes:
+                self._slow_nodes.add(node)
+                self._queue.tell(f"node {node} is {percent_at_most(more)} slower than the median node, alone")
 
     def _find_made(self, spec: Specification) -> JobFolder | None:
         """Return the folder of the job that has made a run, of the same program and levels."""
@@ -222,7 +249,7 @@ class SlurmHost(LocalHost):
         block = self._blocks.get(run.block, [])
         names = [each.run for each in block]
         left = block[names.index(run.run) :] if run.run in names else [run]
-        left = [each for each in left if each is run or not self._queue.job_of(each.run)]
+        left = [each for each in left if each.run == run.run or not self._queue.job_of(each.run)]
         left = [each for each in left if self._find_made(self._runner.specification(each)) is None]
         for job in split_block(left, self._request, self._max_idle):
             self._submit_job(job)

@@ -92,6 +92,7 @@ def stand_in(folder: Path, patch: pytest.MonkeyPatch) -> Path:
 def hasten(patch: pytest.MonkeyPatch) -> None:
     """Let a host look often, and wait for little: the stand-in is on this machine."""
     patch.setattr(slurm_host, "REFERENCE_S", 0)
+    patch.delenv("SLURM_JOB_ID", raising=False)
     for name, value in {"SETTLE_S": 0.1, "LOOK_S": 0.02, "MAX_LOOK_S": 0.02, "TICK_S": 0.01}.items():
         patch.setattr(job_queue, name, value)
 

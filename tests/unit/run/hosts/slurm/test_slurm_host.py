@@ -235,3 +235,56 @@ def test_runs_beyond_the_plan_get_a_job_of_their_own(cluster: Cluster, host: Slu
     planned = cluster.ready(host, "true")
     record = Runner(planned, host).measure(Run("r0001r1", 0, {"nodes": 2}, 0))
     assert record.run.status == "ok" and len(calls(cluster.state, "sbatch")) == 1
+
+
+def test_inside_an_allocation_nothing_is_submitted(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"ID": "77", "NODELIST": "n1,n2", "NUM_NODES": "2", "PARTITION": "try"}.items():
+        monkeypatch.setenv(f"SLURM_JOB_{name}", value)
+    with open_host("slurm") as host:
+        assert isinstance(host, SlurmHost)
+        records = cluster.measure(host, cluster.ready(host, "true"))
+        assert [(record.run.status, record.job and record.job.n_nodes) for record in records] == [("ok", 2)] * 4
+        refuses(Exception, "1 to 2, as the partition has", cluster.ready, host, "true", factors={
+            "nodes": {"levels": [4], "control": "cluster:nodes"}
+        })  # fmt: skip
+        assert interrupted(cluster, host, signal.SIGINT).run.status == "interrupted"
+    assert not (cluster.state / "jobs").exists() or not [*(cluster.state / "jobs").iterdir()]
+    refuses(HostError, "slurm:big inside an allocation", open_host("slurm:big").__enter__)
+
+
+def test_a_slow_node_is_named_once(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true")
+    cluster.measure(host, planned, 1)
+    (folder,) = map(slurm_host.JobFolder, (cluster.folder / "results" / "slurm").glob("job-*"))
+    for node, time in (("n1", 1000), ("n2", 1065), ("n3", 1001)):
+        (folder.path / f"{node}.reference").write_text(f"boot-{node}\n5000\n{time}\n{time}\n{time}\n")
+    for other in folder.path.glob("*.reference"):
+        if other.stem not in ("n1", "n2", "n3"):
+            other.unlink()
+    assert [*folder.slow_nodes()] == ["n2"]
+    host._examined.clear()
+    for _ in range(2):
+        host._name_slow_nodes(folder)
+    assert cluster.told.count("node n2 is 6.4% slower than the median node, alone") == 1
+    (folder.path / "n3.reference").write_text("boot-n1\n5000\n1001\n")
+    assert folder.slow_nodes() == {}, "nodes of one machine"
+
+
+def test_a_full_file_system_is_named(cluster: Cluster, host: SlurmHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = cluster.ready(host, "true")
+    monkeypatch.setattr(slurm_host, "is_full", lambda folder: True)
+    cluster.put("lost", "FAILED NonZeroExitCode\n")
+    cluster.measure(host, planned, 1)
+    assert "it failed: NonZeroExitCode; its file system is full" in cluster.told[-1]
+
+
+@pytest.mark.parametrize("said", [
+    "srun: error: Unable to confirm allocation for job 7: Job is pending execution",
+    "srun: error: Node failure on n2", "srun: error: Task launch for StepId=7.1 failed on node n2: Socket timed out",
+])  # fmt: skip
+def test_a_run_that_the_cluster_failed_has_not_happened(cluster: Cluster, host: SlurmHost, said: str) -> None:
+    mark = cluster.folder / "once"
+    once = f"if [ ! -e {mark} ]; then touch {mark}; echo '{said}' >&2; exit 1; fi"
+    (first, *_) = cluster.measure(host, cluster.ready(host, "sh", "-c", once), 1)
+    assert first.run.status == "ok" and said.removeprefix("srun: error: ")[:20] in "".join(cluster.told)
+    assert len(calls(cluster.state, "sbatch")) == 2
