@@ -46,7 +46,7 @@ class Exclusions:
 
 
 MAX_CONFIGURATIONS = 100_000
-MAX_RUNS = 200_000
+MAX_RUNS = 2_000_000
 # Returns why a configuration cannot run here, or None: a workload may require something of a JVM. It gets the
 # configuration with `java` added: the level of the factor that chooses the JVM, whatever that factor's name.
 Refusal = Callable[[Configuration], str | None]
