@@ -6,14 +6,6 @@ use crate::sys;
 use crate::watch::Watch;
 use std::io::{self, Write};
 
-/// What was heard on standard input behind the specification.
-#[derive(Default)]
-pub struct Asker {
-    n_lines: usize,
-    is_gone: bool,
-    is_ready_told: bool,
-}
-
 impl Watch<'_> {
     /// Wait at the gate for the line that opens it, or for an early end.
     pub fn await_gate(&mut self) {

@@ -1,6 +1,5 @@
 //! The run while processes live: wait for events, reap, read, and kill at a limit.
 
-use crate::asked::Asker;
 use crate::board::{Board, Stage};
 use crate::conditions::Conditions;
 use crate::contain::Containment;
@@ -32,6 +31,14 @@ pub const KILL_AGAIN_NS: u64 = 50_000_000;
 pub struct Early {
     pub status: &'static str,
     pub reason: String,
+}
+
+/// What was heard on standard input behind the specification.
+#[derive(Default)]
+pub struct Asker {
+    pub n_lines: usize,
+    pub is_gone: bool,
+    pub is_ready_told: bool,
 }
 
 pub struct Watch<'a> {

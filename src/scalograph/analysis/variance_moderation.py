@@ -34,7 +34,7 @@ def moderate_variances(contrasts: Sequence[Contrast], lenders: Sequence[Contrast
     if len(basis) < FEWEST:
         return list(contrasts)
     df = np.array([c.df for c in basis])
-    middle, further = _prior(np.array([c.se**2 * c.n for c in basis]), df)
+    middle, further = fit_prior(np.array([c.se**2 * c.n for c in basis]), df)
     most = max(float(df.sum()) * SHARED, float(df.max()))
     return [c if c.df <= 0 or c.df >= GIVEN else _moderate(c, middle, further, most) for c in contrasts]
 
@@ -47,7 +47,8 @@ def _moderate(c: Contrast, middle: float, further: float, most: float) -> Contra
     return replace(c, se=math.sqrt(variance / c.n), df=max(whole, c.df))
 
 
-def _prior(variances: FloatArray, df: FloatArray) -> tuple[float, float]:
+def fit_prior(variances: FloatArray, df: FloatArray) -> tuple[float, float]:
+    """Return the typical variance, and the degrees of freedom that it is worth: infinite if all agree."""
     from scipy.special import digamma, polygamma  # it takes a tenth of a second
 
     logs = np.log(variances) - digamma(df / 2) + np.log(df / 2)

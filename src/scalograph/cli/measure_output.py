@@ -27,7 +27,6 @@ from scalograph.text.units import parse_percent
 from scalograph.text.warning_catalog import noted_sentences
 
 if TYPE_CHECKING:
-    from scalograph.cli.options import CommandOptions
     from scalograph.protocol.findings import Findings
     from scalograph.report.screen import Screen
     from scalograph.run.session import Session

@@ -18,7 +18,6 @@ from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
-from scalograph.study.levels import Run
 from scalograph.text.answer_form import factor_with_ends
 from scalograph.text.quantities import count_noun
 from scalograph.text.units import format_duration
@@ -85,7 +84,7 @@ def believed_note(planned: Plan, host: Host, runner: Runner, tell: Tell) -> str:
     if runner.most_limited is None:
         return ""
     try:
-        return BeliefCheck(planned, host, runner, tell, runner.most_limited).note()
+        return BeliefCheck(planned, host, runner, tell).note()
     except (HostError, KeyboardInterrupt):
         return ""  # the study is complete all the same
 
@@ -93,10 +92,10 @@ def believed_note(planned: Plan, host: Host, runner: Runner, tell: Tell) -> str:
 class BeliefCheck:
     """Asks the program of a run under its limits, and repeats the run with the variable."""
 
-    def __init__(
-        self, planned: Plan, host: Host, runner: Runner, tell: Tell, limited: tuple[float, Run, float]
-    ) -> None:
-        self._planned, self._host, self._tell, (self._quota, run, self._wall_s) = planned, host, tell, limited
+    def __init__(self, planned: Plan, host: Host, runner: Runner, tell: Tell) -> None:
+        assert runner.most_limited is not None
+        self._planned, self._host, self._tell = planned, host, tell
+        self._quota, run, self._wall_s = runner.most_limited
         self._spec = runner.specification(run)
         launch = self._spec.launches[0]
         self._name = "" if launch.name else find_runtime(launch.argv[0], launch.env.get("PATH"))

@@ -23,6 +23,7 @@ _TIMED = frozenset({wait_kinds.CONDITION, wait_kinds.SLEEP, wait_kinds.EVENTS, w
 # To hand a message over takes time of its own: from the wake-up to the first instruction.
 _MESSAGES = frozenset({wait_kinds.PIPE, wait_kinds.NETWORK, wait_kinds.EVENTS})
 _MAX_HOPS = 16
+_MOST_AHEAD = 64  # tasks beyond those that are next, of which one may be ready
 _UNSAMPLED = LossCause("unsampled")
 _NOBODY = LossCause(wait_kinds.UNEXPLAINED)
 
@@ -223,8 +224,10 @@ class _Splitter:
     def _charge_stretch(
         self, start: int, end: int, n_idle: int, absent: list[Absence], busy: Mapping[int, int]
     ) -> Iterator[tuple[LossCause, float]]:
+        # Who is ready already would have the CPU before those that are next but wait.
+        ordered = sorted(absent[: n_idle + _MOST_AHEAD], key=lambda each: each is _NEVER or each.woken > start)
         waiting = list[Absence]()
-        for absence in absent:
+        for absence in ordered:
             if absence is _NEVER or len(waiting) == n_idle:
                 break
             if absence.tid in self._services and absence.waker is None and absence.cause.kind in _TIMED:

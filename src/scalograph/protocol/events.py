@@ -9,7 +9,6 @@ import msgspec
 from scalograph.errors import ProtocolError
 from scalograph.protocol.record import (
     MAX_LINE_BYTES,
-    Awaits,
     Capabilities,
     CopyEvent,
     ErrorEvent,
@@ -21,7 +20,7 @@ from scalograph.protocol.record import (
     Timeline,
     Values,
 )
-from scalograph.protocol.record_processes import HistogramEvent, Phases, ProcessEvent, RecordPart
+from scalograph.protocol.record_processes import Awaits, HistogramEvent, Phases, ProcessEvent, RecordPart
 
 FIX = "install scalograph anew: it brings a scalograph-probe of its own release"
 Checked = TypeVar("Checked")
@@ -171,7 +170,7 @@ class _Grouping:
         if earlier is None:
             self.iterations.append(part)
             return
-        for name in ("index", "start_ns", "end_ns", "work", "cpu_ns", "low_ns", "high_ns"):
+        for name in Iterations.__struct_fields__[1:]:
             numbers, more = getattr(earlier, name), getattr(part, name)
             if (numbers is None) != (more is None):
                 raise ProtocolError(f"iterations.{name}", "in some pieces", "all pieces to have it, or none", FIX)

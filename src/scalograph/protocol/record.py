@@ -239,13 +239,6 @@ class RunFigures(RecordPart, frozen=True):
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
-class Awaits(RecordPart, frozen=True):
-    """What a run waits for whose gate is opened from outside; `clock_ns` is CLOCK_REALTIME there."""
-
-    what: Literal["gate", "window", "release", "end"]
-    clock_ns: Count
-
-
 class MachinePart(RecordPart, frozen=True, kw_only=True):
     """What was measured on one machine of a run on several: its commands are those of the record by number.
 
@@ -317,15 +310,6 @@ class Record(RecordPart, frozen=True, kw_only=True):
     boot_id: Annotated[str, Meta(max_length=64)] | None = None
     machines: Annotated[list[MachinePart], Meta(max_length=64)] = []
     run: RunFigures
-
-    def of_machine(self, part: MachinePart) -> "Record":
-        """The record of one of its machines alone."""
-        processes = [process for process in self.processes if process.command in part.commands]
-        copies = [copy for copy in self.copies if copy.command in part.commands]
-        return replace(
-            self, header=part.header, run=part.run, processes=processes, copies=copies, boot_id=part.boot_id,
-            machines=[], iterations=[], values=[], phases=[], histograms=[], timeline=None,
-        )  # fmt: skip
 
     def __post_init__(self) -> None:
         if sum([len(part.index) for part in self.iterations]) > MAX_ITERATIONS:

@@ -26,6 +26,13 @@ class RecordPart(Struct, frozen=True, gc=False, rename={"copy_index": "copy"}):
     """A frozen part of a record; fields of a later version are ignored."""
 
 
+class Awaits(RecordPart, frozen=True):
+    """What a run waits for whose gate is opened from outside; `clock_ns` is CLOCK_REALTIME there."""
+
+    what: Literal["gate", "window", "release", "end"]
+    clock_ns: Count
+
+
 LAST_BUCKET = 7295
 Bucket = Annotated[int, Meta(ge=0, le=LAST_BUCKET)]
 

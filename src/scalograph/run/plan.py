@@ -88,15 +88,12 @@ def _problems_elsewhere(study: Study, program: Program, facts: HostFacts) -> lis
             inside = next((os.path.normpath(name) for name in names if _is_inside(program.here, name)), "")
             copied = f"write {{here}}/{inside} to copy it" if inside else "start in a folder that holds it"
             fix = f"{copied}, or run in a folder there: workload.cwd"
-            text = f"files of this folder are not on that machine: {', '.join(names[:_MOST_NAMED])}"
+            text = f"files of this folder are not on that machine: {', '.join(names[:5])}"
             problems.append(Problem(f"workload.{step}", text, "", fix))
     if use.input is not None and not _is_inside(program.here, use.input):
         fix = "start in a folder that holds it"
         problems.append(Problem("workload.input", f"{use.input} lies outside this folder", "", fix))
     return problems
-
-
-_MOST_NAMED = 5
 
 
 def _files_here(argv: Sequence[str], here: Path, levels: Mapping[str, Sequence[str]]) -> list[str]:

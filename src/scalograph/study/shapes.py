@@ -5,8 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from operator import eq, ge, le
-from typing import Self
+from typing import Annotated, Self
 
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
+
+from scalograph.study.fields import Text
 from scalograph.study.scalars import Level
 
 # Stands for the CPUs of the host.
@@ -15,7 +19,7 @@ _NAME = "[a-z][a-z0-9_-]*"
 PATTERN = rf"^\s*{_NAME}(\s*\*\s*{_NAME})*\s*(<=|>=|=)\s*(\d{{1,9}}|{CORES})\s*$"
 _SHAPE = re.compile(r"(.+?)(<=|>=|=)(.+)", re.ASCII)
 _COMPARE: Mapping[str, Callable[[int, int], bool]] = {"=": eq, "<=": le, ">=": ge}
-EXPECTED = "NAME*NAME=COUNT, with =, <= or >=, and a count or cores"
+_EXPECTED = "NAME*NAME=COUNT, with =, <= or >=, and a count or cores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +63,12 @@ class Shape:
         counts = [level for level in levels if type(level) is int]
         limit = n_cpus if self.count is None else self.count
         return len(counts) == len(levels) and _COMPARE[self.compare](prod(counts), limit)
+
+
+def _check_shape(text: str) -> str:
+    if Shape.parse(text) is None:
+        raise PydanticCustomError("shape", "Input should be {expected}", {"expected": _EXPECTED})
+    return text
+
+
+ShapeText = Annotated[Text, AfterValidator(_check_shape)]

@@ -11,7 +11,7 @@ from operator import attrgetter, lt
 
 from msgspec import Struct
 
-from scalograph.protocol.record import CopyEvent, Iterations, Record, RunFigures
+from scalograph.protocol.record import CopyEvent, Iterations, MachinePart, Record, RunFigures
 from scalograph.study.model import Study
 from scalograph.study.responses import elapsed_source
 from scalograph.text.quantities import percent_at_most
@@ -245,11 +245,8 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     hypervisor took at least 2% of the CPU time that it wanted, and of its measured time if it leaves a CPU free, others
     had one of its CPUs for 2% of its time, or a cause of `find_stalls` applies. `corrected`: all of that is put right
     by the undisturbed time of the run. `unverified`: no measurement could tell (the cause gives the bound, if there is
-    one), or the windows cover little of the run (`is_sparse`).
-
-    Args:
-        record: of the run.
-        asked: what the study requires of it; None judges the machine alone.
+    one), or the windows cover little of the run (`is_sparse`). `asked`: what the study requires; None judges the
+    machine alone.
     """
     run = record.run
     if run.status != "ok":
@@ -294,11 +291,18 @@ def _judge_machines(record: Record, asked: Requirements | None) -> Judgment:
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
     if broken := find_little_violation(record):
         return Judgment("invalid", [*broken])
-    each = [(part, judge(record.of_machine(part))) for part in record.machines]
+    each = [(part, judge(_select_machine(record, part))) for part in record.machines]
     part, worst = min(each, key=lambda pair: _VERDICTS.index(pair[1].verdict))
     names = ", ".join(dict.fromkeys(p.name for p in record.processes if p.command in part.commands))
     causes = [Cause(c.cause, c.amount, c.unit, f"machine of {names}: {c.text}") for c in worst.causes]
     return Judgment(worst.verdict, causes)
+
+
+def _select_machine(record: Record, part: MachinePart) -> Record:
+    """Return the record of one machine of a run on several, without what the workload reported."""
+    processes = [process for process in record.processes if process.command in part.commands]
+    copies = [copy for copy in record.copies if copy.command in part.commands]
+    return Record(header=part.header, run=part.run, processes=processes, copies=copies, boot_id=part.boot_id)
 
 
 def _excuse(causes: Sequence[Cause], run: RunFigures) -> list[Cause]:

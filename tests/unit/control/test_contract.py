@@ -16,7 +16,7 @@ from scalograph.control.ext_scheduler import SCHEDULER
 from scalograph.control.machine_control import MACHINE_SETTINGS, MachineControl
 from scalograph.control.scheduler import EXT, NEGATIVE_NICE, REAL_TIME
 from scalograph.errors import StudyError
-from scalograph.protocol.facts import HostFacts, Jvm, KernelPackage
+from scalograph.protocol.facts import ClusterFacts, HostFacts, Jvm, KernelPackage
 from scalograph.protocol.record import PlacementChange, Record, make_failed_record
 from scalograph.protocol.record_processes import Guest, MachineSetting
 from scalograph.study.control_names import CONTROLS, control_row
@@ -44,6 +44,9 @@ GUEST = facts_of(accelerator="tcg", kernels=(CLOUD,))
 OFFERED = GUEST.model_copy(update={"offered_kernels": ("6.1-cloud", "6.12-cloud")})
 REBOOTED = facts_of(reached="ssh", offered_kernels=("6.1.0-9-amd64", "6.12.1"))
 BARE = facts_of(reached="ssh")
+CLUSTER = facts_of(4, reached="slurm", cluster=ClusterFacts(
+    engine="slurm", partition="batch", n_nodes=8, partitions=("batch", "debug"),
+))  # fmt: skip
 
 # Control, host, levels, and what they are resolved to if that is not what was written.
 RESOLVED: list[tuple[str, HostFacts, list[Level], list[Level] | None]] = [
@@ -75,6 +78,9 @@ RESOLVED: list[tuple[str, HostFacts, list[Level], list[Level] | None]] = [
     ("governor", FREE, ["performance"], None),
     ("turbo", FREE, ["on", "off", False], None),
     ("scheduler", FREE, ["default", "scx_simple", False], None), ("scheduler", OLD, ["default"], None),
+    ("cluster:nodes", CLUSTER, [1, 2, 8], None), ("cluster:tasks-per-node", CLUSTER, [1, 4], None),
+    ("cluster:launcher", CLUSTER, ["srun", "srun:pmix", "mpirun", "none"], None),
+    ("cluster:partition", CLUSTER, ["debug"], None), ("cluster:constraint", CLUSTER, ["gpu&[rack1|rack2]"], None),
 ]  # fmt: skip
 
 NO_COUNT = "level {!r}, expected a count of CPUs from 1; correct it"
@@ -158,6 +164,12 @@ REFUSED: list[tuple[str, HostFacts, list[Any], str]] = [
     ("scheduler", OLD, ["scx_simple"], "scheduler scx_simple is refused here (this kernel has no sched_ext)"),
     ("scheduler", FREE, ["scx_rusty"], "no program scx_rusty on PATH, expected one of default, scx_simple"),
     ("scheduler", FREE, ["/bin/sh", "simple"], "scheduler {!r}, expected default, or a program such as scx_simple"),
+    ("cluster:nodes", FREE, [1], "nodes on one machine, expected a cluster; add --host slurm"),
+    ("cluster:nodes", CLUSTER, [0, 9, True, "2"], "nodes {}, expected 1 to 8, as the partition has; use fewer"),
+    ("cluster:cpus-per-task", CLUSTER, [5], "cpus-per-task 5, expected 1 to 4"),
+    ("cluster:launcher", CLUSTER, ["sh", "srun:a b", 1], "launcher '{}', expected srun, srun:PLUGIN, mpirun, or none"),
+    ("cluster:partition", CLUSTER, ["debag"], 'no partition "debag", expected one of batch, debug; did you mean'),
+    ("cluster:constraint", CLUSTER, ["a b", "--x y"], "constraint '{}', expected features of nodes"),
 ]  # fmt: skip
 
 PLAIN = Launch()
@@ -190,6 +202,8 @@ APPLIED: list[tuple[str, Launch, Level, dict[str, Any]]] = [
     ("kernel", PLAIN, "6.12-rt", {"kernel": "6.12-rt"}),
     ("boot-options", PLAIN, "nosmp", {"boot_options": "nosmp"}), ("boot-options", PLAIN, "", {}),
     ("boot-options", FULL, "mem=64M", {"boot_options": "nosmp mem=64M"}),
+    ("cluster:nodes", PLAIN, 2, {"request": {"nodes": 2}}),
+    ("cluster:launcher", Launch(request={"nodes": 2}), "mpirun", {"request": {"nodes": 2, "launcher": "mpirun"}}),
 ]  # fmt: skip
 
 # Control, level, and its setting before, asked for, in force, at the end and after. No other file is another one then.
@@ -261,7 +275,7 @@ def test_every_control_is_in_these_tables_and_in_the_protocol() -> None:
     assert rows_of(RESOLVED) == rows_of(REFUSED) == CONTROLS.keys()
     placing = {name for name, row in CONTROLS.items() if row.kind == "placement"}
     machine_wide = {name for name, row in CONTROLS.items() if row.machine_wide}
-    assert placing == {"cpus", "placement", "isolation", "online"}
+    assert placing == {"cpus", "placement", "isolation", "online", "cluster:NAME"}
     assert rows_of(HELD) == machine_wide - {"scheduler"}, "which is a program, and has tests of its own"
     assert rows_of(APPLIED) == CONTROLS.keys() - machine_wide | {"online"}
     page = (ROOT / "protocol/study.md").read_text()

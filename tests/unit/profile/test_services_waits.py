@@ -60,6 +60,21 @@ def test_what_it_takes_to_hand_a_request_over_is_no_work_of_who_asks():
     assert not any(kind == "serial" for _, _, kind in parts)
 
 
+def test_an_idle_cpu_is_first_that_of_a_task_that_is_ready():
+    recording = Recording()
+    recording.stay(20, 1, 5, SOCKET, works="answer", pid=2)
+    recording.wake(20, 5, 10)
+    recording.stay(10, 1, 2, SOCKET, pid=1, cpu=1)
+    recording.stay(30, 1, 20, SOCKET, works="prepare", pid=1)
+    recording.wake(30, 20, 20)
+    recording.stay(20, 20, 25, pid=2)
+    recording.stay(10, 40, 41, pid=1, cpu=1)
+    parts = milliseconds(recording.parse().cut(NAMES, 1 * MS, 41 * MS))
+    # From 5 to 20 ms one computes, who waits for it comes next, and others have the CPU of the third, which is ready.
+    assert parts["", "", "others"] > 15
+    assert parts.get(("app", "driver", "serial"), 0.0) == 0.0
+
+
 def test_a_driver_with_a_cpu_of_its_own_counts_only_where_its_services_wait_for_it():
     recording = Recording()
     recording.stay(10, 1, 10, SOCKET, works="next_request", pid=1)

@@ -101,14 +101,14 @@ def test_the_unchanged_run_is_accepted_and_absent_figures_are_none() -> None:
 
 
 def test_continued_iterations_are_one_list_of_their_copy_and_continued_output_one_text() -> None:
-    lines = events(copy={"stdout": "a"})
+    lines, bounds = events(copy={"stdout": "a"}), {"sleep_ns": [1, 2, 3]}
     more = [json.dumps({"event": "output", "run": "r1", "copy": 0, "stdout": text}) for text in "bc"]
-    more.append(json.dumps({**GOLDEN[2], "index": [3, 4, 5]}))
-    record = parse_events([*lines[:2], *more[:2], lines[2], more[2], *lines[3:]])
+    first, second = (json.dumps({**GOLDEN[2], **bounds, "index": index}) for index in ([0, 1, 2], [3, 4, 5]))
+    record = parse_events([*lines[:2], *more, first, second, *lines[3:]])
     (whole,) = record.iterations
     assert whole.index == [0, 1, 2, 3, 4, 5]
-    assert len(whole.start_ns) == len(whole.end_ns) == len(whole.work) == len(whole.cpu_ns) == 6
-    assert whole.low_ns is not None and len(whole.low_ns) == 6
+    lists = [getattr(whole, name) for name in whole.__struct_fields__ if name != "copy_index"]
+    assert {len(values) for values in lists} == {6}
     without = {name: field for name, field in GOLDEN[2].items() if name != "low_ns"}
     assert "iterations.low_ns" in refused([*lines[:3], json.dumps(without), *lines[3:]])
     assert record.copies[0].stdout == "abc"

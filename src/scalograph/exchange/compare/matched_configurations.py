@@ -84,8 +84,8 @@ def _lost(reference: MeasuredSource, other: MeasuredSource, names: Sequence[str]
 def lost_configuration(name: str, levels: Mapping[str, Level], failed: FailedConfiguration | None) -> LostConfiguration:
     """Return the configuration that one source lacks: it failed there, or is missing."""
     n, of = failed.runs if failed else (0, 0)
-    why: Literal["failed", "missing"] = "failed" if failed else "missing"
-    return LostConfiguration(name=name, levels=dict(levels), why=why, n_failed=n, n_runs=of)
+    reason: Literal["failed", "missing"] = "failed" if failed else "missing"
+    return LostConfiguration(name=name, levels=dict(levels), why=reason, n_failed=n, n_runs=of)
 
 
 def configuration_names(source: MeasuredSource, every: Iterable[Mapping[str, Level]]) -> list[str]:

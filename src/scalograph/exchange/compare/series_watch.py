@@ -36,6 +36,11 @@ class _LaneSeries(NamedTuple):
     costs: list[float]
     begin: int
 
+    @property
+    def kind(self) -> str:
+        """What has comparable variances: all logs of levels, or one coefficient."""
+        return "level" if self.series.is_level else self.series.figure
+
 
 def watch(
     every: Sequence[ResultSummary], since: float, margin: float | None = None, left_out: Sequence[str] = (),
@@ -84,7 +89,8 @@ def _changes(
     """Yield the changes of each series: departures from acknowledged levels, and where such a level begins."""
 
     def rises(every: Sequence[_LaneSeries], cuts: Sequence[Sequence[int]] = ()) -> list[list[ChangePoint]]:
-        return recent_rises([[sign * cost for cost in m.costs] for m in every], [m.begin for m in every], expected=cuts)
+        costs, kinds = [[sign * cost for cost in m.costs] for m in every], [m.kind for m in every]
+        return recent_rises(costs, [m.begin for m in every], expected=cuts, kinds=kinds)
 
     seen = iter(rises([m for m, texts in zip(tested, noted, strict=True) if texts]))
     for texts, departures in zip(noted, rises(tested, [[*texts] for texts in noted]), strict=True):

@@ -58,7 +58,7 @@ _ENTRY = TypeAdapter(_Report)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a report in order; one without statistics failed."""
-    host = file.at("HostEnvironmentInfo")
+    host = file.pick("HostEnvironmentInfo")
     every = host.items() if isinstance(host, dict) else ()
     plain = {key: value.get("Value") if isinstance(value, dict) else value for key, value in every}
     facts = pick_facts(plain, _FACTS)

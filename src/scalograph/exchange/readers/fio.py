@@ -70,10 +70,10 @@ def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the jobs of a file, reads and writes apart; a job with an error failed."""
     if '"fio version"' in file.head or file.head.lstrip().startswith("{"):
         jobs = [*file.entries(_ENTRY, "jobs")]
-        settings = file.at("global options")
+        settings = file.pick("global options")
         settings = [*settings.items()][:_MOST_OPTIONS] if isinstance(settings, dict) else []
         common = {key[:200]: text for key, text in settings if isinstance(text, str)}
-        version = str(file.at("fio version") or "").removeprefix("fio-")
+        version = str(file.pick("fio version") or "").removeprefix("fio-")
     else:
         jobs, common, version = [*_read_text(file)], {}, first_group(_VERSION, file.text)
     common = {"fio": version, **common} if version else common

@@ -200,7 +200,7 @@ class ForeignFile:
         filled = ((f"line {number}", line[0]) for number, line in lines if line[0].strip())
         return self.each(filled, lambda where, line: (where, self._parse(line, where)))
 
-    def at(self, *keys: str) -> Any:
+    def pick(self, *keys: str) -> Any:
         """Return what lies below the keys of the JSON document; None where nothing does. Raises StudyError: no JSON."""
         value = self.json
         for key in keys:
@@ -219,7 +219,7 @@ class ForeignFile:
 
         Raises StudyError: there is no such list, or it is longer than `most`.
         """
-        listed, at = self.at(*keys), ".".join(keys)
+        listed, at = self.pick(*keys), ".".join(keys)
         if not isinstance(listed, list):
             raise self.refusal(at, "Input should be a valid array")
         if not 0 < len(listed) <= most:

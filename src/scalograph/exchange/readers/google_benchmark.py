@@ -53,7 +53,7 @@ _ENTRY = TypeAdapter(_Entry)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a result file in order: real time per iteration; repetitions share a fork."""
-    facts = pick_facts(file.at("context"), _FACTS)
+    facts = pick_facts(file.pick("context"), _FACTS)
     entries = [*file.entries(_ENTRY, "benchmarks")]
     names = {entry.name for _, entry in entries}
     parts = [(where, entry) for where, entry in entries if not _is_aggregate(entry, names)]

@@ -30,9 +30,9 @@ _TIMING = TypeAdapter(_Timing)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the benchmarks of a result file in order, without warm-up values and calibration."""
-    if (version := file.at("version")) != "1.0":
+    if (version := file.pick("version")) != "1.0":
         raise file.refusal("version", f"Input should be '1.0', not {str(version)[:40]!r}")
-    common = file.at("metadata")
+    common = file.pick("metadata")
     shared = common if isinstance(common, dict) else {}
     return file.each(file.entries(_TIMING, "benchmarks"), lambda _, part: _benchmark(part, shared))
 

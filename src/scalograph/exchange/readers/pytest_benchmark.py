@@ -34,8 +34,8 @@ _ENTRY = TypeAdapter(_Test)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the tests of a result file in order: seconds per iteration of each round, or only their mean."""
-    facts = pick_facts(file.at("machine_info"), _MACHINE) | pick_facts(file.at("commit_info"), _COMMIT)
-    facts |= pick_facts(file.at("machine_info", "cpu"), _CPU)
+    facts = pick_facts(file.pick("machine_info"), _MACHINE) | pick_facts(file.pick("commit_info"), _COMMIT)
+    facts |= pick_facts(file.pick("machine_info", "cpu"), _CPU)
     return file.each(file.entries(_ENTRY, "benchmarks"), lambda _, test: _benchmark(test, facts))
 
 

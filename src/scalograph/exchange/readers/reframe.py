@@ -57,7 +57,7 @@ _ENTRY, _RUN = TypeAdapter(_TestCase), TypeAdapter(_Session)
 
 def read(file: ForeignFile) -> Iterator[Benchmark]:
     """Read the test cases of a report; one that failed before its values were checked has none."""
-    session = pick_facts(file.at("session_info"), _REPORT)
+    session = pick_facts(file.pick("session_info"), _REPORT)
     parts = ((f"{run}.testcases[{i}]", part) for run, every in file.entries(_RUN, "runs")
              for i, part in enumerate(every.cases))  # fmt: skip
     checked = file.each(parts, lambda where, part: (where, check_part(part, _ENTRY), pick_facts(part, _FACTS)))

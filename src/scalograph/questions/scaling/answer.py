@@ -214,15 +214,13 @@ def fit_within_class(
 
 
 def _leaves(fit: Usl, how: SpeedupRule, factor: str, sample: Sample, confidence: float) -> bool:
-    scores = sample.values(how.response)
+    size, scores = _size(sample, factor), sample.values(how.response)
     if scores.size < 2 or float(scores.min()) <= 0:
         return False
-    size = _size(sample, factor)
     seen = summarize(_throughput(how, np.full(scores.size, size), scores), confidence)
     law = predict(fit, size, (), confidence)
-    if seen.low is None or seen.high is None or law.low is None or law.high is None:
-        return False
-    return _EDGE * seen.high < law.low or seen.low > _EDGE * law.high
+    gaps = (seen.high, law.low), (law.high, seen.low)
+    return any(below is not None and above is not None and _EDGE * below < above for below, above in gaps)
 
 
 def most_cpus(members: Sequence[Sample]) -> int | None:

@@ -13,7 +13,8 @@ from typing import IO, Any
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.events import parse_event
-from scalograph.protocol.record import MAX_LINE_BYTES, Awaits, Header
+from scalograph.protocol.record import MAX_LINE_BYTES, Header
+from scalograph.protocol.record_processes import Awaits
 
 MAX_RECORD_BYTES = 256 << 20
 _STDERR_TAIL = 4096

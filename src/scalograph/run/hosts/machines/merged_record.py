@@ -38,13 +38,6 @@ def merge(
     records = [record_of(part) for part in parts]
     driving = next(i for i, part in enumerate(parts) if part.has_driver)
     numbers = _number_copies(records, commands)
-    places = [
-        MachinePart(
-            commands=list(own), header=record.header, run=record.run, boot_id=boot,
-            clock_offset_ns=part.clock_offset_ns, clock_error_ns=part.clock_error_ns, gate_lag_ns=part.gate_lag_ns,
-        )
-        for part, own, record, boot in zip(parts, commands, records, boots, strict=True)
-    ]  # fmt: skip
     copies = [
         replace(copy, copy_index=number[copy.copy_index], command=own[copy.command])
         for record, own, number in zip(records, commands, numbers, strict=True)
@@ -60,8 +53,22 @@ def merge(
         copies=sorted(copies, key=attrgetter("copy_index")),
         processes=sorted(processes, key=attrgetter("command")),
         **{name: _renumber(records, numbers, name) for name in ("iterations", "values", "phases", "histograms")},
-        machines=places, boot_id=boots[driving], run=_join(records, driving, parts.index(failed) if failed else None),
+        machines=_list_machines(parts, commands, boots), boot_id=boots[driving],
+        run=_join(records, driving, parts.index(failed) if failed else None),
     )  # fmt: skip
+
+
+def _list_machines(
+    parts: Sequence[MachineRun], commands: Sequence[Sequence[int]], boots: Sequence[str | None]
+) -> list[MachinePart]:
+    return [
+        MachinePart(
+            commands=list(own), header=record.header, run=record.run, boot_id=boot,
+            clock_offset_ns=part.clock_offset_ns, clock_error_ns=part.clock_error_ns, gate_lag_ns=part.gate_lag_ns,
+        )
+        for part, own, boot in zip(parts, commands, boots, strict=True)
+        for record in (record_of(part),)
+    ]  # fmt: skip
 
 
 def _number_copies(records: Sequence[Record], commands: Sequence[Sequence[int]]) -> list[dict[int, int]]:
@@ -91,8 +98,8 @@ def _join(records: Sequence[Record], driving: int, failed: int | None) -> RunFig
     runs = [record.run for record in records]
     wrong = [i for i in (driving, *range(len(runs))) if runs[i].status != "ok"]
     bad = runs[failed if failed is not None else wrong[0] if wrong else driving]
-    known = {name: [getattr(run, name) for run in runs] for name in _SUMS}
-    sums = {name: None if None in each else sum(each) for name, each in known.items()}
+    values = {name: [getattr(run, name) for run in runs] for name in _SUMS}
+    sums = {name: None if None in each else sum(each) for name, each in values.items()}
     nothing = dict.fromkeys(_OF_ONE)
     degraded = [entry for run in runs for entry in run.degraded]
     skew = [run.gate_skew_ns for run in runs if run.gate_skew_ns is not None]

@@ -11,7 +11,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
-from scalograph.protocol.record import Awaits, Record
+from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import Awaits
 from scalograph.run.hosts.local.probe import deadline_s, lost_record, measure
 from scalograph.run.hosts.local.probe_process import ProbeProcess
 from scalograph.run.interrupts import pending_signal

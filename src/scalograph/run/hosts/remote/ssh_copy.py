@@ -10,7 +10,6 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scalograph.errors import HostError
@@ -41,9 +40,7 @@ class NeededPath(NamedTuple):
     is_made: bool = False
 
 
-def needed_paths(
-    program: Program, reads: str | None, levels: Mapping[str, Sequence[str]] = MappingProxyType({})
-) -> list[NeededPath]:
+def needed_paths(program: Program, reads: str | None, levels: Mapping[str, Sequence[str]]) -> list[NeededPath]:
     """Return what the program's words lead to: a workload's folder whole, of a study's what they name.
 
     `reads` is its standard input file, as the study names it, if it has one. `levels` are texts that fill names of

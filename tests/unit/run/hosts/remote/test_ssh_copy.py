@@ -98,13 +98,13 @@ def made(folder: Path, *argv: str, **more: object) -> Program:
 
 def test_only_what_its_words_lead_to_is_needed_and_a_workload_whole(tmp_path: Path) -> None:
     build, jar = (NeededPath(path, (path,), True) for path in (tmp_path / "build", tmp_path / "a.jar"))
-    assert needed_paths(made(tmp_path, "true", "{n}", "/etc/passwd"), None) == []
-    assert needed_paths(made(tmp_path, "{build}/main"), None) == [build]
-    assert needed_paths(made(tmp_path, "java", "-cp", "{classpath}"), None) == [build, jar]
-    assert needed_paths(made(tmp_path, "{fetched.jar}"), None) == []
+    assert needed_paths(made(tmp_path, "true", "{n}", "/etc/passwd"), None, {}) == []
+    assert needed_paths(made(tmp_path, "{build}/main"), None, {}) == [build]
+    assert needed_paths(made(tmp_path, "java", "-cp", "{classpath}"), None, {}) == [build, jar]
+    assert needed_paths(made(tmp_path, "{fetched.jar}"), None, {}) == []
     home, program = tmp_path / "home", made(tmp_path, "{here}/prog")
     used = (Used(Workload(name="own", title="Own", argv=["x"]), home),)
-    assert needed_paths(Program(program.processes, home, False, program.values, used), None) == [
+    assert needed_paths(Program(program.processes, home, False, program.values, used), None, {}) == [
         NeededPath(home, (home,))
     ]
 
@@ -128,7 +128,7 @@ def test_only_what_is_named_of_the_study(argv: list[str], reads: str | None, nam
     program = made(tmp_path, *words, option=Template("-f{here}/data/x"))
     if argv != ["{option}"]:
         program = Program(program.processes, home, False, {**program.values, "option": "none"})
-    (found,) = needed_paths(program, reads)
+    (found,) = needed_paths(program, reads, {})
     assert found == NeededPath(home, tuple(home / name for name in named))
 
 
