@@ -1,5 +1,6 @@
 """Decide which runs of a block share a job, so that few nodes stand idle, and count the node-hours."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,11 +156,18 @@ def request_reader(study: Study) -> Callable[[Run], Request]:
     return lambda run: {name: run.configuration[factor] for factor, name in names.items()}
 
 
+def max_idle(study: Study) -> float:
+    return MAX_IDLE if study.protocol.max_idle is None else study.protocol.max_idle
+
+
+def reference_s(study: Study) -> int:
+    asked = study.protocol.node_reference_s
+    return REFERENCE_S if asked is None else math.ceil(asked)
+
+
 def describe_study(study: Study, runs: Iterable[Run], seconds: Seconds | None = None) -> str:
     """Return the jobs and node-hours that the runs of a study take; `seconds` is what each takes, if that is known."""
-    protocol = study.protocol
-    most = MAX_IDLE if protocol.max_idle is None else protocol.max_idle
-    reference_s = REFERENCE_S if protocol.node_reference_s is None else protocol.node_reference_s
+    request, most = request_reader(study), max_idle(study)
     if seconds is None:
-        return describe(count_hours(runs, request_reader(study), most), is_timed=False)
-    return describe(count_hours(runs, request_reader(study), most, reference_s, seconds), is_timed=True)
+        return describe(count_hours(runs, request, most), is_timed=False)
+    return describe(count_hours(runs, request, most, reference_s(study), seconds), is_timed=True)

@@ -4,7 +4,6 @@ Results lie in a folder that the nodes share. The nodes themselves are not watch
 """
 
 import json
-import math
 import os
 import secrets
 import signal
@@ -29,11 +28,11 @@ from scalograph.run.hosts.slurm.allocation import AllocationEngine
 from scalograph.run.hosts.slurm.engine import Engine, JobEnd, JobRequest
 from scalograph.run.hosts.slurm.job_folder import JobFolder, prepare_home, remove_home
 from scalograph.run.hosts.slurm.job_plan import (
-    MAX_IDLE,
-    REFERENCE_S,
     PlannedJob,
     blocks_of,
     describe_study,
+    max_idle,
+    reference_s,
     request_reader,
     split_block,
 )
@@ -103,16 +102,6 @@ class SlurmHost(LocalHost):
         jobs = describe_study(planned.design.study, planned.runs.planned_runs())
         tell(f"{cluster.partition if cluster else ''}: {jobs}")
         return planned
-
-    @property
-    def _max_idle(self) -> float:
-        share = self._planned.design.study.protocol.max_idle
-        return MAX_IDLE if share is None else share
-
-    @property
-    def _reference_s(self) -> int:
-        asked = self._planned.design.study.protocol.node_reference_s
-        return REFERENCE_S if asked is None else math.ceil(asked)
 
     @cached_property
     def _blocks(self) -> dict[int, list[Run]]:
@@ -251,7 +240,7 @@ class SlurmHost(LocalHost):
         left = block[names.index(run.run) :] if run.run in names else [run]
         left = [each for each in left if each.run == run.run or not self._queue.job_of(each.run)]
         left = [each for each in left if self._find_made(self._runner.specification(each)) is None]
-        for job in split_block(left, self._request, self._max_idle):
+        for job in split_block(left, self._request, max_idle(self._planned.design.study)):
             self._submit_job(job)
         active = self._queue.job_of(run.run)
         assert active is not None, "every run of a block is in one of its jobs"
@@ -265,11 +254,11 @@ class SlurmHost(LocalHost):
         lines = dict(line for spec in specs.values() for line in self._lines(spec, folder))
         folder.create(name, specs, lines)
         self._add_folder(folder)
-        limit_s = EACH_S + self._reference_s + sum(spec.timeout_s + PER_RUN_S for spec in specs.values())
-        cluster = self.facts().cluster
+        cluster, alone_s = self.facts().cluster, reference_s(self._planned.design.study)
+        limit_s = EACH_S + alone_s + sum(spec.timeout_s + PER_RUN_S for spec in specs.values())
         most_s = cluster.limit_s if cluster else None
         request = JobRequest(
-            name=name, script=self._home / "job.sh", arguments=(str(folder.path), str(self._reference_s)),
+            name=name, script=self._home / "job.sh", arguments=(str(folder.path), str(alone_s)),
             folder=folder.path, nodes=job.n_nodes, limit_s=limit_s if most_s is None else min(limit_s, most_s),
             partition=job.kind.partition, constraint=job.kind.constraint,
         )  # fmt: skip
