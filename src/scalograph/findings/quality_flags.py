@@ -24,7 +24,7 @@ from scalograph.design.stopping_rule import stopping
 from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import point_key
 from scalograph.findings.row import Key, Row
-from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified, is_of_one_machine
+from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified
 from scalograph.findings.speedup_rule import outgrows_cpus
 from scalograph.findings.study_view import CORRECTED, StudyView
 from scalograph.findings.table import Table
@@ -94,7 +94,7 @@ def _sample_codes(table: Table, sample: Sample, off: float | None) -> Iterator[s
         yield "single"
     if sample.n_unverified and any(map(is_functional, sample.succeeded)):
         yield "functional"
-    if sample.n_unverified and any(map(is_of_one_machine, sample.succeeded)):
+    if sample.n_unverified and any(is_functional(row, "one machine") for row in sample.succeeded):
         yield "one machine"
     if off is not None and not sample.falls_back:
         yield "unverified" if is_mostly_unverified(sample) or off == math.inf else "off"

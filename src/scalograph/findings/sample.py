@@ -174,14 +174,9 @@ class Sample:
         return self._columns[response]
 
 
-def is_functional(row: Row) -> bool:
-    """Return whether a run ran in an emulated guest: it shows function, not timing."""
-    return row.verdict == "unverified" and any(cause.cause == "functional" for cause in row.causes)
-
-
-def is_of_one_machine(row: Row) -> bool:
-    """Return whether nodes of a run's job were one machine: its times are those of no cluster."""
-    return row.verdict == "unverified" and any(cause.cause == "one machine" for cause in row.causes)
+def is_functional(row: Row, name: str = "functional") -> bool:
+    """Return whether a run shows function, not timing: in an emulated guest, or (`one machine`) on nodes that are one."""
+    return row.verdict == "unverified" and any(cause.cause == name for cause in row.causes)
 
 
 def samples_by_configuration(table: Table) -> dict[Key, Sample]:
