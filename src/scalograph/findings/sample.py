@@ -175,7 +175,7 @@ class Sample:
 
 
 def is_functional(row: Row, name: str = "functional") -> bool:
-    """Return whether a run shows function, not timing: in an emulated guest, or (`one machine`) on nodes that are one."""
+    """Return whether a run shows function, not timing: its guest was emulated, or (`one machine`) its nodes are one."""
     return row.verdict == "unverified" and any(cause.cause == name for cause in row.causes)
 
 
