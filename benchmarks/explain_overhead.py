@@ -61,7 +61,7 @@ def _write_build(folder: Path) -> None:
 def _scalograph(arguments: Sequence[str], folder: Path) -> None:
     argv = [sys.executable, "-m", "scalograph", *arguments]
     subprocess.run(
-        argv, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ), check=True
+        argv, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ), check=False
     )
 
 

@@ -32,7 +32,11 @@ impl Watch<'_> {
     }
 
     pub fn announce(&self, what: &str) {
-        let event = Event::Awaits(Awaits { run: self.spec.run.clone(), what: what.into(), clock_ns: sys::clock_ns(libc::CLOCK_REALTIME) });
+        let event = Event::Awaits(Awaits {
+            run: self.spec.run.clone(),
+            what: what.into(),
+            clock_ns: sys::clock_ns(libc::CLOCK_REALTIME),
+        });
         let mut out = io::stdout();
         // If nobody reads any more, the poller reports it.
         let _ = event.write(&mut out).and_then(|()| out.flush());
@@ -60,6 +64,10 @@ impl Watch<'_> {
     }
 
     pub fn hear_standard_input(&self) -> io::Result<()> {
-        if self.spec.is_asked { self.poller.add(libc::STDIN_FILENO, Source::Asker) } else { Ok(()) }
+        if self.spec.is_asked {
+            self.poller.add(libc::STDIN_FILENO, Source::Asker)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -166,6 +166,8 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path, m
         lambda folder, options, lock: explain(folder, replace(options, recordings=1), lock),
     )
     monkeypatch.setattr(explain_recorder, "PAIRS", 2)
+    # Nothing of it is inlined, and perf looks for long.
+    monkeypatch.setattr("scalograph.profile.perf_runs.read_inlined", lambda file, trace: None)
     try:
         refuse_unable(tmp_path)
     except HostError as error:

@@ -65,10 +65,10 @@ def command(
     for name, is_given in {"--quick": quick, "--budget": budget is not None}.items():
         if is_given and not noise:
             raise StudyError.one("", f"{name} shortens --noise only", "", "add --noise")
-    if noise:
-        return measure_noise(json, quick, budget)
     if host != LOCAL:
         return _examine_elsewhere(host, modes, json, seconds_of("--wait-lock", wait_lock))
+    if noise:
+        return measure_noise(json, quick, budget)
     if cpus:
         return measure_cpus(json, seconds_of("--wait-lock", wait_lock))
     return prove_sanity(json) if sanity else _examine(all_checks, json)

@@ -18,7 +18,7 @@ from scalograph.errors import HostError, StudyError, raise_on_signals
 from scalograph.protocol import results
 from scalograph.run.caller_environment import unpassed_variables_note
 from scalograph.run.hosts.base import Host
-from scalograph.run.hosts.host_names import LOCAL, is_elsewhere, open_host
+from scalograph.run.hosts.host_names import LOCAL, check_name, is_elsewhere, open_host
 from scalograph.run.hosts.machines.machines_host import is_far, is_on_several, open_machines
 from scalograph.run.launches import check_programs
 from scalograph.run.plan import Plan, plan
@@ -168,6 +168,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
 
 def _refuse_mistakes(declared: Declared, start: StudyStart) -> None:
     """Refuse levels and programs that this machine does not have: nobody waits for another session to be told so."""
+    check_name(start.host)
     if start.host == LOCAL and not is_on_several(declared.study, LOCAL):
         with open_host() as host:
             check_programs(plan(declared, host.facts(), consent=start.consent))

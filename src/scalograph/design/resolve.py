@@ -10,7 +10,7 @@ from scalograph.control.apply import configuration_refusals
 from scalograph.control.control import LevelError, find_control
 from scalograph.design.planner import Design
 from scalograph.errors import HostError, Problem, StudyError
-from scalograph.protocol.facts import LATEST, CpuFact, HostFacts, Jvm
+from scalograph.protocol.facts import LATEST, ClusterFacts, CpuFact, HostFacts, Jvm
 from scalograph.questions.registry import is_search, role, roles_present
 from scalograph.study.levels import Configuration, LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
@@ -46,7 +46,7 @@ class Exclusions:
 
 
 MAX_CONFIGURATIONS = 100_000
-MAX_RUNS = 200_000
+MAX_RUNS = 2_000_000
 # Returns why a configuration cannot run here, or None: a workload may require something of a JVM. It gets the
 # configuration with `java` added: the level of the factor that chooses the JVM, whatever that factor's name.
 Refusal = Callable[[Configuration], str | None]
@@ -239,6 +239,9 @@ def _repeats(study: Study, configurations: Sequence[Configuration]) -> dict[int,
 _RELEASE = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}[\w.+~-]{0,50}", re.ASCII)
 
 
+_ASSUMED_NODES = 1 << 20
+
+
 def assumed_host(study: Study, n_cpus: int) -> HostFacts:
     """Return a host of `n_cpus` CPUs that grants everything and has the JVMs of the study.
 
@@ -251,6 +254,11 @@ def assumed_host(study: Study, n_cpus: int) -> HostFacts:
     facts = HostFacts(cpus=cpus, smt=shared, jvms=tuple(_jvms(study, n_cpus)))
     if releases := tuple(_releases(study)):
         return facts.model_copy(update={"reached": "ssh", "offered_kernels": releases})
+    if any((factor.control or "").startswith("cluster:") for factor in study.factors.values()):
+        names = tuple(str(level) for factor in study.factors.values() if factor.control == "cluster:partition"
+                      for level in factor.levels)  # fmt: skip
+        cluster = ClusterFacts(engine="slurm", partition="assumed", n_nodes=_ASSUMED_NODES, partitions=names)
+        return facts.model_copy(update={"reached": "slurm", "cluster": cluster})
     guests = {"accelerator": "kvm", "offered_kernels": ("6.1-cloud", "6.1-generic")}
     return facts.model_copy(update=guests) if boots else facts
 

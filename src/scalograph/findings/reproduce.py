@@ -76,7 +76,7 @@ def _host_options(study: Study, machine: Mapping[str, Any]) -> Iterator[str]:
         yield "--host guest"  # its settings are its own
         return
     if machine.get("reached"):
-        yield f"--host {machine['reached']}:NAME"
+        yield f"--host {machine['reached']}" if machine.get("cluster") else f"--host {machine['reached']}:NAME"
     if study.reset.drop_caches or any(map(_is_machine_wide, study.factors.values())):
         yield "--machine-wide"
 

@@ -103,7 +103,7 @@ class Explainer:
         budget = exclude_others(sum_budgets(budgets), run.record.run, throttled_ns).divide(len(budgets))
         for trace in run.traces:
             # What a build works on has its name from the command line; nobody compiles the compiler for it.
-            self._defects += wait_kinds.count_defects(trace.stacks(trace.targets))
+            self._defects += wait_kinds.count_defects(() if trace.targets else trace.stacks())
             self._knows_kernel |= any(frame.module == KERNEL for stack in trace.stacks() for frame in stack)
         scores = self._read_scores(run.record)
         level.budgets.append(budget)

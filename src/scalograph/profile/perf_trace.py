@@ -89,9 +89,9 @@ class Trace:
     has_wakes: bool = False
     targets: Mapping[int, Frames] = field(default_factory=dict)
 
-    def stacks(self, without: Collection[int] = ()) -> Iterator[Frames]:
-        """Yield the stacks of all samples and departures, except those of some processes."""
-        for task in (task for task in self.tasks.values() if task.pid not in without):
+    def stacks(self) -> Iterator[Frames]:
+        """Yield the stacks of all samples and departures."""
+        for task in self.tasks.values():
             yield from (stack for _, stack in task.samples)
             yield from (stay.stack for stay in task.stays if stay.stack)
 

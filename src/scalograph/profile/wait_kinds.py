@@ -140,6 +140,7 @@ def is_own(frame: Frame) -> bool:
     return not (not frame.module or _LIBRARY.fullmatch(frame.module) or is_plumbing or frame.name == UNKNOWN)
 
 
+_NO_FILES = ("[heap]", "[stack]", "[anon]", "anon")  # where an unwinder errs, and nobody builds anything
 NAMELESS, CALLERLESS, ALL = "nameless", "callerless", "all"
 
 
@@ -154,7 +155,7 @@ def count_defects(stacks: Iterable[Frames]) -> Counter[tuple[str, str]]:
         counts[ALL, ""] += 1
         outside = [frame for frame in stack if frame.module != KERNEL]
         first = next((frame for frame in outside if not _LIBRARY.fullmatch(frame.module)), None)
-        if first is not None and first.name == UNKNOWN:
+        if first is not None and first.name == UNKNOWN and first.module not in _NO_FILES:
             counts[NAMELESS, first.module] += 1
         elif first is not None and len(outside) == 1 and first.module != COMPILED:
             counts[CALLERLESS, first.module] += first.name not in ("main", "_start")

@@ -6,9 +6,11 @@ control is a file and a row; `scalograph.control.control` says what the file def
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from scalograph.study.fields import StudyPart
+from pydantic import Field
+
+from scalograph.study.fields import Duration, Percent, StudyPart
 
 # What `protocol.vary` may name, and the variables that are drawn for it; the kernel itself draws the layout.
 DRAWN: Mapping[str, tuple[str, ...]] = {
@@ -112,6 +114,15 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "swap": ("on", "off"), "smt": ("on", "off"), "governor": (), "thp": ("always", "madvise", "never"),
     "sysctl:NAME": (), "io-scheduler:NAME": (),
 }  # fmt: skip
+
+
+class ClusterLimits(StudyPart):
+    """Keys of `protocol` for a cluster: idle share of a job's node-hours; seconds that each node is timed alone."""
+
+    max_idle: Percent | None = Field(default=None, exclude_if=lambda share: share is None)
+    node_reference_s: Annotated[Duration, Field(le=600)] | None = Field(
+        default=None, alias="node_reference", exclude_if=lambda asked: asked is None
+    )
 
 
 class Reset(StudyPart):

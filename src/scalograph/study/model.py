@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, field_validator,
 from pydantic_core import PydanticCustomError
 
 from scalograph.questions.registry import QUESTIONS, SWEEP
-from scalograph.study.control_names import CONTROLS, NO_RESET, Reset, control_row
+from scalograph.study.control_names import CONTROLS, NO_RESET, ClusterLimits, Reset, control_row
 from scalograph.study.fields import (
     Argv,
     Copies,
@@ -167,7 +167,7 @@ class Response(StudyPart):
         return self
 
 
-class Protocol(StudyPart):
+class Protocol(ClusterLimits):
     """How runs are made; times in seconds."""
 
     runs: Annotated[int, Field(ge=1, le=10_000)] = 5
@@ -188,11 +188,6 @@ class Protocol(StudyPart):
         default=[], max_length=3, exclude_if=lambda named: not named
     )
     sentinel: bool | None = Field(default=None, exclude_if=lambda asked: asked is None)
-    # On a cluster; a study says so, since its owners do.
-    max_idle: Percent | None = Field(default=None, exclude_if=lambda share: share is None)
-    node_reference_s: Annotated[Duration, Field(le=600)] | None = Field(
-        default=None, alias="node_reference", exclude_if=lambda asked: asked is None
-    )
 
     @model_validator(mode="after")
     def _some_count(self) -> "Protocol":

@@ -78,5 +78,7 @@ def test_runs_are_counted_before_they_are_made() -> None:
     from scalograph.study.load import parse
 
     made = parse(study)
-    with pytest.raises(StudyError, match="900000000 runs of 90000 configurations, expected at most 200000 runs in all"):
+    with pytest.raises(
+        StudyError, match="900000000 runs of 90000 configurations, expected at most 2000000 runs in all"
+    ):
         design(made, assumed_host(made, 1))

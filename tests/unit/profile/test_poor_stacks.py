@@ -1,14 +1,15 @@
 """What is said of stacks without names or callers, and of code whose standard library is part of it."""
 
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
 
 from scalograph.errors import HostError
-from scalograph.profile.explain_recorder import Explainer, package_of
-from scalograph.profile.perf_runs import PerfRuns, _stop_by_term, refuse_failed
-from scalograph.profile.perf_trace import parse_stack
+from scalograph.profile.explain_recorder import Explainer, _Level, package_of
+from scalograph.profile.perf_runs import PerfRun, PerfRuns, _stop_by_term, refuse_failed
+from scalograph.profile.perf_trace import Frame, parse_stack
 from scalograph.profile.wait_kinds import ALL, CALLERLESS, NAMELESS, count_defects, cpu_cause, wait_cause
 from scalograph.study.program import Process, Service
 from scalograph.text.explained import defect_sentence
@@ -37,6 +38,7 @@ def stack(*frames):
         (["memcpy (/lib/libc.so.6)"], None),  # of a thread of the library's own
         (["insert (/bin/prog)", "main (/bin/prog)"], None),
         (KERNEL_WAIT, None),
+        (["[unknown] ([heap])", "main (/bin/prog)"], None),
     ],
 )
 def test_a_stack_lacks_names_or_callers(frames, lack):
@@ -66,14 +68,18 @@ def test_the_package_of_a_library_is_asked_of_dpkg(tmp_path, monkeypatch):
     assert [*map(package_of, modules)] == ["zlib1g", "", "zstd", "", ""]
 
 
-def test_stacks_of_what_a_build_starts_lack_nothing():
+def test_stacks_of_a_build_lack_nothing():
     """A compiler is not what its user builds: its processes are named by what they compile."""
     recording = Recording()
-    recording.stay(1, 0, 10, pid=5)
-    recording.stay(2, 0, 10, works="[unknown]", pid=6)
+    recording.stay(1, 0, 10, works="[unknown]")
     trace = recording.parse()
-    assert count_defects(trace.stacks())[NAMELESS, "prog"] == 1
-    assert +count_defects(trace.stacks({6: ()})) == Counter({(ALL, ""): 1})
+    runs = SimpleNamespace(record=lambda *_: PerfRun(record(), (trace,)))
+    explainer = Explainer.__new__(Explainer)
+    explainer._read_scores, explainer._units, explainer._knows_kernel = (lambda _: []), (lambda *_: 1.0), False
+    for targets, n in (({7: (Frame("part1", "[build]"),)}, 0), ({}, 1)):
+        trace.targets, explainer._defects = targets, Counter()
+        explainer._recorded_run(runs, _Level({"jobs": 2}), None)
+        assert explainer._defects[NAMELESS, "prog"] == n
 
 
 def test_rust_and_go_are_named_by_their_own_functions():

@@ -32,13 +32,19 @@ def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":
 
     Raises StudyError: there is none of that name; HostError: it cannot be used.
     """
+    check_name(name)
+    kind, _, machine = name.partition(":")
+    module = import_module(HOSTS.get(name) or ELSEWHERE[kind])
+    host: Host = module.connect(machine, wait_s) if kind in ELSEWHERE else module.connect()
+    return host
+
+
+def check_name(name: str) -> None:
+    """Raise StudyError if there is no host of this name."""
     kind, _, machine = name.partition(":")
     if name not in HOSTS and not (kind in ELSEWHERE and (machine or name in NAMELESS)):
         names = [*HOSTS, *NAMELESS, *(f"{prefix}:NAME" for prefix in ELSEWHERE)]
         raise unknown_name_error("--host", f'no host "{name}"', f"{kind}:NAME" if machine else name, names)
-    module = import_module(HOSTS.get(name) or ELSEWHERE[kind])
-    host: Host = module.connect(machine, wait_s) if kind in ELSEWHERE else module.connect()
-    return host
 
 
 def is_elsewhere(name: str) -> bool:

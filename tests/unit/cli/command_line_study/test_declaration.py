@@ -30,6 +30,7 @@ from scalograph.cli.command_line_study.option_texts import (
     read_variable,
     responses,
     split,
+    sweep_study,
 )
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.sweep_options import LoadOptions, SweepOptions
@@ -186,6 +187,16 @@ def test_words_of_the_command_line_are_read_as_hyperfine_does(tmp_path: Path, mo
 
 
 PAGE = "http://127.0.0.1:{port}/a{b}"
+
+
+def test_nodes_of_a_cluster_are_a_factor_along_which_speedup_is_taken(tmp_path: Path) -> None:
+    options = CommandOptions(command=["p"], nodes="1,2,4", tasks_per_node="8", launcher="srun,mpirun", max_idle="50%")
+    study = declared(sweep_study(SweepOptions(), options), tmp_path)
+    controls = {name: factor.control for name, factor in study.factors.items()}
+    assert controls == {
+        "nodes": "cluster:nodes", "tasks_per_node": "cluster:tasks-per-node", "launcher": "cluster:launcher"
+    }  # fmt: skip
+    assert study.baseline == {"nodes": 1} and study.protocol.max_idle == 0.5
 
 
 def made(**options: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def merge(
         for copy in record.copies
     ]
     processes = [
-        replace(process, command=own[process.command])
+        replace(process, command=own[process.command], busy_ns=_widen(process.busy_ns, record, records[driving]))
         for record, own in zip(records, commands, strict=True)
         for process in record.processes
     ]
@@ -56,6 +56,14 @@ def merge(
         machines=_list_machines(parts, commands, boots), boot_id=boots[driving],
         run=_join(records, driving, parts.index(failed) if failed else None),
     )  # fmt: skip
+
+
+def _widen(busy_ns: list[int] | None, record: Record, driving: Record) -> list[int] | None:
+    """Return the bins of a process in the width of the driver's timeline; None where they are wider, or unknown."""
+    if busy_ns is None or record.timeline is None or driving.timeline is None:
+        return None
+    n, rest = divmod(driving.timeline.bin_ns, record.timeline.bin_ns)
+    return [sum(busy_ns[i : i + n]) for i in range(0, len(busy_ns), n)] if n and not rest else None
 
 
 def _list_machines(

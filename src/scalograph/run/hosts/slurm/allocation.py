@@ -17,7 +17,7 @@ END_S = 15.0
 
 
 @dataclass
-class _Job:
+class _AllocatedJob:
     request: JobRequest
     process: "subprocess.Popen[bytes] | None" = None
     is_cancelled: bool = False
@@ -34,7 +34,7 @@ class AllocationEngine:
         """Raises HostError: there is no Slurm here."""
         self._slurm = SlurmEngine(environ.get("SLURM_JOB_PARTITION", ""))
         self._id, self._n_nodes = environ["SLURM_JOB_ID"], int(environ.get("SLURM_JOB_NUM_NODES", "1"))
-        self._jobs = dict[str, _Job]()
+        self._jobs = dict[str, _AllocatedJob]()
 
     def facts(self) -> HostFacts:
         """Return a node of its partition, and how many nodes it has. Raises HostError."""
@@ -48,7 +48,7 @@ class AllocationEngine:
             fix = "start it outside of the allocation"
             raise RefusedJobError("--host slurm", "a partition or constraint inside an allocation", "none", fix)
         job = f"{self._id}.{len(self._jobs) + 1}"
-        self._jobs[job] = _Job(request)
+        self._jobs[job] = _AllocatedJob(request)
         self._start_next()
         return job
 

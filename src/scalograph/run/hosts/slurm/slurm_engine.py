@@ -197,7 +197,8 @@ def _call(*argv: str) -> str:
     problem = _last_words(done.stderr) or f"exit code {done.returncode}"
     if _AWAY.search(done.stderr):
         raise _away(argv[0], problem)
-    raise HostError(argv[0], problem, "an answer of Slurm", "see sinfo and squeue")
+    fix = INSTALL if "configuration" in problem else "see sinfo and squeue"
+    raise HostError(argv[0], problem, "an answer of Slurm", fix)
 
 
 def _away(program: str, problem: str) -> EngineAwayError:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
-from scalograph.protocol.record import Values
+from scalograph.protocol.record import Timeline, Values
 from scalograph.protocol.record_processes import HistogramEvent, ProcessEvent
 from scalograph.run.hosts.local.probe_process import ProbeProcess
 from scalograph.run.hosts.machines.merged_record import merge
@@ -73,3 +74,15 @@ def test_the_worst_machine_decides() -> None:
     verdict, text = judged(of_machine("server", **disturbed), driver)
     assert verdict == judge(record(**disturbed)).verdict == "disturbed"
     assert text.startswith("machine of server: ")
+
+
+@pytest.mark.parametrize(("width", "found"), [(1, [3, 7, 5]), (2, [1, 2, 3, 4, 5]), (4, None), (None, None)])
+def test_bins_of_another_machine_have_the_width_of_the_drivers(width: int | None, found: list[int] | None) -> None:
+    server, driver = of_machine("server"), of_machine("driver", has_driver=True)
+    assert server.record and driver.record
+    busy = [replace(process, busy_ns=[1, 2, 3, 4, 5]) for process in server.record.processes]
+    wide = Timeline(bin_ns=width, cpus=[], busy_ns=[]) if width else None
+    server.record = replace(server.record, processes=busy, timeline=wide)
+    driver.record = replace(driver.record, timeline=Timeline(bin_ns=2, cpus=[], busy_ns=[]))
+    merged = merge([server, driver], [[0], [1]], [None, None], None)
+    assert merged.processes[0].busy_ns == found

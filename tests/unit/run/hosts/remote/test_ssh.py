@@ -13,7 +13,7 @@ import pytest
 
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.host_names import is_elsewhere, open_host
+from scalograph.run.hosts.host_names import check_name, is_elsewhere, open_host
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import ssh, ssh_machine
 from scalograph.run.hosts.remote.ssh import SshHost, connect
@@ -170,6 +170,7 @@ def test_what_would_have_to_be_restored_there_is_refused_and_names_are_asked_for
     with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), open_host("ssh:-v"):
         pass
     assert is_elsewhere("ssh:a") and not is_elsewhere("local")
+    refuses(StudyError, 'no host "ssh"', check_name, "ssh")
 
 
 def test_a_command_line_finds_its_program_and_versions_there_and_runs_in_a_folder_that_is_named(

@@ -4,12 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.design.resolve import assumed_host
 from scalograph.errors import HostError
 from scalograph.run.hosts.slurm import slurm_engine
 from scalograph.run.hosts.slurm.engine import EngineAwayError, JobEnd, JobRequest, JobState, RefusedJobError
 from scalograph.run.hosts.slurm.slurm_engine import SlurmEngine, parse_limit
+from scalograph.run.plan import plan
+from scalograph.study.declare import declare
 from tests.kit.processes import write_program
 from tests.kit.refusals import refuses
+from tests.kit.studies import a_study, write_study
 from tests.unit.run.hosts.slurm.fake_slurm import calls, stand_in
 
 
@@ -105,3 +109,16 @@ def test_without_slurm_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 ])  # fmt: skip
 def test_time_limits(text: str, seconds: float | None) -> None:
     assert parse_limit(text) == seconds
+
+
+def test_commands_without_a_cluster_lead_to_one_to_try(state: Path) -> None:
+    answer(state, "sinfo", "!sinfo: fatal: Could not establish a configuration source\n")
+    refuses(HostError, "Could not establish a configuration source(.|\n)*cluster.md", SlurmEngine().facts)
+
+
+def test_a_plan_for_an_assumed_cluster_needs_no_slurm(tmp_path: Path) -> None:
+    factors = {"nodes": {"levels": [1, 64], "control": "cluster:nodes"}}
+    factors["p"] = {"levels": ["a", "b"], "control": "cluster:partition"}
+    declared = declare(write_study(tmp_path, a_study(factors)))
+    planned = plan(declared, assumed_host(declared.study, 2), starts=False)
+    assert len(planned.design.configurations) == 4 and planned.facts.reached == "slurm"
