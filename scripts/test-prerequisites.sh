@@ -19,9 +19,11 @@ look() { # sets `wanted`
     has_server haproxy || wanted+=(haproxy)
     has_server nginx || wanted+=(nginx)
     has mvn || wanted+=(maven)
-    # Another machine, and a harness that is no Python package.
+    # Another machine, and harnesses that are no Python packages.
     has_server sshd || wanted+=(openssh-server)
+    has_server ip || wanted+=(iproute2)
     has hyperfine || wanted+=(hyperfine)
+    [ -e /usr/share/java/junit-jupiter-api.jar ] || wanted+=(junit5)
     # A cluster, and programs that run over its nodes.
     has_server slurmd || wanted+=(slurm-wlm)
     has_server munged || wanted+=(munge)

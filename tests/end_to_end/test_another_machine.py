@@ -71,6 +71,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             CLIENT.format(port=port, folder=folder, key=name, user=getpass.getuser())
         )
     write_program(folder / "ssh", f'exec {shutil.which("ssh")} -F {folder}/user.client "$@"')
+    if os.geteuid() == 0:  # as its service does; the folder is gone at each boot
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen([SSHD, "-D", "-e", "-f", folder / "config"], stderr=log) as serving,

@@ -141,8 +141,6 @@ Host db app client
   IdentitiesOnly yes
   StrictHostKeyChecking no
   UserKnownHostsFile /dev/null
-  ServerAliveInterval 1
-  ServerAliveCountMax 2
 """
 NAMES = ("db", "app", "client")
 
@@ -161,7 +159,8 @@ class Namespaces:
         for i, name in enumerate(NAMES):
             config += f"Host {name}\n  HostName {self.network}.{i + 2}\n"
         (self.folder / "client").write_text(config)
-        write_program(self.folder / "ssh", f'exec {shutil.which("ssh")} -F {self.folder}/client "$@"')
+        soon = "-o ServerAliveInterval=1 -o ServerAliveCountMax=2"  # of an option that is given twice, the first counts
+        write_program(self.folder / "ssh", f'exec {shutil.which("ssh")} -F {self.folder}/client {soon} "$@"')
         try:
             self.ip("link", "add", f"sg{self.token}", "type", "bridge")
             self.ip("addr", "add", f"{self.network}.1/24", "dev", f"sg{self.token}")
@@ -203,7 +202,8 @@ class Namespaces:
         for serving in self.servers:
             serving.kill()
             serving.wait()
-        for name in NAMES:
+        for i, name in enumerate(NAMES):  # a namespace lives as long as a process in it, and holds its end of the link
+            subprocess.run(["ip", "link", "del", f"sg{self.token}{i}"], check=False, capture_output=True)
             subprocess.run(["ip", "netns", "del", self.space(name)], check=False, capture_output=True)
         subprocess.run(["ip", "link", "del", f"sg{self.token}"], check=False, capture_output=True)
 

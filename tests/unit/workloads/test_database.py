@@ -45,7 +45,7 @@ def test_what_is_read_of_a_station_is_known_whichever_it_is(statements: list[str
     ("serve", "fsync=maybe", 64, "fsync: found maybe, expected on or off"),
     ("serve", "max_prepared=-1", 64, "max_prepared: found -1, expected an integer from 0 to 10000"),
     ("prepare", "rows=tpcc", 64, "rows: found tpcc, expected one of page, pgbench"),
-    ("serve", "disk=1", 64, "arguments: found disk, expected one of port, state, database"),
+    ("serve", "disk=1", 64, "arguments: found disk, expected one of port, address, state, database"),
     ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb"),
 ])  # fmt: skip
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, program: str, argument: str, code: int, said: str) -> None:
@@ -86,6 +86,7 @@ def test_what_a_database_would_not_read_is_refused(given: dict[str, int | str], 
 
 def test_what_of_postgresql_is_asked_reaches_its_server() -> None:
     given = {"port": "5433", "memory_mib": "64", "connections": "7", "fsync": "off", "max_prepared": "9"}
+    given["address"] = "127.0.0.1"
     shown = f"""\
 import pathlib, sys
 sys.path.insert(0, {str(HERE)!r})
