@@ -49,7 +49,8 @@ class ClusterControl(Control):
         # The nodes of another partition may be more, or have fewer CPUs: Slurm then refuses the job.
         most = _LIMITS[self._name](facts)
         if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level <= most:
-            raise LevelError(f"{self._name} {str(level)[:60]}", f"1 to {most}, as the partition has", "use fewer")
+            fix = "use fewer; sinfo shows nodes that are down or drained" if self._name == "nodes" else "use fewer"
+            raise LevelError(f"{self._name} {str(level)[:60]}", f"1 to {most}, as the partition has", fix)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         request = {**launch.request, self._name: level}

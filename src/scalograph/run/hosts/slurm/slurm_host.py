@@ -272,7 +272,9 @@ class SlurmHost(LocalHost):
         full = "; its file system is full" if is_full(active.folder.path) else ""
         text = f"job {active.id} ended before its runs: {active.folder.lost_reason() or end.text}{full}"
         if end.by_others:
-            raise HostError("--host slurm", text, "a job that nobody cancels", "add --resume to submit its runs again")
+            results = active.folder.path.parents[1]
+            again = f"submit its runs again: scalograph run {results}/study.toml --host slurm --resume -o {results}"
+            raise HostError("--host slurm", text, "a job that nobody cancels", again)
         self._n_lost[run] = self._n_lost.get(run, 0) + 1
         self._queue.tell(text)
         return lost_record(text) if self._n_lost[run] % MAX_LOST == 0 else None
