@@ -53,7 +53,7 @@ def command(
     scalograph doctor --all              every check, with reasons and fixes
     scalograph doctor --noise --quick    how much do runs of the same work differ, and which effects can be detected?
     scalograph doctor --sanity           do pinning, the gate, accounting, containment work here? exit 3 if one does not
-    scalograph doctor --cpus             fast and slow cores, shared cores, slow neighbors, as measured
+    scalograph doctor --cpus             which CPUs are slower, and which share a core, as measured
     scalograph doctor --json | jq '.checks[] | select(.status == "refused")'
     """
     from scalograph.cli.overrides import seconds_of

@@ -62,19 +62,9 @@ _GROUPS: Mapping[str, frozenset[str]] = {
     ),
     "Statistics": frozenset({"precision", "margin", "target", "cost", "ceiling", "even", "same"}),
     "Environment": frozenset(
-        {
-            "env",
-            "env_all",
-            "wait_quiet",
-            "when_busy",
-            "wait_lock",
-            "machine_wide",
-            "dangerous",
-            "host",
-            "max_idle",
-            "nodes",
-        }
-        | {"accept_difference", "quota", "memory", "placement", "tasks_per_node", "cpus_per_task", "launcher"}
+        {"env", "env_all", "wait_quiet", "when_busy", "wait_lock", "machine_wide", "dangerous", "host"}
+        | {"accept_difference", "quota", "memory", "placement"}
+        | {"nodes", "tasks_per_node", "cpus_per_task", "launcher", "max_idle"}
     ),
     "Output": frozenset(
         {

@@ -188,7 +188,7 @@ def class_sentences(classes: CpuClasses, facts: HostFacts) -> Iterator[str]:
 
 
 def group_by(cpus: Sequence[MeasuredCpu], name: str) -> list[list[MeasuredCpu]]:
-    """Return CPUs of one class or of one core, the fastest first; those without are left out."""
+    """Return CPUs of one class or of one core, the fastest first; without those that have none."""
     groups = defaultdict[int, list[MeasuredCpu]](list)
     for each in sorted(cpus, key=lambda cpu: -(cpu.speed.value or 0.0)):
         if getattr(each, name) is not None:

@@ -88,7 +88,7 @@ class Option(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Texts of the words after `--`, which may be left out: the name of their value, and its help."""
+    """Texts of the words after `--`, which are optional: the name of their value, and its help."""
 
     metavar: str
     help: str

@@ -38,19 +38,8 @@ from scalograph.text.units import parse_duration, parse_percent
 OWN, OTHERS = "load", "http-drivers"
 # What our own driver alone can do.
 _OWN_OPTIONS = (
-    "cycle",
-    "down",
-    "status",
-    "contains",
-    "pool",
-    "post",
-    "body",
-    "header",
-    "mix",
-    "arrivals",
-    "insecure",
-    "ca",
-)
+    "cycle", "down", "status", "contains", "pool", "post", "body", "header", "mix", "arrivals", "insecure", "ca",
+)  # fmt: skip
 _FIX = "leave it out, or use --driver load"
 # What --mix takes the place of, and the longest body that a study holds.
 _OF_ONE_REQUEST = ("post", "body", "header", "contains")

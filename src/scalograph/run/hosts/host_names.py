@@ -1,7 +1,7 @@
 """Register hosts by name. A module here has `connect() -> Host`, and is imported when it is asked for.
 
 A host of many machines has `connect(machine, wait_s)`, and its name is followed by a machine: `ssh:NAME`. Of a cluster
-that is a partition, and it may be left out.
+that is a partition, and it is optional.
 """
 
 from collections.abc import Iterator
