@@ -12,7 +12,7 @@ from scalograph.text.answer_form import change_cell
 from scalograph.text.quantities import count_noun, two_digits
 
 FORMS = {
-    "one": "{who} takes {gain:change} time than {after}{gain:change_ci}.",
+    "one": "{who!s} takes {gain:change} time than {after}{gain:change_ci}.",
     "one of": "One of {who:or} takes {gain:change} time than {after}{gain:change_ci}.",
     "all": "Its share of the change from {good} to {bad} is {share}; it may be all of it.",
     "share": "That is {share} of the change from {good} to {bad}[[; {who:or} accounts for {second}]]"
