@@ -141,10 +141,10 @@ class BeliefCheck:
             again.observe(level, None if reached is None or limit is None else reached / limit)
         crossing = again.crossing
         if crossing is None or crossing.never >= SURE:
-            return f"it needs no less than {high:.3g}"
+            return f"it needs no less than {high:.3g} CPUs"
         if crossing.always >= SURE:
-            return f"it needs at most {levels[0]:.3g}"
-        return f"it needs {1 / crossing.level:.3g} [{1 / crossing.high:.3g}\N{EN DASH}{1 / crossing.low:.3g}]"
+            return f"it needs at most {levels[0]:.3g} CPUs"
+        return f"it needs {1 / crossing.level:.3g} [{1 / crossing.high:.3g}\N{EN DASH}{1 / crossing.low:.3g}] CPUs"
 
     def _try(self, more: Mapping[str, str]) -> str:
         """Run pairs without and with the variable, each second one the other way round; return what it changes."""

@@ -72,6 +72,8 @@ class RecordingSite:
             copy = folder / file.name
             self._fetch(file, copy)
             yield copy
+            if not copy.exists():
+                return
             with copy.open("rb") as stream:
                 subprocess.run(
                     self.tool(["sh", "-c", 'exec cat >"$1"', "sh", str(file)]), stdin=stream, timeout=TIMEOUT_S,

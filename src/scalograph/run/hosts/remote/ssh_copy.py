@@ -82,9 +82,10 @@ def needed_paths(program: Program, reads: str | None, levels: Mapping[str, Seque
 
 def move_program(program: Program, there: Mapping[Path, str]) -> Program:
     """Return the program with its paths there (`there`); what was not copied keeps its own."""
+    roots = sorted(there.items(), key=lambda item: -len(item[0].parts))  # a file in a folder that is copied in part
 
     def move(text: str) -> str:
-        for path, target in there.items():
+        for path, target in roots:
             if text == str(path) or text.startswith(f"{path}/"):
                 return target + text.removeprefix(str(path))
         return text
