@@ -98,7 +98,10 @@ def check_claim(claim: Claim) -> None:
     """See that a claim answers or says why not, in few sentences, above a matrix whose rows are whole."""
     assert claim.answered != claim.sentences[0].startswith(("Inconclusive", "No answer"))
     assert 1 <= len(claim.sentences) <= 3
-    assert all(text.endswith(".") and text[0].upper() == text[0] for text in claim.sentences)
+    names = tuple(str(value) for case in claim.cases for value in case.values.values())  # stay as they were typed
+    assert all(
+        text.endswith(".") and (text[0].upper() == text[0] or text.startswith(names)) for text in claim.sentences
+    )
     if claim.matrix:
         assert len(" ".join(claim.sentences).split()) <= 75
         assert all(len(row.cells) == len(claim.matrix.columns) for row in claim.matrix.rows)

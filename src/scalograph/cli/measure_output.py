@@ -165,7 +165,7 @@ def print_results(
     by_file = options.output is not None or len(given) > _LONGEST
     # Only searches may change the machine.
     words = options.consent().words() if isinstance(options, SearchOptions) else []
-    words += option_words(None, None, None, None, options.host)
+    words += option_words(None, None, None, None, options.host) + host_words(placed_on(options))
     again = shlex.join(["scalograph", "run", str(results.study), *words]) if by_file else given
     places = study_places(results.folder, findings, again)
     explained = {PART: findings.parts[PART].data} if PART in findings.parts else {}

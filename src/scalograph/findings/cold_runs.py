@@ -91,7 +91,8 @@ def drift_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
         factor, confidence = drift.interval_factor, table.view.confidence
         half = factor * _typical_half_width(samples, table.view.primary, confidence)
         if half > WIDE:
-            yield Caveat("drift", {"p": drift.p, "factor": factor, "half": 100 * (exp(half) - 1)})
+            values = {"p": drift.p, "factor": factor, "half": 100 * (exp(half) - 1)}
+            yield Caveat("drift", values, whole=table.view.basis != "pairs")  # in pairs, drift cancels
 
 
 def find_drift(table: Table, samples: Sequence[Sample]) -> Drift | None:

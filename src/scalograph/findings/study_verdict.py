@@ -89,7 +89,18 @@ def _correction_caveats(table: Table) -> Iterable[Caveat]:
     if table.correction and (table.correction.share or table.correction.check == "withdrawn"):
         _, check, n, share = table.correction
         open_code = "corrected" if len(table.configurations) > 1 else "corrected alone"
-        yield Caveat(_CHECKS.get(check, open_code), {"share": share, "n": n}, whole=check != "checked")
+        if check not in _CHECKS and (few := _few_corrected(table)):
+            yield few
+        else:
+            yield Caveat(_CHECKS.get(check, open_code), {"share": share, "n": n}, whole=check != "checked")
+
+
+def _few_corrected(table: Table) -> Caveat | None:
+    """Return how many runs are corrected if the medians of all configurations rest on clean ones."""
+    counts = Counter((row.key, row.verdict) for row in table.successful_rows() if row.verdict in ("clean", "corrected"))
+    n, of = sum(count for (_, verdict), count in counts.items() if verdict == "corrected"), counts.total()
+    is_minor = all(2 * count < counts[key, "clean"] for (key, verdict), count in counts.items() if verdict != "clean")
+    return Caveat("corrected few", {"n": n, "of": of}, whole=False) if is_minor and n <= ROUTINE * of else None
 
 
 def _design_caveats(table: Table, residue: Sequence[str]) -> Iterable[Caveat]:
@@ -154,7 +165,7 @@ def judge_study(
     more = [caveat for caveat in flags.grave if caveat not in against]
     lead, early = against[:1] or flags.grave or flags.reasons[:1], [*_early_end(table)]
     others = [*lead, *early, *(more + against[1:] if against else [])]
-    facts = [caveat for caveat in caveats if caveat.code == "corrected checked"]
+    facts = [caveat for caveat in caveats if caveat.code in ("corrected checked", "corrected few")]
     facts += more_time(table, samples, (flags.percent or 0) / 100)
     used = [_usage(ok, lost, len(included))] if lost or not against else []
     if len(unchecked) > ROUTINE * len(ok) and not any("checked for interference" in caveat.text for caveat in others):

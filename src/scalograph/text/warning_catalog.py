@@ -43,6 +43,7 @@ survivors | @have processes left behind | their later CPU time is not counted | 
 
 corrected | Corrected for other processes ({share:percent} of the time) | no clean runs confirm the correction | @wait
 corrected checked | Corrected for other processes ({share:percent} of the time), confirmed by {n} clean runs
+corrected few | {n} of {of} runs corrected for other processes
 corrected alone | Corrected for other processes ({share:percent} of the time) | the time may still be too long | @wait
 withdrawn | The correction for other processes does not fit this program | disturbed runs are excluded | @wait
 

@@ -69,6 +69,19 @@ def test_clean_runs_confirm_it_and_count_by_their_undisturbed_time_too(tmp_path:
     assert any("confirmed by 9 clean runs" in point for point in trust.points)
 
 
+def test_few_corrected_runs_beside_many_clean_ones_raise_no_doubt(tmp_path: Path) -> None:
+    read = study(tmp_path, *[0.0] * 9, 0.5)
+    trust = findings(read).trust
+    assert trust.level == "reliable" and "corrected few" in trust.codes and "corrected" not in trust.codes
+    assert any("3 of 30 runs corrected" in point for point in trust.points)
+
+
+@pytest.mark.parametrize("taken", [[0.0] * 8 + [0.5], [0.0, 0.0, 0.5]])
+def test_more_than_a_tenth_corrected_needs_a_confirmation(tmp_path: Path, taken: list[float]) -> None:
+    trust = findings(study(tmp_path, *taken)).trust
+    assert trust.level == "caution" and "corrected" in trust.codes and "corrected few" not in trust.codes
+
+
 def test_a_correction_that_does_not_fit_is_withdrawn(tmp_path: Path) -> None:
     read = study(tmp_path, 0.5, 0.0, 0.9, 0.01, 0.4, 0.0, level=1.2)
     assert read.correction and read.correction.check == "withdrawn"

@@ -248,7 +248,7 @@ def _title(study: CommandStudy) -> str:
     """Return the question in short form."""
     text = study.command[2] if study.command[:2] == ("sh", "-c") else " ".join(study.command)
     if len(text) > MAX_COMMAND or not text.isprintable():
-        text = text.split()[0].rpartition("/")[2][:MAX_COMMAND]
+        text = _shorten_command(text)
     if study.asked.title:
         return study.asked.title.format(f"`{text}`")
     shown, names = f"`{text}`", [name for name, levels in study.asked.levels.items() if re.search("[,:]|all", levels)]
@@ -260,6 +260,20 @@ def _title(study: CommandStudy) -> str:
             return title
     along = " and ".join("CPUs" if name == "cpus" else name for name in names)
     return f"How does {shown} depend on {along}?"[:MAX_TITLE] if names else f"How long does {shown} take?"
+
+
+def _shorten_command(text: str) -> str:
+    """Return the first words of a command without folders, as many as fit.
+
+    >>> _shorten_command("env PYTHONPATH=a-folder/of-mine python3 -I /home/me/parse.py {version} --size 1000")
+    'python3 -I parse.py'
+    """
+    words = [word for word in text.split() if word.isprintable()]
+    while words[:1] == ["env"] or (len(words) > 1 and re.match(r"\w+=", words[0])):
+        words = words[1:]
+    names = [word.rpartition("/")[2] for word in words]
+    shown = [" ".join(names[:n]) for n in range(1, len(names) + 1)]
+    return max((each for each in shown if len(each) <= MAX_COMMAND), key=len, default=(names or ["?"])[0][:MAX_COMMAND])
 
 
 def _map_problem(problem: Problem) -> Problem:

@@ -12,11 +12,11 @@ from scalograph.text.answer_form import change_cell
 from scalograph.text.quantities import count_noun, two_digits
 
 FORMS = {
-    "one": "{who} takes {gain:change} time than {after}{gain:change_ci}.",
+    "one": "{who!s} takes {gain:change} time than {after}{gain:change_ci}.",
     "one of": "One of {who:or} takes {gain:change} time than {after}{gain:change_ci}.",
     "all": "Its share of the change from {good} to {bad} is {share}; it may be all of it.",
     "share": "That is {share} of the change from {good} to {bad}[[; {who:or} accounts for {second}]]"
-    "[[; {rest} lies between {after} and {last}, commit unknown]].",
+    "[[; {rest} lies between {after} and {last}, place unknown]].",
     "failed": "Excluded: {n}, which could not be built or run.",
     "no slowdown": "No slowdown: {bad} takes {gain:change} time than {good}{gain:change_ci}.",
     "faster": "No slowdown: {bad} is faster than {good}. Exchange --good and --bad to find its commit.",
@@ -34,6 +34,10 @@ def commit_claim(table: Table, result: Commits | None) -> Claim:
     return state(FORMS, [*_cases(result)], _matrix(table, result), figure)
 
 
+def _noun(result: Commits) -> str:
+    return "commit" if is_commit(result.good) else "version"
+
+
 def _short(version: str) -> str:
     return commit_name(version).partition(" (")[0]
 
@@ -49,7 +53,7 @@ def _cases(result: Commits) -> Iterator[AnswerCase]:
         yield _step_case(result.steps[0])
         yield _share_case(result, ends)
     if result.failed:
-        yield case("failed", n=count_noun(len(result.failed), "commit"))
+        yield case("failed", n=count_noun(len(result.failed), _noun(result)))
 
 
 def _no_slowdown(result: Commits, ends: dict[str, str]) -> AnswerCase:
@@ -98,7 +102,7 @@ def _matrix(table: Table, result: Commits) -> Matrix | None:
     ]
     rows += [_row(f"{_short(gap.after)} to {_short(gap.last)}", gap.share, "inconclusive") for gap in result.open]
     return Matrix(
-        title=table.view.primary_title, unit="", better=table.view.response.better, rows_are="commit",
+        title=table.view.primary_title, unit="", better=table.view.response.better, rows_are=_noun(result),
         columns=["change of time", "share of the slowdown"], rows=rows,
         note=f"{result.n_built} of {result.n_versions} versions measured, each beside both ends; {result.n} runs",
     ) if rows else None  # fmt: skip

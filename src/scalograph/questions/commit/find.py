@@ -41,7 +41,7 @@ class CommitOptions:
             lists={VERSION: [name.strip() for name in self.jdk.split(",")]} if self.jdk else {},
             controls={VERSION: "jvm"} if self.jdk else {},
             # A program moves by some percent with the size of its environment, as it does with a commit.
-            vary=("env",), title="Which commit made {} slower?",
+            vary=("env",), title=f"Which {'commit' if revisions else 'version'} made {{}} slower?",
         )  # fmt: skip
 
 

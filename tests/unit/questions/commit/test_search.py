@@ -96,3 +96,19 @@ def test_a_study_of_too_few_runs_has_no_answer(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_a_commit_is_named_by_its_hash_and_subject(version: str, name: str) -> None:
     assert commit_name(version) == name
+
+
+def test_a_drift_that_cancels_in_pairs_raises_no_doubt_and_a_hash_stays_as_it_is(tmp_path: Path) -> None:
+    versions = ["0000-first-aaaaaaaaaa", "0001-second-bbbbbbbbbb", "0002-third-cccccccccc"]
+    text = a_study(
+        {"version": versions}, question="commit", responses={"wall": {"from": "window.wall", "unit": "s"}},
+        protocol={"budget_runs": 200},
+    )  # fmt: skip
+    machine = simulated.Machine(lambda levels: (1.2 if levels["version"] != versions[0] else 1) * drift())
+
+    def drift() -> float:
+        return 1 + 0.1 * (len(machine.made) // 9 % 4)
+
+    _, found = simulated.run(tmp_path, machine, text, 2)
+    assert claim_of(found).sentences[0].startswith("bbbbbbb (second) takes 2")
+    assert found.trust.level == "reliable" and "drift" not in found.trust.codes[:1]
