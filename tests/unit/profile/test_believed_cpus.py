@@ -171,7 +171,7 @@ def test_a_service_is_asked_and_what_it_needs_with_the_variable_is_searched(
     text = BeliefCheck(planned, host, runner, str, search).note()
     row = RUNTIMES[name]
     assert text.startswith(
-        f"{name} sees 4 CPUs under a quota of 0.8; with {row.variable}={row.value.format(1)}, it needs"
+        f"{name} sees 4 CPUs under a quota of 0.804; with {row.variable}={row.value.format(1)}, it needs"
     )
     need, low, high = map(float, re.findall(r"[0-9.]+", text.rpartition("needs")[2]))
     assert low <= 0.4 <= high and low <= need <= high <= 1.2 * low
