@@ -3,9 +3,10 @@
 Surfaces: the universal scalability law, the same with a cliff, with an interaction of all factors, and two optima;
 over 64 threads, 32 threads x 7 batch sizes, 64 threads x 3 batch sizes x 2 options. Runs differ by the noise, and 3% of
 them are slowed by half. Beside it, with as many runs: configurations drawn at random, and optuna's sampler (TPE) where
-it is installed; and the whole grid, ten runs each.
+it can be imported; and the whole grid, ten runs each.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -118,4 +119,6 @@ def cases() -> Iterator[Case]:
 
 
 if __name__ == "__main__":
+    if find_spec("optuna") is None:
+        print("without optuna; with it: pip install --target DIR optuna; PYTHONPATH=src:DIR", file=sys.stderr)
     main("find_best_truth", list(cases()), n_long=48, n_quick=12)

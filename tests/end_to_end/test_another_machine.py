@@ -16,6 +16,8 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.findings import table
 from scalograph.findings.overview import list_undeclared_differences
+from scalograph.profile.perf_runs import refuse_unable
+from scalograph.profile.recording_site import RecordingSite
 from scalograph.protocol import journal
 from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
 from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
@@ -140,6 +142,65 @@ def test_a_command_line_and_its_saved_study_run_there(tmp_path: Path, monkeypatc
     for options in (["--show-output"], ["--cwd", "relative"]):
         complete("measure", *line, *options, "-o", "none", "--", "true", cwd=tmp_path, codes=(2,))
     assert not (tmp_path / "none").exists()
+
+
+SPINS = """\
+#include <pthread.h>
+#include <stdlib.h>
+static volatile unsigned long sums[64];
+static void *spin_alone(void *at) {
+    for (unsigned long i = 0; i < 40000000; i++) *(volatile unsigned long *)at += i;
+    return 0;
+}
+int main(int argc, char **argv) {
+    pthread_t threads[64];
+    int n = atoi(argv[1]);
+    for (int i = 0; i < n; i++) pthread_create(&threads[i], 0, spin_alone, (void *)&sums[i]);
+    for (int i = 0; i < n; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"""
+
+
+@machine
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
+def test_runs_there_are_recorded_there_and_their_recordings_read(server: Path, tmp_path: Path) -> None:
+    try:
+        refuse_unable(RecordingSite(tmp_path))
+    except HostError as error:
+        pytest.skip(str(error))
+    (tmp_path / "prog.c").write_text(SPINS)
+    subprocess.run(["cc", "-g", "-O1", "-pthread", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
+    there = ("--host", "ssh:far", "--wait-lock", "5m")
+    options = ("--threads", "1,2", "--runs", 1, "-o", "results")
+    complete("measure", *options, *there, "--", "./prog", "{threads}", cwd=tmp_path)
+    complete("explain", "results", "--recordings", 1, *there, cwd=tmp_path)
+    written = json.loads((tmp_path / "results" / "explanation.json").read_text())
+    assert (written["levels"], written["n_runs"]) == ([1, 2], [1, 1]) and written["capacity_s"][0] > 0
+    complete("profile", "results", "--where", "threads=1", *there, cwd=tmp_path)
+    (row,) = json.loads((tmp_path / "results" / "profile.json").read_text())["profiled"]
+    assert row["seen"]["methods"][0]["name"] == "spin_alone"
+    assert not [*Path("/tmp").glob("scalograph-*/perf")]
+    refused = complete("explain", "results", "--try", "malloc", *there, cwd=tmp_path, codes=(2,))
+    assert "an allocator is looked for on this machine only" in refused.stderr
+
+
+def test_files_that_options_name_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mix lies in a folder that nothing else of the study names."""
+    place = stand_in(tmp_path, monkeypatch)
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "mix.toml").write_text('[[operation]]\nname = "read"\nweight = 1\npath = "/"\n')
+    (tmp_path / "app.py").write_text(servers.SERVER)
+    serve = f"{sys.executable} {{here}}/app.py {{port}} 0 plain {{state}}"
+    line = ("load", "--serve", serve, "--get", "http://127.0.0.1:{port}/", "--host", "ssh:there", "--runs", 1)
+    short = ("--steady", "200ms", "--ramp", "0s", "--warmup", 1, "--clients", 1, "-o", "out")
+    done = complete(*line, *short, "--mix", "files/mix.toml", cwd=tmp_path)
+    assert "mix.toml" in done.stderr
+    (event,) = (event for event in journal.read(tmp_path / "out" / "journal.jsonl") if event["event"] == "run")
+    assert event["record"].run.status == "ok" and not [*place.glob("scalograph-*")]
+    refused = complete(*line[:2], "python3 app.py {port}", *line[3:], "-o", "none", cwd=tmp_path, codes=(3,))
+    assert "--serve: files of this folder are not on that machine: app.py" in refused.stderr
 
 
 def ended(folder: Path, host: str, number: signal.Signals) -> Path:

@@ -14,6 +14,7 @@ from scalograph.errors import HostError
 from scalograph.profile import explain_recorder
 from scalograph.profile.perf_runs import refuse_unable
 from scalograph.profile.recording import why_unrecordable
+from scalograph.profile.recording_site import RecordingSite
 from scalograph.system.platform_facts import find_jvms
 from tests.kit.command import LONG_S, in_process, machine, scalograph
 from tests.kit.findings import ONE_FACTOR, write_journal
@@ -108,7 +109,7 @@ def native(folder: Path, copies: int = 1) -> Path:
 def test_programs_without_java_are_sampled_by_perf(copies: int, tmp_path: Path) -> None:
     """Nine tenths of their work are in `inner`, which `outer` calls; two copies are recorded with the machine."""
     try:
-        refuse_unable(tmp_path, is_wide=copies > 1)
+        refuse_unable(RecordingSite(tmp_path), is_wide=copies > 1)
     except HostError as error:
         pytest.skip(str(error))
     results = native(tmp_path, copies)
@@ -163,13 +164,13 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path, m
     monkeypatch.setattr(
         explaining,
         "keep_explanation",
-        lambda folder, options, lock: explain(folder, replace(options, recordings=1), lock),
+        lambda folder, options, *more: explain(folder, replace(options, recordings=1), *more),
     )
     monkeypatch.setattr(explain_recorder, "PAIRS", 2)
     # Nothing of it is inlined, and perf looks for long.
-    monkeypatch.setattr("scalograph.profile.perf_runs.read_inlined", lambda file, trace: None)
+    monkeypatch.setattr("scalograph.profile.perf_runs.read_inlined", lambda *_: None)
     try:
-        refuse_unable(tmp_path)
+        refuse_unable(RecordingSite(tmp_path))
     except HostError as error:
         pytest.skip(str(error))
     (tmp_path / "prog.c").write_text(SLEEPER)
@@ -198,7 +199,7 @@ def test_a_lock_that_is_held_asleep_is_named_with_its_function(tmp_path: Path, m
 def test_a_quota_of_the_study_is_lifted_in_pairs(tmp_path: Path) -> None:
     """The planted program without a cause, under a quota: only that it answers and sums, whatever else runs here."""
     try:
-        refuse_unable(tmp_path)
+        refuse_unable(RecordingSite(tmp_path))
     except HostError as error:
         pytest.skip(str(error))
     if refused := find_quota_refusal():

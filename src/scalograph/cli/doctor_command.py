@@ -83,11 +83,15 @@ def _examine(all_checks: bool, json: bool) -> int:
     from scalograph.machine.examine import time_slices
     from scalograph.run.hosts.host_names import open_host
     from scalograph.run.hosts.local.probe import read_capabilities
+    from scalograph.system.runtimes import ask_installed
 
     with open_host() as host:
         probe, slices, facts = host.probe, time_slices(os.sched_getaffinity(0)), host.facts()
         capabilities = read_capabilities(probe.argv)
-        report = examine(facts, capabilities, slices=slices, has_probe=probe.warning is None)
+        believed = {} if facts.cpu_quota is None else ask_installed()
+        report = examine(
+            facts, capabilities, slices=slices, has_probe=probe.warning is None, believed=believed
+        )  # fmt: skip
     summary = summarize(report, facts)
     file, defaults = defaults_file(), read_defaults()
     if json:

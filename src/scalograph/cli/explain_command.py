@@ -5,10 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scalograph.cli.explaining import ExplainOptions, keep_explanation, refuse_recording, show_explanation
+from scalograph.cli.explaining import ExplainOptions, keep_explanation, show_explanation
 from scalograph.cli.options import CommandOptions, group_options
+from scalograph.cli.profile_command import refuse_recording
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
+from scalograph.run.hosts.host_names import LOCAL
 
 if TYPE_CHECKING:
     from scalograph.run.session import Session
@@ -34,7 +36,7 @@ def _explain(explain: ExplainOptions, sweep: SweepOptions, options: CommandOptio
     if _is_swept(sweep) or len(words) != 1 or not Path(words[0]).exists() or Path(words[0]).is_file():
         return _measure_first(explain, sweep, options)
     folder = results.locate_results(Path(words[0]))
-    return show_explanation(keep_explanation(folder, explain, options.wait_lock), folder, options.json)
+    return show_explanation(keep_explanation(folder, explain, options.wait_lock, options.host), folder, options.json)
 
 
 command = group_options(_explain, ExplainOptions, SweepOptions, CommandOptions)
@@ -50,7 +52,7 @@ def _measure_first(explain: ExplainOptions, sweep: SweepOptions, options: Comman
     from scalograph.cli.measure_output import run_command_study
     from scalograph.profile.what_if import changes
 
-    changes(explain.try_, explain.what_if or [])  # refused before anything is measured
+    changes(explain.try_, explain.what_if or [], options.host == LOCAL)  # refused before anything is measured
     if not _is_swept(sweep):
         words = " ".join(options.command or [])
         raise StudyError.one(words or "explain", "no results, and no levels", "a results folder, or --threads 1,2")
@@ -59,5 +61,5 @@ def _measure_first(explain: ExplainOptions, sweep: SweepOptions, options: Comman
 
 
 def _answer(explain: ExplainOptions, options: CommandOptions, session: "Session") -> int:
-    document = keep_explanation(session.results, explain, options.wait_lock)
+    document = keep_explanation(session.results, explain, options.wait_lock, options.host)
     return show_explanation(document, session.results, options.json)

@@ -54,15 +54,13 @@ class ExplainedOptions:
     explain: Annotated[bool, typer.Option("--explain", help="Then explain what scaling loses, as explain does")] = False
 
 
-def refuse_recording(host: str) -> None:
-    """Raise StudyError for another host than this machine: what a recorder writes is read where it is written."""
-    if host != LOCAL:
-        fix = "start scalograph on that machine"
-        raise StudyError.one("--host", f"{host} makes no recording that is read here", "", fix)
+def keep_explanation(
+    folder: "Results", explain: ExplainOptions, wait_lock: str | None, host_name: str = LOCAL
+) -> "Explanation":  # fmt: skip
+    """Record two levels of a finished study under the machine lock, and write the explanation beside the results.
 
-
-def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str | None) -> "Explanation":
-    """Record two levels of a finished study under the machine lock, and write the explanation beside the results."""
+    The runs are made on `host_name`.
+    """
     from scalograph.cli.overrides import seconds_of
     from scalograph.cli.pipeline import machine_lock, score_of
     from scalograph.findings import table
@@ -71,13 +69,13 @@ def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str 
     from scalograph.profile.what_if import changes
     from scalograph.protocol import results
     from scalograph.protocol.explanation import FILE
-    from scalograph.run.hosts.host_names import open_host
+    from scalograph.run.hosts.host_names import is_elsewhere, open_host
 
     if not results.is_writable(folder.folder):
         raise HostError(
             str(folder.folder), "cannot be written", "results that an explanation may lie beside", "copy them"
         )
-    trials = changes(explain.try_, explain.what_if or [])
+    trials = changes(explain.try_, explain.what_if or [], host_name == LOCAL)
     measured = table.load(folder.journal, keep_observations=False)
     explain = choose_published(measured, explain)
     factor = explain.along or measured.view.curve_factor
@@ -85,7 +83,8 @@ def keep_explanation(folder: "Results", explain: ExplainOptions, wait_lock: str 
         raise StudyError.one("--along", factor, f"one of {', '.join(measured.study.factors)}")
     levels = _two_levels(measured, factor, explain)
     pair = choose_pair(measured, factor, _named_levels(measured, explain.where or []), levels)
-    with machine_lock(seconds_of("--wait-lock", wait_lock)), open_host() as host:
+    wait_s = seconds_of("--wait-lock", wait_lock)
+    with machine_lock(wait_s, is_elsewhere(host_name)), open_host(host_name, wait_s) as host:
         planned, notes = plan_again(folder, explain.study, host.facts())
         explainer = Explainer(planned, measured, host, lambda text: say(f"  {text}"), score_of(planned.design.study))
         document = explainer.explain(factor, pair, explain.recordings, trials)
@@ -155,7 +154,7 @@ def show_explanation(document: "Explanation", folder: "Results", json: bool) -> 
 
 def answer_explained(answer: Callable[["Session"], int], options: "AnswerOptions", session: "Session") -> int:
     """Explain before the answer, whose document then has the explanation, and print it after."""
-    document = keep_explanation(session.results, ExplainOptions(), options.wait_lock)
+    document = keep_explanation(session.results, ExplainOptions(), options.wait_lock, options.host)
     code = answer(session)
     if not options.json:
         show_explanation(document, session.results, json=False)

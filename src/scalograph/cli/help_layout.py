@@ -1,4 +1,4 @@
-"""Lay out the help: commands in four groups, options of a command in five, defaults in parentheses at the end."""
+"""Lay out the help: commands in four groups, options of a command in six, defaults in parentheses at the end."""
 
 import re
 from collections.abc import Mapping
@@ -42,6 +42,10 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
 
 # Options by their parameter; any other option is of the command itself and stands first.
 _GROUPS: Mapping[str, frozenset[str]] = {
+    "Requests": frozenset(
+        {"get", "post", "body", "header", "mix", "insecure", "ca", "status", "contains", "cycle", "arrivals"}
+        | {"connections", "ready", "ready_timeout", "warmup", "ramp", "steady", "down", "pool"}
+    ),
     "Workload": frozenset(
         {"shell", "setup", "prepare", "cleanup", "input", "stdout", "ok_exit", "response", "per_worker"}
     ),

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.command_line_study.declaration import CommandStudy, map_error, study_text
-from scalograph.cli.explaining import answer_explained, refuse_recording
+from scalograph.cli.explaining import answer_explained
 from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.cli.overrides import host_words, option_words, parse_option
+from scalograph.cli.profile_command import refuse_recording
 from scalograph.cli.start import end_early, print_resume_command
 from scalograph.cli.sweep_options import AnswerOptions, LoadOptions, SweepOptions
 from scalograph.control.machine_control import NO_CONSENT, Consent
@@ -103,6 +104,7 @@ def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) ->
         # Steps around a run would be carried out once more.
         tries_pipe=isinstance(options, CommandOptions) and not (options.prepare or options.cleanup),
         asks_belief=options.quota is not None,
+        needs_own_cpus=isinstance(options, LoadOptions) and options.quota is not None,
     )  # fmt: skip
     return run_declared(declared, start)
 

@@ -20,7 +20,7 @@ from scalograph.run.caller_environment import unpassed_variables_note
 from scalograph.run.hosts.base import Host
 from scalograph.run.hosts.host_names import LOCAL, check_name, is_elsewhere, open_host
 from scalograph.run.hosts.machines.machines_host import is_far, is_on_several, open_machines
-from scalograph.run.launches import check_programs
+from scalograph.run.launches import check_programs, refuse_sharing
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import preparation_lines
 from scalograph.run.quiet_gate import QuietGate
@@ -114,6 +114,7 @@ class StudyStart:
         show_output: whether what the runs write is printed, in place of a live line.
         tries_pipe: whether a short command is tried with its output in a pipe.
         asks_belief: whether a program under a quota is asked how many CPUs it believes to have.
+        needs_own_cpus: whether a load generator that shares CPUs with its server is refused.
         label: before the study's name where it is one of several, such as "part 3 of 12".
     """
 
@@ -123,6 +124,7 @@ class StudyStart:
     noise: bool = True
     host: str = LOCAL
     consent: Consent = NO_CONSENT
+    needs_own_cpus: bool = False
     label: str = ""
     wait_lock_s: float | None = None
     show_output: bool = False
@@ -156,7 +158,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         echo = terminal_echo() if start.show_output else None
         runner, probe = Runner(planned, host, score_of(planned.design.study), echo, start.tries_pipe), host.probe.name
         showing, notes = show_progress(planned, called, start.show_output), [*_journal_notes(planned, restored)]
-        ended, belief = runner.collect_service_ends, partial(_belief, planned, host, runner)
+        ended, belief = runner.collect_service_ends, partial(_belief, planned, host, runner, target.journal)
         on_program = runner.output_note, belief if start.asks_belief else str
         session = run_session(
             planned, target, runner, probe, showing, start.accepted, gate, learned, notes, ended, *on_program
@@ -171,13 +173,16 @@ def _refuse_mistakes(declared: Declared, start: StudyStart) -> None:
     check_name(start.host)
     if start.host == LOCAL and not is_on_several(declared.study, LOCAL):
         with open_host() as host:
-            check_programs(plan(declared, host.facts(), consent=start.consent))
+            planned = plan(declared, host.facts(), consent=start.consent)
+            check_programs(planned)
+            if start.needs_own_cpus:
+                refuse_sharing(planned)
 
 
-def _belief(planned: Plan, host: Host, runner: Runner) -> str:
+def _belief(planned: Plan, host: Host, runner: Runner, journal: Path) -> str:
     from scalograph.profile.believed_cpus import believed_note
 
-    return believed_note(planned, host, runner, say)
+    return believed_note(planned, host, runner, say, journal)
 
 
 def score_of(study: Study) -> Score | None:

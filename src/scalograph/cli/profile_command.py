@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, out, say, tell
-from scalograph.cli.options import Dangerous, Json, MachineWide, WaitLock, Where
+from scalograph.cli.options import Dangerous, HostName, Json, MachineWide, WaitLock, Where
 from scalograph.errors import Exit, HostError, StudyError
+from scalograph.run.hosts.host_names import LOCAL, check_name
 
 if TYPE_CHECKING:
     from scalograph.control.machine_control import Consent
@@ -34,6 +35,7 @@ def command(
     machine_wide: MachineWide = False,
     dangerous: Dangerous = None,
     wait_lock: WaitLock = None,
+    host: HostName = LOCAL,
     json: Json = False,
 ) -> int:
     """Profile configurations of a finished study, in separate runs.
@@ -55,7 +57,7 @@ def command(
     if source not in (folder.folder, folder.journal):
         raise StudyError.one(str(source), "a file", "a results folder", "name the folder")
     consent = Consent(machine_wide, tuple(dangerous or ()))
-    profile = keep_profile(folder, study, where or [], _seconds(period), iterations, consent, wait_lock)
+    profile = keep_profile(folder, study, where or [], _seconds(period), iterations, consent, wait_lock, host)
     file = folder.folder / FILE
     if json:
         emit_json(profile.model_dump(mode="json"))
@@ -63,6 +65,13 @@ def command(
         _show(profile)
         tell(f"{file}")
     return 0 if all(row.seen for row in profile.profiled) else Exit.CONFIGURATION_FAILED
+
+
+def refuse_recording(host: str) -> None:
+    """Raise StudyError for a host whose runs cannot be recorded: perf would have to be in what it boots or submits."""
+    check_name(host)
+    if host != LOCAL and host.partition(":")[0] != "ssh":
+        raise StudyError.one("--host", f"runs on {host} cannot be recorded", "local or ssh:NAME", "")
 
 
 def keep_profile(
@@ -73,11 +82,13 @@ def keep_profile(
     iterations: int | None = None,
     consent: "Consent | None" = None,
     wait_lock: str | None = None,
+    host_name: str = LOCAL,
 ) -> "Profile":
     """Record a profile under the machine lock, and write it beside the results.
 
     `file` is the study, None its copy there.
     `where` selects FACTOR=LEVEL. A thread is sampled each `period_s` seconds; `iterations` replace the study's.
+    The runs are made on `host_name`.
     """
     from scalograph.cli.overrides import seconds_of
     from scalograph.cli.pipeline import machine_lock
@@ -85,11 +96,13 @@ def keep_profile(
     from scalograph.profile.recorder import plan_again, set_iterations
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
-    from scalograph.run.hosts.host_names import open_host
+    from scalograph.run.hosts.host_names import is_elsewhere, open_host
 
     if not results.is_writable(folder.folder):
         raise HostError(str(folder.folder), "cannot be written", "results that a profile may lie beside", "copy them")
-    with machine_lock(seconds_of("--wait-lock", wait_lock)), open_host() as host:
+    refuse_recording(host_name)
+    wait_s = seconds_of("--wait-lock", wait_lock)
+    with machine_lock(wait_s, is_elsewhere(host_name)), open_host(host_name, wait_s) as host:
         planned, notes = plan_again(folder, file, host.facts(), consent or NO_CONSENT)
         planned = set_iterations(planned, iterations) if iterations else planned
         profile = _record(planned, host, folder, where, period_s, notes)

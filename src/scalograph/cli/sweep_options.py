@@ -1,7 +1,6 @@
 """Options of `measure` and `load`: what is run, its levels, and how often."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,6 +22,7 @@ from scalograph.cli.options import (
     WaitQuiet,
     WhenBusy,
 )
+from scalograph.questions.asked import RequestOptions
 
 LEVELS = "levels such as 1,2,8, 1:8, 1:512:*2, or 1:all"
 VERSION = "version"
@@ -65,28 +65,10 @@ class SweepOptions:
     ceiling: Ceiling = False
 
 
-_READY = "When the server is ready: it answers this URL, listens on this port, or prints line:TEXT (default: port)"
-
-
 @dataclass(frozen=True, kw_only=True)
-class LoadOptions(LimitOptions):
+class LoadOptions(RequestOptions, LimitOptions):
     """Options of `load`: server, requests, levels, and duration of the load."""
 
-    get: Annotated[str | None, typer.Option(metavar="URL", help="URL to request, such as http://127.0.0.1:{port}/")] = (
-        None
-    )
-    insecure: Annotated[bool, typer.Option("--insecure", help="With https, accept any certificate")] = False
-    ca: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With https, certificates to trust (PEM), also the server's own")
-    ] = None
-    post: Annotated[str | None, typer.Option(metavar="URL", help="URL to send a POST request to")] = None
-    body: Annotated[str | None, typer.Option(metavar="TEXT", help="Body of the request; @FILE reads a file")] = None
-    header: Annotated[
-        list[str] | None, typer.Option(metavar="'NAME: VALUE'", help="Header of the request; repeatable")
-    ] = None
-    mix: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Operations to draw requests from, in place of one path")
-    ] = None
     serve: Annotated[
         str | None, typer.Option(metavar="COMMAND", help="Command that starts the server; {port} is a free port")
     ] = None
@@ -94,28 +76,17 @@ class LoadOptions(LimitOptions):
         bool, typer.Option("--keep", help="Keep the server running for the runs of a block that start it the same way")
     ] = False
     pid: Annotated[int | None, typer.Option(min=1, help="PID of a running server to measure")] = None
-    ready: Annotated[str | None, typer.Option(metavar="WHEN", help=_READY)] = None
-    ready_timeout: Annotated[str, typer.Option(help="Time limit for the server to become ready")] = "60s"
     clients: Annotated[str | None, typer.Option(help=f"Clients that wait for each answer: {LEVELS} (default 1)")] = None
     rate: Annotated[str | None, typer.Option(help="Requests per second, independent of answers: levels")] = None
     cpus: Annotated[str | None, typer.Option(help="CPUs of the server: levels")] = None
     copies: Annotated[str | None, typer.Option(help="Identical servers that share the load: levels")] = None
     runs: Annotated[int, typer.Option(min=1, help="Runs per configuration")] = 6
-    ramp: Annotated[str, typer.Option(help="Load before the measured window")] = "1s"
-    steady: Annotated[str, typer.Option(help="Measured window of each run")] = "5s"
     down: Annotated[str, typer.Option(help="Load after the measured window")] = "0s"
-    warmup: Annotated[int, typer.Option(min=0, help="Warm-up requests to each server before each run")] = 100
     cycle: Annotated[str, typer.Option(help="Time between requests of a client: 0 (none), fixed:MS, or exp:MS")] = "0"
     limit: Annotated[
         list[str] | None,
         typer.Option(metavar="RULE", help="Search the highest load that keeps p99<50ms, errors<0.1%, ...; repeatable"),
     ] = None
-    arrivals: Annotated[
-        str, typer.Option(metavar="KIND", help="With --rate, gaps between requests: poisson, or constant")
-    ] = "poisson"
-    connections: Annotated[int, typer.Option(min=1, help="With --rate, maximum requests in flight")] = 16
-    status: Annotated[int, typer.Option(help="Expected HTTP status")] = 200
-    contains: Annotated[str | None, typer.Option(help="Text that a right answer contains")] = None
     pool: Annotated[str | None, typer.Option(metavar="PATH", help="URL path that reports the server's pool usage")] = (
         None
     )

@@ -2,11 +2,14 @@
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from math import ceil
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from scalograph.control import capacity, isolation, memory, tasks
@@ -32,6 +35,7 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import SavedNoise, read_noise
 from scalograph.system.cgroups import CPU_TIME
 from scalograph.system.private_dir import cache_folder
+from scalograph.system.runtimes import RUNTIMES
 from scalograph.text.format import format_cpu_list, named_cpus
 from scalograph.text.quantities import two_digits
 
@@ -173,13 +177,14 @@ _PROGRAMS = {
 def examine(
     facts: HostFacts, probe_capabilities: Mapping[str, Any], root: Path = Path("/"),
     environ: Mapping[str, str] = os.environ, folder: Path = Path(), slices: Slices | None = None,
-    has_probe: bool = True,
+    has_probe: bool = True, believed: Mapping[str, int] = MappingProxyType({}),
 ) -> Report:  # fmt: skip
     """Examine a machine, or a recorded tree of one below `root`.
 
     `probe_capabilities` are the output of `scalograph-probe --capabilities` (protocol/probe.md); `folder` is where
     results will be written; `slices` are of known work on some CPUs, by `time_slices`, None skips that check. With
-    `has_probe` the compiled probe was found, and no Python stands for it.
+    `has_probe` the compiled probe was found, and no Python stands for it. `believed` is how many CPUs each installed
+    runtime sees, where a quota holds.
     """
     are_alike = len({cpu.max_khz for cpu in facts.cpus}) == 1
     quota = capacity.find_quota_refusal(root) or cgroup_version(CPU_TIME, root)
@@ -194,6 +199,7 @@ def examine(
         *_probe(probe_capabilities, has_probe),
         _jvms(facts),
         *_programs(facts, environ),
+        *_runtimes(facts, believed),
         _noise(facts, environ),
         check_disk("disk: results", folder),
         _builds(environ),
@@ -241,6 +247,21 @@ def _programs(facts: HostFacts, environ: Mapping[str, str]) -> Iterator[Check]:
         else:
             command = root_command(f"apt install {package}")
             yield Check(f"compiler: {program}", "warning", "not found", reason, f"install {package}", command)
+
+
+def _runtimes(facts: HostFacts, believed: Mapping[str, int]) -> Iterator[Check]:
+    """Yield a check of runtimes under the quota of a container or a cgroup: they size their pools by what they see."""
+    if facts.cpu_quota is None or not believed:
+        return
+    n, name = ceil(facts.cpu_quota), "CPUs seen"
+    seen = f"{', '.join(f'{key} {count}' for key, count in believed.items())}; the quota is {facts.cpu_quota:g}"
+    rows = [RUNTIMES[key] for key, count in believed.items() if count > n]
+    if not rows:
+        yield Check(name, "info", seen)
+        return
+    reason, fix = "runtimes start as many threads as they see CPUs", "set the variable of each runtime"
+    settings = " ".join(shlex.quote(f"{row.variable}={row.value.format(n)}") for row in rows)
+    yield Check(name, "warning", seen, reason, fix, f"export {settings}")
 
 
 def _builds(environ: Mapping[str, str]) -> Check:

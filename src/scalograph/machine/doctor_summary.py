@@ -15,6 +15,7 @@ _GAINS = {
     "disk: scratch": "programs can then write temporary files", "probe": _CHECKED, "probe: switch records": _CHECKED,
     "probe: kernel records": _CHECKED, "load now": "fewer runs are then disturbed and excluded",
     "memory": "runs then neither swap nor get killed", "CPU quota": "threads are then not throttled",
+    "CPUs seen": "programs then start no more threads than the quota carries",
     "CPU speed": "slow phases average out", "steal": "CPU steal averages out",
     "core speeds": "all CPUs are then equally fast", "turbo": "one thread then has the same clock as many",
     "governor": "the clock is then constant", "autogroup": "other sessions then cannot limit the CPU time of a run",

@@ -1,7 +1,5 @@
 """Record runs of two levels under perf, in turn, and compare where their CPU time went."""
 
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +12,9 @@ from scalograph.findings.table import Table
 from scalograph.profile import wait_kinds
 from scalograph.profile.cpu_budget import CpuBudget, exclude_others, name_java_locks, split_capacity, sum_budgets
 from scalograph.profile.level_losses import LevelRuns, compare_levels, compare_stacks, efficiencies, rule_out
-from scalograph.profile.perf_runs import PerfRuns, Rates, refuse_failed, select_configurations
+from scalograph.profile.perf_runs import PerfRuns, Rates, recording_site, refuse_failed, select_configurations
 from scalograph.profile.perf_trace import KERNEL
-from scalograph.profile.recording import TIMEOUT_S
+from scalograph.profile.recording_site import HERE, RecordingSite
 from scalograph.profile.values import Configuration, Level
 from scalograph.profile.what_if import PAIRS, Change, judge_trial
 from scalograph.protocol import journal
@@ -26,7 +24,6 @@ from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Score
 from scalograph.study.responses import observe, windows
-from scalograph.system.private_dir import scratch
 from scalograph.text.explained import change_text, defect_sentence
 from scalograph.text.units import format_duration
 from scalograph.verdict.preemption import n_cpus
@@ -71,9 +68,9 @@ class Explainer:
         """
         rule = find_speedup_rule(self._table, factor)
         levels = [_Level(configuration) for configuration in pair]
-        with scratch("explain") as folder:
+        with recording_site(self._host) as site:
             ready = self._host.ready(select_configurations(self._planned, pair), self._tell)
-            runs = PerfRuns(ready, self._host, self._score, folder)
+            runs = PerfRuns(ready, self._host, self._score, site)
             changed = [(change, change.apply(ready, pair[1])) for change in trials]
             for number in range(n_runs):
                 for level in levels:
@@ -83,7 +80,7 @@ class Explainer:
                     self._recorded_run(runs, level, rule)
             self._name_java_locks(runs, levels)
             judged = [self._try(runs, change, ((ready, pair[1]), case), rule) for change, case in changed]
-        return self._document(factor, levels, runs.has_wakes).model_copy(update={"trials": tuple(judged)})
+            return self._document(factor, levels, runs).model_copy(update={"trials": tuple(judged)})
 
     def _plain_run(self, runs: PerfRuns, level: _Level, factor: str) -> None:
         if level.plain_s and level.plain_s[0] > _LONG_S:
@@ -112,7 +109,7 @@ class Explainer:
 
     def _name_java_locks(self, runs: PerfRuns, levels: Sequence[_Level]) -> None:
         causes = {cause.on for level in levels for budget in level.budgets for cause in budget.parts}
-        if wait_kinds.JVM in causes:
+        if wait_kinds.JVM in causes and runs.site.is_here:
             for level in levels:
                 self._tell("where Java waits for locks: a run of each level with a flight recorder")
                 waits = runs.lock_waits(level.configuration)
@@ -147,17 +144,17 @@ class Explainer:
         )
         return [*(observed or [])]
 
-    def _defect_sentences(self) -> Iterator[str]:
+    def _defect_sentences(self, site: RecordingSite) -> Iterator[str]:
         if not self._knows_kernel:
             yield _NO_KERNEL
         total = self._defects[wait_kinds.ALL, ""]
         for (lack, module), n in self._defects.most_common():
             if lack != wait_kinds.ALL and n >= _MUCH_DEFECT * total:
-                package = package_of(module)
+                package = package_of(module, site)
                 if not (package and lack == wait_kinds.CALLERLESS):  # its users do not link it
                     yield defect_sentence(lack, module, n / total, package)
 
-    def _document(self, factor: str, levels: Sequence[_Level], wakes: bool) -> Explanation:
+    def _document(self, factor: str, levels: Sequence[_Level], runs: PerfRuns) -> Explanation:
         first, second = (LevelRuns(level.cpus, level.budgets, level.work) for level in levels)
         losses = compare_levels(first, second, self._table.view.confidence)
         speeds = [fmean(u / b.wall_s for u, b in zip(level.work, level.budgets, strict=True)) for level in levels]
@@ -167,10 +164,10 @@ class Explainer:
         took = sum(b.others_s for b in budgets) / sum(b.capacity_s + b.others_s for b in budgets)
         overhead = tuple(_overhead(level, self._table.view.kind == "rate") for level in levels)
         warnings = [
-            *(["Who woke whom is not known: sched tracepoints need root."] if not wakes else []),
+            *(["Who woke whom is not known: sched tracepoints need root."] if not runs.has_wakes else []),
             *([f"Other programs took {took:.0%} of the CPU time, which is excluded."] if took >= _MUCH else []),
             *([f"{n} records of perf were lost."] if (n := sum(budget.n_lost for budget in budgets)) else []),
-            *self._defect_sentences(),
+            *self._defect_sentences(runs.site),
         ]
         return Explanation(
             study=study.name, study_hash=self._table.study_hash, at=journal.now(), factor=factor,
@@ -179,30 +176,23 @@ class Explainer:
             cpus=tuple(level.cpus for level in levels), n_runs=tuple(len(level.budgets) for level in levels),
             capacity_s=capacity, gain=speeds[1] / speeds[0], lost_cpus=losses.lost_cpus, parts=losses.parts,
             unexplained=losses.unexplained, stacks=compare_stacks(first, second),
-            ruled_out=rule_out(losses.parts), not_visible=_not_visible(),
+            ruled_out=rule_out(losses.parts), not_visible=_not_visible(runs.site),
             overhead=overhead, efficiency=efficiencies(first, second),
             warnings=tuple(warnings),
         )  # fmt: skip
 
 
-def _not_visible() -> tuple[str, ...]:
-    """Return what this machine has no counters for."""
-    done = subprocess.run(
-        ["perf", "stat", "--event", "cache-misses", "true"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, timeout=TIMEOUT_S, check=False,
-    )  # fmt: skip
-    return ("shared cache lines", "memory bandwidth") if b"<not" in done.stderr else ()
+def _not_visible(site: RecordingSite) -> tuple[str, ...]:
+    """Return what the machine of the runs has no counters for."""
+    done = site.call("perf", "stat", "--event", "cache-misses", "true")
+    return ("shared cache lines", "memory bandwidth") if "<not" in done.stderr else ()
 
 
-def package_of(module: str) -> str:
+def package_of(module: str, site: RecordingSite = HERE) -> str:
     """Return the package of a library or a program, as dpkg knows it; empty if there is none."""
-    if not module or shutil.which("dpkg-query") is None:
+    if not module or not site.has("dpkg-query"):
         return ""
-    path = f"*/{module}" if ".so" in module else f"*bin/{module}"
-    done = subprocess.run(
-        ["dpkg-query", "--search", path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        errors="replace", timeout=TIMEOUT_S, check=False,
-    )  # fmt: skip
+    done = site.call("dpkg-query", "--search", f"*/{module}" if ".so" in module else f"*bin/{module}")
     return done.stdout.partition(":")[0] if not done.returncode else ""
 
 

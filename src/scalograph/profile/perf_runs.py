@@ -3,10 +3,8 @@
 import os
 import re
 import select
-import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,7 +13,7 @@ from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from scalograph.errors import HostError, ProtocolError
+from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.findings.run_notes import iteration_window
 from scalograph.profile.build_targets import name_targets, watch_commands
 from scalograph.profile.perf_trace import Trace, read_inlined, read_trace
@@ -28,11 +26,12 @@ from scalograph.profile.recording import (
     recorder_options,
     why_unrecordable,
 )
+from scalograph.profile.recording_site import HERE, RecordingSite
 from scalograph.profile.values import Configuration
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import SWEEP
 from scalograph.run.caller_environment import environment
-from scalograph.run.hosts.base import Host
+from scalograph.run.hosts.base import Host, RecordingHost
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner, Score
@@ -82,7 +81,9 @@ class PerfRun:
     rates: Rates = Rates()
 
 
-def record_command(file: Path, rates: Rates, wakes: bool, is_wide: bool = False) -> list[str]:
+def record_command(
+    file: Path, rates: Rates, wakes: bool, is_wide: bool = False, site: RecordingSite = HERE
+) -> list[str]:  # fmt: skip
     """Return the perf command prefix that records departures from CPUs, switches, samples, and wake-ups.
 
     `is_wide` records the machine until it is interrupted.
@@ -94,8 +95,20 @@ def record_command(file: Path, rates: Rates, wakes: bool, is_wide: bool = False)
         "perf", "record", "--quiet", "--sample-cpu", "--clockid", "CLOCK_MONOTONIC", "--switch-events", *options,
         "--call-graph", f"dwarf,{_STACK_BYTES}", "--output", str(file),
         # As much as one may lock who is not root is little, and full rings lose records.
-        *(["--mmap-pages", "2048"] if os.geteuid() == 0 else []), *(["--all-cpus"] if is_wide else ["--"]),
+        *(["--mmap-pages", "2048"] if site.is_root else []), *(["--all-cpus"] if is_wide else ["--"]),
     ]  # fmt: skip
+
+
+@contextmanager
+def recording_site(host: Host) -> Iterator[RecordingSite]:
+    """Yield the machine of a host's runs, with a folder for their recordings.
+
+    Raises StudyError: its runs cannot be recorded.
+    """
+    if not isinstance(host, RecordingHost):
+        raise StudyError.one("--host", "its runs cannot be recorded", "local or ssh:NAME")
+    with host.recordings() as folder:
+        yield RecordingSite(folder, host.tool, host.facts().reached is None)
 
 
 class PerfRuns:
@@ -104,12 +117,15 @@ class PerfRuns:
     Raises HostError: perf is missing, or may not record here.
     """
 
-    def __init__(self, ready: Plan, host: Host, score: Score | None, folder: Path) -> None:
-        self._host, self._score = host, score
-        self._folder, self._file, self._warmup = folder, folder / "perf", ready.design.study.protocol.warmup
+    def __init__(self, ready: Plan, host: Host, score: Score | None, site: RecordingSite) -> None:
+        self._host, self._score, self.site = host, score, site
+        self._file, self._warmup = site.folder / "perf", ready.design.study.protocol.warmup
         program = ready.program
         self.is_wide = len(program.processes) != 1 or program.processes[0].copies != 1 or bool(program.running)
-        self.has_wakes, self._tries_inlined = _grants_wakes(folder, self.is_wide), True
+        if self.is_wide and not site.is_here:
+            problem, fix = "runs of several processes are recorded on the own machine only", "start scalograph there"
+            raise HostError("--host", problem, "a run of one process", fix)
+        self.has_wakes, self._tries_inlined = _grants_wakes(site, self.is_wide), True
         self.plain, self._named = ready, _add_variables(end_by_term(ready), _MAPS)
 
     def run(self, configuration: Configuration, changed: Plan | None = None) -> Record:
@@ -119,7 +135,11 @@ class PerfRuns:
     def rates(self, record: Record, n_cpus: int, hertz: int | None = None) -> Rates:
         """Choose how much is recorded of runs as long as this one, which used `n_cpus`."""
         wall_s, has_window = self.measured_s(record), iteration_window(record, self._warmup) is not None
-        n_repeats = 1 if has_window or self.is_wide else min(_MOST_REPEATS, max(1, ceil(_SHORT_S / wall_s)))
+        n_repeats = (
+            1
+            if has_window or self.is_wide or not self.site.python
+            else min(_MOST_REPEATS, max(1, ceil(_SHORT_S / wall_s)))
+        )
         wanted = n_repeats * (record.run.n_switches or 0) / _MAX_STACKS
         hertz = hertz or round(min(_MOST_HZ, max(_LEAST_HZ, _MAX_SAMPLES / (n_repeats * wall_s * n_cpus))))
         return Rates(next((period for period in _PERIODS if period >= wanted), _PERIODS[-1]), hertz, n_repeats)
@@ -133,32 +153,33 @@ class PerfRuns:
         """Make runs under perf. Raises HostError: its recording cannot be read."""
         try:
             with ExitStack() as stack:
-                commands = {} if self.is_wide else stack.enter_context(watch_commands())
+                commands = {} if self.is_wide or not self.site.is_here else stack.enter_context(watch_commands())
                 record = (self._record_machine if self.is_wide else self._record_command)(configuration, rates)
             if record.run.status != "ok":
                 return PerfRun(record)
             processes = self._name_processes(record, configuration) if self.is_wide else {}
-            trace = read_trace(self._file, processes)
+            trace = read_trace(self._file, processes, self.site)
             targets = name_targets(trace, commands)
             if self._tries_inlined and not targets:  # of what a build starts no function is named
-                inlined = read_inlined(self._file, trace)
+                inlined = read_inlined(self._file, trace, self.site)
                 self._tries_inlined, trace = inlined is not None, inlined or trace
         finally:
-            self._file.unlink(missing_ok=True)
+            self.site.remove(self._file)
         trace = replace(trace, targets=targets)
         traces = split_repeats(trace) if rates.n_repeats > 1 else (self._measured_part(record, trace, processes),)
-        _remove_maps(traces)
+        maps = {f"/tmp/perf-{task.pid}.map" for each in traces for task in each.tasks.values()}  # noqa: S108
+        self.site.remove(*map(Path, sorted(maps)))  # where perf looks for them
         return PerfRun(record, traces, rates)
 
     def lock_waits(self, configuration: Configuration) -> LockWaits:
         """Return where Java waits for locks, from a run with a flight recorder.
 
-        Empty where no JVM leaves a recording.
+        Empty where no JVM leaves a recording, and for another machine.
         """
         jvms = [jvm for jvm in self.plain.facts.jvms if not why_unrecordable(jvm)]
-        if not jvms or re.search(r"\s", str(self._folder)):
+        if not jvms or not self.site.is_here or re.search(r"\s", str(self.site.folder)):
             return LockWaits()
-        with TemporaryDirectory(dir=self._folder) as name:
+        with TemporaryDirectory(dir=self.site.folder) as name:
             folder = Path(name)
             options = " ".join(recorder_options(folder, LOCK_SETTINGS))
             recorded = _add_variables(end_by_term(self.plain), {"JAVA_TOOL_OPTIONS": f"{_ANY_JVM} {options}"})
@@ -170,9 +191,9 @@ class PerfRuns:
                 return LockWaits()
 
     def _record_command(self, configuration: Configuration, rates: Rates) -> Record:
-        command = record_command(self._file, rates, self.has_wakes)
+        command = record_command(self._file, rates, self.has_wakes, site=self.site)
         if rates.n_repeats > 1:
-            command += [sys.executable, "-ISc", _REPEAT, str(rates.n_repeats)]
+            command += [self.site.python, "-ISc", _REPEAT, str(rates.n_repeats)]
         return self._run(add_prefix(self._named, command), configuration)
 
     def _record_machine(self, configuration: Configuration, rates: Rates) -> Record:
@@ -314,42 +335,35 @@ def _add_variables(planned: Plan, variables: Mapping[str, str]) -> Plan:
     return replace(planned, design=design)
 
 
-def _remove_maps(traces: Sequence[Trace]) -> None:
-    for pid in {task.pid for trace in traces for task in trace.tasks.values()}:
-        Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)  # noqa: S108 - where perf looks for it
-
-
-def _grants_wakes(folder: Path, is_wide: bool) -> bool:
+def _grants_wakes(site: RecordingSite, is_wide: bool) -> bool:
     """Return whether wake-ups may be recorded. Raises HostError: perf may not record at all."""
-    refuse_unable(folder, is_wide)
-    return not _attempt(folder, is_wide, wakes=True).returncode
+    refuse_unable(site, is_wide)
+    return not _attempt(site, is_wide, wakes=True).returncode
 
 
-def refuse_unable(folder: Path, is_wide: bool = False) -> None:
+def refuse_unable(site: RecordingSite, is_wide: bool = False) -> None:
     """Check that perf can record, by recording a program that does nothing; the machine meanwhile, if `is_wide`.
 
     Raises HostError: perf is missing, or may not record here; with the setting that forbids it, or what perf said.
     """
-    if shutil.which("perf") is None:
-        raise HostError("perf", "not on PATH", "the recorder of programs", INSTALL)
-    done = _attempt(folder, is_wide)
+    if not site.has("perf"):
+        there = "" if site.is_here else " there"
+        raise HostError("perf", f"not on PATH{there}", "the recorder of programs", INSTALL)
+    done = _attempt(site, is_wide)
     if not done.returncode:
         return
-    level, wanted = _PARANOID.read_text().strip() if _PARANOID.exists() else "", -1 if is_wide else 1
-    if os.geteuid() and level.lstrip("-").isdecimal() and int(level) > wanted:
+    level, wanted = site.read(_PARANOID), -1 if is_wide else 1
+    if not site.is_root and level.lstrip("-").isdecimal() and int(level) > wanted:
         text = f"no permission, since kernel.perf_event_paranoid is {level}"
         raise HostError("perf record", text, "", f"run as root, or: sysctl kernel.perf_event_paranoid={wanted}")
     message = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"
     raise HostError("perf record", message, "a recording", "try it by hand")
 
 
-def _attempt(folder: Path, is_wide: bool, wakes: bool = False) -> subprocess.CompletedProcess[str]:
-    file = folder / "attempt"
-    command = [*record_command(file, Rates(), wakes, is_wide), *(["--"] if is_wide else []), "true"]
+def _attempt(site: RecordingSite, is_wide: bool, wakes: bool = False) -> "subprocess.CompletedProcess[str]":
+    file = site.folder / "attempt"
+    command = record_command(file, Rates(), wakes, is_wide, site)
     try:
-        return subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S,
-            check=False,
-        )  # fmt: skip
+        return site.call(*command, *(["--"] if is_wide else []), "true")
     finally:
-        file.unlink(missing_ok=True)
+        site.remove(file)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from scalograph.errors import HostError, ProtocolError
 from scalograph.profile.perf_file import mend_recording
 from scalograph.profile.recording import TIMEOUT_S, run_reader
+from scalograph.profile.recording_site import HERE, RecordingSite
 
 MAX_EVENTS, MAX_TASKS, MAX_STACKS, MAX_DEPTH = 3_000_000, 50_000, 200_000, 64
 _NAME_CHARS, _MAX_LINE, _INLINE_S = 256, 1 << 16, 20
@@ -123,31 +124,33 @@ class _Event(NamedTuple):
     frames: list[str]
 
 
-def read_trace(file: Path, pids: Collection[int] = ()) -> Trace:
+def read_trace(file: Path, pids: Collection[int] = (), site: RecordingSite = HERE) -> Trace:
     """Read a perf recording, without inlined functions.
 
-    Of a recording of the machine, only stacks of `pids` and of what these started are read.
+    Of a recording of the machine, only stacks of `pids` and of what these started are read. `site` is where it lies:
+    perf reads it there, beside the programs that it names.
 
     Raises HostError: perf left none, or cannot read it; ProtocolError: it holds no task.
     """
-    if not file.is_file():
-        raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
-    mend_recording(file, pids)
-    trace = _print_trace([*_SCRIPT, "--no-inline", "--input", str(file)], TIMEOUT_S)
+    with site.open_copy(file) as copy:
+        if not copy.is_file():
+            raise HostError("perf record", "no recording", "a recording of the run", "try it by hand")
+        mend_recording(copy, pids)
+    trace = _print_trace([*_SCRIPT, "--no-inline", "--input", str(file)], TIMEOUT_S, site)
     if trace is None:
         raise HostError("perf script", "failed", "a recording that it reads", "try it by hand")
     return trace
 
 
-def read_inlined(file: Path, trace: Trace) -> Trace | None:
+def read_inlined(file: Path, trace: Trace, site: RecordingSite = HERE) -> Trace | None:
     """Read what `trace` is of with inlined functions; None if that takes long: of a JVM it takes minutes."""
     modules = {frame.module for task in trace.tasks.values() for _, stack in task.samples for frame in stack}
-    return None if "libjvm.so" in modules else _print_trace([*_SCRIPT, "--input", str(file)], _INLINE_S)
+    return None if "libjvm.so" in modules else _print_trace([*_SCRIPT, "--input", str(file)], _INLINE_S, site)
 
 
-def _print_trace(argv: Sequence[str], limit_s: float) -> Trace | None:
+def _print_trace(argv: Sequence[str], limit_s: float, site: RecordingSite) -> Trace | None:
     """Parse what perf prints; None if it fails or takes longer."""
-    with run_reader(["perf", *argv], {}, "perf on PATH", "apt install linux-perf") as process:
+    with run_reader(site.tool(["perf", *argv]), {}, "perf on PATH", "apt install linux-perf") as process:
         late = threading.Timer(limit_s, process.kill)
         late.start()
         try:

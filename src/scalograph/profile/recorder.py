@@ -19,6 +19,7 @@ from scalograph.profile.perf_runs import (
     end_by_term,
     first_stderr_line,
     make_time_filter,
+    recording_site,
     select_configurations,
 )
 from scalograph.profile.perf_trace import UNKNOWN, Frame
@@ -36,7 +37,6 @@ from scalograph.study import identity
 from scalograph.study.declare import declare
 from scalograph.study.processes import placeholders
 from scalograph.study.responses import observe, primary_response, windows
-from scalograph.system.private_dir import scratch
 from scalograph.verdict.preemption import n_cpus
 
 _NEEDED = ("java", "jvm_options")
@@ -78,10 +78,14 @@ def take_profiles(
     Raises HostError: there is no compiler, a setting is refused, or the disk is full; KeyboardInterrupt: a signal came
     meanwhile.
     """
-    with scratch("profile") as folder:
+    with recording_site(host) as site:
+        folder = site.folder
         ready = host.ready(select_configurations(planned, chosen), tell)
         take: Callable[[Configuration], ProfiledRun]
         if starts_java(ready):
+            if not site.is_here:
+                problem, fix = "a flight recorder's recordings are read on its own machine", "start scalograph there"
+                raise StudyError.one("--host", problem, "a program that perf records", fix)
             # Before the options of a level, which go on to say what the configuration is.
             values = {
                 **ready.program.values,
@@ -90,7 +94,7 @@ def take_profiles(
             ready = end_by_term(replace(ready, program=replace(ready.program, values=values)))
             take = partial(_profile_java, ready, Runner(ready, host, score), folder / _RECORDINGS)
         else:
-            take = partial(_profile_by_perf, PerfRuns(ready, host, score, folder), round(1 / period_s))
+            take = partial(_profile_by_perf, PerfRuns(ready, host, score, site), round(1 / period_s))
         profiles = []
         for configuration in chosen:
             tell(", ".join(f"{name} = {level}" for name, level in configuration.items()))

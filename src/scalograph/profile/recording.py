@@ -190,6 +190,7 @@ FIRST_RELEASE = 11
 MAX_RECORDING = "256m"
 MAX_EVENTS, MAX_FILES = 400_000, 64
 TIMEOUT_S = 300
+_PASSED = ("PATH", "HOME", "TMPDIR", "SSH_AUTH_SOCK")  # the last one for a reader on another machine
 # The tool is a JVM that lives for a second: most of its CPU time went to compiling what it would hardly use.
 QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 _SUMMARY_BYTES = 1 << 18
@@ -344,7 +345,7 @@ def run_reader(
     argv: Sequence[str], zone: Mapping[str, str], expected: str, fix: str
 ) -> Iterator[subprocess.Popen[str]]:
     """Run a program whose output is read; kill it at the end, or after TIMEOUT_S whoever still reads."""
-    environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    environ = {name: os.environ[name] for name in _PASSED if name in os.environ}
     try:
         process = subprocess.Popen(
             argv, env=environ | {"LC_ALL": "C.UTF-8", **zone}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

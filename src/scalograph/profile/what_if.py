@@ -57,21 +57,24 @@ def _lift_quota(planned: Plan, configuration: Configuration) -> tuple[Plan, Conf
     return replace(planned, program=replace(planned.program, processes=processes)), lifted
 
 
-def changes(names: str | None, prefixes: Sequence[str]) -> list[Change]:
-    """Return the changes of --try NAMES and of each --what-if PREFIX.
+def changes(names: str | None, prefixes: Sequence[str], is_here: bool = True) -> list[Change]:
+    """Return the changes of --try NAMES and of each --what-if PREFIX; programs are looked for if runs are made here.
 
     Raises StudyError: an unknown name, an allocator that is not installed, or a prefix that is no command.
     """
     listed = [name.strip() for name in names.split(",")] if names else []
     if unknown := next((name for name in listed if name not in NAMES), None):
         raise StudyError.one("--try", f'"{unknown}"', f"one of {', '.join(NAMES)}")
+    if "malloc" in listed and not is_here:
+        fix = "name its library: --what-if 'env LD_PRELOAD=PATH'"
+        raise StudyError.one("--try", "malloc: an allocator is looked for on this machine only", "", fix)
     chosen = [Change(name) if name == LIFT_QUOTA else Change(name, _prefix_of(name)) for name in listed]
     for text in prefixes:
         try:
             prefix = tuple(shlex.split(text))
         except ValueError as error:
             raise StudyError.one("--what-if", f'"{text}"', "a command prefix", str(error)) from error
-        if not prefix or shutil.which(prefix[0]) is None:
+        if not prefix or (is_here and shutil.which(prefix[0]) is None):
             raise StudyError.one("--what-if", f'"{text}"', "what the command begins with", "such as 'env NAME=VALUE'")
         chosen.append(Change(text, prefix))
     return chosen

@@ -6,8 +6,9 @@ factors of the study, and `figures(findings)`, the answer for machines.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import exp, log
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Protocol
 
 from scalograph.errors import StudyError
@@ -92,6 +93,46 @@ class Words(NamedTuple):
 
     metavar: str
     help: str
+
+
+_READY = "When the server is ready: it answers this URL, listens on this port, or prints line:TEXT (default: port)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestOptions:
+    """What is sent to a server, when, and what a right answer is: options of every command that loads one."""
+
+    get: Annotated[str | None, Option("URL to request, such as http://127.0.0.1:{port}/", metavar="URL")] = None
+    post: Annotated[str | None, Option("URL to send a POST request to", metavar="URL")] = None
+    body: Annotated[str | None, Option("Body of the request; @FILE reads a file", metavar="TEXT")] = None
+    header: Annotated[list[str] | None, Option("Header of the request; repeatable", metavar="'NAME: VALUE'")] = None
+    mix: Annotated[
+        Path | None, Option("Operations to draw requests from, in place of one path", metavar="FILE")
+    ] = None  # fmt: skip
+    insecure: Annotated[bool, Option("With https, accept any certificate")] = False
+    ca: Annotated[
+        Path | None, Option("With https, certificates to trust (PEM), also the server's own", metavar="FILE")
+    ] = None  # fmt: skip
+    status: Annotated[int, Option("Expected HTTP status")] = 200
+    contains: Annotated[str | None, Option("Text that a right answer contains")] = None
+    arrivals: Annotated[
+        str, Option("With --rate, gaps between requests: poisson, or constant", metavar="KIND")
+    ] = "poisson"  # fmt: skip
+    connections: Annotated[int, Option("With --rate, maximum requests in flight", min=1)] = 16
+    ready: Annotated[str | None, Option(_READY, metavar="WHEN")] = None
+    ready_timeout: Annotated[str, Option("Time limit for the server to become ready")] = "60s"
+    warmup: Annotated[int, Option("Warm-up requests to each server before each run", min=0)] = 100
+    ramp: Annotated[str, Option("Load before the measured window")] = "1s"
+    steady: Annotated[str, Option("Measured window of each run")] = "5s"
+
+    def request_values(self) -> dict[str, Any]:
+        """Return these options by name, as `load` takes them."""
+        return {field.name: getattr(self, field.name) for field in fields(RequestOptions)}
+
+    def first_given(self) -> str:
+        """Return the first of them that has another value than its default; empty for none."""
+        given = (field.name for field in fields(RequestOptions) if getattr(self, field.name) != field.default)
+        return next(given, "")
 
 
 class QuestionOptions(Protocol):

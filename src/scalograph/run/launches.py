@@ -304,13 +304,26 @@ def input_file(planned: Plan) -> str | None:
 def sharing_note(planned: Plan) -> str | None:
     """Return a note on configurations whose driver shares CPUs with services; None if there are none."""
     configurations = planned.design.configurations
-    running = bool(planned.program.running)
-    if not running and not any(process.service for process in planned.program.processes):
-        return None
-    started = [launches(planned, configuration) for configuration in configurations]
-    n = sum(share_cpus(each) or (running and each[-1].cpus is None) for each in started)
+    n = _count_sharing(planned)
     what = "the driver has no CPU of its own, and takes from the services what it uses"
     return f"in {n} of {count_noun(len(configurations), 'configuration')} {what}" if n else None
+
+
+def refuse_sharing(planned: Plan) -> None:
+    """Raise HostError if the driver has no CPU of its own: its CPU time would be missing from a quota of the server."""
+    if _count_sharing(planned):
+        n_cpus = count_noun(planned.facts.n_cpus, "CPU")
+        problem = f"the load generator would share the CPUs of the server: this machine has {n_cpus}"
+        raise HostError("--quota", problem, "a CPU that the server leaves", "use fewer --cpus, and a quota within them")
+
+
+def _count_sharing(planned: Plan) -> int:
+    """Count the configurations whose driver shares CPUs with services."""
+    running = bool(planned.program.running)
+    if not running and not any(process.service for process in planned.program.processes):
+        return 0
+    started = [launches(planned, configuration) for configuration in planned.design.configurations]
+    return sum(share_cpus(each) or (running and each[-1].cpus is None) for each in started)
 
 
 def _launch_copies(planned: Plan, process: Process, base: Launch, has_services: bool) -> list[Launch]:

@@ -82,6 +82,7 @@ def _problems_elsewhere(study: Study, program: Program, facts: HostFacts) -> lis
     if use.cwd == "scratch" or facts.cluster is not None or facts.elsewhere:
         return problems
     argvs = {"command": use.command, **{step: getattr(use, step) for step in STEPS}}
+    argvs |= {f"process[{i}].argv": process.argv for i, process in enumerate(use.process)}
     for step, argv in argvs.items():
         names = _files_here(argv or (), program.here, text_levels(study)) if use.given_folder is None else []
         if names:

@@ -207,7 +207,7 @@ class Runner:
             spec, record.replace_settings([MachineSetting(**vars(setting)) for setting in held or ()])
         )
         self._try_pipe(spec, record)
-        quota = spec.launches[0].quota_cpus
+        quota = next((x for each in spec.launches if (x := each.quota_cpus or each.own_quota_cpus)), None)
         if quota and record.run.status == "ok" and (self.most_limited is None or quota < self.most_limited[0]):
             self.most_limited = (quota, run, (record.run.wall_ns or 0) / 1e9)
         return drop_times(self._check_requirements(record), self._planned.design.study)

@@ -149,13 +149,16 @@ BY_HOST = ("build", "classpath", "here", "into", "java", "jvm_options", "prepare
 BY_PROTOCOL = ("iterations", "warmup", "think_ns")
 
 ValuesRefusal = Callable[[Mapping[str, Any]], str | None]
-_TYPES: Mapping[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "text": (str,), "list": (list, tuple)}
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "int": (int,), "float": (int, float), "text": (str,), "file": (str,),
+    "list": (list, tuple),
+}  # fmt: skip
 
 
 class Parameter(WorkloadPart):
     """A parameter of the template."""
 
-    type: Literal["int", "float", "text", "list"]
+    type: Literal["int", "float", "text", "file", "list"]
     default: ParameterValue | list[ParameterValue]
     choices: list[ParameterValue] | None = Field(default=None, min_length=1)
     min: int | float | None = None
@@ -171,7 +174,8 @@ class Parameter(WorkloadPart):
     def refuse(self, value: Any) -> str | None:
         """Return what was expected of an invalid value; None for a valid one."""
         if isinstance(value, bool) or not isinstance(value, _TYPES[self.type]):
-            return {"int": "an integer", "float": "a number", "text": "text", "list": "a list"}[self.type]
+            kinds = {"int": "an integer", "float": "a number", "text": "text", "file": "a path", "list": "a list"}
+            return kinds[self.type]
         if self.choices is not None and value not in (*self.choices, ELSEWHERE):
             return "one of " + ", ".join(map(str, self.choices))
         if not isinstance(value, int | float):

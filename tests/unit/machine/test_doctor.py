@@ -236,6 +236,19 @@ def test_quota(tmp_path: Path, files: dict[str, str], quota: float | None) -> No
     assert cpu_quota(tmp_path) == quota
 
 
+def test_runtimes_that_see_more_cpus_than_the_quota_are_a_warning(tmp_path: Path) -> None:
+    root = planted(tmp_path, "two-cpu-guest")
+    facts = read_host_facts(root, ()).model_copy(update={"cpu_quota": 0.5})
+    for believed, status, command in (
+        ({"Java": 1, "Python": 2}, "warning", "export PYTHON_CPU_COUNT=1"), ({"Java": 1}, "info", ""),
+    ):  # fmt: skip
+        report = examine(facts, NOTHING, root, {"PATH": "", "HOME": "/"}, root, believed=believed)
+        (seen,) = (check for check in report.checks if check.name == "CPUs seen")
+        assert (seen.status, seen.command) == (status, command) and seen.found.endswith("the quota is 0.5")
+    report = examine(read_host_facts(root, ()), NOTHING, root, {"PATH": "", "HOME": "/"}, root, believed={"Java": 9})
+    assert "CPUs seen" not in {check.name for check in report.checks}
+
+
 def test_a_quota_below_the_cpus_is_a_warning(tmp_path: Path) -> None:
     root = bare(tmp_path, 4)
     write(root / "proc/self/mountinfo", "1 2 0:1 / /cg rw - cgroup2 cgroup2 rw\n")

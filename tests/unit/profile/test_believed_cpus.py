@@ -1,5 +1,6 @@
 """What programs believe: by what each runtime says itself, and what is told of it."""
 
+import re
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,12 +9,18 @@ from typing import Any, cast
 import pytest
 from msgspec import structs
 
-from scalograph.profile.believed_cpus import RUNTIMES, believed_note, find_runtime
-from scalograph.protocol.record import CopyEvent, Record
+from scalograph.cli.command_line_study.load_study import load_study
+from scalograph.cli.sweep_options import LoadOptions
+from scalograph.profile.believed_cpus import BeliefCheck, believed_note
+from scalograph.protocol.record import CopyEvent, Record, Values
+from scalograph.questions.asked import amount_levels
+from scalograph.questions.size.model import AmountSearch
 from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.runner import Runner
 from scalograph.study.levels import Run
+from scalograph.system.runtimes import RUNTIMES, ask_installed, find_runtime, interpreter_of
 from tests.kit import records
+from tests.kit.processes import write_program
 from tests.kit.studies import a_study, plan_of
 
 SAID = {
@@ -73,7 +80,7 @@ def test_each_runtime_is_asked_and_the_variable_is_measured_in_pairs(
         f"{name} sees 4 CPUs under a quota of 0.5; with {row.variable}={row.value.format(1)}, speed is 1.2"
     )
     assert " [1.2" in told and told.endswith("(6 pairs of 1.01 s)")
-    asks = 2 if row.obeys else 1
+    asks = 1 if name == "Node" else 2  # of a pool, its threads are counted with the variable and without
     assert len(machine.specs) == asks + 12
     is_set = [row.variable in spec.launches[0].env for spec in machine.specs[asks:]]
     assert is_set == 3 * [False, True, True, False]
@@ -109,3 +116,66 @@ def test_a_runtime_is_known_by_its_program_or_by_what_that_holds(tmp_path: Path)
             assert find_runtime(str(file)) == name
     (tmp_path / "program").write_bytes(b"#!/bin/sh\n libgomp.so")
     assert find_runtime(str(tmp_path / "program")) == "" == find_runtime(str(tmp_path / "none"))
+
+
+def test_a_script_has_the_runtime_of_its_interpreter_and_what_is_installed_says_what_it_sees(tmp_path: Path) -> None:
+    script = tmp_path / "app"
+    for first, program in (
+        ("/usr/bin/env -S A=1 python3 -u", "python3"),
+        ("/usr/bin/python3.11", "/usr/bin/python3.11"),
+    ):
+        script.write_text(f"#!{first}\nimport os\n")
+        script.chmod(0o755)
+        assert interpreter_of(str(script)) == program and find_runtime(program) == "Python"
+    assert interpreter_of("none", str(tmp_path)) == "none"
+    write_program(tmp_path / "python3", "echo 7")
+    write_program(tmp_path / "node", "exit 1")
+    assert ask_installed({"PATH": f"{tmp_path}:/usr/bin:/bin"} | {"HOME": "/"})["Python"] == 7
+
+
+SERVICE = LoadOptions(
+    serve="./app {port}", get="http://127.0.0.1:{port}/", rate="50", limit=["p99<50ms"], quota="0.1:2", cpus="2"
+)
+
+
+@dataclass
+class ServiceMachine(Machine):
+    """A server that keeps its limit from 0.8 CPUs on, and from 0.4 with the variable."""
+
+    def measure(self, spec: Specification) -> Record:
+        self.specs.append(spec)
+        (server, *_), row = spec.launches, RUNTIMES[self.name]
+        is_set = row.value.format(1) in server.env.get(row.variable, "")
+        wrote = SAID[self.name].format(n=1 if is_set else self.sees)
+        noise = 1 + 0.02 * (len(self.specs) % 3 - 1)
+        took = 50e6 * noise * (0.4 if is_set else 0.8) / (server.own_quota_cpus or 1)
+        record = records.record(wall_s=2.0)
+        copies = [CopyEvent(copy_index=0, command=0, stdout=wrote, stderr_tail=wrote)]
+        return structs.replace(record, copies=copies, values=[Values(copy_index=0, values={"p99_ns": [took]})])
+
+
+@pytest.mark.parametrize("name", ["Go", "Java"])
+def test_a_service_is_asked_and_what_it_needs_with_the_variable_is_searched(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scalograph.profile.believed_cpus.find_runtime", lambda program, path: name)
+    planned = plan_of(tmp_path, load_study(SERVICE), 4)
+    search = AmountSearch("quota", amount_levels("0.1:2", "quota"), {})
+    while (level := search.next_level) is not None:
+        search.observe(level, 0.8 / level)
+    machine = ServiceMachine(name)
+    host = cast(Host, machine)
+    runner = Runner(planned, host)
+    levels = {**planned.design.configurations[0], "quota": search.at[-1]}
+    runner.most_limited = (0.5, Run("r", 0, levels, 0), 2.0)
+    text = BeliefCheck(planned, host, runner, str, search).note()
+    row = RUNTIMES[name]
+    assert text.startswith(
+        f"{name} sees 4 CPUs under a quota of 0.804; with {row.variable}={row.value.format(1)}, it needs"
+    )
+    need, low, high = map(float, re.findall(r"[0-9.]+", text.rpartition("needs")[2]))
+    assert low <= 0.4 <= high and low <= need <= high <= 1.2 * low
+    asked = machine.specs[0].launches
+    assert [launch.name for launch in asked] == ([""] if row.asks else ["server", "driver"])
+    assert asked[0].own_quota_cpus == pytest.approx(0.8, rel=0.02)
+    assert all(spec.launches[0].own_quota_cpus <= 0.9 for spec in machine.specs), "no more than without it"

@@ -10,6 +10,7 @@ from scalograph.errors import HostError
 from scalograph.profile.explain_recorder import Explainer, _Level, package_of
 from scalograph.profile.perf_runs import PerfRun, PerfRuns, _stop_by_term, refuse_failed
 from scalograph.profile.perf_trace import Frame, parse_stack
+from scalograph.profile.recording_site import HERE
 from scalograph.profile.wait_kinds import ALL, CALLERLESS, NAMELESS, count_defects, cpu_cause, wait_cause
 from scalograph.study.program import Process, Service
 from scalograph.text.explained import defect_sentence
@@ -99,9 +100,9 @@ def test_the_explainer_reports_what_much_of_the_stacks_lack():
     explainer = Explainer.__new__(Explainer)
     explainer._knows_kernel = True
     explainer._defects = Counter({(ALL, ""): 100, (NAMELESS, "prog"): 40, (CALLERLESS, "static"): 9})
-    assert [sentence.split(" have")[0] for sentence in explainer._defect_sentences()] == ["Functions of prog"]
+    assert [sentence.split(" have")[0] for sentence in explainer._defect_sentences(HERE)] == ["Functions of prog"]
     explainer._knows_kernel = False
-    assert next(explainer._defect_sentences()).startswith("What tasks wait for is not known: run as root")
+    assert next(explainer._defect_sentences(HERE)).startswith("What tasks wait for is not known: run as root")
 
 
 @pytest.mark.parametrize(("before", "after"), [("KILL", "TERM"), ("INT", "INT"), ("TERM", "TERM")])
@@ -124,7 +125,7 @@ def test_the_reason_of_a_failed_run_is_reported():
 )
 def test_short_runs_are_repeated_and_long_ones_sampled_less(wall_s, n_switches, expected):
     runs = PerfRuns.__new__(PerfRuns)
-    runs._warmup, runs.is_wide = 0, False
+    runs._warmup, runs.is_wide, runs.site = 0, False, HERE
     made = record(wall_s=wall_s)
     short = replace(made, run=replace(made.run, n_switches=n_switches))
     rates = runs.rates(short, 2)

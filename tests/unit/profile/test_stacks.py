@@ -27,6 +27,7 @@ from scalograph.profile.recording import (
     recorder_options,
     why_unrecordable,
 )
+from scalograph.profile.recording_site import RecordingSite
 from scalograph.profile.values import MAX_FRAMES, RecordedTasks, Stack, choose_configurations
 from scalograph.protocol.facts import Jvm
 from tests.kit import ROOT
@@ -125,15 +126,15 @@ def test_tasks_of_a_recording_are_counted_by_stack_and_by_what_they_wait_for() -
 
 def test_perf_that_is_missing_or_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    refuses(HostError, f"perf: not on PATH, .*; {INSTALL}", refuse_unable, tmp_path)
+    refuses(HostError, f"perf: not on PATH, .*; {INSTALL}", refuse_unable, RecordingSite(tmp_path))
     write_program(tmp_path / "perf", "echo 'No permission to enable cpu-clock event' >&2\nexit 255")
-    refuses(HostError, r"perf record: No permission to enable cpu-clock event", refuse_unable, tmp_path)
+    refuses(HostError, r"perf record: No permission to enable cpu-clock event", refuse_unable, RecordingSite(tmp_path))
     (tmp_path / "level").write_text("2\n")
     monkeypatch.setattr(perf_runs, "_PARANOID", tmp_path / "level")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     for is_wide, wanted in ((False, "1"), (True, "-1")):
         text = rf"perf record: no permission, since kernel\.perf_event_paranoid is 2; .*={wanted}$"
-        refuses(HostError, text, refuse_unable, tmp_path, is_wide)
+        refuses(HostError, text, refuse_unable, RecordingSite(tmp_path), is_wide)
 
 
 def test_a_run_that_is_repeated_is_one_trace_for_each_process_that_its_launcher_started() -> None:

@@ -13,7 +13,7 @@ import pytest
 from scalograph.control.process_cpus import apply_limits
 from scalograph.errors import HostError, StudyError
 from scalograph.run.hosts.base import Specification
-from scalograph.run.launches import fill_launches, free_ports, launches, share_cpus
+from scalograph.run.launches import fill_launches, free_ports, launches, refuse_sharing, share_cpus
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
 from scalograph.study.levels import Run
@@ -157,6 +157,9 @@ def test_cpus_of_a_process_are_its_own_and_more_than_there_are_is_not_planned(tm
     assert cpus_of(tmp_path, free) == {"database": (2, 3), "app": (0, 1), "driver": (2, 3)}
     assert share_cpus(launches(planned(tmp_path, free), CONFIGURATION))
     assert not share_cpus(launches(planned(tmp_path, shared), CONFIGURATION))
+    refuse_sharing(planned(tmp_path, shared))
+    expected = "--quota: the load generator would share the CPUs of the server: this machine has 4 CPUs"
+    refuses(HostError, expected, refuse_sharing, planned(tmp_path, free))
     said = "1 configuration not planned: 7 CPUs placed compact (database 4; app 2; driver 1), expected at most 4"
     design = planned(tmp_path, OWN).design
     assert [t["cpus"] for t in design.configurations] == [1] and design.dropped[0].startswith(said)

@@ -116,8 +116,7 @@ def _run(reproduction: ReproductionRun, declared: Declared, folder: Path, label:
 
 def _profile(reproduction: ReproductionRun, declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
     """Record the profile where it is missing; a failure is only printed."""
-    from scalograph.cli.explaining import refuse_recording
-    from scalograph.cli.profile_command import LEAST_S, keep_profile
+    from scalograph.cli.profile_command import LEAST_S, keep_profile, refuse_recording
     from scalograph.profile.values import FILE
 
     if (folder / FILE).exists():
@@ -126,7 +125,9 @@ def _profile(reproduction: ReproductionRun, declared: Declared, folder: Path, wh
         refuse_recording(reproduction.host)
         say(f"{label}: {declared.study.name}: its profile")
         consent = reproduction.consent.restrict_to(declared.study)
-        keep_profile(results.locate_results(folder), declared.file, where, LEAST_S, consent=consent)
+        keep_profile(
+            results.locate_results(folder), declared.file, where, LEAST_S, consent=consent, host_name=reproduction.host
+        )
     except ScalographError as error:
         say(f"{label}: {declared.study.name}: no profile: {error}", "yellow")
 

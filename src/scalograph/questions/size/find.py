@@ -6,7 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.errors import StudyError
-from scalograph.questions.asked import AskedFactors, Option, Words, amount_levels
+from scalograph.questions.asked import AskedFactors, Option, RequestOptions, Words, amount_levels
 from scalograph.text.units import parse_duration
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SizeOptions:
+class SizeOptions(RequestOptions):
     """What is the least CPU quota, and memory, with which it keeps its limit? Takes about 15 runs for each.
 
     \b
@@ -28,7 +28,6 @@ class SizeOptions:
     serve: Annotated[str | None, Option("Command that starts a server; {port} is a free port", metavar="COMMAND")] = (
         None
     )
-    get: Annotated[str | None, Option("With --serve, URL to request", metavar="URL")] = None
     rate: Annotated[int | None, Option("With --serve, requests per second", min=1)] = None
     limit: Annotated[
         list[str] | None,
@@ -47,8 +46,11 @@ class SizeOptions:
             return AskedFactors({}, service=self._service(levels))
         if not self.command:
             raise StudyError.one("find size", "no command", "one after --, or --serve", "add -- COMMAND")
-        if given_alone := next((name for name in ("get", "rate", "limit", "cpus") if getattr(self, name)), ""):
-            raise StudyError.one(f"--{given_alone}", "there is no server", "", "add --serve COMMAND, or leave it out")
+        alone = next((name for name in ("rate", "limit", "cpus") if getattr(self, name)), self.first_given())
+        if alone:
+            raise StudyError.one(
+                f"--{alone.replace('_', '-')}", "there is no server", "", "add --serve COMMAND, or leave it out"
+            )
         if self.within is None:
             raise StudyError.one("--within", "missing", "the time that a run may take", "such as --within 30s")
         return AskedFactors(
@@ -60,15 +62,15 @@ class SizeOptions:
 
     def _service(self, levels: Mapping[str, Sequence[float]]) -> dict[str, Any]:
         """Return the options of `load` that ask for the same. Raises StudyError: one is missing, or too much."""
-        required = {"get": self.get, "rate": self.rate, "limit": self.limit}
+        required = {"get": self.get or self.post, "rate": self.rate, "limit": self.limit}
         if missing := next((name for name, value in required.items() if not value), ""):
             raise StudyError.one(f"--{missing}", "missing", "with --serve", "add it; see find size --help")
         if beside := "--within" if self.within else "a command" if self.command else "":
             raise StudyError.one("", f"--serve and {beside} exclude each other", "", "leave one out")
         cpus = self.cpus or (ceil(levels["quota"][-1]) if "quota" in levels else None)
         return {
-            "serve": self.serve, "get": self.get, "rate": str(self.rate), "limit": self.limit, "quota": self.quota,
-            "memory": self.memory, "cpus": None if cpus is None else str(cpus),
+            **self.request_values(), "serve": self.serve, "rate": str(self.rate), "limit": self.limit,
+            "quota": self.quota, "memory": self.memory, "cpus": None if cpus is None else str(cpus),
         }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -203,3 +203,14 @@ class Host(Protocol):
 
     def close(self) -> None:
         """Release what is held for the next run."""
+
+
+@runtime_checkable
+class RecordingHost(Protocol):
+    """What a host has beside, if its runs can be recorded."""
+
+    def tool(self, argv: Sequence[str]) -> Sequence[str]:
+        """Return the command of this machine that carries out a program on the machine of the runs."""
+
+    def recordings(self) -> AbstractContextManager[Path]:
+        """Yield a folder on the machine of the runs that is gone afterwards."""

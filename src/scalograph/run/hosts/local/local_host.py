@@ -337,6 +337,14 @@ class LocalHost:
     def keep_in(self, folder: Path) -> None:
         """Keep nothing beside the results."""
 
+    def tool(self, argv: Sequence[str]) -> Sequence[str]:
+        """Return the command that carries out a program where the runs are: itself."""
+        return argv
+
+    def recordings(self) -> AbstractContextManager[Path]:
+        """Yield a folder for recordings of the runs."""
+        return scratch("recording")
+
     def close(self) -> None:
         """End services that outlive their run."""
         self._services.close()

@@ -27,7 +27,7 @@ from scalograph.run.hosts.local.prepare_host import build_planned
 from scalograph.run.hosts.local.probe import find_probe, measure
 from scalograph.run.hosts.local.probe_process import LostError, NotStartedError, ProbeAnswer, ProbeProcess
 from scalograph.run.hosts.remote import ssh_client
-from scalograph.run.hosts.remote.ssh_copy import list_files, move_program, needed_paths
+from scalograph.run.hosts.remote.ssh_copy import list_files, move_program, needed_paths, resolve_files
 from scalograph.run.hosts.remote.ssh_machine import LOCK_S, PROBE, RUN_S, SshMachine
 from scalograph.run.interrupts import record_signal
 from scalograph.run.launches import Site, fill_launches, input_file, is_named
@@ -157,6 +157,16 @@ class SshHost(LocalHost):
         cpus = [cpu.cpu for cpu in self.facts().cpus]
         return quiet.parse_load(texts[0], texts[1], cpus, _LOOK_S) if len(texts) == 2 else quiet.LoadSample({})
 
+    def tool(self, argv: Sequence[str]) -> Sequence[str]:
+        """Return the command that carries out a program there."""
+        return ssh_client.ssh_argv(self._machine.name, ("env", "LC_ALL=C.UTF-8", *argv))
+
+    @contextmanager
+    def recordings(self) -> Iterator[Path]:
+        """Yield our folder there, which goes with the connection."""
+        self._machine.ensure()
+        yield self._machine.folder
+
     def close(self) -> None:
         """End the connection: nothing of ours stays there."""
         self._machine.close()
@@ -173,6 +183,7 @@ class SshHost(LocalHost):
         return replace(prepared, facts=facts, program=there, source=program)
 
     def _copy_program(self, program: Program, study: Study, tell: Tell) -> Program:
+        program = resolve_files(program)
         needed = needed_paths(program, study.workload.input, text_levels(study))
         # A name of its own for each path, ending as that does: a program may go by it.
         names = {path.root: f"{hashlib.sha256(bytes(path.root)).hexdigest()[:12]}/{path.root.name}" for path in needed}

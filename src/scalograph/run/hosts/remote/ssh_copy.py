@@ -8,13 +8,14 @@ import re
 import stat
 import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from scalograph.errors import HostError
+from scalograph.errors import HostError, StudyError
 from scalograph.run.hosts.remote.ssh_client import WritesBytes
-from scalograph.study.processes import Template, placeholders, spell
+from scalograph.study.processes import Template, fill, placeholders, spell
 from scalograph.study.program import Process, Program
 from scalograph.study.workload import ClassPath
 from scalograph.text.quantities import count_noun, mebibytes
@@ -40,6 +41,26 @@ class NeededPath(NamedTuple):
     is_made: bool = False
 
 
+def resolve_files(program: Program) -> Program:
+    """Return the program with the absolute paths of its files, which parameters of type `file` name by templates."""
+
+    def resolve(process: Process) -> Process:
+        values, paths = {**program.values, **process.values}, {}
+        for name in _file_parameters(program, process):
+            with suppress(StudyError):  # a level names it
+                value = values.get(name, "")
+                paths[name] = os.path.normpath(fill([value], values)[0] if isinstance(value, Template) else value)
+        there = {name: path for name, path in paths.items() if path.startswith("/")}
+        return replace(process, values={**process.values, **there})
+
+    return replace(program, processes=tuple(map(resolve, program.processes)))
+
+
+def _file_parameters(program: Program, process: Process) -> set[str]:
+    every = (used.workload.parameters.items() for used in program.used if used.process == process.name)
+    return {name for parameters in every for name, parameter in parameters if parameter.type == "file"}
+
+
 def needed_paths(program: Program, reads: str | None, levels: Mapping[str, Sequence[str]]) -> list[NeededPath]:
     """Return what the program's words lead to: a workload's folder whole, of a study's what they name.
 
@@ -61,9 +82,10 @@ def needed_paths(program: Program, reads: str | None, levels: Mapping[str, Seque
 
 def move_program(program: Program, there: Mapping[Path, str]) -> Program:
     """Return the program with its paths there (`there`); what was not copied keeps its own."""
+    roots = sorted(there.items(), key=lambda item: -len(item[0].parts))  # a file in a folder that is copied in part
 
     def move(text: str) -> str:
-        for path, target in there.items():
+        for path, target in roots:
             if text == str(path) or text.startswith(f"{path}/"):
                 return target + text.removeprefix(str(path))
         return text
@@ -83,6 +105,7 @@ def move_program(program: Program, there: Mapping[Path, str]) -> Program:
 def _named_paths(program: Program, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[Path, Path, bool]]:
     """Yield paths that names in its words stand for: the root, what of it, whether it was made."""
     for process in program.processes or (Process(()),):
+        whole = {*_MADE, *_file_parameters(program, process)}
         values = {**program.values, **process.values}
         words = [*process.argv, *(word for argv in program.steps.values() for word in argv)]
         words += [value for value in values.values() if isinstance(value, Template)]
@@ -94,7 +117,7 @@ def _named_paths(program: Program, levels: Mapping[str, Sequence[str]]) -> Itera
                 home = Path(value)
                 rests = (rest for text in spell(word, levels) for rest in text.split("{here}")[1:])
                 yield from ((home, _part(home, rest), False) for rest in rests)
-            elif isinstance(value, str) and value.startswith("/") and (name in _MADE or name.startswith("fetched.")):
+            elif isinstance(value, str) and value.startswith("/") and (name in whole or name.startswith("fetched.")):
                 yield Path(value), Path(value), True
 
 

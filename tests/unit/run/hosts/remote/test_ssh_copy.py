@@ -15,6 +15,7 @@ from scalograph.run.hosts.remote.ssh_copy import (
     list_files,
     move_program,
     needed_paths,
+    resolve_files,
     write_archive,
 )
 from scalograph.study.processes import Template
@@ -141,3 +142,22 @@ def test_it_has_the_paths_of_its_copies_and_no_other_is_changed(tmp_path: Path) 
     assert there.values["classpath"].text_for({"server": "a"}) == "/far/build:/far/a.jar"
     assert (there.values["python"], there.values["option"]) == ("python3", "-f{here}")
     assert there.values["beside"] == f"{build}s/x" and isinstance(there.values["option"], Template)
+
+
+def test_a_file_that_a_parameter_names_is_sent_and_found_there(tmp_path: Path) -> None:
+    """It may lie outside of all else that is sent, or in a folder that is sent in part."""
+    home, outside = tree(tmp_path), tmp_path / "outside.toml"
+    outside.touch()
+    file = {"type": "file", "default": ""}
+    workload = Workload.model_validate({
+        "name": "w", "title": "t", "argv": ["{here}/data/x", "a={a}", "b={b}", "c={c}"],
+        "parameters": {"a": file, "b": file, "c": file},
+    })  # fmt: skip
+    named = {"a": Template("{here}/../outside.toml"), "b": Template(str(home / "data" / "deep" / "y")), "c": "",
+             "here": str(home)}  # fmt: skip
+    process = Process(tuple(workload.argv), name="w", values=named)
+    program = resolve_files(Program((process,), tmp_path, False, {}, (Used(workload, home, "w"),)))
+    needed = {path.root: path.named for path in needed_paths(program, None, {})}
+    assert needed.keys() == {home, outside, home / "data" / "deep" / "y"}
+    moved = move_program(program, {root: f"/there/{root.name}" for root in needed}).processes[0].values
+    assert (moved["a"], moved["b"], moved["c"]) == ("/there/outside.toml", "/there/y", "")
