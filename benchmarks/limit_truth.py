@@ -51,7 +51,7 @@ def asked(folder: Path, name: str, *more: str, pem: Path | None = None) -> Mappi
     serve = f"{sys.executable} {SERVER} {{port}} exponential 1:{1e3 * MEAN_S:g}" + (f" tls={pem}" if pem else "")
     url = f"{'https' if pem else 'http'}://127.0.0.1:{{port}}/"
     trust = ("--ca", str(pem)) if pem else ()
-    waits = ("--ramp", "500ms", "--steady", "4s", "--warmup", "20", "--connections", "64", "--wait-lock", "10m")
+    waits = ("--ramp", "1s", "--steady", "4s", "--warmup", "20", "--connections", "64", "--wait-lock", "10m")
     argv = command("load", "--serve", serve, "--get", url, *trust, *more, *waits, "--json", "-o", str(folder / name))
     done = subprocess.run(argv, env=ENVIRONMENT, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 5):
