@@ -17,7 +17,7 @@ from scalograph.study.model import Response, Study
 from scalograph.study.responses import CPU_USAGE, UNDISTURBED, primary_response, windows
 from scalograph.verdict.cause import REPEATED, SHARE
 from scalograph.verdict.speed import loop_time
-from scalograph.verdict.undisturbed import MOST_OPEN, has_one_task, undisturbed_observations
+from scalograph.verdict.undisturbed import MOST_OPEN, CpuUse, has_one_task, undisturbed_observations
 
 TITLE = "undisturbed time"
 
@@ -169,10 +169,15 @@ def disturb_bound(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with corrected runs as disturbed ones if all runs of their configuration ran on one CPU.
 
     A program that binds its tasks to it makes them wait for each other, even if other CPUs are free. Tasks that are not
-    bound use these now and then.
+    bound use these now and then. Where others kept them busy in all runs, the other configurations decide.
     """
-    counted = [row for row in rows if row.verdict in ("clean", "corrected") and not row.warmup]
-    free = {row.key for row in counted if not row.ran_on_one_cpu}
+    uses: dict[Key, set[CpuUse]] = {}
+    for row in rows:
+        if row.verdict in ("clean", "corrected") and not row.warmup:
+            uses.setdefault(row.key, set()).add(row.cpu_use)
+    free = {key for key, used in uses.items() if used & {"", "several"}}
+    if any("several" in used for used in uses.values()) and not any(uses[key] & {"one"} for key in uses.keys() - free):
+        free |= uses.keys()
     return _disturb(rows, lambda row: row.key not in free)
 
 

@@ -11,6 +11,7 @@ from scalograph.study.responses import UNDISTURBED
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import Cause
 from scalograph.verdict.partners import RunPartner
+from scalograph.verdict.undisturbed import CpuUse
 
 Key = tuple[Level, ...]
 
@@ -28,7 +29,7 @@ class Row(Struct, frozen=True, gc=False):
     with the values before and after; `counters` are the kernel's. `reclaimed_at` is the memory limit, bytes, at which
     the kernel took pages back. `boot` numbers the boots. `is_planned`: no repeat.
     `undisturbed` has corrected times of its observations, `undisturbed_s` that of the whole run, `open_log` half of the
-    distance between their ends, as a log; `ran_on_one_cpu`: its tasks may be bound to that one. `search_s` is the
+    distance between their ends, as a log; `cpu_use`: on how many CPUs its tasks ran. `search_s` is the
     undisturbed time that a search took for the run; None if it took the score. `loop_log` is the log of the sentinel's
     loop time, `loop_ns`; NaN unless the run had one task at a time. `tree_ratio`: time of all processes over `wall_s`.
     loop time, `loop_ns`; NaN unless the run had one task at a time. `partners` work for the run from outside.
@@ -77,7 +78,7 @@ class Row(Struct, frozen=True, gc=False):
     undisturbed: tuple[float, ...] = ()
     open_log: float = 0.0
     undisturbed_s: float | None = None
-    ran_on_one_cpu: bool = False
+    cpu_use: CpuUse = ""
     search_s: float | None = None
     loop_log: float = math.nan
     loop_ns: float | None = None

@@ -57,7 +57,7 @@ from scalograph.verdict.judge import Judgment, judge, requirements
 from scalograph.verdict.partners import find_partners, mark_partners, partner_ns
 from scalograph.verdict.preemption import n_cpus, slowdown
 from scalograph.verdict.speed import loop_time
-from scalograph.verdict.undisturbed import corrected_times, ran_on_one_cpu
+from scalograph.verdict.undisturbed import corrected_times, cpu_use
 
 
 @contextmanager
@@ -306,7 +306,7 @@ class _JournalReader:
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             reclaimed_at=run.memory_limit_bytes if run.n_memory_reclaims else None,
             boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
-            undisturbed_s=corrected.whole_s, ran_on_one_cpu=ran_on_one_cpu(record), loop_log=loop_log(record),
+            undisturbed_s=corrected.whole_s, cpu_use=cpu_use(record), loop_log=loop_log(record),
             loop_ns=loop_time(record) if run.speed else None, tree_ratio=tree_ratio(run),
             partners=tuple(find_partners(run)),
             search_s=self._search_time(record) if ok and elapsed and self._is_search else None,

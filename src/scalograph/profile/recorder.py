@@ -178,9 +178,10 @@ def _fill_profile(
 
 
 def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
-    """Add the median score of the study's own runs of this configuration."""
+    """Add the median score of the study's own runs of this configuration, as measured: the recorded run's is so too."""
+    name = table.correction.response if table.correction else table.view.primary
     rows = (row for row in table.successful_rows() if dict(row.configuration) == dict(profile.configuration))
-    scores = [row.scores[name] for row in rows if (name := table.view.primary) in row.scores]
+    scores = [row.scores[name] for row in rows if name in row.scores]
     return profile.model_copy(update={"measured": median(scores)}) if scores else profile
 
 

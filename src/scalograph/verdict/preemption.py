@@ -204,7 +204,7 @@ def find_crowding(record: Record) -> Cause | None:
     if not lacks_records(run) or (run.wall_ns or 0) < BUSY_NS:
         return None
     others = _others(record)
-    if is_blamed(others, record) and _is_saturated(record):
+    if is_blamed(others, record) and is_saturated(record):
         share = others / wanted_time(run, others)
         text = f"someone else used CPUs that were never idle: at least {100 * share:.1f}% of what it wanted"
         return Cause("neighbor", share, "of wanted", text)
@@ -232,7 +232,7 @@ def find_displacement(record: Record, for_sure: bool) -> Cause | None:
     share, of, of_what = (held / wanted, "wanted", "what it wanted")
     if measured > wanted:
         share, of, of_what = held / measured, "time", "its measured time"
-    if for_sure == (_is_saturated(record) and share >= _COMPANY):
+    if for_sure == (is_saturated(record) and share >= _COMPANY):
         most, unit = ("", f"of {of}") if for_sure else (" at most", f"of {of}, at most")
         text = f"it waited while others had CPUs that it might use, for {100 * share:.1f}% of {of_what}{most}"
         return Cause("neighbor", share, unit, text)
@@ -242,7 +242,7 @@ def find_displacement(record: Record, for_sure: bool) -> Cause | None:
 def find_unseen_wait(record: Record) -> Cause | None:
     """Find a run that slept while others kept all its CPUs busy: its wait after waking up is not recorded."""
     run = record.run
-    if not may_have_waited(run) or not _is_saturated(record):
+    if not may_have_waited(run) or not is_saturated(record):
         return None
     held = min(_others(record) - (run.observer_ns or 0), _off_cpu(run))
     if held < _COMPANY * wanted_time(run, held) or not is_blamed(held, record):
@@ -289,7 +289,8 @@ def _others(record: Record) -> float:
     return 0.0 if busy_time is None else busy_time - (run.cpu_ns or 0) - BUSY_TICKS * n_cpus(record) * TICK_NS
 
 
-def _is_saturated(record: Record) -> bool:
+def is_saturated(record: Record) -> bool:
+    """Tell whether none of the CPUs of a run was idle, to within 5%."""
     run = record.run
     had = (busy(run) or 0) + (run.steal_ns or 0)
     return had >= _SATURATED * n_cpus(record) * (run.wall_ns or 0)

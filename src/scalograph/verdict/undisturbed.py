@@ -6,7 +6,7 @@ with one task (docs/decisions/0026-undisturbed-time.md).
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ from scalograph.protocol.record_processes import Replay
 from scalograph.study.responses import windows
 from scalograph.verdict.cause import PLAY, SHARE, STEAL_TICKS, TICK_NS, Cause
 from scalograph.verdict.partners import find_partners
-from scalograph.verdict.preemption import had_kernel_threads, kernel_ns, lacks_records, n_cpus
+from scalograph.verdict.preemption import had_kernel_threads, is_saturated, kernel_ns, lacks_records, n_cpus
 
 # Only CPU time that others took can be corrected.
 CORRECTABLE = ("neighbor", "steal", "observer")
@@ -50,10 +50,21 @@ def has_one_task(run: RunFigures) -> bool:
     return run.n_tasks == 1 if run.replay is None else run.replay.overlap_ns < BRIEF * (run.wall_ns or 0)
 
 
-def ran_on_one_cpu(record: Record) -> bool:
-    """Tell whether several tasks ran on one of the CPUs that they were given, as if they were bound to it."""
+CpuUse = Literal["", "one", "several", "kept"]
+
+
+def cpu_use(record: Record) -> CpuUse:
+    """Return on how many CPUs several tasks of a run ran together, of those that they were given.
+
+    `one`: as if they were bound to it, while another was idle; `kept`: on one, but others kept all of them busy, which
+    shows nothing; empty: there was one CPU, or one task.
+    """
     used = record.run.per_cpu_ns or ()
-    return bool(used) and max(used) > BOUND * sum(used) and n_cpus(record) > 1 and not has_one_task(record.run)
+    if not used or n_cpus(record) == 1 or has_one_task(record.run):
+        return ""
+    if max(used) <= BOUND * sum(used):
+        return "several"
+    return "kept" if is_saturated(record) else "one"
 
 
 def undisturbed_run(record: Record) -> Ends | None:

@@ -231,6 +231,22 @@ def test_tasks_that_only_ever_ran_on_one_cpu_may_be_bound_to_it(tmp_path: Path, 
     assert {row.verdict for row in read.rows} == {"corrected" if free else "disturbed"}
 
 
+@pytest.mark.parametrize(("others", "verdict"), [((0.7, 0.3), "corrected"), ((0.9, 0.1), "disturbed")])
+def test_a_run_on_one_cpu_while_others_kept_all_busy_is_judged_as_the_others_are(
+    tmp_path: Path, others: tuple[float, float], verdict: str
+) -> None:
+    replay = {"low_ns": S // 2, "high_ns": S // 2, "overlap_ns": S // 2, "sleep_ns": 0, "n_wakes": 9}
+    figures = {"n_tasks": 2, "replay": replay, "cpus": (0, 1)}
+    kept = run(1.0, 0.5, per_cpu_s=(1.0, 0.0), machine_busy_ns=3 * S, **figures)
+    idle = run(1.0, 0.5, per_cpu_s=others, machine_busy_ns=2 * S, **figures)
+    levels = [{"threads": 2}, {"threads": 4}]
+    read = load_journal(
+        tmp_path, [*zip(levels, (kept, idle), strict=True)], ONE_FACTOR,
+        design={"configurations": levels, "runs": [1, 1]},
+    )  # fmt: skip
+    assert [row.verdict for row in read.rows] == [verdict] * 2
+
+
 def test_a_search_is_replayed_with_the_times_that_it_took(tmp_path: Path) -> None:
     def replayed(wall_s: float, own_s: float, taken_s: float) -> dict[str, Any]:
         own = {"low_ns": round(own_s * S), "high_ns": round(own_s * S), "overlap_ns": 0, "sleep_ns": 0, "n_wakes": 9}

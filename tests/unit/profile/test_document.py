@@ -6,6 +6,7 @@ import pytest
 
 from scalograph.findings.table import Table
 from scalograph.profile.profile_tables import add_profile, profile_tables
+from scalograph.profile.recorder import add_median_score
 from scalograph.profile.values import FILE, MAX_BYTES, ClassWaits, Profile, ProfiledRun, RecordedTasks, Stack, Waits
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
@@ -123,3 +124,16 @@ def test_without_its_profile_a_claim_says_how_to_take_one(study: Findings, table
     assert (claim.decision, claim.why) == ("not measured", "no profile of it: take one with `scalograph profile`")
     made = profile(study.study.hash).model_copy(update={"profiled": (of(sampled(150), threads=1),)})
     assert claim_of(made, table, study, tmp_path) == ("not measured", "the profile has no 2 threads")
+
+
+def test_a_recorded_run_stands_beside_measured_times_also_where_some_cannot_be_corrected(tmp_path: Path) -> None:
+    others = [{"pid": 7, "name": "hog", "taken_ns": 10**9}]
+    corrected = recorded(
+        1.5, 1.0, cpus=(0, 1), neighbor_s=0.5, per_cpu_s=(1.0, 0.0), n_tasks=1, wait_ns=500_000_000,
+        cpu_source="cgroup", wait_scope="preemption", neighbors=others,
+    )  # fmt: skip
+    unknown = recorded(2.0, 1.0, neighbor_s=None, wait_ns=None, neighbors=None)
+    read = table_of(tmp_path, [({"threads": 1}, corrected), ({"threads": 2}, unknown)], ONE_FACTOR)
+    assert read.correction and "undisturbed" not in read.rows[1].scores
+    beside = [add_median_score(ProfiledRun(configuration={"threads": n}), read).measured for n in (1, 2)]
+    assert beside == [1.5, 2.0]

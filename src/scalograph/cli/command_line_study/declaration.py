@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
@@ -267,13 +268,16 @@ def _shorten_command(text: str) -> str:
 
     >>> _shorten_command("env PYTHONPATH=a-folder/of-mine python3 -I /home/me/parse.py {version} --size 1000")
     'python3 -I parse.py'
+    >>> _shorten_command("/usr/bin/pgbench -h localhost -p 5432 --select-only")
+    'pgbench -h localhost -p 5432'
     """
     words = [word for word in text.split() if word.isprintable()]
     while words[:1] == ["env"] or (len(words) > 1 and re.match(r"\w+=", words[0])):
         words = words[1:]
     names = [word.rpartition("/")[2] for word in words]
-    shown = [" ".join(names[:n]) for n in range(1, len(names) + 1)]
-    return max((each for each in shown if len(each) <= MAX_COMMAND), key=len, default=(names or ["?"])[0][:MAX_COMMAND])
+    names = [*accumulate(names, "{} {}".format)] or ["?"]
+    whole = [text for text in names if len(text) <= MAX_COMMAND and not text.rpartition(" ")[2].startswith("-")]
+    return whole[-1] if whole else names[0][:MAX_COMMAND]
 
 
 def _map_problem(problem: Problem) -> Problem:

@@ -103,7 +103,7 @@ def _split_sizes(runs: Mapping[int, Sequence[Run]], max_idle: float, seconds: Se
     for size in sorted(runs):
         own = sum(map(seconds, runs[size]))
         used, all_s = node_seconds + size * own, spent + own
-        if rungs and 1 - used / (size * all_s) < max_idle:
+        if rungs and (size * all_s - used) / (size * all_s) < max_idle:
             rungs[-1].add(size)
             node_seconds, spent = used, all_s
         else:

@@ -27,6 +27,7 @@ class ActiveJob:
     state: JobState | None = None
     next_look: float = 0.0
     pause_s: float = LOOK_S
+    n_away: int = 0
 
 
 def _tell_nobody(text: str) -> None:
@@ -40,6 +41,7 @@ class JobQueue:
         self._engine = engine
         self.tell: Tell = _tell_nobody
         self._jobs = dict[str, ActiveJob]()
+        self._n_away = 0
 
     def job_of(self, run: str) -> ActiveJob | None:
         """Return the job that makes a run, or will."""
@@ -72,7 +74,7 @@ class JobQueue:
             return self._engine.submit(request)
 
         # Of ours from now on: one that was taken without an answer is found by its name, and ended.
-        active = ActiveJob(folder, "")
+        active = ActiveJob(folder, "", n_away=self._n_away)
         self._jobs |= dict.fromkeys(folder.runs(), active)
         try:
             active.id = self._patiently(ask)
@@ -106,6 +108,8 @@ class JobQueue:
             self._sleep(TICK_S)
         end: JobEnd | None = self._patiently(lambda: self._engine.end(active.id))
         self._forget(active)
+        if end and end.by_others and self._n_away > active.n_away:  # it cancels jobs of which it lost the state
+            return JobEnd(f"{end.text}, after the controller had been away")
         return end or JobEnd("the queue does not know it any more")
 
     def cancel(self, active: ActiveJob) -> None:
@@ -154,6 +158,7 @@ class JobQueue:
                 if not is_told:
                     self.tell(f"{error.problems[0].found}; asked again for up to {format_duration(AWAY_S)}")
                     is_told = True
+                    self._n_away += 1
             self._sleep(MAX_LOOK_S)
 
     def _sleep(self, seconds: float) -> None:

@@ -1,6 +1,6 @@
 """Which runs share a job, and the node-hours of it."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scalograph.run.hosts.slurm.job_plan import JobKind, NodeHours, Request, count_hours, describe, split_block
@@ -52,6 +52,7 @@ def test_node_hours_tell_idle_ones_apart() -> None:
 
 
 @given(st.lists(st.integers(1, 64), min_size=1, max_size=20), st.floats(0.05, 0.95))
+@example([14, 21, 25], 0.2)
 def test_every_run_is_in_one_job_of_enough_nodes_and_the_idle_share_is_kept(sizes: list[int], most: float) -> None:
     runs = runs_of(*sizes)
     jobs = split_block(runs, request, most)

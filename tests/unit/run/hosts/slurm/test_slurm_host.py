@@ -136,6 +136,15 @@ def test_a_job_that_others_cancel_ends_the_session_and_is_resumed(cluster: Clust
     assert [record.job.job for record in records if record.job] == ["102", "102"]
 
 
+def test_a_controller_that_was_away_may_have_cancelled_a_job_itself(cluster: Cluster, host: SlurmHost) -> None:
+    planned = cluster.ready(host, "true")
+    cluster.put("lost", "CANCELLED\n")
+    cluster.put("unanswered", "")  # sbatch, and then the controller is away
+    records = cluster.measure(host, planned, 2)
+    assert [record.job.job for record in records if record.job] == ["102", "102"]
+    assert any("it was cancelled, after the controller had been away" in text for text in cluster.told)
+
+
 def test_a_refused_job_is_told_in_the_queues_own_words(cluster: Cluster, host: SlurmHost) -> None:
     planned = cluster.ready(host, "true")
     cluster.put("refused", "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (limit)\n")
