@@ -2,11 +2,12 @@
 
 One server with exponential times of 2 ms, requests that arrive as a Poisson process, and a limit of p90: the rate at
 which it is reached is computed from the same times, request by request. Beside it a binary search with one run a step,
-as it is done by hand with a load generator; k6 itself is not installed, so that the runs are those of ours.
+as it is done by hand, with runs of our load generator, and with those of k6 where it is on PATH.
 """
 
 import json
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,29 +51,30 @@ def asked(folder: Path, name: str, *more: str, pem: Path | None = None) -> Mappi
     serve = f"{sys.executable} {SERVER} {{port}} exponential 1:{1e3 * MEAN_S:g}" + (f" tls={pem}" if pem else "")
     url = f"{'https' if pem else 'http'}://127.0.0.1:{{port}}/"
     trust = ("--ca", str(pem)) if pem else ()
-    waits = ("--ramp", "500ms", "--steady", "4s", "--warmup", "20", "--connections", "64", "--wait-lock", "10m")
+    waits = ("--ramp", "1s", "--steady", "4s", "--warmup", "20", "--connections", "64", "--wait-lock", "10m")
     argv = command("load", "--serve", serve, "--get", url, *trust, *more, *waits, "--json", "-o", str(folder / name))
     done = subprocess.run(argv, env=ENVIRONMENT, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 5):
         raise SystemExit(f"{name}: exit code {done.returncode}: {done.stderr[-500:]}")
-    parts: Mapping[str, Any] = json.loads(done.stdout)["parts"]
-    return parts
+    document: Mapping[str, Any] = json.loads(done.stdout)
+    return document
 
 
 def search(folder: Path, name: str, pem: Path | None) -> tuple[float, int, str]:
     """Return the rate that `load --limit` names, its runs, and what is saturated beyond it."""
     what = ("--rate", f"{LOW}:{HIGH}", "--limit", f"p90<{1e3 * LIMIT_S:g}ms")
-    part = asked(folder, name, *what, pem=pem)["within-limit"]["data"]
+    part = asked(folder, name, *what, pem=pem)["parts"]["within-limit"]["data"]
     return part["crossing"]["value"] or 0.0, len(part["runs"]), (part["beyond"] or {}).get("ends", "")
 
 
-def bisect(folder: Path) -> tuple[int, int]:
-    """Search by hand: one run a step, whose side of the limit is believed."""
+def bisect(folder: Path, driver: str) -> tuple[int, int]:
+    """Search by hand: one run a step of a load generator, whose side of the limit is believed."""
     low, high, n = LOW, HIGH, 0
     while high - low > max(1, NEAR * low) and n < MOST_RUNS:
         middle, n = (low + high) // 2, n + 1
-        group = asked(folder, f"step-{n}", "--rate", str(middle), "--runs", "1")["throughput"]["data"]["groups"][0]
-        took = group["points"][0]["quantiles"]["p90"]["value"]
+        step = ("--rate", str(middle), "--runs", "1", "--driver", driver)
+        point = asked(folder, f"{driver}-{n}", *step)["curves"][0]["points"][0]
+        took = point["responses"]["p90"]["estimate"]["value"] / 1e9
         low, high = (middle, high) if took <= LIMIT_S else (low, middle)
     return low, n
 
@@ -101,9 +103,13 @@ def figures(quick: bool) -> Iterator[Figure]:
                 note = f"{value:.0f}/s; {ends}"
                 yield Figure(f"load --limit off, {kind}, search {i + 1}", 100 * abs(value / rate - 1), "%", 5, note)
                 yield Figure(f"its runs, {kind}, search {i + 1}", n, "runs", MOST_RUNS)
-        level, n = bisect(folder)
-        yield Figure("a binary search, one run a step, off", 100 * abs(level / rate - 1), "%", None, f"{n} runs")
+        for driver in ("load", *(["k6"] if shutil.which("k6") else [])):
+            level, n = bisect(folder, driver)
+            text = f"a binary search, one run of {driver} a step, off"
+            yield Figure(text, 100 * abs(level / rate - 1), "%", None, f"{level}/s, {n} runs")
 
 
 if __name__ == "__main__":
+    if shutil.which("k6") is None:
+        print("without k6; with it: go install go.k6.io/k6@latest, and its folder on PATH", file=sys.stderr)
     main(figures, "one search of each kind")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from scalograph.errors import HostError
 from scalograph.profile.recording import TIMEOUT_S
-from scalograph.system.private_dir import scratch
 from scalograph.text.quantities import mebibytes
 
 _MOST_BYTES = 512 << 20
@@ -68,8 +68,8 @@ class RecordingSite:
         if self.is_here:
             yield file
             return
-        with scratch("recording") as folder:
-            copy = folder / file.name
+        with TemporaryDirectory(prefix="scalograph-") as folder:
+            copy = Path(folder, file.name)
             self._fetch(file, copy)
             yield copy
             if not copy.exists():
