@@ -57,7 +57,6 @@ class _SizeRow(NamedTuple):
     @property
     def text(self) -> str:
         """Return the size from which the efficiency is kept, with its interval."""
-        ends = (_reach(self.sizes, self.high), _reach(self.sizes, self.low))
         last, ends = f"over {significant(self.sizes[-1])}", (self.low, self.value, self.high)
         reached = (_reach(self.sizes, each) for each in ends)
         high, value, low = (last if size is None else significant(size) for size in reached)
