@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scalograph.control.apply import configuration_refusals
 from scalograph.control.control import LevelError, find_control
+from scalograph.design.ladder import anchors
 from scalograph.design.planner import Design
 from scalograph.errors import HostError, Problem, StudyError
 from scalograph.protocol.facts import LATEST, ClusterFacts, CpuFact, HostFacts, Jvm
@@ -226,13 +227,22 @@ def _planned_first(study: Study) -> Callable[[Study], Iterable[Configuration]] |
 
 
 def _repeats(study: Study, configurations: Sequence[Configuration]) -> dict[int, int]:
-    """Return the repeats of each baseline: all speedups share it, so sqrt(columns) times more runs (Dunnett 1955)."""
-    if not study.baseline or is_search(study.question):
+    """Return the repeats of each baseline: all speedups share it, so sqrt(columns) times more runs (Dunnett 1955).
+
+    An anchor of jobs has one more.
+    """
+    if is_search(study.question):
         return {}
+    repeats = {configurations.index(levels): 2 for levels in anchors(study, configurations)}
+    if not study.baseline:
+        return repeats
     ((factor, level),) = study.baseline.items()
     columns = max(1, len({configuration[factor] for configuration in configurations}) - 1)
     repeat = max(1, round(math.sqrt(columns)))
-    return {index: repeat for index, configuration in enumerate(configurations) if configuration[factor] == level}
+    for index, configuration in enumerate(configurations):
+        if configuration[factor] == level:
+            repeats[index] = repeats.get(index, 1) - 1 + repeat
+    return repeats
 
 
 # As a kernel tells its own: the three numbers that each has, and what its builder adds.

@@ -27,11 +27,10 @@ class Row(Struct, frozen=True, gc=False):
     interference had of what it wanted, or of its time if that is less; None if unbounded. `changed` has the settings
     that its program changed, in words; `kept_to` says that it used only some CPUs. `settings` are machine settings
     with the values before and after; `counters` are the kernel's. `reclaimed_at` is the memory limit, bytes, at which
-    the kernel took pages back. `boot` numbers the boots. `is_planned`: no repeat.
+    the kernel took pages back. `boot` numbers the boots; `job` is that of a cluster. `is_planned`: no repeat.
     `undisturbed` has corrected times of its observations, `undisturbed_s` that of the whole run, `open_log` half of the
     distance between their ends, as a log; `cpu_use`: on how many CPUs its tasks ran. `search_s` is the
     undisturbed time that a search took for the run; None if it took the score. `loop_log` is the log of the sentinel's
-    loop time, `loop_ns`; NaN unless the run had one task at a time. `tree_ratio`: time of all processes over `wall_s`.
     loop time, `loop_ns`; NaN unless the run had one task at a time. `partners` work for the run from outside.
     A journal may hold 100,000 rows: timelines and traces stay on disk, at `timeline_line` and `trace_line`. Rows hold
     no cycles, so the garbage collector can skip them.
@@ -74,6 +73,7 @@ class Row(Struct, frozen=True, gc=False):
     counters: Mapping[str, int] | None = None
     reclaimed_at: int | None = None
     boot: int = 1
+    job: str = ""
     is_planned: bool = True
     undisturbed: tuple[float, ...] = ()
     open_log: float = 0.0

@@ -30,6 +30,7 @@ from scalograph.findings.corrected_study import (
     loop_log,
     undisturbed_time,
 )
+from scalograph.findings.job_joins import join_jobs
 from scalograph.findings.row import Row
 from scalograph.findings.study_view import StudyView
 from scalograph.protocol import journal
@@ -147,7 +148,7 @@ def load(
     with pause_gc():
         for number, event in enumerate(events, start=2):
             reading.add_event(event, number)
-        table.rows = run_notes.copy_side_by_side(table.rows)
+        table.rows = join_jobs(table.study, run_notes.copy_side_by_side(table.rows))
     if correct or (correct is None and any(row.verdict == "corrected" for row in table.rows)):
         correct_table(table, keep_observations)
     elif correct is False:
@@ -305,9 +306,9 @@ class _JournalReader:
             changed=self._intern(run_notes.own_changes(record)), kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             reclaimed_at=run.memory_limit_bytes if run.n_memory_reclaims else None,
-            boot=self._number_of(record.boot_id), undisturbed=corrected.values, open_log=corrected.open_log,
-            undisturbed_s=corrected.whole_s, cpu_use=cpu_use(record), loop_log=loop_log(record),
-            loop_ns=loop_time(record) if run.speed else None, tree_ratio=tree_ratio(run),
+            boot=self._number_of(record.boot_id), job=getattr(record.job, "job", ""), undisturbed=corrected.values,
+            open_log=corrected.open_log, undisturbed_s=corrected.whole_s, cpu_use=cpu_use(record),
+            loop_log=loop_log(record), loop_ns=loop_time(record) if run.speed else None, tree_ratio=tree_ratio(run),
             partners=tuple(find_partners(run)),
             search_s=self._search_time(record) if ok and elapsed and self._is_search else None,
         )  # fmt: skip

@@ -32,7 +32,7 @@ from scalograph.questions.scaling.claim import claim
 from scalograph.questions.scaling.document import MOST_CURVES, MOST_LEVELS, LocalSlowdown, Swept, SweptCurve
 from scalograph.questions.scaling.model_boundaries import NO_CPU, boundaries, law_doc, next_gain
 from scalograph.questions.scaling.model_claim import LEAST, level_contrasts
-from scalograph.questions.scaling.tables import laws_table, neighbor_sentences
+from scalograph.questions.scaling.tables import isoefficiency_table, laws_table, neighbor_sentences
 
 
 def applies(table: Table) -> str | None:
@@ -45,8 +45,9 @@ def applies(table: Table) -> str | None:
 def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer with what each curve gains, and with its law where there is one."""
     fitted = add_laws(table, taken, curves)
-    laws, levels = laws_table(table, fitted), compare_levels(table, taken, fitted)
-    sentences, below = [*neighbor_sentences(table, levels)], [laws] if laws else []
+    levels = compare_levels(table, taken, fitted)
+    below = [shown for tabulated in (laws_table, isoefficiency_table) if (shown := tabulated(table, fitted))]
+    sentences = [*neighbor_sentences(table, levels)]
     return Answer(document=levels, claim=claim(table, taken, fitted), sentences=sentences, below=below, curves=fitted)
 
 

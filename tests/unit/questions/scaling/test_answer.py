@@ -13,7 +13,7 @@ from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, LawDoc, TableDoc
 from scalograph.questions.scaling.answer import add_laws
-from scalograph.questions.scaling.tables import laws_table
+from scalograph.questions.scaling.tables import isoefficiency_table, laws_table
 from scalograph.study.levels import Configuration
 from scalograph.study.load import parse
 from scalograph.system.topology import read_topology
@@ -173,3 +173,35 @@ def test_a_law_ends_where_slower_cpus_begin() -> None:
 def test_a_law_goes_on_over_an_edge_at_which_nothing_changes() -> None:
     law = only(on_classes(slow_from=4, slow=1.0))
     assert law.largest == 12 and not [flag for flag in law.flags if flag.code == "class edge"]
+
+
+ALL_SIZES = (100, 200, 400, 800, 1600)
+
+
+def isoefficiency(overhead: float, sizes: tuple[int, ...] = ALL_SIZES) -> list[list[Any]]:
+    """Rows of the table, of a program whose n threads share work of `size` and each but one add an overhead."""
+    study = parse(a_study({"threads": [1, 2, 4], "size": [*sizes]}, baseline={"threads": 1}, **SWEEP))
+    grid = [{"threads": n, "size": size} for n in (1, 2, 4) for size in sizes]
+
+    def row(levels: dict[str, int], i: int, j: int) -> Row:
+        n, size = levels["threads"], levels["size"]
+        wall = (1 + 0.002 * (i * j % 3 - 1)) * (size + overhead * (n - 1)) / n
+        return Row(f"r{i}-{j}", j, j, False, levels, "ok", None, "clean", (), {}, {"wall": wall}, n_cpus=8)
+
+    rows = [row(levels, i, j) for i, levels in enumerate(grid) for j in range(5)]
+    given = Table(study, "hash", {}, [*grid], [5] * len(grid), rows)
+    shown = isoefficiency_table(given, make_curves(given, samples_by_configuration(given)))
+    return shown.rows if shown else []
+
+
+def test_the_size_that_an_efficiency_of_80_percent_needs_grows_with_the_overhead() -> None:
+    # E = size / (size + overhead (n - 1)) is 0.8 at 4 overhead (n - 1): 200 with 2 threads, and 600 with 4.
+    two, four = isoefficiency(50)
+    assert (two[0], four[0]) == (2, 4)
+    assert 195 <= float(two[1].split()[0]) <= 205 and 560 <= float(four[1].split()[0]) <= 640
+
+
+def test_an_efficiency_that_is_kept_everywhere_or_not_at_all_is_said_to_be_so() -> None:
+    assert [row[1] for row in isoefficiency(0.1)] == ["100 [100\N{EN DASH}100]"] * 2
+    assert [row[1] for row in isoefficiency(250)][1] == "over 1,600"
+    assert isoefficiency(5000) == [] and isoefficiency(50, (100, 1600)) == []

@@ -2,18 +2,18 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
 from scalograph.control.control import Level
+from scalograph.design.ladder import MAX_IDLE, anchor_runs, cluster_factors, max_idle, split_sizes
 from scalograph.study.levels import Run
 from scalograph.study.model import Study
 from scalograph.text.quantities import count_noun, percent_at_most
 
-# Idle node-hours above which the runs of a block are divided among several jobs.
-MAX_IDLE = 0.3
 # How long each node is timed alone at the start of a job, unless the study says.
 REFERENCE_S = 5
 
@@ -65,19 +65,28 @@ def nodes_of(request: Request) -> int:
 
 
 def split_block(
-    runs: Sequence[Run], request: Callable[[Run], Request], max_idle: float = MAX_IDLE,
-    seconds: Seconds = lambda run: 1.0,
+    runs: Sequence[Run], request: Callable[[Run], Request], most_idle: float = MAX_IDLE,
+    seconds: Seconds = lambda run: 1.0, anchored: Container[str] = (),
 ) -> list[PlannedJob]:  # fmt: skip
     """Return the jobs of one block: a single one where the idle share allows it, else one for each range of sizes.
 
-    Runs keep their order within a job. `seconds` is what a run takes, as far as known; by default all take the same.
+    Runs keep their order within a job; `anchored` are those that belong to the next larger one, if there is one.
+    `seconds` is what a run takes, as far as known; by default all take the same.
     """
     jobs = list[PlannedJob]()
     for kind, own in _group_by_kind(runs, request):
-        rungs = _split_sizes({n: [*group] for n, group in _group_by_size(own, request)}, max_idle, seconds)
-        jobs += [
-            PlannedJob(kind, max(rung), tuple(run for run in own if nodes_of(request(run)) in rung)) for rung in rungs
-        ]
+        sized = [run for run in own if run.run not in anchored] or own
+        totals = {n: sum(map(seconds, group)) for n, group in _group_by_size(sized, request)}
+        ranges = split_sizes(totals, most_idle)
+
+        def job_of(run: Run, ranges: Sequence[set[int]] = ranges) -> int:
+            size, is_anchor = nodes_of(request(run)), run.run in anchored
+            fitting = (i for i, each in enumerate(ranges) if max(each) >= size and (not is_anchor or min(each) > size))
+            return next(fitting, len(ranges) - 1)
+
+        for i, sizes in enumerate(ranges):
+            members = tuple(run for run in own if job_of(run) == i)
+            jobs.append(PlannedJob(kind, max({*sizes, *(nodes_of(request(run)) for run in members)}), members))
     return jobs
 
 
@@ -95,21 +104,6 @@ def _group_by_size(runs: Sequence[Run], request: Callable[[Run], Request]) -> It
         return nodes_of(request(run))
 
     yield from groupby(sorted(runs, key=size), size)
-
-
-def _split_sizes(runs: Mapping[int, Sequence[Run]], max_idle: float, seconds: Seconds) -> list[set[int]]:
-    """Divide sizes, from the smallest on, into ranges whose idle share stays below the limit."""
-    rungs, node_seconds, spent = list[set[int]](), 0.0, 0.0
-    for size in sorted(runs):
-        own = sum(map(seconds, runs[size]))
-        used, all_s = node_seconds + size * own, spent + own
-        if rungs and (size * all_s - used) / (size * all_s) < max_idle:
-            rungs[-1].add(size)
-            node_seconds, spent = used, all_s
-        else:
-            rungs.append({size})
-            node_seconds, spent = size * own, own
-    return rungs
 
 
 def describe(hours: NodeHours, is_timed: bool) -> str:
@@ -135,29 +129,21 @@ def blocks_of(runs: Iterable[Run]) -> dict[int, list[Run]]:
 
 
 def count_hours(
-    runs: Iterable[Run], request: Callable[[Run], Request], max_idle: float = MAX_IDLE, each_s: float = 0.0,
-    seconds: Seconds = lambda run: 1.0,
+    runs: Iterable[Run], request: Callable[[Run], Request], most_idle: float = MAX_IDLE, each_s: float = 0.0,
+    seconds: Seconds = lambda run: 1.0, anchored: Callable[[Sequence[Run]], Container[str]] = lambda block: (),
 ) -> NodeHours:  # fmt: skip
     """Return the node-hours of all blocks; `each_s` is what a job takes beside its runs."""
     hours = NodeHours()
     for block in blocks_of(runs).values():
-        for job in split_block(block, request, max_idle, seconds):
+        for job in split_block(block, request, most_idle, seconds, anchored(block)):
             hours.add(job, request, seconds, each_s)
     return hours
 
 
 def request_reader(study: Study) -> Callable[[Run], Request]:
     """Return what reads from a run what it asks of the cluster, by the names of `cluster:NAME`."""
-    names = {
-        factor: declared.control.partition(":")[2]
-        for factor, declared in study.factors.items()
-        if declared.control is not None and declared.control.startswith("cluster:")
-    }
-    return lambda run: {name: run.configuration[factor] for factor, name in names.items()}
-
-
-def max_idle(study: Study) -> float:
-    return MAX_IDLE if study.protocol.max_idle is None else study.protocol.max_idle
+    names = cluster_factors(study)
+    return lambda run: {name: run.configuration[factor] for name, factor in names.items()}
 
 
 def reference_s(study: Study) -> int:
@@ -167,7 +153,7 @@ def reference_s(study: Study) -> int:
 
 def describe_study(study: Study, runs: Iterable[Run], seconds: Seconds | None = None) -> str:
     """Return the jobs and node-hours that the runs of a study take; `seconds` is what each takes, if that is known."""
-    request, most = request_reader(study), max_idle(study)
+    request, most, anchored = request_reader(study), max_idle(study), partial(anchor_runs, study)
     if seconds is None:
-        return describe(count_hours(runs, request, most), is_timed=False)
-    return describe(count_hours(runs, request, most, reference_s(study), seconds), is_timed=True)
+        return describe(count_hours(runs, request, most, anchored=anchored), is_timed=False)
+    return describe(count_hours(runs, request, most, reference_s(study), seconds, anchored), is_timed=True)

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec.structs import replace as replace_part
 
 from scalograph.control.control import Launch
+from scalograph.design.ladder import anchor_runs, max_idle
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record, RunFigures
@@ -31,7 +32,6 @@ from scalograph.run.hosts.slurm.job_plan import (
     PlannedJob,
     blocks_of,
     describe_study,
-    max_idle,
     reference_s,
     request_reader,
     split_block,
@@ -240,7 +240,8 @@ class SlurmHost(LocalHost):
         left = block[names.index(run.run) :] if run.run in names else [run]
         left = [each for each in left if each.run == run.run or not self._queue.job_of(each.run)]
         left = [each for each in left if self._find_made(self._runner.specification(each)) is None]
-        for job in split_block(left, self._request, max_idle(self._planned.design.study)):
+        study = self._planned.design.study
+        for job in split_block(left, self._request, max_idle(study), anchored=anchor_runs(study, block)):
             self._submit_job(job)
         active = self._queue.job_of(run.run)
         assert active is not None, "every run of a block is in one of its jobs"
