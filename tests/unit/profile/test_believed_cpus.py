@@ -19,7 +19,7 @@ from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.runner import Runner
 from scalograph.study.levels import Run
 from scalograph.system.runtimes import RUNTIMES, ask_installed, find_runtime, interpreter_of
-from tests.kit import records
+from tests.kit import records, simulated
 from tests.kit.processes import write_program
 from tests.kit.studies import a_study, plan_of
 
@@ -179,3 +179,34 @@ def test_a_service_is_asked_and_what_it_needs_with_the_variable_is_searched(
     assert [launch.name for launch in asked] == ([""] if row.asks else ["server", "driver"])
     assert asked[0].own_quota_cpus == pytest.approx(0.8, rel=0.02)
     assert all(spec.launches[0].own_quota_cpus <= 0.9 for spec in machine.specs), "no more than without it"
+
+
+class CommandMachine(ServiceMachine):
+    """A command that takes its limit, 2 s, under 0.8 CPUs, and under half of it with the variable."""
+
+    def measure(self, spec: Specification) -> Record:
+        record = super().measure(spec)
+        (launch,) = spec.launches
+        is_set = RUNTIMES[self.name].variable in launch.env
+        noise = 1 + 0.02 * (len(self.specs) % 3 - 1)
+        timed = records.record(wall_s=noise * (0.8 if is_set else 1.6) / (launch.quota_cpus or 1))
+        return structs.replace(record, run=timed.run)
+
+
+def test_the_search_of_a_command_is_read_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scalograph.profile.believed_cpus.find_runtime", lambda program, path: "Go")
+    levels = {"quota": {"control": "quota", "levels": amount_levels("0.1:2", "quota"), "unit": "CPUs"}}
+    limited = {"wall": {"from": "window.wall", "unit": "s", "limit": 2.0}}
+    study = a_study(levels, question="size", responses=limited, command="./prog")
+    session, _ = simulated.run(tmp_path, simulated.Machine(lambda t: 1.6 / float(t["quota"])), study, 4)
+    planned = plan_of(tmp_path / "again", study, 4)
+    host = cast(Host, CommandMachine("Go"))
+    runner = Runner(planned, host)
+    runner.most_limited = (0.9, Run("r", 0, planned.design.configurations[0], 0), 2.0)
+    text = believed_note(planned, host, runner, str, session.results.journal)
+    _, low, high = map(float, re.findall(r"[0-9.]+", text.rpartition("needs")[2]))
+    assert " sees 4 CPUs under a quota of " in text and low <= 0.4 <= high <= 1.2 * low
+    runner.most_limited = (0.9, Run("r", 0, planned.design.configurations[0], 0), 60.0)
+    assert "speed was not measured: runs are too long" in believed_note(
+        planned, host, runner, str, session.results.journal
+    )
