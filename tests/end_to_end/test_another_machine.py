@@ -175,11 +175,10 @@ def test_runs_there_are_recorded_there_and_their_recordings_read(server: Path, t
     options = ("--threads", "1,2", "--runs", 1, "-o", "results")
     complete("measure", *options, *there, "--", "./prog", "{threads}", cwd=tmp_path)
     complete("explain", "results", "--recordings", 1, *there, cwd=tmp_path)
-    written = json.loads((tmp_path / "results" / "explanation.json").read_text())
+    text = (tmp_path / "results" / "explanation.json").read_text()
+    written = json.loads(text)
     assert (written["levels"], written["n_runs"]) == ([1, 2], [1, 1]) and written["capacity_s"][0] > 0
-    complete("profile", "results", "--where", "threads=1", *there, cwd=tmp_path)
-    (row,) = json.loads((tmp_path / "results" / "profile.json").read_text())["profiled"]
-    assert row["seen"]["methods"][0]["name"] == "spin_alone"
+    assert "spin_alone" in text, "symbols are those of that machine"
     assert not [*Path("/tmp").glob("scalograph-*/perf")]
     refused = complete("explain", "results", "--try", "malloc", *there, cwd=tmp_path, codes=(2,))
     assert "an allocator is looked for on this machine only" in refused.stderr

@@ -181,15 +181,14 @@ def test_a_further_host_costs_a_module_and_a_row() -> None:
 
 def test_a_further_control_costs_a_class_and_a_row() -> None:
     """The class of a control is named in the room of controls alone, and in its row as a string."""
+    users: dict[str, set[str]] = defaultdict(set)
+    for module, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name | ast.alias):
+                users[getattr(node, "id", getattr(node, "name", ""))].add(module)
     for row in CONTROLS.values():
         home, _, name = row.defined.partition(":")
-        used = {
-            module
-            for module, tree in trees().items()
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Name | ast.alias) and getattr(node, "id", getattr(node, "name", "")) == name
-        }
-        outside = {module for module in used - {home} if HOUSE.room(module) != "control"}
+        outside = {module for module in users[name] - {home} if HOUSE.room(module) != "control"}
         assert outside == set(), f"{name} is known to {outside}"
 
 
