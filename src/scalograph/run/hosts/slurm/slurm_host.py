@@ -7,7 +7,8 @@ import json
 import os
 import secrets
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +21,13 @@ from scalograph.control.control import Launch
 from scalograph.design.ladder import anchor_runs, max_idle
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import Record, RunFigures
-from scalograph.protocol.record_processes import JobStep
+from scalograph.protocol.record import Degraded, Record, RunFigures
+from scalograph.protocol.record_processes import TASKS, JobStep, JobTask
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.local.local_host import MAX_NOT_STARTED, LocalHost, describe_step_failure, step_line
 from scalograph.run.hosts.local.probe import find_probe, interrupted_record, lost_record, parse_answer
+from scalograph.run.hosts.local.probe_process import ProbeAnswer
+from scalograph.run.hosts.machines.merged_record import join_figures
 from scalograph.run.hosts.slurm.allocation import AllocationEngine
 from scalograph.run.hosts.slurm.engine import Engine, JobEnd, JobRequest
 from scalograph.run.hosts.slurm.job_folder import JobFolder, prepare_home, remove_home
@@ -172,7 +175,12 @@ class SlurmHost(LocalHost):
             return None
         self._returned.add((folder.path, spec.run.run))
         self._name_slow_nodes(folder)
-        return keep_watched_part(self._read_record(spec, folder), folder.step(spec.run.run))
+        record = keep_watched_part(self._read_record(spec, folder), folder.step(spec.run.run))
+        request = spec.launches[0].request
+        if request.get("launcher") == "none":
+            return record
+        n_tasks = int(request.get("nodes", 1)) * int(request.get("tasks-per-node", 1))
+        return join_tasks(record, folder.task_answers(spec.run.run), n_tasks)
 
     def _name_slow_nodes(self, folder: JobFolder) -> None:
         """Report each node once whose reference run was slow."""
@@ -311,6 +319,31 @@ def _refuse_events(planned: Plan) -> None:
     if planned.program.events:
         fix = "print the time, and read it by a response with a pattern"
         raise HostError("--host slurm", "a workload that writes events", "one that prints its values", fix)
+
+
+def join_tasks(record: Record, answers: Iterable[tuple[int, str, ProbeAnswer]], n_tasks: int) -> Record:
+    """Return the record of a run with what its tasks used, of all if that is known of all.
+
+    A task counts the other ones of its node among the other programs, so that of these nothing is known.
+    """
+    if record.job is None:
+        return record
+    watched = dict[int, tuple[str, Record]]()
+    for rank, node, answer in answers:
+        with suppress(ProtocolError, HostError):
+            watched[rank] = node, parse_answer(answer, "task")
+    tasks = [
+        JobTask(rank=rank, node=node, wall_ns=it.run.wall_ns, cpu_ns=it.run.cpu_ns, wait_ns=it.run.wait_ns)
+        for rank, (node, it) in sorted(watched.items())
+    ]
+    job = replace_part(record.job, tasks=tasks)
+    if len(tasks) != n_tasks:
+        why = f"{n_tasks - len(tasks)} of {n_tasks} tasks were not watched"
+        lacking = Degraded(TASKS, why, "see docs/howto/cluster.md")
+        return replace_part(record, job=job).replace_values(degraded=[*record.run.degraded, lacking][-256:])
+    used = join_figures([it for _, it in watched.values()], 0)
+    names = ("cpu_ns", "user_ns", "system_ns", "wait_ns", "cpu_source", "wait_scope")
+    return replace_part(record, job=job).replace_values(**{name: getattr(used, name) for name in names})
 
 
 def keep_watched_part(record: Record, step: JobStep) -> Record:
