@@ -233,7 +233,6 @@ class JobTask(RecordPart, frozen=True, kw_only=True):
     node: Name
     wall_ns: Count | None = None
     cpu_ns: Count | None = None
-    wait_ns: Count | None = None
 
 
 class JobStep(RecordPart, frozen=True, kw_only=True):
@@ -253,12 +252,8 @@ class JobStep(RecordPart, frozen=True, kw_only=True):
     @property
     def load_balance(self) -> float | None:
         """The mean CPU time of its tasks over the largest (POP); None unless that of two or more is known."""
-        times = [task.cpu_ns for task in self.tasks if task.cpu_ns is not None]
-        return (
-            sum(times) / len(times) / max(times)
-            if len(times) > 1 and len(times) == len(self.tasks) and max(times)
-            else None
-        )
+        times = [task.cpu_ns for task in self.tasks if task.cpu_ns]
+        return sum(times) / len(times) / max(times) if len(times) == len(self.tasks) > 1 else None
 
 
 class MachineSetting(RecordPart, frozen=True):
