@@ -184,7 +184,8 @@ class SlurmHost(LocalHost):
             return record
         n_tasks = int(request.get("nodes", 1)) * int(request.get("tasks-per-node", 1))
         joined = join_tasks(record, folder.task_answers(spec.run.run), n_tasks)
-        self._name_uneven_tasks(joined)
+        if joined.run.status == "ok" and joined.run.cpu_ns is not None:
+            self._name_uneven_tasks(joined)
         return joined
 
     def _name_uneven_tasks(self, record: Record) -> None:
@@ -367,7 +368,7 @@ def _find_failed_task(watched: Mapping[int, tuple[str, Record]]) -> str:
     """Return how the first task that failed by itself did so; empty if none did."""
     for rank, (node, record) in sorted(watched.items()):
         if record.run.status in ("failed", "signal", "not started"):
-            return f"task {rank} on {node}: {record.run.reason}"
+            return f"task {rank} on {node} {(record.run.reason or '').removeprefix('copy 0 ')}"
     return ""
 
 

@@ -150,7 +150,7 @@ def test_a_task_that_was_not_watched_leaves_the_run_unverified_with_the_reason()
 def test_a_failed_run_names_the_task_that_failed_by_itself() -> None:
     answers = [(0, "n1", task("interrupted", "SIGTERM")), (1, "n2", task("signal", "copy 0 was killed by signal 9"))]
     record = slurm_host.join_tasks(of_step("failed", "copy 0 exited with 143"), answers, 2)
-    assert record.run.reason == "copy 0 exited with 143; task 1 on n2: copy 0 was killed by signal 9"
+    assert record.run.reason == "copy 0 exited with 143; task 1 on n2 was killed by signal 9"
 
 
 @pytest.mark.parametrize(("lost", "reason"), [
