@@ -169,7 +169,9 @@ impl Copy {
             Output::File(path) if service.is_none() => {
                 // Every copy appends to what others write: all open it before one begins.
                 let file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
-                file.set_len(0)?;
+                if file.metadata()?.is_file() {
+                    file.set_len(0)?;
+                }
                 fds.push(sys::raised(file.into())?);
             }
             _ => fds.push(sys::raised(null.try_clone()?)?),

@@ -79,6 +79,9 @@ def test_ranks_of_mpi_are_started_on_nodes_by_both_launchers(conf: Path, tmp_pat
         record, nodes = event["record"], event["configuration"]["nodes"]
         (values,) = record.values
         assert [*values.values.values()] == [[2.0 * nodes]]
+        assert record.job and [task.rank for task in record.job.tasks] == [*range(2 * nodes)], event["configuration"]
+        assert {task.node for task in record.job.tasks} == set(record.job.nodes)
+        assert record.run.cpu_ns == sum(task.cpu_ns or 0 for task in record.job.tasks) > 0
         assert record.job and (len(record.job.nodes), record.job.n_nodes, record.job.n_machines) == (nodes, 2, 1)
     assert len({event["record"].job.job for event in runs}) == 1, "one job for the block"
     assert "function, not timing" in " ".join(done.stdout.split()) and queue() == ""

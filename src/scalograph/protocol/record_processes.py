@@ -222,6 +222,19 @@ class Guest(RecordPart, frozen=True, kw_only=True):
     has_times: bool = True
 
 
+# What is degraded of a run some of whose tasks were not watched.
+TASKS = "CPU time of tasks"
+
+
+class JobTask(RecordPart, frozen=True, kw_only=True):
+    """What one task (rank) of a job step used on its node; its time is by the clock there."""
+
+    rank: Annotated[int, Meta(ge=0, lt=MAX_COPIES)]
+    node: Name
+    wall_ns: Count | None = None
+    cpu_ns: Count | None = None
+
+
 class JobStep(RecordPart, frozen=True, kw_only=True):
     """Where in a cluster a run was made: the job, its nodes, and what a reference run on each of them took.
 
@@ -234,6 +247,13 @@ class JobStep(RecordPart, frozen=True, kw_only=True):
     n_nodes: Count
     n_machines: Count | None = None
     reference_ns: Annotated[list[Count | None], Meta(max_length=MAX_COPIES)] = []
+    tasks: Annotated[list[JobTask], Meta(max_length=MAX_COPIES)] = []
+
+    @property
+    def load_balance(self) -> float | None:
+        """The mean CPU time of its tasks over the largest (POP); None unless that of two or more is known."""
+        times = [task.cpu_ns for task in self.tasks if task.cpu_ns]
+        return sum(times) / len(times) / max(times) if len(times) == len(self.tasks) > 1 else None
 
 
 class MachineSetting(RecordPart, frozen=True):

@@ -220,7 +220,8 @@ class Runner:
     def _try_pipe(self, spec: Specification, record: Record) -> None:
         """Make the first short run again with its output in a pipe: some programs stop early if nobody reads it."""
         wall_ns = record.run.wall_ns or 0
-        if not self._tries_pipe or record.run.status != "ok" or spec.capture or spec.echo or not record.run.cpu_ns:
+        is_alike = spec.capture or spec.echo or record.job  # a job step always writes to pipes of its launcher
+        if not self._tries_pipe or record.run.status != "ok" or is_alike or not record.run.cpu_ns:
             return
         self._tries_pipe = False
         if 0 < wall_ns < SHORT_S * 1e9:

@@ -12,6 +12,7 @@ from operator import attrgetter, lt
 from msgspec import Struct
 
 from scalograph.protocol.record import CopyEvent, Iterations, MachinePart, Record, RunFigures
+from scalograph.protocol.record_processes import TASKS
 from scalograph.study.model import Study
 from scalograph.study.responses import elapsed_source
 from scalograph.text.quantities import percent_at_most
@@ -151,7 +152,9 @@ def _find_unwatched(record: Record) -> Cause | None:
         return None
     if record.job.n_machines is not None and record.job.n_machines < record.job.n_nodes:
         return Cause("one machine", None, "", "nodes of its job are one machine: functional, not timing")
-    return Cause("nodes", None, "", "its nodes were not watched")
+    lacking = [entry.why for entry in record.run.degraded if entry.what == TASKS]
+    watched = "its tasks were watched, other programs of its nodes were not" if record.job.tasks else ""
+    return Cause("nodes", None, "", lacking[0] if lacking else watched or "its nodes were not watched")
 
 
 # Of these, less than the share of a run's time below which nothing is blamed is never a cause.

@@ -54,7 +54,7 @@ def merge(
         processes=sorted(processes, key=attrgetter("command")),
         **{name: _renumber(records, numbers, name) for name in ("iterations", "values", "phases", "histograms")},
         machines=_list_machines(parts, commands, boots), boot_id=boots[driving],
-        run=_join(records, driving, parts.index(failed) if failed else None),
+        run=join_figures(records, driving, parts.index(failed) if failed else None),
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _renumber(records: Sequence[Record], numbers: Sequence[dict[int, int]], name
     ]
 
 
-def _join(records: Sequence[Record], driving: int, failed: int | None) -> RunFigures:
+def join_figures(records: Sequence[Record], driving: int, failed: int | None = None) -> RunFigures:
     """Return the values of the whole run; one that is unknown of a machine is unknown."""
     runs = [record.run for record in records]
     wrong = [i for i in (driving, *range(len(runs))) if runs[i].status != "ok"]

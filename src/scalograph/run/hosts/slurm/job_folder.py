@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from scalograph.errors import HostError
 from scalograph.protocol.bounded import read_whole
-from scalograph.protocol.record_processes import JobStep
+from scalograph.protocol.record_processes import MAX_COPIES, JobStep
 from scalograph.run.hosts.local.probe_process import MAX_RECORD_BYTES, ProbeAnswer
 from scalograph.run.hosts.slurm.job_scripts import SCRIPTS
 
@@ -96,6 +96,13 @@ class JobFolder:
         code = self._text(f"{run}.code").strip()
         stderr = self._bytes(f"{run}.error", _SMALL)[-_TAIL:].decode(errors="replace")
         return ProbeAnswer(int(code) if code.lstrip("-").isdecimal() else 1, output, stderr)
+
+    def task_answers(self, run: str) -> Iterator[tuple[int, str, ProbeAnswer]]:
+        """Yield rank, node, and answer of each watched task of a run. Raises HostError: too large."""
+        for file in sorted(self.path.glob(f"{run}.task.*"))[:MAX_COPIES]:
+            rank, _, node = file.name.removeprefix(f"{run}.task.").partition(".")
+            if rank.isdecimal() and node and file.suffix != ".part":
+                yield int(rank), node, ProbeAnswer(0, self._bytes(file.name, _SMALL), "")
 
     def lost_reason(self) -> str:
         """Return what a launcher said where the cluster failed, not the program; empty if that was not so."""

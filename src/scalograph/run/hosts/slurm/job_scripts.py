@@ -12,7 +12,7 @@ cd -- "$1" || exit 74
 mkdir begun 2>/dev/null || exit 0 # another job makes these runs: this one was submitted twice
 umask 077
 echo "$SLURM_JOB_ID" >id.new && mv id.new id || exit 74
-env | sed -n "s/^\\\\(SLURM_[A-Z0-9_]*\\\\)=\\\\([^']*\\\\)$/export \\\\1='\\\\2'/p" >environment || exit 74
+env | sed -n "s/^\\\\(SLURMD*_[A-Z0-9_]*\\\\)=\\\\([^']*\\\\)$/export \\\\1='\\\\2'/p" >environment || exit 74
 scontrol show hostnames "$SLURM_JOB_NODELIST" >nodes || exit 74
 n=$(wc -l <nodes)
 timeout "$(($2 + 60))" srun --quiet --nodes="$n" --ntasks="$n" --ntasks-per-node=1 --cpus-per-task=1 \\
@@ -60,9 +60,11 @@ STEP = """\
 folder=$1 run=$2 n=$3 first=$4 launcher=$5 tasks=$6 cpus=$7
 shift 7
 . "$folder/environment" || exit 74
+rm -f "$folder/$run".task.*
 names=$(awk -v n="$n" -v first="$first" '{ name[NR - 1] = $1 }
   END { for (i = 0; i < n; i++) print name[(first + i) % NR] }' "$folder/nodes")
 echo "$names" >"$folder/$run.nodes" || exit 74
+[ "$launcher" = none ] || set -- "${folder%/*}/task.sh" "$folder/$run" "$@"
 case $launcher in
 srun | srun:*)
   [ "$launcher" = srun ] || set -- "--mpi=${launcher#srun:}" -- "$@"
@@ -96,4 +98,34 @@ file=$1/${SLURMD_NODENAME:-$(hostname)}.reference
   done
 } >"$file.new" && mv "$file.new" "$file"
 """
-SCRIPTS = {"job.sh": JOB, "step.sh": STEP, "reference.sh": REFERENCE}
+
+# $1 prefix of its answer, then the command of one task. A probe of its own starts it, in the environment and on the
+# CPUs that the launcher gave it, and it writes to where it would have. The answer is named by the rank and the node.
+TASK = r"""#!/bin/sh
+here=${0%/*} answer=$1.task.${OMPI_COMM_WORLD_RANK:-${SLURM_PROCID:-0}}.${SLURMD_NODENAME:-$(hostname)}
+shift
+[ -z "$PMI_FD" ] || exec "$@" # what it inherits beside cannot be passed on
+awk -v output="/proc/$$/fd/1" 'function text(it, i) {
+    gsub(/[\\"]/, "\\\\&", it)
+    if (it ~ /[[:cntrl:]]/) for (i = 1; i < 32; i++) gsub(sprintf("%c", i), sprintf("\\\\u%04x", i), it)
+    return "\"" it "\""
+  }
+  BEGIN {
+    printf "{\"protocol\": 1, \"run\": \"task\", \"commands\": [{\"cwd\": %s, \"argv\": [", text(ARGV[1])
+    for (i = 2; i < ARGC; i++) printf "%s%s", (i > 2 ? ", " : ""), text(ARGV[i])
+    printf "], \"env\": {"
+    for (name in ENVIRON) printf "%s%s: %s", (n++ ? ", " : ""), text(name), text(ENVIRON[name])
+    printf "}}], \"stdout\": %s, \"echo\": true, \"timeout_ns\": 1000000000000000", text(output)
+    print ", \"backend\": \"plain\", \"namespace\": false, \"timeline\": false}"
+  }' "$PWD" "$@" | "$here/probe" >"$answer.part"
+case $? in
+0) mv "$answer.part" "$answer" ;;
+2 | 3) rm -f "$answer.part" && exec "$@" ;; # it has started nothing
+*) exit 70 ;;
+esac
+copy=$(grep -m 1 '"event":"copy"' "$answer")
+code=$(echo "$copy" | sed -n 's/.*"exit_code":\([0-9]*\).*/\1/p')
+number=$(echo "$copy" | sed -n 's/.*"signal":\([0-9]*\).*/\1/p')
+exit "${code:-$((128 + ${number:-1}))}"
+"""
+SCRIPTS = {"job.sh": JOB, "step.sh": STEP, "reference.sh": REFERENCE, "task.sh": TASK}

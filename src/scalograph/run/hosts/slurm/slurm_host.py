@@ -1,13 +1,15 @@
 """Make runs as job steps of Slurm: the runs of a block go to the queue as jobs, and their answers are awaited.
 
-Results lie in a folder that the nodes share. The nodes themselves are not watched: runs are unverified.
+Results lie in a folder that the nodes share. Tasks are watched, other programs of their nodes are not: runs are
+unverified.
 """
 
 import json
 import os
 import secrets
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +22,13 @@ from scalograph.control.control import Launch
 from scalograph.design.ladder import anchor_runs, max_idle
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import Record, RunFigures
-from scalograph.protocol.record_processes import JobStep
+from scalograph.protocol.record import Degraded, Record, RunFigures
+from scalograph.protocol.record_processes import TASKS, JobStep, JobTask
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.local.local_host import MAX_NOT_STARTED, LocalHost, describe_step_failure, step_line
 from scalograph.run.hosts.local.probe import find_probe, interrupted_record, lost_record, parse_answer
+from scalograph.run.hosts.local.probe_process import ProbeAnswer
+from scalograph.run.hosts.machines.merged_record import join_figures
 from scalograph.run.hosts.slurm.allocation import AllocationEngine
 from scalograph.run.hosts.slurm.engine import Engine, JobEnd, JobRequest
 from scalograph.run.hosts.slurm.job_folder import JobFolder, prepare_home, remove_home
@@ -51,6 +55,8 @@ HOME = "slurm"
 HOWTO = "see docs/howto/cluster.md"
 # What a job takes beside its runs: its start, and what is ended after a run that was killed.
 EACH_S, PER_RUN_S = 120.0, 40.0
+# Mean CPU time of tasks over the largest, below which they are reported as uneven.
+UNEVEN = 0.8
 # Jobs that may be lost over one run before it counts as failed.
 MAX_LOST = 3
 
@@ -82,7 +88,7 @@ class SlurmHost(LocalHost):
         self._returned = set[tuple[Path, str]]()  # a run that is asked for again is made again
         self._examined, self._slow_nodes = set[Path](), set[str]()
         self._n_jobs, self._n_lost = 0, dict[str, int]()
-        self._n_failed = 0
+        self._n_failed, self._is_uneven = 0, False
 
     @cached_property
     def _facts(self) -> HostFacts:
@@ -172,7 +178,25 @@ class SlurmHost(LocalHost):
             return None
         self._returned.add((folder.path, spec.run.run))
         self._name_slow_nodes(folder)
-        return keep_watched_part(self._read_record(spec, folder), folder.step(spec.run.run))
+        record = keep_watched_part(self._read_record(spec, folder), folder.step(spec.run.run))
+        request = spec.launches[0].request
+        if request.get("launcher") == "none":
+            return record
+        n_tasks = int(request.get("nodes", 1)) * int(request.get("tasks-per-node", 1))
+        joined = join_tasks(record, folder.task_answers(spec.run.run), n_tasks)
+        if joined.run.status == "ok" and joined.run.cpu_ns is not None:
+            self._name_uneven_tasks(joined)
+        return joined
+
+    def _name_uneven_tasks(self, record: Record) -> None:
+        """Report once that the tasks of a run do not have alike work, and which has most."""
+        balance = record.job.load_balance if record.job else None
+        if self._is_uneven or record.job is None or balance is None or balance >= UNEVEN:
+            return
+        self._is_uneven = True
+        most = max(record.job.tasks, key=lambda task: task.cpu_ns or 0)
+        share = percent_at_most(balance)
+        self._queue.tell(f"load balance {share}: task {most.rank} on node {most.node} uses most CPU time")
 
     def _name_slow_nodes(self, folder: JobFolder) -> None:
         """Report each node once whose reference run was slow."""
@@ -311,6 +335,41 @@ def _refuse_events(planned: Plan) -> None:
     if planned.program.events:
         fix = "print the time, and read it by a response with a pattern"
         raise HostError("--host slurm", "a workload that writes events", "one that prints its values", fix)
+
+
+def join_tasks(record: Record, answers: Iterable[tuple[int, str, ProbeAnswer]], n_tasks: int) -> Record:
+    """Return the record of a run with what its tasks used, of all if that is known of all.
+
+    A task counts the other ones of its node among the other programs, so that of these nothing is known.
+    """
+    if record.job is None:
+        return record
+    watched = dict[int, tuple[str, Record]]()
+    for rank, node, answer in answers:
+        with suppress(ProtocolError, HostError):
+            watched[rank] = node, parse_answer(answer, "task")
+    tasks = [
+        JobTask(rank=rank, node=node, wall_ns=it.run.wall_ns, cpu_ns=it.run.cpu_ns)
+        for rank, (node, it) in sorted(watched.items())
+    ]
+    job = replace_part(record.job, tasks=tasks)
+    if record.run.status == "failed" and (wrong := _find_failed_task(watched)):
+        record = record.mark_failed(f"{record.run.reason}; {wrong}")
+    if len(tasks) != n_tasks:
+        unwatched = f"{n_tasks - len(tasks)} of {n_tasks} tasks were not watched"
+        lacking = Degraded(TASKS, unwatched, HOWTO)
+        return replace_part(record, job=job).replace_values(degraded=[*record.run.degraded, lacking][-256:])
+    used = join_figures([it for _, it in watched.values()], 0)
+    names = ("cpu_ns", "user_ns", "system_ns", "cpu_source")
+    return replace_part(record, job=job).replace_values(**{name: getattr(used, name) for name in names})
+
+
+def _find_failed_task(watched: Mapping[int, tuple[str, Record]]) -> str:
+    """Return how the first task that failed by itself did so; empty if none did."""
+    for rank, (node, record) in sorted(watched.items()):
+        if record.run.status in ("failed", "signal", "not started"):
+            return f"task {rank} on {node} {(record.run.reason or '').removeprefix('copy 0 ')}"
+    return ""
 
 
 def keep_watched_part(record: Record, step: JobStep) -> Record:

@@ -1,16 +1,20 @@
 """Blocks as jobs: what is submitted, what comes back, and what is said and left behind when something goes wrong."""
 
+import json
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from scalograph.errors import HostError
-from scalograph.protocol.record import Record
+from scalograph.protocol.record import Record, RunFigures, make_failed_record
+from scalograph.protocol.record_processes import TASKS, JobStep
 from scalograph.run.hosts.host_names import is_elsewhere, open_host
 from scalograph.run.hosts.local.probe import find_probe
+from scalograph.run.hosts.local.probe_process import ProbeAnswer
 from scalograph.run.hosts.slurm import job_queue, slurm_host
 from scalograph.run.hosts.slurm.slurm_host import SlurmHost
 from scalograph.run.interrupts import Interrupts
@@ -18,6 +22,7 @@ from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
+from scalograph.verdict.judge import judge
 from tests.kit.processes import wait_until
 from tests.kit.refusals import refuses
 from tests.kit.studies import a_study, write_study
@@ -73,7 +78,12 @@ def test_a_block_is_one_job_whose_runs_start_on_the_nodes_they_ask_for(cluster: 
     assert [record.run.status for record in records] == ["ok"] * 4, records[0].run.reason
     assert [record.job.job for record in records if record.job] == ["101", "101", "102", "102"]
     nodes = {len(record.job.nodes) for record in records if record.job}
-    assert nodes == {1, 2} and all(record.run.wall_ns and record.run.cpu_ns is None for record in records)
+    assert nodes == {1, 2} and all(record.run.wall_ns for record in records)
+    for record in records:  # this srun starts one task, whatever it is asked for
+        assert record.job and [task.rank for task in record.job.tasks] == [0]
+        lacking = [entry.why for entry in record.run.degraded if entry.what == TASKS]
+        assert lacking == (["1 of 2 tasks were not watched"] if len(record.job.nodes) == 2 else [])
+        assert (record.run.cpu_ns is None) == bool(lacking)
     submitted = calls(cluster.state, "sbatch")
     assert len(submitted) == 2 and all("--exclusive --no-requeue" in call for call in submitted)
     assert all("--nodes=2 " in call for call in submitted)
@@ -89,8 +99,6 @@ def test_sizes_that_would_let_many_nodes_idle_get_jobs_of_their_own(cluster: Clu
 
 
 def test_nodes_that_are_one_machine_are_told(cluster: Cluster, host: SlurmHost) -> None:
-    from scalograph.verdict.judge import judge
-
     (record, *_) = cluster.measure(host, cluster.ready(host, "true"), 1)
     assert record.job and (record.job.n_nodes, record.job.n_machines) == (2, None), "one reference of two came"
     for boots, cause in ((("a", "a"), "one machine"), (("a", "b"), "nodes")):
@@ -102,6 +110,47 @@ def test_nodes_that_are_one_machine_are_told(cluster: Cluster, host: SlurmHost) 
         judgment = judge(slurm_host.keep_watched_part(record, step))
         assert (judgment.verdict, judgment.causes[0].cause) == ("unverified", cause)
         assert step.reference_ns == [200, 200]
+
+
+def task(status: str = "ok", reason: str | None = None, cpu_ns: int = 0) -> ProbeAnswer:
+    events = [
+        {"event": "header", "run": "task", "protocol": 1, "probe": "1", "kind": "native", "containment": "best effort",
+         "backend": "plain", "degraded": []},
+        {"event": "run", "run": "task", "status": status, "reason": reason, "wall_ns": 9, "cpu_ns": cpu_ns,
+         "user_ns": cpu_ns, "system_ns": 0, "cpu_source": "rusage", "neighbor_ns": 5, "degraded": []},
+    ]  # fmt: skip
+    return ProbeAnswer(0, b"".join(json.dumps(event).encode() + b"\n" for event in events), "")
+
+
+def of_step(status: str = "ok", reason: str | None = None) -> Record:
+    job = JobStep(engine="slurm", job="7", nodes=["n1", "n2"], n_nodes=2, n_machines=2)
+    return replace(make_failed_record(""), job=job, run=RunFigures(status, reason, wall_ns=20))
+
+
+def test_what_the_tasks_of_all_nodes_used_is_that_of_the_run() -> None:
+    answers = [(0, "n1", task(cpu_ns=100)), (1, "n2", task(cpu_ns=300))]
+    record = slurm_host.join_tasks(of_step(), answers, 2)
+    assert (record.run.cpu_ns, record.run.user_ns, record.run.wall_ns) == (400, 400, 20)
+    assert record.run.neighbor_ns is None, "tasks of one node take each other's CPUs"
+    assert record.job and [(each.rank, each.node, each.cpu_ns) for each in record.job.tasks] == [
+        (0, "n1", 100), (1, "n2", 300)
+    ]  # fmt: skip
+    assert record.job.load_balance == 200 / 300
+    assert "its tasks were watched" in judge(record).causes[0].text
+
+
+def test_a_task_that_was_not_watched_leaves_the_run_unverified_with_the_reason() -> None:
+    for broken in ([], [(1, "n2", ProbeAnswer(0, b"{", ""))]):
+        record = slurm_host.join_tasks(of_step(), [(0, "n1", task(cpu_ns=100)), *broken], 2)
+        judgment = judge(record)
+        assert record.run.cpu_ns is None and judgment.verdict == "unverified"
+        assert judgment.causes[0].text == "1 of 2 tasks were not watched"
+
+
+def test_a_failed_run_names_the_task_that_failed_by_itself() -> None:
+    answers = [(0, "n1", task("interrupted", "SIGTERM")), (1, "n2", task("signal", "copy 0 was killed by signal 9"))]
+    record = slurm_host.join_tasks(of_step("failed", "copy 0 exited with 143"), answers, 2)
+    assert record.run.reason == "copy 0 exited with 143; task 1 on n2 was killed by signal 9"
 
 
 @pytest.mark.parametrize(("lost", "reason"), [
