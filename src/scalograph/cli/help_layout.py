@@ -68,7 +68,7 @@ _GROUPS: Mapping[str, frozenset[str]] = {
     "Environment": frozenset(
         {"env", "env_all", "wait_quiet", "when_busy", "wait_lock", "machine_wide", "dangerous", "host"}
         | {"accept_difference", "quota", "memory", "placement"}
-        | {"nodes", "tasks_per_node", "cpus_per_task", "launcher", "max_idle"}
+        | {"nodes", "tasks_per_node", "cpus_per_task", "launcher", "max_idle", "max_node_hours"}
     ),
     "Output": frozenset(
         {

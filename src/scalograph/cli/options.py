@@ -105,6 +105,10 @@ MaxIdle = Annotated[
     str | None,
     typer.Option("--max-idle", metavar="PERCENT", help="Idle node-hours of a job on a cluster (default 30%)"),
 ]
+MaxNodeHours = Annotated[
+    float | None,
+    typer.Option("--max-node-hours", metavar="HOURS", min=0.001, help="Node-hours on a cluster; no new block beyond"),
+]
 OnHost = Annotated[
     list[str] | None,
     typer.Option(
@@ -146,6 +150,7 @@ class StartOptions:
     ceiling: Ceiling = False
     host: HostName = LOCAL
     max_idle: MaxIdle = None
+    max_node_hours: MaxNodeHours = None
     on: OnHost = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
@@ -190,6 +195,7 @@ class ClusterOptions:
         str | None, typer.Option(metavar="LEVELS", help="What starts the processes: srun, srun:PLUGIN, mpirun, none")
     ] = None
     max_idle: MaxIdle = None
+    max_node_hours: MaxNodeHours = None
 
 
 @dataclass(frozen=True, kw_only=True)

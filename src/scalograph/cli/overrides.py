@@ -19,6 +19,7 @@ from scalograph.text.units import parse_duration, parse_percent
 def override_protocol(
     declared: Declared, budget: str | None = None, max_runs: int | None = None, wait_quiet: str | None = None,
     when_busy: str | None = None, runs: int | None = None, max_idle: str | None = None,
+    max_node_hours: float | None = None,
 ) -> Declared:  # fmt: skip
     """Override protocol keys of a study; None leaves a key as declared."""
     if runs is not None:
@@ -28,7 +29,7 @@ def override_protocol(
     changes: dict[str, Any] = {
         "budget_s": seconds_of("--budget", budget), "budget_runs": max_runs,
         "wait_quiet_s": seconds_of("--wait-quiet", wait_quiet), "when_busy": when_busy, "runs": runs,
-        "max_idle": None if max_idle is None else _share_of("--max-idle", max_idle),
+        "max_idle": None if max_idle is None else _share_of("--max-idle", max_idle), "max_node_hours": max_node_hours,
     }  # fmt: skip
     given = {name: value for name, value in changes.items() if value is not None}
     if not given:
@@ -96,11 +97,14 @@ def warn_no_quick_form(declared: Declared, quick: bool) -> None:
 
 def option_words(
     budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None, host: str = LOCAL,
-    runs: int | None = None, max_idle: str | None = None,
+    runs: int | None = None, max_idle: str | None = None, max_node_hours: float | None = None,
 ) -> list[str]:  # fmt: skip
     """Return options as words of a resuming command: no file of the results holds them."""
-    options = {"--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy}
-    options |= {"--host": None if host == LOCAL else host, "--runs": runs, "--max-idle": max_idle}
+    options: dict[str, str | float | None] = {
+        "--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy,
+        "--host": None if host == LOCAL else host, "--runs": runs, "--max-idle": max_idle,
+        "--max-node-hours": max_node_hours,
+    }  # fmt: skip
     return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
 

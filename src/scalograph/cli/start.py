@@ -122,7 +122,7 @@ def _table(proposed: "Proposal") -> None:
     out().print(table)
 
 
-_LIMITS = ("--budget", "--max-runs")
+_LIMITS = ("--budget", "--max-runs", "--max-node-hours")
 
 
 def conclude(session: "Session", options: "StartOptions", command: list[str], report: bool) -> int:
@@ -180,10 +180,8 @@ def print_resume_command(reason: str, command: list[str]) -> None:
     if reason == "budget":
         limits = {at for at, word in enumerate(command) if word in _LIMITS}
         words = [word for at, word in enumerate(command) if not {at, at - 1} & limits]
-        say(
-            f"the time limit ended the study; resume with a larger --budget or --max-runs: {shlex.join(words)}",
-            "yellow",
-        )
+        larger = ", ".join(_LIMITS[:-1]) + f", or {_LIMITS[-1]}"
+        say(f"a limit ended the study; resume with a larger {larger}: {shlex.join(words)}", "yellow")
 
 
 def start(declared: "Declared", options: StartOptions, command: list[str], report: bool) -> int:
@@ -194,7 +192,9 @@ def start(declared: "Declared", options: StartOptions, command: list[str], repor
 
     o = options
     asked = _extended_runs(declared, o.output) if o.resume and not o.pilot and o.runs is None else o.runs
-    declared = override_protocol(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked, o.max_idle)
+    declared = override_protocol(
+        declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked, o.max_idle, o.max_node_hours
+    )
     declared = override_hosts(declared, o.on)
     warn_no_quick_form(declared, o.quick)
     consent = Consent(o.machine_wide, tuple(o.dangerous or ()))
@@ -208,7 +208,7 @@ def start(declared: "Declared", options: StartOptions, command: list[str], repor
         wait_lock_s=wait_s,
     )  # fmt: skip
     session = run_declared(declared, begun)
-    words = option_words(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked, o.max_idle)
+    words = option_words(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked, o.max_idle, o.max_node_hours)
     words += consent.words()
     words += host_words(o.on)
     return conclude(session, o, [*command, *["--quick"] * o.quick, *words], report)

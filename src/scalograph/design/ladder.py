@@ -4,6 +4,7 @@ Jobs of a block may run on different nodes and at different times. The anchor is
 one job that the next larger job makes once more.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from scalograph.study.levels import Configuration, Run
@@ -11,6 +12,8 @@ from scalograph.study.model import Study
 
 # Idle node-hours above which the runs of a block are divided among several jobs.
 MAX_IDLE = 0.3
+# How long each node is timed alone at the start of a job, unless the study says.
+REFERENCE_S = 5
 _PREFIX = "cluster:"
 
 
@@ -23,6 +26,12 @@ def cluster_factors(study: Study) -> dict[str, str]:
 def max_idle(study: Study) -> float:
     """Return the share of the node-hours of a job that may be idle."""
     return MAX_IDLE if study.protocol.max_idle is None else study.protocol.max_idle
+
+
+def reference_s(study: Study) -> int:
+    """Return how long each node is timed alone at the start of a job, seconds."""
+    asked = study.protocol.node_reference_s
+    return REFERENCE_S if asked is None else math.ceil(asked)
 
 
 def split_sizes(seconds: Mapping[int, float], most: float) -> list[set[int]]:

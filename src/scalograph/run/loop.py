@@ -130,6 +130,40 @@ class Budget:
         return True
 
 
+@dataclass
+class NodeTime:
+    """Node-seconds of the jobs of a study on a cluster, by block, and their limit.
+
+    Attributes:
+        limit_s: no block starts that is not expected to end within it; None is no limit.
+        each_s: what a job takes beside its runs, seconds on each of its nodes.
+        blocks: node-seconds of each block; jobs that left no run are not among them.
+    """
+
+    limit_s: float | None = None
+    each_s: float = 0.0
+    blocks: dict[int, float] = field(default_factory=dict)
+    _jobs: set[str] = field(default_factory=set)
+
+    def observe(self, block: int, record: Record) -> None:
+        """Add a finished run."""
+        if (job := record.job) is None:
+            return
+        seconds = (record.run.wall_outer_ns or record.run.wall_ns or 0) / 1e9
+        seconds += 0.0 if job.job in self._jobs else self.each_s
+        self._jobs.add(job.job)
+        self.blocks[block] = self.blocks.get(block, 0.0) + job.n_nodes * seconds
+
+    def refusal(self, block: int) -> str:
+        """Return why a block may not start; empty if it may, or was begun."""
+        used = sum(self.blocks.values())
+        expected_s = fmean(self.blocks.values()) if self.blocks else 0.0
+        if self.limit_s is None or block in self.blocks or used + expected_s <= self.limit_s:
+            return ""
+        hours = f"{used / 3600:.3g} of {self.limit_s / 3600:g} node-hours are used"
+        return f"{hours}; another block takes about {expected_s / 3600:.2g}; no further job is submitted"
+
+
 class LoopResult(NamedTuple):
     """Why the loop ended (as in `end` of the journal), the signal that ended it, and how many runs it made.
 
@@ -152,6 +186,7 @@ class RunContext(NamedTuple):
     service_ends: ServiceEnds = no_service_ends
     output_note: Callable[[], str] = str
     last_note: Callable[[], str] = str
+    nodes: NodeTime | None = None
 
 
 def run_study(
@@ -165,6 +200,10 @@ def run_study(
         reason, round_, n_made = "complete", None, 0
         while run := planner.ask():
             if not budget.allows(run):
+                reason = "budget"
+                break
+            if loop.nodes and (refusal := loop.nodes.refusal(run.block)):
+                write_note(refusal, loop, about="node-hours")
                 reason = "budget"
                 break
             quiet = _round(run) == round_ or gate is None or _wait_at_gate(gate, run.block, loop, interrupts)
@@ -220,6 +259,8 @@ def _execute_run(run: Run, planner: Planner, loop: RunContext, gate: Gate | None
         return False
     _report_service_ends(loop, is_last=False)
     record = _append_run(loop.journal, identity, record)
+    if loop.nodes:
+        loop.nodes.observe(run.block, record)
     if gate:
         gate.observe_run(record)
     judgment = loop.judging(record)

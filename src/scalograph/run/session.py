@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scalograph.design.grid import GridPlanner
+from scalograph.design.ladder import reference_s
 from scalograph.design.planner import Planner
 from scalograph.design.replay import replay, seconds_per_block
 from scalograph.errors import HostError, StudyError
@@ -21,6 +22,7 @@ from scalograph.run.loop import (
     Budget,
     Gate,
     Instrument,
+    NodeTime,
     NullProgress,
     Progress,
     RunContext,
@@ -34,6 +36,7 @@ from scalograph.study import identity
 from scalograph.study.check_published import MAX_BYTES
 from scalograph.study.declare import Declared
 from scalograph.study.levels import Run, read_run
+from scalograph.study.model import Study
 from scalograph.study.shipped import inside, shipped_studies, shipped_study
 from scalograph.verdict.judge import judge, requirements
 
@@ -80,8 +83,8 @@ def run_session(
 
     Raises StudyError or HostError: study or machine differ from the journal's, or the host refuses.
     """
-    planner, first = planned.runs.planner(), ("study", event := planned.first_event(probe))
-    judging, n_before, spent = partial(judge, asked=requirements(planned.design.study)), 0, dict[int, float]()
+    planner, first, study = planned.runs.planner(), ("study", event := planned.first_event(probe)), planned.design.study
+    judging, n_before, spent = partial(judge, asked=requirements(study)), 0, dict[int, float]()
     if accepted is not None:
         began = journal.first_event(results.journal)
         differences = _find_differences(planned, planner, began, event, accepted)
@@ -89,18 +92,28 @@ def run_session(
         notes = [*notes, *_boot_note(began["machine"], event["machine"])]
         n_before = replay(planner, journal.read(results.journal), judging)  # twice: a journal may exceed the memory
         spent = seconds_per_block(journal.read(results.journal))
-    protocol = planned.design.study.protocol
+    protocol, nodes = study.protocol, _node_time(study, results.journal if accepted is not None else None)
     budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, planned.runs.block_size)
     with closing(journal.Journal(results.journal)) as book:
         _write_first(book, *first)
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
         with progress(n_before, sum(spent.values()), planner) as shown:
-            loop = RunContext(instrument, book, shown, judging, service_ends, output_note, last_note)
+            loop = RunContext(instrument, book, shown, judging, service_ends, output_note, last_note, nodes)
             for text, about in (*notes, (sharing_note(planned) if accepted is None else None, "driver")):
                 write_note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
     return Session(results, ended.reason, n_before, ended.signal, ended.n_made, ended.is_hurried)
+
+
+def _node_time(study: Study, begun: Path | None) -> NodeTime:
+    """Return the limit of node-hours, and what the runs of a journal have used of it."""
+    hours = study.protocol.max_node_hours
+    nodes = NodeTime(None if hours is None else 3600 * hours, reference_s(study))
+    for event in journal.read(begun) if begun is not None and hours is not None else ():
+        if event["event"] == "run":
+            nodes.observe(event["block"], event["record"])
+    return nodes
 
 
 class FinishedRun(NamedTuple):

@@ -117,9 +117,15 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
 
 
 class ClusterLimits(StudyPart):
-    """Keys of `protocol` for a cluster: idle share of a job's node-hours; seconds that each node is timed alone."""
+    """Keys of `protocol` for a cluster: idle share of a job's node-hours; seconds that each node is timed alone.
+
+    `max_node_hours`: no block begins that is not expected to end within them.
+    """
 
     max_idle: Percent | None = Field(default=None, exclude_if=lambda share: share is None)
+    max_node_hours: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
+        default=None, exclude_if=lambda hours: hours is None
+    )
     node_reference_s: Annotated[Duration, Field(le=600)] | None = Field(
         default=None, alias="node_reference", exclude_if=lambda asked: asked is None
     )

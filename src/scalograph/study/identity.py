@@ -65,7 +65,7 @@ MORE_RUNS = "--runs"
 # Parts of a study that do not change what is measured.
 SHOWN = ("title", "reference", "tables", "compare", "published", "quick")
 # Nor do these keys of `protocol`: they end the same order of runs earlier or later, or say what to do meanwhile.
-FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy", "max_idle", "node_reference_s")
+FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy", "max_idle", "max_node_hours", "node_reference_s")
 # Files of one workload.
 MAX_SOURCES = 100_000
 

@@ -16,10 +16,10 @@ from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.journal import Journal
 from scalograph.protocol.record import Record
-from scalograph.protocol.record_processes import EndedService, ServicesEnded
+from scalograph.protocol.record_processes import EndedService, JobStep, ServicesEnded
 from scalograph.run import loop
 from scalograph.run.interrupts import record_signal
-from scalograph.run.loop import Budget, LoopResult, RunContext, no_service_ends, run_study
+from scalograph.run.loop import Budget, LoopResult, NodeTime, RunContext, no_service_ends, run_study
 from scalograph.run.quiet_gate import GateResult
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
@@ -97,14 +97,14 @@ def file(tmp_path: Path) -> Path:
 
 def carry_out(
     file: Path, host: FakeHost, planner: GridPlanner | None = None, *args: Any, progress: Told | None = None,
-    service_ends: loop.ServiceEnds = no_service_ends,
+    service_ends: loop.ServiceEnds = no_service_ends, nodes: NodeTime | None = None,
 ) -> LoopResult:  # fmt: skip
     """Begin a study, or go on with the one whose journal is there; `args` are a budget and a gate."""
     begins = not file.exists()
     with closing(Journal(file)) as book:
         if begins:
             book.append("study", protocol=1)
-        context = RunContext(host, book, progress or Told(), service_ends=service_ends)
+        context = RunContext(host, book, progress or Told(), service_ends=service_ends, nodes=nodes)
         return run_study(planner or grid(), context, *(args or (Budget(None),)))
 
 
@@ -187,6 +187,23 @@ def test_a_budget_stops_before_a_block_and_never_inside(file: Path, monkeypatch:
     host = FakeHost()
     assert carry_out(file, host, None, Budget(25.0)).reason == "budget"
     assert len(host.measured) == 14  # two whole blocks of seven
+
+
+def test_node_hours_end_a_study_before_a_block_that_would_exceed_them(file: Path) -> None:
+    def answer(run: Run) -> Record:
+        job = JobStep(engine="slurm", job=f"{run.block}", n_nodes=4)
+        return msgspec.structs.replace(record(wall_s=2.0), job=job)
+
+    host, progress = FakeHost(answer=answer), Told()
+    block_s = 4 * (5 + 7 * 2.0)  # its reference and seven runs
+    nodes = NodeTime(2.5 * block_s, 5.0)
+    assert carry_out(file, host, progress=progress, nodes=nodes).reason == "budget"
+    assert nodes.blocks == pytest.approx({0: block_s, 1: block_s}) and len(host.measured) == 14
+    assert progress.notes[-1].endswith("another block takes about 0.021; no further job is submitted")
+    more, blocks = FakeHost(answer=answer), dict(nodes.blocks)
+    planner = grid()
+    replay(planner, journal.read(file))
+    assert carry_out(file, more, planner, nodes=NodeTime(3 * block_s, 5.0, blocks)).reason == "complete"
 
 
 @pytest.mark.parametrize(("blocks", "next_block", "allowed"), [

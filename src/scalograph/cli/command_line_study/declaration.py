@@ -59,7 +59,7 @@ class CommandStudy:
     cwd: str = "caller"
     events: bool = False
     ok_exits: tuple[int, ...] = (0,)
-    protocol: dict[str, str | int | list[str]] = field(default_factory=dict)
+    protocol: dict[str, str | float | list[str]] = field(default_factory=dict)
     question: str = "sweep"
     subcommand: str = "measure"
 

@@ -258,12 +258,13 @@ def _study(
     factors = _merge_factors(factors, limit_factors(options, factors.controls))
     factors = _merge_factors(factors, cluster_factors(options))
     precision = {"precision": factors.precision} if factors.precision else {}
-    limits: dict[str, str | int] = {
+    limits: dict[str, str | float | list[str]] = {
         "max_reruns": options.max_reruns,
         "budget": options.budget,
         "timeout": options.timeout,
         **({} if options.sentinel is None else {"sentinel": options.sentinel}),
         **({} if options.max_idle is None else {"max_idle": options.max_idle}),
+        **({} if options.max_node_hours is None else {"max_node_hours": options.max_node_hours}),
     }
     return CommandStudy(
         command=_insert_placeholder(argv(options.command, options.shell), factors.fills),

@@ -9,13 +9,11 @@ from itertools import groupby
 from typing import NamedTuple
 
 from scalograph.control.control import Level
-from scalograph.design.ladder import MAX_IDLE, anchor_runs, cluster_factors, max_idle, split_sizes
+from scalograph.design.ladder import MAX_IDLE, anchor_runs, cluster_factors, max_idle, reference_s, split_sizes
+from scalograph.errors import StudyError
 from scalograph.study.levels import Run
 from scalograph.study.model import Study
 from scalograph.text.quantities import count_noun, percent_at_most
-
-# How long each node is timed alone at the start of a job, unless the study says.
-REFERENCE_S = 5
 
 Request = Mapping[str, Level]
 Seconds = Callable[[Run], float]
@@ -146,14 +144,20 @@ def request_reader(study: Study) -> Callable[[Run], Request]:
     return lambda run: {name: run.configuration[factor] for name, factor in names.items()}
 
 
-def reference_s(study: Study) -> int:
-    asked = study.protocol.node_reference_s
-    return REFERENCE_S if asked is None else math.ceil(asked)
-
-
 def describe_study(study: Study, runs: Iterable[Run], seconds: Seconds | None = None) -> str:
-    """Return the jobs and node-hours that the runs of a study take; `seconds` is what each takes, if that is known."""
-    request, most, anchored = request_reader(study), max_idle(study), partial(anchor_runs, study)
-    if seconds is None:
-        return describe(count_hours(runs, request, most, anchored=anchored), is_timed=False)
-    return describe(count_hours(runs, request, most, reference_s(study), seconds, anchored), is_timed=True)
+    """Return the jobs and node-hours that the runs of a study take; `seconds` is what each takes, if that is known.
+
+    Raises StudyError: they are more than the study allows.
+    """
+    request, is_timed, alone_s = request_reader(study), seconds is not None, reference_s(study)
+    each = seconds or (lambda run: 1.0)
+    hours = count_hours(runs, request, max_idle(study), alone_s * is_timed, each, partial(anchor_runs, study))
+    # Without times it is known what the reference runs alone take.
+    needed = hours.total if is_timed else alone_s * sum(size * n for size, n in hours.sizes.items())
+    limit = study.protocol.max_node_hours
+    if limit is not None and needed > 3600 * limit:
+        least = "" if is_timed else " for their reference runs alone"
+        problem = f"{limit:g}, but {count_noun(hours.n_jobs, 'job')} need {needed / 3600:.3g} node-hours{least}"
+        fix = f"--max-node-hours {math.ceil(needed / 36) / 100:g}, fewer runs, or fewer nodes"
+        raise StudyError.one("protocol.max_node_hours", problem, "a plan within the limit", fix)
+    return describe(hours, is_timed)

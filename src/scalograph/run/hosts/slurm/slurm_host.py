@@ -19,7 +19,7 @@ from typing import Any
 from msgspec.structs import replace as replace_part
 
 from scalograph.control.control import Launch
-from scalograph.design.ladder import anchor_runs, max_idle
+from scalograph.design.ladder import anchor_runs, max_idle, reference_s
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Degraded, Record, RunFigures
@@ -32,14 +32,7 @@ from scalograph.run.hosts.machines.merged_record import join_figures
 from scalograph.run.hosts.slurm.allocation import AllocationEngine
 from scalograph.run.hosts.slurm.engine import Engine, JobEnd, JobRequest
 from scalograph.run.hosts.slurm.job_folder import JobFolder, prepare_home, remove_home
-from scalograph.run.hosts.slurm.job_plan import (
-    PlannedJob,
-    blocks_of,
-    describe_study,
-    reference_s,
-    request_reader,
-    split_block,
-)
+from scalograph.run.hosts.slurm.job_plan import PlannedJob, blocks_of, describe_study, request_reader, split_block
 from scalograph.run.hosts.slurm.job_queue import ActiveJob, JobQueue
 from scalograph.run.hosts.slurm.slurm_engine import SlurmEngine
 from scalograph.run.interrupts import pending_signal

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.run.hosts.slurm import job_plan, job_queue
+from scalograph.design import ladder
+from scalograph.run.hosts.slurm import job_queue
 from tests.kit.processes import write_program
 
 # Every command first tells that the controller is away, as often as the number in `away` says.
@@ -91,7 +92,7 @@ def stand_in(folder: Path, patch: pytest.MonkeyPatch) -> Path:
 
 def hasten(patch: pytest.MonkeyPatch) -> None:
     """Let a host look often, and wait for little: the stand-in is on this machine."""
-    patch.setattr(job_plan, "REFERENCE_S", 0)
+    patch.setattr(ladder, "REFERENCE_S", 0)
     patch.delenv("SLURM_JOB_ID", raising=False)
     for name, value in {"SETTLE_S": 0.1, "LOOK_S": 0.02, "MAX_LOOK_S": 0.02, "TICK_S": 0.01}.items():
         patch.setattr(job_queue, name, value)

@@ -1,10 +1,21 @@
 """Which runs share a job, and the node-hours of it."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scalograph.run.hosts.slurm.job_plan import JobKind, NodeHours, Request, count_hours, describe, split_block
+from scalograph.errors import StudyError
+from scalograph.run.hosts.slurm.job_plan import (
+    JobKind,
+    NodeHours,
+    Request,
+    count_hours,
+    describe,
+    describe_study,
+    split_block,
+)
 from scalograph.study.levels import Run
+from scalograph.study.model import Study
 
 
 def runs_of(*sizes: int, block: int = 0, **levels: str) -> list[Run]:
@@ -62,3 +73,23 @@ def test_every_run_is_in_one_job_of_enough_nodes_and_the_idle_share_is_kept(size
         hours.add(job, request, lambda run: 1.0)
         assert max(int(run.configuration["nodes"]) for run in job.runs) == job.n_nodes
         assert hours.idle_share < most
+
+
+def limited(hours: float) -> Study:
+    document = {
+        "version": 1, "name": "s", "title": "t", "seed": 1, "work": "total", "workload": {"command": ["p"]},
+        "factors": {"nodes": {"control": "cluster:nodes", "levels": [1, 2]}}, "baseline": {"nodes": 1},
+        "protocol": {"max_node_hours": hours},
+    }  # fmt: skip
+    return Study.model_validate(document)
+
+
+def test_a_plan_above_its_node_hours_is_refused_with_what_it_needs() -> None:
+    runs = runs_of(1, 2)
+    assert "2 node-hours" in describe_study(limited(2.1), runs, lambda run: 1797.5)
+    with pytest.raises(StudyError, match=r"need 2 node-hours.*--max-node-hours 2, fewer runs"):
+        describe_study(limited(1.9), runs, lambda run: 1797.5)
+    # Nothing was timed: only the references of 5 s on two nodes are known.
+    assert "1 job" in describe_study(limited(0.01), runs)
+    with pytest.raises(StudyError, match="for their reference runs alone"):
+        describe_study(limited(0.001), runs)
