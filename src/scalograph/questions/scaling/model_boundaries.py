@@ -40,6 +40,8 @@ def boundaries(table: Table, factor: str, group: Mapping[str, Level], n_cpus: in
     `factor`: along which the curve runs: CPUs, or workers on them; `n_cpus`: CPUs that the runs could use; None
     where no run told.
     """
+    if table.study.factors[factor].control == "cluster:nodes":
+        return ()  # the CPUs of one node bound no number of nodes
     placed = (level for name, level in group.items() if table.study.factors[name].control == "placement")
     placement = str(next(placed, "compact"))
     controls = {table.study.factors[name].control: level for name, level in group.items()}

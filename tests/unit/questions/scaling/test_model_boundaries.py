@@ -44,6 +44,13 @@ def test_a_machine_of_one_kind_has_none(tmp_path: Path) -> None:
     assert along_cpus(on(bare(tmp_path / "bare", 4))) == []
 
 
+def test_the_cpus_of_a_node_bound_no_number_of_nodes(tmp_path: Path) -> None:
+    table = on(bare(tmp_path, 4))
+    table.study = parse(a_study({"nodes": {"control": "cluster:nodes", "levels": [1, 2, 4, 8]}, "threads": [1, 8]}))
+    assert boundaries(table, "nodes", {"threads": 1}, 4) == ()
+    assert boundaries(table, "threads", {"nodes": 8}, 4) == (Boundary(4, NO_CPU),)
+
+
 @pytest.mark.parametrize("topology", [None, "none", [{"core": "x"}], [3]])
 def test_a_topology_that_cannot_be_read_is_not_known(topology: Any, tmp_path: Path) -> None:
     table = on(bare(tmp_path, 2), topology=topology)
