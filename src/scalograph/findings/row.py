@@ -27,7 +27,8 @@ class Row(Struct, frozen=True, gc=False):
     interference had of what it wanted, or of its time if that is less; None if unbounded. `changed` has the settings
     that its program changed, in words; `kept_to` says that it used only some CPUs. `settings` are machine settings
     with the values before and after; `counters` are the kernel's. `reclaimed_at` is the memory limit, bytes, at which
-    the kernel took pages back. `boot` numbers the boots; `job` is that of a cluster. `is_planned`: no repeat.
+    the kernel took pages back. `boot` numbers the boots; `job` is that of a cluster, `lost_jobs` why
+    earlier ones ended without the run. `is_planned`: no repeat.
     `undisturbed` has corrected times of its observations, `undisturbed_s` that of the whole run, `open_log` half of the
     distance between their ends, as a log; `cpu_use`: on how many CPUs its tasks ran. `search_s` is the
     undisturbed time that a search took for the run; None if it took the score. `loop_log` is the log of the sentinel's
@@ -74,6 +75,7 @@ class Row(Struct, frozen=True, gc=False):
     reclaimed_at: int | None = None
     boot: int = 1
     job: str = ""
+    lost_jobs: tuple[str, ...] = ()
     is_planned: bool = True
     undisturbed: tuple[float, ...] = ()
     open_log: float = 0.0

@@ -157,9 +157,17 @@ def settings_changes(record: Record) -> tuple[tuple[str, str, str], ...]:
 
 
 def machine_sentences(rows: Sequence["Row"]) -> Iterator[str]:
-    """Yield whether machine settings were restored, and which memory limits were reached."""
+    """Yield whether machine settings were restored, which memory limits were reached, and which jobs were lost."""
     yield from settings_sentences(rows)
     yield from memory_sentences(rows)
+    yield from lost_job_sentences(rows)
+
+
+def lost_job_sentences(rows: Sequence["Row"]) -> Iterator[str]:
+    """Yield how many jobs of a cluster were lost, and the reasons of the first ones."""
+    reasons = [reason for row in rows for reason in row.lost_jobs]
+    if reasons:
+        yield warning_text("jobs lost", n=len(reasons), first="; ".join(reasons[:MAX_NAMED]))
 
 
 def settings_sentences(rows: Sequence["Row"]) -> Iterator[str]:

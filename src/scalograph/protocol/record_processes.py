@@ -238,7 +238,8 @@ class JobTask(RecordPart, frozen=True, kw_only=True):
 class JobStep(RecordPart, frozen=True, kw_only=True):
     """Where in a cluster a run was made: the job, its nodes, and what a reference run on each of them took.
 
-    `n_machines` counts the machines of all nodes of the job, by their boots: fewer than nodes if some share one.
+    `n_machines` counts the machines of all nodes of the job, by their boots: fewer than nodes if some share one. `lost`
+    has the reasons of earlier jobs that ended while the run was awaited.
     """
 
     engine: Literal["slurm"]
@@ -248,6 +249,7 @@ class JobStep(RecordPart, frozen=True, kw_only=True):
     n_machines: Count | None = None
     reference_ns: Annotated[list[Count | None], Meta(max_length=MAX_COPIES)] = []
     tasks: Annotated[list[JobTask], Meta(max_length=MAX_COPIES)] = []
+    lost: Annotated[list[Text], Meta(max_length=16)] = []
 
     @property
     def load_balance(self) -> float | None:

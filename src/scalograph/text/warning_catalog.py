@@ -131,6 +131,7 @@ search busy | Machine too busy: {n} of {of} runs were disturbed[[, the last {row
 many | {first}; {more} later blocks too
 partners | CPU time and CPUs used exclude {named}, which worked for the runs
 possible partners | CPU time and CPUs used exclude {named}, which may have worked for the runs
+jobs lost | Jobs lost and made again: {n}; {first}
 memory reclaimed | Memory limit of {limit} reached in {n:runs}; the kernel reclaimed pages | their times may \
 include reading pages again
 setting left | Run {run} left the setting {name} at {after}; before the run it was {before}

@@ -82,6 +82,7 @@ class SlurmHost(LocalHost):
         self._examined, self._slow_nodes = set[Path](), set[str]()
         self._n_jobs, self._n_lost = 0, dict[str, int]()
         self._n_failed, self._is_uneven = 0, False
+        self._lost_jobs = dict[str, list[str]]()  # reasons, by the run that was awaited
 
     @cached_property
     def _facts(self) -> HostFacts:
@@ -171,7 +172,8 @@ class SlurmHost(LocalHost):
             return None
         self._returned.add((folder.path, spec.run.run))
         self._name_slow_nodes(folder)
-        record = keep_watched_part(self._read_record(spec, folder), folder.step(spec.run.run))
+        step = replace_part(folder.step(spec.run.run), lost=self._lost_jobs.pop(spec.run.run, []))
+        record = keep_watched_part(self._read_record(spec, folder), step)
         request = spec.launches[0].request
         if request.get("launcher") == "none":
             return record
@@ -295,6 +297,7 @@ class SlurmHost(LocalHost):
             raise HostError("--host slurm", text, "a job that nobody cancels", again)
         self._n_lost[run] = self._n_lost.get(run, 0) + 1
         self._queue.tell(text)
+        self._lost_jobs.setdefault(run, []).append(text)
         return lost_record(text) if self._n_lost[run] % MAX_LOST == 0 else None
 
     def close(self) -> None:

@@ -163,7 +163,9 @@ def test_runs_of_a_job_that_was_lost_go_into_another_one(
 ) -> None:
     planned = cluster.ready(host, "true")
     cluster.put("lost", f"{lost}\n")
-    assert [record.run.status for record in cluster.measure(host, planned, 2)] == ["ok"] * 2
+    records = cluster.measure(host, planned, 2)
+    assert [record.run.status for record in records] == ["ok"] * 2
+    assert [record.job and record.job.lost for record in records] == [[cluster.told[-1]], []]
     assert len(calls(cluster.state, "sbatch")) == 2 and f"job 101 ended before its runs: {reason}" in cluster.told[-1]
 
 
