@@ -306,11 +306,10 @@ class _JournalReader:
             changed=self._intern(run_notes.own_changes(record)), kept_to=run_notes.explain_fewer_cpus(record),
             settings=self._intern(run_notes.settings_changes(record)), counters=record.counters,
             reclaimed_at=run.memory_limit_bytes if run.n_memory_reclaims else None,
-            boot=self._number_of(record.boot_id), job=getattr(record.job, "job", ""),
-            lost_jobs=tuple(record.job.lost) if record.job else (), undisturbed=corrected.values,
+            boot=self._number_of(record.boot_id), job=getattr(record.job, "job", ""), undisturbed=corrected.values,
             open_log=corrected.open_log, undisturbed_s=corrected.whole_s, cpu_use=cpu_use(record),
             loop_log=loop_log(record), loop_ns=loop_time(record) if run.speed else None, tree_ratio=tree_ratio(run),
-            partners=tuple(find_partners(run)),
+            partners=tuple(find_partners(run)), lost_jobs=tuple(getattr(record.job, "lost", ())),
             search_s=self._search_time(record) if ok and elapsed and self._is_search else None,
         )  # fmt: skip
 
