@@ -54,8 +54,7 @@ def _print(text: str, style: str, to_stderr: bool) -> None:
 
 
 def emit_json(document: Any) -> None:
-    json.dump(document, sys.stdout, indent=2, allow_nan=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(f"{json.dumps(document, indent=2, allow_nan=False)}\n")  # at once: a large one has many parts
 
 
 def terminal_echo() -> Callable[[bytes], None]:

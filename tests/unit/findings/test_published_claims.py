@@ -8,6 +8,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.published.claim_texts import run_factor
+from scalograph.findings.published.published_claims import decide_interval
 from scalograph.findings.published.published_curves import claims_table
 from scalograph.findings.published.reproduced_studies import collect_reproduced_studies
 from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision
@@ -385,3 +386,10 @@ def test_of_several_the_widest_inside_or_the_first_outside_counts() -> None:
 ])  # fmt: skip
 def test_it_is_said_in_words(high: float | None, words: str) -> None:
     assert runs_needed_text(run_factor([figure(1.0, 0.99, high)], (0.95, 1.05))) == words
+
+
+@pytest.mark.parametrize(("n", "decision"), [(6, "inconclusive"), (0, "not measured")])
+def test_runs_without_a_value_are_inconclusive_and_none_at_all_are_not_measured(n: int, decision: str) -> None:
+    here = Estimate(n=n, method="least level", warnings=("inconclusive where the plateau begins",))
+    assert decide_interval(here, here, (1, 2), "") == decision
+    assert decide_interval(None, None, (1, 2), "") == "not measured"

@@ -300,8 +300,10 @@ def decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Boun
     `exceeds` is the end beyond which a value says more than the paper: "above", "below", or empty for none. An interval
     that crosses this end alone says as much as the paper, or more: the value decides which.
     """
-    if here is None or shared is None or here.value is None:
+    if here is None or shared is None:
         return "not measured"
+    if here.value is None or shared.value is None:
+        return "inconclusive" if here.n else "not measured"
     # An open end of the interval is inside an open end of the range.
     low, high = bounds
     is_above = low is None or (here.low is not None and low <= here.low)
