@@ -288,7 +288,7 @@ def test_another_machine_decides_what_this_one_cannot(tmp_path: Path) -> None:
     done = begun.run("--resume", "--with", fast)
     claims = begun.claims()
     assert begun.runs() == runs, "nothing is run again"
-    assert "on 512 CPUs, Abacus" in done.stdout and "decided on 512 CPUs, Abacus" in (
+    assert "on 512 CPUs, Abacus" in done.stdout and "Decided on 512 CPUs, Abacus" in (
         begun.results / "reproduce.html"
     ).read_text()  # fmt: skip
     assert {name: (each["outcome"], each["machine"]) for name, each in claims.items() if "machine" in each} == {

@@ -180,7 +180,7 @@ def print_resume_command(reason: str, command: list[str]) -> None:
     if reason == "budget":
         limits = {at for at, word in enumerate(command) if word in _LIMITS}
         words = [word for at, word in enumerate(command) if not {at, at - 1} & limits]
-        larger = ", ".join(_LIMITS[:-1]) + f", or {_LIMITS[-1]}"
+        larger = _LIMITS[-1] if _LIMITS[-1] in command else "--budget or --max-runs"
         say(f"a limit ended the study; resume with a larger {larger}: {shlex.join(words)}", "yellow")
 
 
